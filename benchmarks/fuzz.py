@@ -54,7 +54,7 @@ from paragloss.lab.aligned_files import read_bitext
 from paragloss.lab.clicks.log_files import read_log, read_sessions
 from paragloss.lab.descent import towers
 from paragloss.search import grammar
-from paragloss.server.application import build
+from paragloss.server.application import build_application
 from paragloss.server.library import Library
 from paragloss.stores import _points
 from paragloss.translation import default
@@ -170,7 +170,7 @@ class Fuzz:
 
     @cached_property
     def served(self) -> Any:
-        return build(Library.open([str(self.place / "served")]))
+        return build_application(Library.open([str(self.place / "served")]))
 
     @cached_property
     def loop(self) -> asyncio.AbstractEventLoop:

@@ -142,7 +142,7 @@ def test_a_server_encodes_while_nobody_asks(tmp_path):
         engine.index(DOCUMENTS, encode=False)
     library = Library.open([home])
     try:
-        library.warm()
+        library.start_maintenance()
         until = time.monotonic() + 60
         while encoded(library["c"])[0] < 3 and time.monotonic() < until:
             time.sleep(0.05)

@@ -11,7 +11,7 @@ from serving_process import Process
 from paragloss import demo
 from paragloss.collection import Collection, train
 from paragloss.lab.methods import cr5, table
-from paragloss.server.application import build
+from paragloss.server.application import build_application
 from paragloss.server.library import Library
 
 
@@ -71,7 +71,7 @@ def serve(collection) -> Iterator:
 
     def start(*, host="localhost", limits=None, **options):
         library = Library.open([collection], *([limits] if limits else []))
-        client = TestClient(build(library, **options), base_url=f"http://{host}")
+        client = TestClient(build_application(library, **options), base_url=f"http://{host}")
         client.__enter__()
         open_clients.append(client)
         return client

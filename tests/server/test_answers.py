@@ -34,6 +34,6 @@ def test_glosses_end_between_two_texts_when_nobody_waits_any_more(engine):
             yield text, "de"
 
     with pytest.raises(DeadlineError):
-        answers.glosses(engine, texts(), {"to": "en"}, late)
+        answers.gloss_texts(engine, texts(), "en", "", late)
     assert given == ["Die Bienen.", "Der Fluss."]
-    assert len(answers.glosses(engine, [("Das Haus.", "de")], {"to": "en"}, Deadline(60))) == 1
+    assert len(answers.gloss_texts(engine, [("Das Haus.", "de")], "en", "", Deadline(60))["glosses"]) == 1

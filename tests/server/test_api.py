@@ -165,7 +165,7 @@ def test_files_are_read_by_their_format(serve):
 def test_the_pages_of_a_scan_are_told_while_it_is_read(serve, monkeypatch):
     pages, scan = [printed(text, worse=False) for text in (GERMAN, BREAD)], io.BytesIO()
     pages[0].save(scan, "PDF", save_all=True, append_images=pages[1:], resolution=200)
-    monkeypatch.setattr(upload_routes, "EVERY", 0.05)
+    monkeypatch.setattr(upload_routes, "PROGRESS_INTERVAL", 0.05)
     told = upload(serve(), "book.pdf", scan.getvalue())
     assert {"indexed": 0, "page": 1, "pages": 2} in told
     assert told[-1]["done"]

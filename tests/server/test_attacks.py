@@ -20,9 +20,10 @@ from paragloss.collection import Collection, Deadline
 from paragloss.collection.archive_file import restore
 from paragloss.errors import DeadlineError, InputError
 from paragloss.server import connections
-from paragloss.server.application import build
-from paragloss.server.keys import Guesses, Keys
-from paragloss.server.library import BusyError, Library
+from paragloss.server.admission import BusyError
+from paragloss.server.application import build_application
+from paragloss.server.keys import Keys, WrongKeys
+from paragloss.server.library import Library
 from paragloss.server.limits import DEFAULT
 from paragloss.types import Document
 
@@ -47,7 +48,9 @@ def serve(folder):
     running = []
 
     def start(limits=DEFAULT, host="localhost", **options):
-        client = TestClient(build(Library.open([str(folder / "c")], limits), **options), base_url=f"http://{host}")
+        client = TestClient(
+            build_application(Library.open([str(folder / "c")], limits), **options), base_url=f"http://{host}"
+        )
         running.append(client.__enter__())
         return running[-1]
 
@@ -57,7 +60,7 @@ def serve(folder):
 
 
 def library_of(client):
-    return client.app.state.serving.library
+    return client.app.state.paragloss.library
 
 
 def bearer(key):
@@ -142,14 +145,14 @@ def test_wrong_keys_cost_time(serve):
 def test_wrong_keys_are_forgotten_after_a_time_and_remembered_of_so_many(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("paragloss.server.keys.time.monotonic", lambda: now[0])
-    guesses = Guesses(most=2, seconds=60, addresses=3)
-    assert [guesses.wrong("2001:db8::1"), guesses.wrong("2001:db8::2")] == [False, True]
-    assert (guesses.wait("2001:db8::ffff"), guesses.wait("2001:db9::1")) == (60, 0)
+    guesses = WrongKeys(max_wrong=2, seconds=60, max_networks=3)
+    assert [guesses.count("2001:db8::1"), guesses.count("2001:db8::2")] == [False, True]
+    assert (guesses.seconds_to_wait("2001:db8::ffff"), guesses.seconds_to_wait("2001:db9::1")) == (60, 0)
     now[0] = 61.0
-    assert guesses.wait("2001:db8::1") == 0
+    assert guesses.seconds_to_wait("2001:db8::1") == 0
     for number in range(9):
-        guesses.wrong(f"10.0.0.{number}")
-    assert len(guesses._wrong) == 3
+        guesses.count(f"10.0.0.{number}")
+    assert len(guesses) == 3
 
 
 def asked(app, headers, body):
@@ -183,13 +186,13 @@ def test_the_key_comes_before_the_body_and_the_body_comes_in_time(serve):
 
 def test_a_connection_that_says_nothing_is_closed(monkeypatch):
     uvicorn = pytest.importorskip("uvicorn")
-    monkeypatch.setattr(connections, "SECONDS", 0.3)
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
 
     async def app(scope, receive, send):
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    options = {"http": connections.Connection, "timeout_keep_alive": 60, "lifespan": "off", "log_config": None}
+    options = {"http": connections.LimitedConnection, "timeout_keep_alive": 60, "lifespan": "off", "log_config": None}
     server = uvicorn.Server(uvicorn.Config(app, port=0, **options))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -236,14 +239,14 @@ def test_what_runs_counts_until_it_ends_and_closing_ends_it(folder):
 
     def ended():
         with pytest.raises(DeadlineError):
-            asyncio.run(library.ask("c", endless))
+            asyncio.run(library.search("client", "c", endless))
 
     async def history():
         with pytest.raises(DeadlineError):
-            await library.ask("c", stubborn)
+            await library.search("client", "c", stubborn)
         assert library.waiting == 1  # nobody waits for it, and it runs
         with pytest.raises(BusyError):
-            await library.ask("c", stubborn)
+            await library.search("client", "c", stubborn)
         go_on.set()
         while library.waiting:
             await asyncio.sleep(0.01)
@@ -264,8 +267,8 @@ _STUBBORN = """
 import sys, time
 import paragloss.server.answers as answers, paragloss.server.run
 module = sys.modules["paragloss.server.run"]
-module._GRACE, module._END = 1, 3
-answers.found = lambda *told, **how: time.sleep(600)
+module.GRACEFUL_SECONDS, module.CLOSING_SECONDS = 1, 2
+answers.find_documents = lambda *arguments, **options: time.sleep(600)
 module.run([sys.argv[1]], port=int(sys.argv[2]))
 """
 

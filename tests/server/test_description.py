@@ -21,7 +21,7 @@ OPERATIONS = [
     ("DELETE", "/api/documents/{id}"), ("POST", "/api/documents"), ("POST", "/api/bulk"), ("POST", "/api/files"),
     ("GET", "/api/health"), ("GET", "/api/ready"), ("GET", "/metrics"), ("GET", "/api/collections"),
     ("GET", "/api/models"), ("GET", "/api/glossary"), ("PUT", "/api/glossary"), ("PATCH", "/api/glossary"),
-    ("GET", "/api/reading"), ("GET", "/api/feed"), ("GET", "/api/original"),
+    ("GET", "/api/reading"), ("POST", "/api/hosts"), ("GET", "/api/feed"), ("GET", "/api/original"),
     ("POST", "/api/translate"),
 ]  # fmt: skip
 SETTINGS = settings(

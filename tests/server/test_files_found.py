@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from paragloss.cli import app
 from paragloss.collection import Collection
-from paragloss.server.application import build
+from paragloss.server.application import build_application
 from paragloss.server.keys import Keys
 from paragloss.server.library import Library
 from paragloss.types import Document
@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def client(folder):
-    with TestClient(build(Library.open([str(folder / "c")])), base_url="http://localhost") as opened:
+    with TestClient(build_application(Library.open([str(folder / "c")])), base_url="http://localhost") as opened:
         yield opened
 
 
@@ -83,7 +83,7 @@ def test_a_file_is_opened_only_on_this_machine_and_from_a_folder_that_was_indexe
     client.put("/api/documents/sly", json={"text": "bees", "meta": {"path": str(folder / "shelf/pages/secret.env")}})
     assert client.get("/api/original", params={"id": "sly"}).status_code == 404
     client.delete("/api/documents/sly")
-    locked = build(Library.open([str(folder / "c")]), keys=Keys({"k" * 16: "write"}))
+    locked = build_application(Library.open([str(folder / "c")]), keys=Keys({"k" * 16: "write"}))
     with TestClient(locked, base_url="http://localhost", headers={"authorization": "Bearer " + "k" * 16}) as other:
         assert other.get("/api/original", params={"id": "pages/honey.html"}).status_code == 404
 

@@ -10,7 +10,7 @@ from test_dockerfile import instructions
 
 from paragloss import Collection, Document
 from paragloss.errors import InputError
-from paragloss.server.keys import Keys, is_loopback, required
+from paragloss.server.keys import Keys, is_loopback, require_keys
 
 READ, WRITE = "r" * 20, "w" * 20
 KEYS = Keys({READ: "read", WRITE: "write"})
@@ -74,10 +74,10 @@ def test_keys_open_what_they_are_for(serve):
 def test_off_loopback_no_keys_no_server():
     for host in ("0.0.0.0", "::", "192.168.1.4", "books.example"):
         with pytest.raises(InputError, match="--keys"):
-            required(host, Keys())
-        required(host, KEYS)
+            require_keys(host, Keys())
+        require_keys(host, KEYS)
     for host in ("127.0.0.1", "localhost", "::1", "127.1.2.3"):
-        required(host, Keys())
+        require_keys(host, Keys())
     assert not is_loopback("localhost.evil.example")
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future
 
 import pytest
 
 from paragloss import demo
-from paragloss.collection import Collection, Deadline
+from paragloss.collection import Collection
 from paragloss.server.library import Library
 
 
@@ -32,7 +31,7 @@ def read(library, monkeypatch):
             yield number
 
     monkeypatch.setattr(Collection, "read_ahead", told)
-    library.warm()
+    library.start_maintenance()
     return steps
 
 
@@ -45,8 +44,8 @@ def test_everything_is_read_ahead(library, monkeypatch):
 
 
 def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(library, monkeypatch):
-    monkeypatch.setattr("paragloss.server.library._BREATH", 60.0)
-    library._running[Future()] = Deadline(60)  # somebody waits for an answer
+    monkeypatch.setattr("paragloss.server.library.PAUSE_WHILE_SEARCHING", 60.0)
+    monkeypatch.setattr(Library, "waiting", 1)  # somebody waits for an answer
     steps = read(library, monkeypatch)
     until = time.monotonic() + 30
     while not steps and time.monotonic() < until:
@@ -59,10 +58,10 @@ def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(lib
 
 @pytest.mark.parametrize("limit", ["_MANY", "_LARGE"])
 def test_what_was_added_gets_its_graph_beside_searches(library, monkeypatch, limit):
-    monkeypatch.setattr("paragloss.server.library._TENDED", 0.05)
+    monkeypatch.setattr("paragloss.server.library.MAINTENANCE_INTERVAL", 0.05)
     monkeypatch.setattr(f"paragloss.collection.writer.{limit}", 10)
     store, until = library[None].state.store, time.monotonic() + 60
-    library.warm()
+    library.start_maintenance()
     while store.read_blob("graph") is None and time.monotonic() < until:
         assert library[None].search("lantern", lang="en", to=["en"])
     assert int(store.read_blob("graph")) == library[None].count()

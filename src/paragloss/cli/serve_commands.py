@@ -40,7 +40,7 @@ def serve(
         origins=allow_origin or [],
         log_queries=log_queries,
         workers=workers,
-        started=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
+        on_start=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
     )
 
 

@@ -43,6 +43,7 @@ from paragloss.formats.file_ids import is_inside
 from paragloss.formats.text import OnError
 from paragloss.gloss import Gloss
 from paragloss.search import terms
+from paragloss.search.deadline import Deadline
 from paragloss.search.parts import remembered
 from paragloss.stores import exists
 from paragloss.translation.glossary import Pair
@@ -220,7 +221,7 @@ class Collection:
         from paragloss.formats.documents import SUPPORTED_SUFFIXES  # which imports every format
 
         recorded = str(meta.get("path", ""))
-        if not os.path.isabs(recorded):
+        if not os.path.isabs(recorded) or "\0" in recorded:
             return None
         real = remembered(self.state.memory, "real roots", lambda: [*map(os.path.realpath, self._roots())])
         path = os.path.realpath(recorded)
@@ -296,10 +297,11 @@ class Collection:
         lang: str | None = None,
         start: int | None = None,
         before: int | None = None,
+        deadline: Deadline | None = None,
     ) -> dict[str, Any]:
         """Some paragraphs of a document to read, with what speaks for a query marked: from `start` on, up to `before`,
         or about the best passage."""
-        return reading.piece(self.state, document, text, lang=lang, start=start, before=before)
+        return reading.piece(self.state, document, text, lang=lang, start=start, before=before, deadline=deadline)
 
     def why(
         self, query: Query, id: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]

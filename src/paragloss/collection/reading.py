@@ -15,6 +15,7 @@ from paragloss.collection.display import Matcher
 from paragloss.collection.state import State
 from paragloss.formats.markdown import BULLET
 from paragloss.gloss.snippets import MARKED, best_window
+from paragloss.search.deadline import Deadline
 from paragloss.types import Document, Record, TokenizedText
 
 #: Characters of a piece, of what stands before the best passage in the first one, and of a paragraph: what has no
@@ -24,10 +25,17 @@ _BLANK, _LINE = re.compile(rf"\n[^\S\n]*\n\s*|\f\s*|\n(?={BULLET})"), re.compile
 
 
 def piece(
-    state: State, document: Document, text: str, *, lang: str | None, start: int | None, before: int | None
+    state: State,
+    document: Document,
+    text: str,
+    *,
+    lang: str | None,
+    start: int | None,
+    before: int | None,
+    deadline: Deadline | None = None,
 ) -> dict[str, Any]:
     """Paragraphs from `start` on, or up to `before`, else about the best passage for a query; `text` may be empty."""
-    options = SearchOptions(lang=lang, to=[document.lang], k=1)
+    options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
     matcher = retrieval.matcher(state, text, document.id, options) if text.strip() else None
     headings, paged = _headings(document), "\f" in document.text
     record = next(iter(state.records([document.id])), Record(document))

@@ -77,7 +77,7 @@ def hide_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[str,
     if not isinstance(path, str) or not (path.startswith("/") or PureWindowsPath(path).is_absolute()):
         return dict(meta)
     candidates = [(root, path) for root in roots if is_inside(path, root)]
-    if not candidates or len(roots) > 1:  # behind a link the file may lie elsewhere
+    if "\0" not in path and (not candidates or len(roots) > 1):  # behind a link the file may lie elsewhere
         real_path = os.path.realpath(path)
         candidates += [(root, real_path) for root in roots if is_inside(real_path, root)]
     if not candidates:

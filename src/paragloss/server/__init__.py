@@ -1,4 +1,4 @@
-"""A collection over HTTP, with its page: a thin layer over `engine`. Nothing heavy is imported before it is served."""
+"""Collections over HTTP, with a search page, and for assistants. Heavy imports wait until something is served."""
 
 from __future__ import annotations
 

@@ -1,94 +1,176 @@
-"""Routes about the server and its collections: health, readiness, metrics, models and the glossary."""
+"""Routes about the server and its collections: health, readiness, metrics, models, the glossary and allowed hosts."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from paragloss import __version__
-from paragloss.collection import Collection
+from paragloss import __version__, hosts
+from paragloss.collection import Collection, Deadline
 from paragloss.server import schemas
-from paragloss.server.requests import Here, may_write, problems, serving, with_key
+from paragloss.server.library import Library
+from paragloss.server.requests import Context, describe_errors, get_app_state, get_client, key_required, may_write
 from paragloss.translation.glossary import Pair
 
-#: Titles that are told of a collection, as questions it can answer.
-EXAMPLES = 3
+#: Titles of a collection that are offered as example questions.
+MAX_EXAMPLES = 3
+#: Longest title that is offered, in characters.
+MAX_EXAMPLE_LENGTH = 60
 
 routes = APIRouter(tags=["about"])
 
 
-@routes.get("/api/health", response_model=schemas.Health)
-async def health() -> JSONResponse:
-    """Whether the process answers. Needs no key and says nothing of what is kept."""
+@routes.get("/api/health", response_model=schemas.HealthResponse)
+async def check_health() -> JSONResponse:
+    """Say that the process answers. Needs no key and says nothing about the collections."""
     return JSONResponse({"status": "ok", "version": __version__})
 
 
-@routes.get("/api/ready", response_model=schemas.Ready, responses=problems(503), dependencies=with_key)
-async def ready(request: Request) -> JSONResponse:
-    """Whether every collection can be searched."""
-    library = serving(request).library
-    return JSONResponse({"ready": True, "collections": await library.read(lambda: _sizes(library.engines))})
+@routes.get(
+    "/api/ready", response_model=schemas.ReadyResponse, responses=describe_errors(503), dependencies=key_required
+)
+async def check_ready(request: Request) -> JSONResponse:
+    """Say whether every collection can be searched."""
+    return JSONResponse({"ready": True, "collections": await _count_documents(request)})
 
 
-@routes.get("/metrics", response_class=PlainTextResponse, dependencies=with_key, responses=problems(503))
-async def metrics(request: Request) -> PlainTextResponse:
-    """Counts and durations in Prometheus' text format."""
-    served = serving(request)
-    sizes = await served.library.read(lambda: _sizes(served.library.engines))
-    return PlainTextResponse(served.metrics.text(sizes, served.library.waiting), media_type="text/plain; version=0.0.4")
+@routes.get("/metrics", response_class=PlainTextResponse, dependencies=key_required, responses=describe_errors(503))
+async def show_metrics(request: Request) -> PlainTextResponse:
+    """Return counts and durations in Prometheus' text format."""
+    state = get_app_state(request)
+    text = state.metrics.format_metrics(await _count_documents(request), state.library.waiting)
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
 
-@routes.get("/api/collections", response_model=schemas.Collections, responses=problems(503), dependencies=with_key)
-async def collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
-    """What there is to search."""
-    served = serving(request)
-    library, here = served.library, {"writable": writable, "originals": served.originals}
+@routes.get(
+    "/api/collections",
+    response_model=schemas.CollectionsResponse,
+    responses=describe_errors(503),
+    dependencies=key_required,
+)
+async def list_collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
+    """List the collections that can be searched."""
+    state = get_app_state(request)
+    rights = {"writable": writable, "originals": state.is_personal}
 
-    def work() -> list[dict[str, Any]]:
-        return [{**_told(name, engine), **here} for name, engine in library.engines.items()]
+    def summarize(deadline: Deadline) -> list[dict[str, Any]]:
+        summaries = []
+        for name, collection in state.library.collections.items():
+            deadline.check()
+            summaries.append({**_summarize_collection(name, collection), **rights})
+        return summaries
 
-    return JSONResponse({"collections": await library.read(work), "version": __version__})
-
-
-@routes.get("/api/models", response_model=schemas.Models, responses=problems(503), dependencies=with_key)
-async def models(request: Request) -> JSONResponse:
-    """The models of every collection and how they were made."""
-    library = serving(request).library
-
-    def work() -> dict[str, Any]:
-        return {name: engine.summary()["models"] for name, engine in library.engines.items()}
-
-    return JSONResponse({"models": await library.read(work)})
-
-
-@routes.get("/api/glossary", response_model=schemas.Glossary, responses=problems(), dependencies=with_key)
-async def glossary(here: Here) -> JSONResponse:
-    """The reader's own words."""
-    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+    summaries = await state.library.read(get_client(request), summarize)
+    return JSONResponse({"collections": summaries, "version": __version__})
 
 
-@routes.put("/api/glossary", response_model=schemas.Glossary, responses=problems(408, 413), dependencies=with_key)
-async def write_glossary(here: Here, glossary: schemas.Glossary) -> JSONResponse:
-    """Replace the reader's own words; they count from the next query on."""
-    pairs = [Pair(**pair.model_dump()) for pair in glossary.pairs]
-    await here.library.write(lambda: here.engine.write_glossary(pairs))
-    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+@routes.get(
+    "/api/models", response_model=schemas.ModelsResponse, responses=describe_errors(503), dependencies=key_required
+)
+async def list_models(request: Request) -> JSONResponse:
+    """List the models of every collection and how they were made."""
+    library = get_app_state(request).library
+
+    def list_by_collection(deadline: Deadline) -> dict[str, Any]:
+        models = {}
+        for name, collection in library.collections.items():
+            deadline.check()
+            models[name] = collection.summary()["models"]
+        return models
+
+    return JSONResponse({"models": await library.read(get_client(request), list_by_collection)})
 
 
-@routes.patch("/api/glossary", response_model=schemas.Glossary, responses=problems(408, 413), dependencies=with_key)
-async def change_glossary(here: Here, change: schemas.GlossaryChange) -> JSONResponse:
-    """Take pairs out of the reader's own words and put others in; who changes others meanwhile loses nothing."""
-    some = [[Pair(**pair.model_dump()) for pair in pairs] for pairs in (change.remove, change.add)]
-    await here.library.write(lambda: here.engine.change_glossary(remove=some[0], add=some[1]))
-    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+@routes.get(
+    "/api/glossary", response_model=schemas.GlossaryContent, responses=describe_errors(), dependencies=key_required
+)
+async def get_glossary(context: Context) -> JSONResponse:
+    """Return the reader's own glossary."""
+    return _show_glossary(context.collection)
 
 
-def _told(name: str, engine: Collection) -> dict[str, Any]:
-    titled = [(d.title, d.lang) for d in engine.documents(k=4 * EXAMPLES) if 0 < len(d.title) < 60]
-    return {"name": name, **engine.summary(), "examples": titled[:EXAMPLES], "engine": engine.state.machine.engine}
+@routes.put(
+    "/api/glossary",
+    response_model=schemas.GlossaryContent,
+    responses=describe_errors(408, 413),
+    dependencies=key_required,
+)
+async def replace_glossary(context: Context, glossary: schemas.GlossaryContent) -> JSONResponse:
+    """Replace the reader's own glossary; it takes effect with the next query."""
+    pairs = _parse_pairs(glossary.pairs)
+    await context.write(lambda: context.collection.write_glossary(pairs))
+    return _show_glossary(context.collection)
 
 
-def _sizes(engines: dict[str, Collection]) -> dict[str, int]:
-    return {name: engine.count() for name, engine in engines.items()}
+@routes.patch(
+    "/api/glossary",
+    response_model=schemas.GlossaryContent,
+    responses=describe_errors(408, 413),
+    dependencies=key_required,
+)
+async def change_glossary(context: Context, change: schemas.GlossaryChange) -> JSONResponse:
+    """Remove pairs from the reader's own glossary and add others; changes that others make meanwhile are kept."""
+    removed, added = _parse_pairs(change.remove), _parse_pairs(change.add)
+    await context.write(lambda: context.collection.change_glossary(remove=removed, add=added))
+    return _show_glossary(context.collection)
+
+
+@routes.post(
+    "/api/hosts", response_model=schemas.HostConsent, responses=describe_errors(408, 413), dependencies=key_required
+)
+async def allow_host(request: Request, consent: schemas.HostConsent) -> JSONResponse:
+    """Allow this machine to contact a host that a model or translation engine of a collection names.
+
+    Only the user of this machine can do that: on a server with keys, allow hosts in its configuration.
+    """
+    state = get_app_state(request)
+    if not state.is_personal:
+        raise HTTPException(403, "hosts are allowed on the server itself: start it with --allow-host HOST")
+    await state.library.write(get_client(request), lambda: _allow_host(state.library, consent.host))
+    return JSONResponse({"host": consent.host})
+
+
+def _allow_host(library: Library, host: str) -> None:
+    hosts.allow_host(host)
+    for collection in library.collections.values():
+        collection.state.load_models()
+    library.restart_workers()
+
+
+def _summarize_collection(name: str, collection: Collection) -> dict[str, Any]:
+    """Return what the page shows of a collection before anybody has asked anything."""
+    examples = [
+        (document.title, document.lang)
+        for document in collection.documents(k=4 * MAX_EXAMPLES)
+        if 0 < len(document.title) < MAX_EXAMPLE_LENGTH
+    ]
+    return {
+        "name": name,
+        **collection.summary(),
+        "examples": examples[:MAX_EXAMPLES],
+        "engine": collection.state.machine.engine,
+        "hosts_awaiting_consent": list(collection.state.hosts_awaiting_consent),
+    }
+
+
+async def _count_documents(request: Request) -> dict[str, int]:
+    library = get_app_state(request).library
+
+    def count_by_collection(deadline: Deadline) -> dict[str, int]:
+        counts = {}
+        for name, collection in library.collections.items():
+            deadline.check()
+            counts[name] = collection.count()
+        return counts
+
+    return await library.read(get_client(request), count_by_collection)
+
+
+def _parse_pairs(pairs: list[schemas.GlossaryPair]) -> list[Pair]:
+    return [Pair(**pair.model_dump()) for pair in pairs]
+
+
+def _show_glossary(collection: Collection) -> JSONResponse:
+    return JSONResponse({"pairs": [pair._asdict() for pair in collection.glossary]})

@@ -1,5 +1,5 @@
-"""What is asked of a collection, answered: each takes an engine first and gives what JSON can hold, so that another
-process can do it. Knows nothing of HTTP."""
+"""The work behind the routes. Every function takes a collection first and a deadline last and returns what JSON can
+hold, so that a worker process can run it. Knows nothing of HTTP."""
 
 from __future__ import annotations
 
@@ -11,23 +11,30 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from paragloss.collection import Collection, Deadline, SearchOptions
+from paragloss.collection import Answer, Collection, Deadline, Result, SearchOptions
+from paragloss.errors import ParaglossError
 from paragloss.formats.numbers import get_document_day
 from paragloss.types import Document, Query
 
-#: How deep documents are counted: what a person might page through; and how many of the best are sorted by date.
-DEPTH, SORTED = 200, 50
-#: Of a field so many values are told; one whose values nearly all differ is no help, nor is one of few documents.
-VALUES = 12
+#: Documents that are counted by language and field: as many as a person might page through.
+MAX_COUNTED = 200
+#: Best documents that are sorted by date.
+MAX_SORTED_BY_DATE = 50
+#: Values of a field that are listed.
+MAX_FIELD_VALUES = 12
+#: Longest value of a field that is listed, in characters.
+MAX_VALUE_LENGTH = 60
+#: Fields of metadata that nobody filters by.
+_UNLISTED_FIELDS = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "page", "unread", "added"}
 
 
-#: What a document says of itself that nobody chooses by.
-_UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "page", "unread"}
+class UnknownDocumentError(ParaglossError):
+    """The collection has no document of this id."""
 
 
-def found(
-    engine: Collection,
-    q: str,
+def find_documents(
+    collection: Collection,
+    text: str,
     options: SearchOptions,
     deadline: Deadline,
     *,
@@ -35,83 +42,159 @@ def found(
     newest: bool = False,
     each_language: bool = False,
 ) -> dict[str, Any]:
-    """The best documents: the newest of them first, or after them the best of every language that has none among them;
-    each perhaps with its explanation."""
-    options = _here(engine, options)
-    answer = engine.search(q, replace(options, newest=SORTED) if newest else options, deadline=deadline)
-    results = [(answer, result) for result in answer.results]  # each with the answer that knows why
+    """Search a collection.
+
+    :param why: explain every result.
+    :param newest: sort the best results by date.
+    :param each_language: add the best document of every language that has none among the results.
+    """
+    options = _with_local_folders(collection, replace(options, deadline=deadline))
+    answer = collection.search(text, replace(options, newest=MAX_SORTED_BY_DATE) if newest else options)
+    results = [(answer, result) for result in answer.results]
     if each_language and not newest:
-        missing = [to for to in options.to or engine.langs if to not in {result.lang for _, result in results}]
-        one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
-        others = [engine.search(q, one, to=[lang]) for lang in missing]
-        more = [(other, result) for other in others for result in other.results]
-        results += sorted(more, key=lambda pair: -pair[1].score)
+        results += _search_missing_languages(collection, text, options, answer)
     shown = answer._replace(results=[result for _, result in results]).as_json()
     for row, (source, result) in zip(shown["results"], results, strict=True):
-        row |= told(engine, row["meta"])
+        row |= describe_origin(collection, row["meta"])
         if why:
             deadline.check()
             row["why"] = source.why(result.id)["parts"]
     return shown
 
 
-def _here(engine: Collection, options: SearchOptions) -> SearchOptions:
-    """Conditions as the engine takes them: folders are those of this machine."""
-    return replace(options, where=engine.with_folders(options.where)) if options.where else options
+def _search_missing_languages(
+    collection: Collection, text: str, options: SearchOptions, answer: Answer
+) -> list[tuple[Answer, Result]]:
+    """Return the best result of every language without one, best first, each with the answer that explains it."""
+    present = {result.lang for result in answer.results}
+    best_of_language = replace(options, lang=answer.query.lang, k=1)
+    results = []
+    for lang in options.to or collection.langs:
+        if lang not in present:
+            other = collection.search(text, best_of_language, to=[lang])
+            results += [(other, result) for result in other.results]
+    return sorted(results, key=lambda pair: -pair[1].score)
 
 
-def told(engine: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What a document says of itself, without folders of this machine; and whether its file can be opened there."""
-    original = {"original": True} if engine.original(meta) else {}
-    return {"meta": engine.without_folders(meta), **original}
+def _with_local_folders(collection: Collection, options: SearchOptions) -> SearchOptions:
+    """Return options whose conditions on folders name those of this machine, as the collection needs them."""
+    return replace(options, where=collection.with_folders(options.where)) if options.where else options
 
 
-def counted(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    query, found = engine.candidates(q, _here(engine, options), k=DEPTH, deadline=deadline)
+def describe_origin(collection: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a document without folders of this machine, and whether its file can be opened here."""
+    original = {"original": True} if collection.original(meta) else {}
+    return {"meta": collection.without_folders(meta), **original}
+
+
+def count_documents(collection: Collection, text: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    """Count the best documents for a query by language and by the values of their fields."""
+    options = _with_local_folders(collection, options)
+    query, documents = collection.candidates(text, options, k=MAX_COUNTED, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
-        "of": len(found),
-        "languages": dict(Counter(document.lang for document in found).most_common()),
-        "fields": _fields(engine, found),
+        "of": len(documents),
+        "languages": dict(Counter(document.lang for document in documents).most_common()),
+        "fields": _count_fields(collection, documents),
     }
 
 
-def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str, int]]:
-    """By what documents can be told apart: kind, folder, year, and the fields that some of them share values of."""
+def _count_fields(collection: Collection, documents: Sequence[Document]) -> dict[str, dict[str, int]]:
+    """Count the values of fields that documents can be filtered by: those that several documents share."""
     counts: dict[str, Counter[str]] = {}
-    for document in found:
-        meta = engine.without_folders(document.meta)
-        folder, name = posixpath.split(str(meta.get("path", "")))
-        day = get_document_day(meta)
-        year = {} if day is None else {"dated": date.fromordinal(int(day)).year}
-        told = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder, **year, **meta}
-        for field, value in told.items():
-            if field not in _UNTOLD and isinstance(value, str | int) and 0 < len(str(value)) <= 60:
-                text = str(value).lower() if isinstance(value, bool) else str(value)
-                counts.setdefault(field, Counter())[text] += 1
-    several = {f: c for f, c in counts.items() if 1 < len(c) <= max(3, c.total() // 2)}
-    return {field: dict(counted.most_common(VALUES)) for field, counted in several.items()}
+    for document in documents:
+        for field, value in _filterable_fields(collection, document).items():
+            counts.setdefault(field, Counter())[value] += 1
+    # A field with one value divides nothing; one whose values nearly all differ is of no help either.
+    shared = {field: values for field, values in counts.items() if 1 < len(values) <= max(3, values.total() // 2)}
+    return {field: dict(values.most_common(MAX_FIELD_VALUES)) for field, values in shared.items()}
 
 
-def why(engine: Collection, q: str, id: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    return engine.why(Query("", q, options.lang or ""), id, _here(engine, options), deadline=deadline)
+def _filterable_fields(collection: Collection, document: Document) -> dict[str, str]:
+    """Return kind, folder, year and short metadata of a document."""
+    meta = collection.without_folders(document.meta)
+    folder, name = posixpath.split(str(meta.get("path", "")))
+    fields = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder}
+    year = _year_of(meta)
+    if year is not None:
+        fields["dated"] = str(year)
+    for field, value in meta.items():
+        if field not in _UNLISTED_FIELDS and isinstance(value, str | int):
+            fields[field] = str(value).lower() if isinstance(value, bool) else str(value)
+    return {field: value for field, value in fields.items() if 0 < len(value) <= MAX_VALUE_LENGTH}
 
 
-def translated(engine: Collection, text: str, lang: str, to: str, _: Deadline) -> str:
-    return engine.translation(text, lang=lang, to=to)
+def _year_of(meta: Mapping[str, Any]) -> int | None:
+    day = get_document_day(meta)
+    return None if day is None else date.fromordinal(int(day)).year
 
 
-def glosses(engine: Collection, texts: Sequence[tuple[str, str]], how: dict[str, Any], deadline: Deadline) -> list[str]:
-    """Of several texts, each with its language; as JSON already."""
+def explain_document(
+    collection: Collection, text: str, document_id: str, options: SearchOptions, deadline: Deadline
+) -> dict[str, Any]:
+    """Explain why a search finds a document."""
+    options = _with_local_folders(collection, options)
+    return collection.why(Query("", text, options.lang or ""), document_id, options, deadline=deadline)
 
-    def in_time() -> Iterator[tuple[str, str]]:
-        for one in texts:
+
+def translate_text(collection: Collection, text: str, lang: str, to: str, deadline: Deadline) -> dict[str, str]:
+    """Translate a text with the engine of the collection."""
+    deadline.check()
+    return {"text": collection.translation(text, lang=lang, to=to)}
+
+
+def gloss_texts(
+    collection: Collection, texts: Sequence[tuple[str, str]], to: str, query: str, deadline: Deadline
+) -> dict[str, Any]:
+    """Look up the words of texts, each given with its language ("" to detect it)."""
+
+    def texts_until_deadline() -> Iterator[tuple[str, str]]:
+        for text in texts:
             deadline.check()
-            yield one
+            yield text
 
-    return [gloss.to_json_text() for gloss in engine.glosses(in_time(), **how)]
+    glosses = collection.glosses(texts_until_deadline(), to=to, asked=query)
+    return {"glosses": [gloss.as_json() for gloss in glosses]}
 
 
-def written(engine: Collection, work: Callable[..., Any], *told: Any) -> bytes:
-    """What some `work` answers as JSON: written where it is done, so that nobody else waits for that."""
-    return json.dumps(work(engine, *told), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+def gloss_text(collection: Collection, text: str, lang: str, to: str, deadline: Deadline) -> dict[str, Any]:
+    """Look up the words of one text."""
+    gloss: dict[str, Any] = gloss_texts(collection, [(text, lang)], to, "", deadline)["glosses"][0]
+    return gloss
+
+
+def get_document(collection: Collection, document_id: str, deadline: Deadline) -> Document:
+    """Return a document; UnknownDocumentError where there is none."""
+    deadline.check()
+    document = collection.get([document_id])[0]
+    if document is None:
+        raise UnknownDocumentError(f"no document {document_id!r} in this collection")
+    return document
+
+
+def show_document(collection: Collection, document_id: str, deadline: Deadline) -> dict[str, Any]:
+    """Return a document with its text and metadata."""
+    document = get_document(collection, document_id, deadline)
+    return {**document._asdict(), "fields": dict(document.fields), **describe_origin(collection, document.meta)}
+
+
+def read_document(
+    collection: Collection,
+    document_id: str,
+    text: str,
+    lang: str,
+    start: int | None,
+    before: int | None,
+    deadline: Deadline,
+) -> dict[str, Any]:
+    """Return some paragraphs of a document: about the best passage for a query, from `start` on, or up to `before`."""
+    document = get_document(collection, document_id, deadline)
+    about = {"id": document.id, "lang": document.lang, "title": document.title}
+    piece = collection.piece(document, text, lang=lang or None, start=start, before=before, deadline=deadline)
+    return {**about, **describe_origin(collection, document.meta), **piece}
+
+
+def encode_json(collection: Collection, work: Callable[..., Any], *arguments: Any) -> bytes:
+    """Run work and return its result as JSON: encoded where the work is done, so that nobody else waits for that."""
+    result = work(collection, *arguments)
+    return json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import faulthandler
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,60 +12,68 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from paragloss import __version__
-from paragloss.server import about_routes, document_routes, feed_routes, search_routes
-from paragloss.server import upload_routes as uploads
+from paragloss.server import about_routes, document_routes, feed_routes, search_routes, upload_routes
 from paragloss.server.guard import Guard
 from paragloss.server.keys import Keys
 from paragloss.server.library import Library
 from paragloss.server.metrics import Metrics
-from paragloss.server.requests import Serving, answer_errors
+from paragloss.server.requests import AppState, answer_errors
 
-_ABOUT = (
+_DESCRIPTION = (
     'Search documents in languages you don\'t read, and see why each one matched. Errors are `{"error": ...}` with one '
     "line that says what was wrong and what to do. Off loopback every request needs `Authorization: Bearer KEY`."
 )
+_ROUTERS = (
+    search_routes.routes,
+    feed_routes.routes,
+    document_routes.routes,
+    upload_routes.routes,
+    about_routes.routes,
+)
 
 
-def build(
+def build_application(
     library: Library,
     *,
     keys: Keys | None = None,
     loopback: bool = True,
     origins: Sequence[str] = (),
     log_queries: bool = False,
+    shutdown_seconds: float | None = None,
 ) -> FastAPI:
-    """An application that serves a library and closes it when it stops."""
+    """Build the application that serves a library and closes it when it stops.
+
+    :param keys: the keys that requests need; none for a server of this machine only.
+    :param loopback: whether the server can be reached from this machine only.
+    :param origins: other sites whose pages may ask.
+    :param log_queries: whether queries are written to the log.
+    :param shutdown_seconds: how long closing may take before the process ends anyway; None for ever.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        library.warm()
-        for route in app.routes:  # FastAPI prepares them when it first looks for one: not while somebody waits
+        library.start_maintenance()
+        for route in app.routes:  # FastAPI prepares them at the first request: not while somebody waits
             route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
         yield
-        library.close()
+        with _exit_after(shutdown_seconds):
+            library.close()
 
-    # No page of FastAPI's own: it would load scripts from elsewhere.
+    # No documentation page of FastAPI: it would load scripts from elsewhere.
     app = FastAPI(
         title="Paragloss",
         version=__version__,
-        description=_ABOUT,
+        description=_DESCRIPTION,
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    metrics = Metrics()
-    keys = keys or Keys()
-    app.state.serving = Serving(library, keys, metrics, originals=loopback and not keys)
+    metrics, keys = Metrics(), keys or Keys()
+    app.state.paragloss = AppState(library, keys, metrics, is_personal=loopback and not keys)
     answer_errors(app)
-    for routes in (
-        search_routes.routes,
-        feed_routes.routes,
-        document_routes.routes,
-        uploads.routes,
-        about_routes.routes,
-    ):
-        app.include_router(routes)
+    for router in _ROUTERS:
+        app.include_router(router)
     app.mount("/", StaticFiles(directory=Path(str(files("paragloss") / "page")), html=True), name="page")
     if origins:
         from starlette.middleware.cors import CORSMiddleware
@@ -81,3 +90,17 @@ def build(
         log_queries=log_queries,
     )
     return app
+
+
+@contextmanager
+def _exit_after(seconds: float | None) -> Iterator[None]:
+    """End the process, and print what every thread is doing, where the block takes longer than some seconds."""
+    if seconds is None:
+        yield
+        return
+    # This timer needs no interpreter lock: it also ends a process whose threads never give it up.
+    faulthandler.dump_traceback_later(seconds, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()

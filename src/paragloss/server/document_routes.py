@@ -3,28 +3,57 @@
 from __future__ import annotations
 
 import mimetypes
-from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import FileResponse, JSONResponse
+from starlette.convertors import Convertor, register_url_convertor
 
 from paragloss.errors import InputError, ParaglossError
 from paragloss.formats import jsonl, rows
 from paragloss.server import answers, schemas
-from paragloss.server.requests import Here, Place, problems, serving, with_key
+from paragloss.server.answers import UnknownDocumentError
+from paragloss.server.requests import (
+    Context,
+    RequestContext,
+    check_at_most,
+    describe_errors,
+    get_app_state,
+    shorten_paths,
+    key_required,
+)
+from paragloss.server.search_routes import MAX_ID_LENGTH, DocumentId
 from paragloss.types import Document
 
-#: Documents written at once, and bad lines that are listed.
-BATCH, LISTED = 200, 100
-
+#: Documents that are written at once.
+BATCH_SIZE = 200
+#: Bad lines of a stream that are listed.
+MAX_LISTED_ERRORS = 100
+#: The largest offset in a text; a document is far shorter.
+MAX_OFFSET = 2**31
 #: Kinds of files that a browser shows; others it saves.
-_SHOWN = {"application/pdf", "text/plain", "text/html", "image/png", "image/jpeg"}
+_DISPLAYED_TYPES = {"application/pdf", "text/plain", "text/html", "image/png", "image/jpeg"}
 
-routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
-Id = Annotated[str, Path(min_length=1, max_length=1000, examples=["bee.fr"])]
-Offset = Annotated[int | None, Query(ge=0, description="A place in the text, in characters.")]
+
+class _IdConvertor(Convertor[str]):
+    """The rest of a path, slashes and line breaks included: ids of documents may hold anything."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("document_id", _IdConvertor())
+
+routes = APIRouter(prefix="/api", tags=["documents"], dependencies=key_required)
+PathId = Annotated[str, Path(min_length=1, max_length=MAX_ID_LENGTH, examples=["bee.fr"])]
+NewPathId = Annotated[str, Path(min_length=1, max_length=1000, examples=["bee.fr"])]
+Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET, description="An offset in the text, in characters.")]
 _NDJSON = {
     "requestBody": {
         "required": True,
@@ -38,184 +67,187 @@ _NDJSON = {
 }
 
 
-@routes.get("/documents/{id:path}", response_model=schemas.Document, responses=problems(503))
-async def get(here: Here, id: Id) -> JSONResponse:
-    """A document as it is kept."""
-    return JSONResponse(await here.library.read(lambda: _shown(here, _known(here, id))))
+@routes.get("/documents/{id:document_id}", response_model=schemas.StoredDocument, responses=describe_errors(503, 504))
+async def get_document(context: Context, id: PathId) -> JSONResponse:
+    """Return a document as it is stored."""
+    return JSONResponse(await context.read(answers.show_document, id))
 
 
-@routes.get("/reading", response_model=schemas.Reading, responses=problems(503, 504))
-async def reading(
-    here: Here,
-    id: Annotated[str, Query(min_length=1, max_length=1000, examples=["bee.fr"])],
-    q: Annotated[str, Query(description="What was looked for, if anything.")] = "",
-    lang: Annotated[str, Query(description="Its language; found out when not given.", max_length=35)] = "",
+@routes.get("/reading", response_model=schemas.ReadingResponse, responses=describe_errors(503, 504))
+async def read_document(
+    context: Context,
+    id: DocumentId,
+    q: Annotated[str, Query(description="The query, if any.")] = "",
+    lang: Annotated[str, Query(description="Its language; detected when not given.", max_length=35)] = "",
     start: Offset = None,
     before: Offset = None,
 ) -> JSONResponse:
-    """Some paragraphs of a document: about the best passage, from `start` on, or up to `before`."""
-    if len(q) > here.library.limits.query:
-        raise HTTPException(422, f"q: {len(q):,} characters; at most {here.library.limits.query:,} are allowed")
-
-    def work() -> dict[str, Any]:
-        document = _known(here, id)
-        told = here.engine.piece(document, q, lang=lang or None, start=start, before=before)
-        return {key: value for key, value in _shown(here, document).items() if key not in ("text", "fields")} | told
-
-    return JSONResponse(await here.library.read(work))
+    """Return some paragraphs of a document: about the best passage, from `start` on, or up to `before`."""
+    check_at_most("q", len(q), context.library.limits.query, "characters")
+    return JSONResponse(await context.read(answers.read_document, id, q, lang, start, before))
 
 
-@routes.get("/original", response_class=FileResponse, responses=problems())
-async def original(
-    request: Request, here: Here, id: Annotated[str, Query(min_length=1, max_length=1000, examples=["bee.pdf"])]
-) -> FileResponse:
-    """The file a document was read from: on the machine of its user only, and of folders that were indexed."""
-    path = await here.library.read(lambda: here.engine.original(_known(here, id).meta))
-    if path is None or not serving(request).originals:
+@routes.get("/original", response_class=FileResponse, responses=describe_errors())
+async def open_original(request: Request, context: Context, id: DocumentId) -> FileResponse:
+    """Return the file a document was read from: to the user of this machine only, and of indexed folders only."""
+    document = await context.read(answers.get_document, id)
+    path = context.collection.original(document.meta)
+    if path is None or not get_app_state(request).is_personal:
         raise HTTPException(404, f"the file of {id!r} can't be opened from here")
-    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    shown = "inline" if kind in _SHOWN else "attachment"
-    # What is in a file must not act as this page: it is shown without scripts, forms and an origin. A PDF has none.
-    safe = {} if kind == "application/pdf" else {"content-security-policy": "sandbox; default-src 'none'"}
-    return FileResponse(path, media_type=kind, filename=path.name, content_disposition_type=shown, headers=safe)
+    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    disposition = "inline" if media_type in _DISPLAYED_TYPES else "attachment"
+    # A file must not act as this page: it is shown without scripts, forms and an origin. A PDF has none.
+    headers = {} if media_type == "application/pdf" else {"content-security-policy": "sandbox; default-src 'none'"}
+    return FileResponse(
+        path, media_type=media_type, filename=path.name, content_disposition_type=disposition, headers=headers
+    )
 
 
-@routes.post("/documents", response_model=schemas.Written, responses=problems(408, 413))
-async def add(here: Here, documents: list[schemas.NewDocument]) -> JSONResponse:
+@routes.post("/documents", response_model=schemas.WriteResponse, responses=describe_errors(408, 413))
+async def add_documents(context: Context, documents: list[schemas.NewDocument]) -> JSONResponse:
     """Add or replace documents: all of them, or none where one can't be used."""
-    made = [_made(document.id, document) for document in documents]
-    await _add(here, made)
-    return await _written(here, indexed=len(made))
+    parsed = [_parse_document(document.id, document) for document in documents]
+    await _add(context, parsed)
+    return await _report_written(context, indexed=len(parsed))
 
 
-@routes.put("/documents/{id:path}", response_model=schemas.Written, responses=problems(408, 413))
-async def replace(here: Here, id: Id, document: schemas.NewText) -> JSONResponse:
+@routes.put("/documents/{id:document_id}", response_model=schemas.WriteResponse, responses=describe_errors(408, 413))
+async def replace_document(context: Context, id: NewPathId, document: schemas.DocumentContent) -> JSONResponse:
     """Add or replace one document."""
-    await _add(here, [_made(id, document)])
-    return await _written(here, indexed=1)
+    await _add(context, [_parse_document(id, document)])
+    return await _report_written(context, indexed=1)
 
 
-@routes.patch("/documents/{id:path}", response_model=schemas.Written, responses=problems(408, 413))
-async def change(here: Here, id: Id, change: schemas.Change) -> JSONResponse:
+@routes.patch("/documents/{id:document_id}", response_model=schemas.WriteResponse, responses=describe_errors(408, 413))
+async def change_document(context: Context, id: PathId, change: schemas.DocumentChange) -> JSONResponse:
     """Change parts of a document; the others stay."""
-    given = {key: value for key, value in change.model_dump().items() if value is not None}
-    if "lang" in given:
-        given["lang"] = rows.get_row_language(given)
+    values = {key: value for key, value in change.model_dump().items() if value is not None}
+    if "lang" in values:
+        values["lang"] = rows.get_row_language(values)
 
-    def work() -> None:
-        here.engine.add([_known(here, id)._replace(**given)])
+    def apply_change() -> None:
+        document = context.collection.get([id])[0]
+        if document is None:
+            raise UnknownDocumentError(f"no document {id!r} in {context.collection_name}")
+        context.collection.add([document._replace(**values)])
 
-    await here.library.write(work)
-    here.metrics.written(here.name, "added", 1)
-    return await _written(here, indexed=1)
-
-
-@routes.delete("/documents/{id:path}", response_model=schemas.Removed, responses=problems())
-async def delete(here: Here, id: Id) -> JSONResponse:
-    """Remove a document."""
-    if not (deleted := await _delete(here, id)):
-        raise _missing(here, id)
-    return JSONResponse({"deleted": deleted, "documents": await here.library.write(here.engine.count)})
+    await context.write(apply_change)
+    context.metrics.count_written(context.collection_name, "added", 1)
+    return await _report_written(context, indexed=1)
 
 
-@routes.post("/bulk", response_model=schemas.Written, responses=problems(408, 413), openapi_extra=_NDJSON)
-async def bulk(request: Request, here: Here) -> JSONResponse:
-    """Add documents from a stream, one JSON object a line with the keys of `paragloss index`; `{"delete": ID}` removes
-    one. A bad line costs only itself and is listed with its number; what was counted is safe on disk."""
-    counts, errors = Counter[str](), list[dict[str, Any]]()
-    ready: list[tuple[int, Document]] = []
+@routes.delete("/documents/{id:document_id}", response_model=schemas.DeleteResponse, responses=describe_errors())
+async def delete_document(context: Context, id: PathId) -> JSONResponse:
+    """Delete a document."""
+    deleted = await _delete(context, id)
+    if not deleted:
+        raise UnknownDocumentError(f"no document {id!r} in {context.collection_name}")
+    return JSONResponse({"deleted": deleted, "documents": await context.write(context.collection.count)})
 
-    def bad(number: int, error: Exception) -> None:
-        counts["failed"] += 1
-        here.metrics.written(here.name, "refused", 1)
-        if len(errors) < LISTED:
-            encoding = "not UTF-8: write the file again in that encoding"
-            errors.append({"line": number, "error": encoding if isinstance(error, UnicodeError) else str(error)})
 
-    async def flush() -> None:
-        """Write what is ready; where the store refuses a batch, find out which document it was."""
-        some = ready.copy()
-        ready.clear()
-        try:
-            counts["indexed"] += await _add(here, [document for _, document in some])
-        except ParaglossError:
-            for number, document in some:
-                try:
-                    counts["indexed"] += await _add(here, [document])
-                except ParaglossError as error:
-                    bad(number, error)
+@routes.post("/bulk", response_model=schemas.WriteResponse, responses=describe_errors(408, 413), openapi_extra=_NDJSON)
+async def write_stream(request: Request, context: Context) -> JSONResponse:
+    """Add documents from a stream, one JSON object per line with the keys of `paragloss index`; `{"delete": ID}`
+    deletes one. A bad line does not affect the others and is listed with its number; what was counted is on disk."""
+    writer = _StreamWriter(context)
+    async for number, line in _split_lines(request, context.library.limits.line):
+        await writer.write_line(number, line)
+    await writer.flush()
+    return await _report_written(
+        context, indexed=writer.indexed, deleted=writer.deleted, failed=writer.failed, errors=writer.errors
+    )
 
-    async for number, line in _lines(request, here.library.limits.line):
+
+class _StreamWriter:
+    """Write the lines of a stream in batches, and collect what went wrong."""
+
+    def __init__(self, context: RequestContext) -> None:
+        self._context = context
+        self._batch: list[tuple[int, Document]] = []  # with their line numbers
+        self.indexed = self.deleted = self.failed = 0
+        self.errors: list[dict[str, Any]] = []
+
+    async def write_line(self, number: int, line: bytes | None) -> None:
+        """Write a line, or None for one that is too long; errors are collected."""
         try:
             if line is None:
-                raise InputError(f"the line is longer than {here.library.limits.line:,} bytes; split the document")
+                limit = self._context.library.limits.line
+                raise InputError(f"the line is longer than {limit:,} bytes; split the document")
             row = jsonl.parse_json_object(line.decode())
             if set(row) == {"delete"}:
-                await flush()
-                counts["deleted"] += await _delete(here, str(row["delete"]))
+                await self._delete(row["delete"])
             else:
-                ready.append((number, rows.parse_document_row(row, f"line:{number}")))
+                self._batch.append((number, rows.parse_document_row(row, f"line:{number}")))
         except (InputError, UnicodeDecodeError) as error:
-            bad(number, error)
-        if len(ready) >= BATCH:
-            await flush()
-    await flush()
-    return await _written(here, **counts, errors=errors)
+            self._report(number, error)
+        if len(self._batch) >= BATCH_SIZE:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write the batch; where the store refuses it, find out which document is at fault."""
+        batch, self._batch = self._batch, []
+        try:
+            self.indexed += await _add(self._context, [document for _, document in batch])
+        except ParaglossError:
+            for number, document in batch:
+                try:
+                    self.indexed += await _add(self._context, [document])
+                except ParaglossError as error:
+                    self._report(number, error)
+
+    async def _delete(self, document_id: object) -> None:
+        if not isinstance(document_id, str) or not document_id:
+            raise InputError(f'delete: {document_id!r} is no id: write {{"delete": "ID"}}')
+        await self.flush()
+        self.deleted += await _delete(self._context, document_id)
+
+    def _report(self, number: int, error: Exception) -> None:
+        self.failed += 1
+        self._context.metrics.count_written(self._context.collection_name, "refused", 1)
+        if len(self.errors) < MAX_LISTED_ERRORS:
+            is_encoding = isinstance(error, UnicodeError)
+            message = "not UTF-8: write the file again in that encoding" if is_encoding else shorten_paths(str(error))
+            self.errors.append({"line": number, "error": message})
 
 
-async def _lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes | None]]:
-    """The lines of a body with their numbers from 1, blank ones left out; None for one that is too long."""
-    number, buffer, skipping = 1, bytearray(), False
+async def _split_lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes | None]]:
+    """Yield the lines of a body with their numbers from 1, without blank ones; None for one that is too long."""
+    number, buffer, is_too_long = 1, bytearray(), False
     async for chunk in request.stream():
-        pieces = chunk.split(b"\n")
-        for place, piece in enumerate(pieces):
-            if place:  # a line has ended
-                if skipping or buffer.strip():
-                    yield number, None if skipping else bytes(buffer)
-                number, skipping = number + 1, False
+        for position, piece in enumerate(chunk.split(b"\n")):
+            if position:  # a line has ended
+                if is_too_long or buffer.strip():
+                    yield number, None if is_too_long else bytes(buffer)
+                number, is_too_long = number + 1, False
                 buffer.clear()
-            if not skipping:
+            if not is_too_long:
                 buffer += piece
             if len(buffer) > limit:
                 buffer.clear()
-                skipping = True
-    if skipping or buffer.strip():
-        yield number, None if skipping else bytes(buffer)
+                is_too_long = True
+    if is_too_long or buffer.strip():
+        yield number, None if is_too_long else bytes(buffer)
 
 
-async def _delete(here: Place, id: str) -> int:
-    deleted = await here.library.write(lambda: here.engine.delete([id]))
-    here.metrics.written(here.name, "deleted", deleted)
+async def _delete(context: RequestContext, document_id: str) -> int:
+    deleted = await context.write(lambda: context.collection.delete([document_id]))
+    context.metrics.count_written(context.collection_name, "deleted", deleted)
     return deleted
 
 
-async def _add(here: Place, documents: list[Document]) -> int:
+async def _add(context: RequestContext, documents: list[Document]) -> int:
     if not documents:
         return 0
-    added = await here.library.write(lambda: here.engine.add(documents))
-    here.metrics.written(here.name, "added", added)
+    added = await context.write(lambda: context.collection.add(documents))
+    context.metrics.count_written(context.collection_name, "added", added)
     return added
 
 
-async def _written(here: Place, **counts: Any) -> JSONResponse:
-    empty = {"indexed": 0, "deleted": 0, "failed": 0, "errors": []}
-    return JSONResponse({**empty, **counts, "documents": await here.library.write(here.engine.count)})
+async def _report_written(context: RequestContext, **counts: Any) -> JSONResponse:
+    defaults = {"indexed": 0, "deleted": 0, "failed": 0, "errors": []}
+    return JSONResponse({**defaults, **counts, "documents": await context.write(context.collection.count)})
 
 
-def _known(here: Place, id: str) -> Document:
-    found = here.engine.get([id])[0]
-    if found is None:
-        raise _missing(here, id)
-    return found
-
-
-def _missing(here: Place, id: str) -> HTTPException:
-    return HTTPException(404, f"no document {id!r} in {here.name}")
-
-
-def _made(id: str, given: schemas.NewText) -> Document:
-    return rows.parse_document_row({**given.model_dump(), "id": id, "lang": given.lang or None}, id)
-
-
-def _shown(here: Place, document: Document) -> dict[str, Any]:
-    return {**document._asdict(), "fields": dict(document.fields), **answers.told(here.engine, document.meta)}
+def _parse_document(document_id: str, content: schemas.DocumentContent) -> Document:
+    row = {**content.model_dump(), "id": document_id, "lang": content.lang or None}
+    return rows.parse_document_row(row, document_id)

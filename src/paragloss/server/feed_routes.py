@@ -1,4 +1,4 @@
-"""A saved search as a feed: what was added lately and is found for it, in Atom, for programs that read feeds."""
+"""A saved search as a feed: documents that were added lately and match it, in Atom, for feed readers."""
 
 from __future__ import annotations
 
@@ -12,70 +12,85 @@ from fastapi import APIRouter, Query, Request, Response
 
 from paragloss.formats.numbers import EPOCH_DAY, get_document_day, parse_number
 from paragloss.server import answers
-from paragloss.server.requests import Here, problems, with_key
+from paragloss.server.requests import Context, describe_errors, key_required
 from paragloss.server.schemas import Problem
-from paragloss.server.search_routes import Options, Text, asked
+from paragloss.server.search_routes import Options, QueryText, check_search
 from paragloss.types import Range
 
 #: Entries of a feed.
-MOST = 30
+MAX_ENTRIES = 30
 
-routes = APIRouter(prefix="/api", dependencies=with_key, tags=["search"])
+routes = APIRouter(prefix="/api", dependencies=key_required, tags=["search"])
 
 
-class Atom(Response):
+class AtomResponse(Response):
+    """An answer in Atom."""
+
     media_type = "application/atom+xml"
 
 
-#: Errors are JSON here too, whatever a good answer is.
-_JSON = {"application/json": {"schema": Problem.model_json_schema()}}
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"description": told["description"], "content": _JSON} for code, told in problems(503, 504).items()
+#: Errors are JSON, although the answer is not.
+_JSON_CONTENT = {"application/json": {"schema": Problem.model_json_schema()}}
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"description": error["description"], "content": _JSON_CONTENT}
+    for code, error in describe_errors(503, 504).items()
 }
 
 
-@routes.get("/feed", response_class=Atom, responses=_PROBLEMS)
-async def feed(
+@routes.get("/feed", response_class=AtomResponse, responses=_ERRORS)
+async def get_feed(
     request: Request,
-    here: Here,
-    q: Text,
+    context: Context,
+    text: QueryText,
     options: Options,
-    days: Annotated[int, Query(ge=1, le=3650, description="How far back.")] = 30,
-) -> Atom:
-    """Documents found for a query that were added in the last days, as Atom."""
-    asked(here, q)
+    days: Annotated[int, Query(ge=1, le=3650, description="How many days the feed goes back.")] = 30,
+) -> AtomResponse:
+    """Return documents for a query that were added in the last days, as Atom."""
+    check_search(context, text, options)
     now = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
-    since = {"meta.added": [Range(low=parse_number((now - timedelta(days=days)).isoformat()))]}
-    options = replace(options, k=MOST, where={**(options.where or {}), **since})
-    answer = await here.library.ask(here.name, answers.found, q, options)
+    added_since = {"meta.added": [Range(low=parse_number((now - timedelta(days=days)).isoformat()))]}
+    options = replace(options, k=MAX_ENTRIES, where={**(options.where or {}), **added_since})
+    answer = await context.search(answers.find_documents, text, options)
     page = str(request.base_url)
-    asking = {"q": q, "lang": options.lang or "", "to": ",".join(options.to or ()), "collection": here.name}
+    search_parameters = {
+        "q": text,
+        "lang": options.lang or "",
+        "to": ",".join(options.to or ()),
+        "collection": context.collection_name,
+    }
     root = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")
-    _say(root, title=f"{q} – Paragloss", id=_link(page, asking), updated=f"{now.isoformat()}Z")
-    _say(_say(root, author=""), name=here.name)
+    _add_text(root, "title", f"{text} – Paragloss")
+    _add_text(root, "id", _page_link(page, search_parameters))
+    _add_text(root, "updated", f"{now.isoformat()}Z")
+    _add_text(ElementTree.SubElement(root, "author"), "name", context.collection_name)
     ElementTree.SubElement(root, "link", rel="self", href=str(request.url))
     for result in answer["results"]:
-        where_ = _link(page, {"view": "read", "doc": result["id"], **asking})
-        entry = ElementTree.SubElement(root, "entry")
-        _say(entry, title=result["title"] or result["id"], id=where_, updated=_moment(result["meta"], now))
-        _say(entry, summary=result["snippet"])
-        ElementTree.SubElement(entry, "link", href=where_)
-    return Atom(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
+        _add_entry(root, result, _page_link(page, {"view": "read", "doc": result["id"], **search_parameters}), now)
+    return AtomResponse(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
 
 
-def _say(parent: ElementTree.Element, **texts: str) -> ElementTree.Element:
-    """Elements with a text each; the last of them."""
-    for name, text in texts.items():
-        made = ElementTree.SubElement(parent, name)
-        made.text = "".join(letter for letter in text if letter.isprintable() or letter == "\n")
-    return made
+def _add_entry(root: ElementTree.Element, result: dict[str, Any], link: str, now: datetime) -> None:
+    """Add an entry for a result, which the page shows at a link."""
+    entry = ElementTree.SubElement(root, "entry")
+    _add_text(entry, "title", result["title"] or result["id"])
+    _add_text(entry, "id", link)
+    _add_text(entry, "updated", _format_time(result["meta"], now))
+    _add_text(entry, "summary", result["snippet"])
+    ElementTree.SubElement(entry, "link", href=link)
 
 
-def _link(page: str, parameters: dict[str, str]) -> str:
+def _add_text(parent: ElementTree.Element, name: str, text: str) -> None:
+    """Add an element with a text; XML can't hold control characters."""
+    element = ElementTree.SubElement(parent, name)
+    element.text = "".join(letter for letter in text if letter.isprintable() or letter == "\n")
+
+
+def _page_link(page: str, parameters: dict[str, str]) -> str:
     return f"{page}?{urlencode({name: value for name, value in parameters.items() if value})}"
 
 
-def _moment(meta: dict[str, Any], now: datetime) -> str:
+def _format_time(meta: dict[str, Any], now: datetime) -> str:
+    """Return the time of a document as Atom writes it, or the present one where its metadata has none."""
     day = get_document_day(meta)
-    moment = now if day is None else datetime(1970, 1, 1) + timedelta(days=day - EPOCH_DAY)
-    return f"{moment.replace(microsecond=0).isoformat()}Z"
+    time = now if day is None else datetime(1970, 1, 1) + timedelta(days=day - EPOCH_DAY)
+    return f"{time.replace(microsecond=0).isoformat()}Z"

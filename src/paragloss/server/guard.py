@@ -1,5 +1,7 @@
-"""What stands before every request: whose machine is asked, from where, with which key, with how large a body; and what
-every answer carries. Plain ASGI, so that streams stay streams, and nothing of a body is read before the key is."""
+"""Checks before every request: host name, origin, key and size of the body; and the headers of every answer.
+
+Plain ASGI, so that streams stay streams, and nothing of a body is read before the key has been checked.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
-from paragloss.server.keys import Guesses, Keys, is_loopback
+from paragloss.server.keys import Keys, WrongKeys, is_loopback
 from paragloss.server.limits import Limits
-from paragloss.server.logs import note
+from paragloss.server.logs import log_event
 from paragloss.server.metrics import Metrics
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-HEADERS = {
+SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -30,16 +32,18 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-_SAFE = ("GET", "HEAD", "OPTIONS")
-#: What is told without a key, and what reads though it is no GET.
-_OPEN, _READS = ("/api/health", "/api/openapi.json"), ("/api/gloss", "/api/translate")
-#: A Host header: a name or an address, and perhaps a port. Anything else in it is somebody's trick.
-_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
-_LARGE = "the request is larger than {:,} bytes: send less at once"
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+#: Paths that are answered without a key.
+_PUBLIC_PATHS = ("/api/health", "/api/openapi.json")
+#: Paths that read although their method is POST.
+_READING_PATHS = ("/api/gloss", "/api/translate")
+#: A Host header: a name or an address, and perhaps a port.
+_HOST_HEADER = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
+_TOO_LARGE = "the request is larger than {:,} bytes: send less at once"
 
 
 class Guard:
-    """Wraps the application.
+    """Wrap the application with the checks.
 
     On loopback only the names of this machine are answered: a page elsewhere that gives our address another name (DNS
     rebinding) learns nothing. A browser that asks on behalf of another site is refused, reading or writing; the page
@@ -58,113 +62,130 @@ class Guard:
         log_queries: bool = False,
     ) -> None:
         self._app = app
-        self._limits, self._metrics, self._keys, self._guesses = limits, metrics, keys, Guesses()
+        self._limits, self._metrics, self._keys, self._wrong_keys = limits, metrics, keys, WrongKeys()
         self._loopback, self._origins, self._log_queries = loopback, frozenset(origins), log_queries
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, add the security headers, count it and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = time.perf_counter(), 500
+        started, status, is_head = time.perf_counter(), 500, scope["method"] == "HEAD"
+        if is_head and scope["path"].startswith("/api/"):  # the routes know GET only
+            scope = {**scope, "method": "GET"}
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status, headers = message["status"], MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+            elif is_head:
+                message = {**message, "body": b""}
             await send(message)
 
         try:
-            await self._checked(scope, receive, sending)
+            await self._check(scope, receive, send_with_headers)
         finally:
-            self._note(scope, status, time.perf_counter() - started)
+            self._log(scope, status, time.perf_counter() - started)
 
-    async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or hand it on with a limit on its body."""
         headers = Headers(scope=scope)
-        served = scope["path"].startswith("/api/") or scope["path"] == "/metrics" or scope["method"] not in _SAFE
-        answer: ASGIApp | None = None
-        if self._loopback and not is_loopback(_host(headers.get("host", ""))):
-            answer = self._refusal(421, "host", "this server answers to localhost only: open it by that name")
-        elif served and self._foreign(headers):
-            answer = self._refusal(403, "origin", "another site's page may not ask here")
-        elif served and self._keys and scope["path"] not in _OPEN and (wrong := self._without_key(scope, headers)):
-            answer = self._refusal(*wrong)
-        elif (declared := headers.get("content-length", "0")).isdigit() and int(declared) > self._most(scope):
-            answer = self._refusal(413, "size", _LARGE.format(self._most(scope)))
-        await (answer or self._measured)(scope, receive, send)
+        path, method = scope["path"], scope["method"]
+        is_api = path.startswith("/api/") or path == "/metrics" or method not in _SAFE_METHODS
+        max_size = self._max_body_size(path)
+        declared_size = headers.get("content-length", "0")
+        refusal: ASGIApp | None = None
+        if self._loopback and not is_loopback(_parse_host(headers.get("host", ""))):
+            refusal = self._refuse(421, "host", "this server answers to localhost only: open it by that name")
+        elif is_api and self._is_cross_site(headers):
+            refusal = self._refuse(403, "origin", "another site's page may not ask here")
+        elif is_api and self._keys and path not in _PUBLIC_PATHS:
+            refusal = self._check_key(scope, headers)
+        if refusal is None and declared_size.isdigit() and int(declared_size) > max_size:
+            refusal = self._refuse(413, "size", _TOO_LARGE.format(max_size))
+        if refusal is not None:
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, self._limit_body(receive, max_size), send)
 
-    def _without_key(self, scope: Scope, headers: Headers) -> tuple[int, str, str, dict[str, str]] | None:
-        """Why a request may not be answered, if so: status, reason, message and headers."""
+    def _check_key(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+        """Return the refusal of a request whose key is missing, wrong or not enough; None where it may go on."""
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             return None  # a browser asks so before it sends a key
         address = (scope.get("client") or ("",))[0]
-        if (seconds := self._guesses.wait(address)) > 0:
-            again = {"retry-after": f"{seconds:.0f}"}
-            return 429, "guesses", f"too many wrong keys from {address}: try again in {seconds:.0f} s", again
-        kind, _, key = headers.get("authorization", "").partition(" ")
-        key = key.strip() if kind.lower() == "bearer" else ""
-        wanted = "read" if scope["method"] in _SAFE or scope["path"] in _READS else "write"
-        if self._keys.allows(key, wanted):
+        seconds = self._wrong_keys.seconds_to_wait(address)
+        if seconds > 0:
+            message = f"too many wrong keys from {address}: try again in {seconds:.0f} s"
+            return self._refuse(429, "guesses", message, {"retry-after": f"{seconds:.0f}"})
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        key = key.strip() if scheme.lower() == "bearer" else ""
+        needed = "read" if scope["method"] in _SAFE_METHODS or scope["path"] in _READING_PATHS else "write"
+        if self._keys.allows(key, needed):
             return None
         if self._keys.scope(key) is not None:
-            return 403, "key", f"a key that may {wanted} is needed: this key may only read", {}
-        if key and self._guesses.wrong(address):
-            note("too many wrong keys", address=address)
-        remedy = "send a header `Authorization: Bearer KEY`"
-        return 401, "key", f"a key that may {wanted} is needed: {remedy}", {"www-authenticate": "Bearer"}
+            return self._refuse(403, "key", f"a key that may {needed} is needed: this key may only read")
+        if key and self._wrong_keys.count(address):
+            log_event("too many wrong keys", address=address)
+        message = f"a key that may {needed} is needed: send a header `Authorization: Bearer KEY`"
+        return self._refuse(401, "key", message, {"www-authenticate": "Bearer"})
 
-    def _most(self, scope: Scope) -> int:
-        """How many bytes a request may have."""
-        larger = {"/api/bulk": self._limits.bulk, "/api/files": self._limits.upload}
-        return larger.get(scope["path"], self._limits.body)
+    def _max_body_size(self, path: str) -> int:
+        return {"/api/bulk": self._limits.bulk, "/api/files": self._limits.upload}.get(path, self._limits.body)
 
-    async def _measured(self, scope: Scope, receive: Receive, send: Send) -> None:
-        limit, taken, waited, whole = self._most(scope), 0, 0.0, False
+    def _limit_body(self, receive: Receive, max_size: int) -> Receive:
+        """Wrap `receive` so that a body that is too large or comes too slowly ends in an error."""
+        size, seconds_waited, is_complete = 0, 0.0, False
 
-        async def receiving() -> Message:
-            nonlocal taken, waited, whole
-            if whole:  # what comes now is that the client has gone
+        async def receive_limited() -> Message:
+            nonlocal size, seconds_waited, is_complete
+            if is_complete:  # what comes now says that the client has gone
                 return await receive()
-            began = time.monotonic()
+            started = time.monotonic()
+            seconds_left = self._limits.patience + size / self._limits.slowest - seconds_waited
             try:
-                patience = self._limits.patience + taken / self._limits.slowest - waited
-                message = await asyncio.wait_for(receive(), patience)
+                message = await asyncio.wait_for(receive(), seconds_left)
             except TimeoutError:
-                self._metrics.refused("time")
+                self._metrics.count_refused("time")
                 raise HTTPException(408, "the request did not come in time", {"connection": "close"}) from None
-            waited += time.monotonic() - began
-            taken += len(message.get("body", b""))
-            whole = not message.get("more_body", False)
-            if taken > limit:
-                self._metrics.refused("size")
-                raise HTTPException(413, _LARGE.format(limit), {"connection": "close"})
+            seconds_waited += time.monotonic() - started
+            size += len(message.get("body", b""))
+            is_complete = not message.get("more_body", False)
+            if size > max_size:
+                self._metrics.count_refused("size")
+                raise HTTPException(413, _TOO_LARGE.format(max_size), {"connection": "close"})
             return message
 
-        await self._app(scope, receiving, send)
+        return receive_limited
 
-    def _foreign(self, headers: Headers) -> bool:
-        """Whether a browser says that a page of another site is behind this."""
+    def _is_cross_site(self, headers: Headers) -> bool:
+        """Tell whether a browser says that a page of another site is behind a request."""
         origin = headers.get("origin")
-        if origin is not None:
-            return origin not in self._origins and urlsplit(origin).netloc != headers.get("host")
-        return headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if origin is None:
+            return headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if origin in self._origins:
+            return False
+        try:
+            return urlsplit(origin).netloc != headers.get("host")
+        except ValueError:  # such as `http://[`
+            return True
 
-    def _refusal(self, status: int, reason: str, error: str, more: Mapping[str, str] = {}) -> JSONResponse:
-        """Answers at once and closes: the body, if there is one, is not read."""
-        self._metrics.refused(reason)
-        return JSONResponse({"error": error}, status, {"connection": "close", **more})
+    def _refuse(self, status: int, reason: str, error: str, headers: Mapping[str, str] = {}) -> JSONResponse:
+        """Make an answer that closes the connection: the body, if there is one, is not read."""
+        self._metrics.count_refused(reason)
+        return JSONResponse({"error": error}, status, {"connection": "close", **headers})
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "") or ("/" if status < 400 else "unknown")
-        self._metrics.request(scope["method"], route, status, seconds)
+        self._metrics.count_request(scope["method"], route, status, seconds)
         about: dict[str, Any] = {"method": scope["method"], "path": scope["path"] if self._log_queries else route}
         if self._log_queries:
             about["query"] = scope["query_string"].decode("latin-1")
-        note("request", **about, status=status, ms=round(seconds * 1000, 1))
+        log_event("request", **about, status=status, ms=round(seconds * 1000, 1))
 
 
-def _host(value: str) -> str:
-    """The name in a Host header, without its port; nothing where there is more in it."""
-    found = _HOST.fullmatch(value)
-    return found[1].strip("[]").lower() if found else ""
+def _parse_host(header: str) -> str:
+    """Return the name in a Host header without its port, "" where the header holds anything else."""
+    match = _HOST_HEADER.fullmatch(header)
+    return match[1].strip("[]").lower() if match else ""

@@ -1,4 +1,4 @@
-"""Who may do what: keys with a scope, read or write, from a file. Only their digests are kept."""
+"""API keys with a scope, read or write, from a file, and the addresses that sent wrong ones."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ from pathlib import Path
 from paragloss.errors import InputError
 
 SCOPES = ("read", "write")
-_SHORTEST = 16
+#: Characters of the shortest key that is accepted.
+MIN_KEY_LENGTH = 16
 
 
 class Keys:
-    """What a key allows; writing includes reading. Without keys everybody may do everything."""
+    """The keys of a server and what each allows; writing includes reading. Without keys everything is allowed.
+
+    Only digests of the keys are kept.
+    """
 
     def __init__(self, keys: Mapping[str, str] | None = None) -> None:
+        """Take keys with their scopes, `read` or `write`."""
         self._scopes = {_digest(key): scope for key, scope in (keys or {}).items()}
 
     @classmethod
     def read(cls, path: str | Path) -> Keys:
-        """A file with `read KEY` or `write KEY` on each line; # begins a comment."""
+        """Read a file with `read KEY` or `write KEY` on each line; # begins a comment."""
         try:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -32,16 +37,9 @@ class Keys:
         keys = {}
         for number, line in enumerate(lines, start=1):
             words = line.partition("#")[0].split()
-            if not words:
-                continue
-            if len(words) != 2 or words[0] not in SCOPES:
-                raise InputError(f"{path}, line {number}: write `read KEY` or `write KEY`")
-            if len(words[1]) < _SHORTEST:
-                raise InputError(
-                    f"{path}, line {number}: a key of {len(words[1])} characters can be guessed; "
-                    f"use at least {_SHORTEST} (openssl rand -hex 16 makes one)"
-                )
-            keys[words[1]] = words[0]
+            if words:
+                scope, key = _parse_key_line(words, f"{path}, line {number}")
+                keys[key] = scope
         if not keys:
             raise InputError(f"{path} holds no key: write `read KEY` or `write KEY` on a line")
         return cls(keys)
@@ -50,51 +48,59 @@ class Keys:
         return bool(self._scopes)
 
     def scope(self, key: str) -> str | None:
-        """Every digest is compared, in constant time: how long it takes says nothing about any key."""
-        wanted, found = _digest(key), None
-        for digest, scope in self._scopes.items():
-            if hmac.compare_digest(digest, wanted):
-                found = scope
-        return found
+        """Return the scope of a key, None for a wrong one.
 
-    def allows(self, key: str, wanted: str) -> bool:
-        return not self._scopes or self.scope(key) in (wanted, "write")
+        Every digest is compared, in constant time: the duration says nothing about any key.
+        """
+        digest, scope = _digest(key), None
+        for known_digest, known_scope in self._scopes.items():
+            if hmac.compare_digest(known_digest, digest):
+                scope = known_scope
+        return scope
 
-
-class Guesses:
-    """Wrong keys by the address they came from: who has sent `most` of them waits for `seconds`. Only so many addresses
-    are remembered, the latest."""
-
-    def __init__(self, *, most: int = 20, seconds: float = 60.0, addresses: int = 10_000) -> None:
-        self._most, self._seconds, self._addresses = most, seconds, addresses
-        self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()  # how many, since when
-
-    def wait(self, address: str) -> float:
-        """For how many seconds nothing is believed that comes from there."""
-        count, since = self._wrong.get(_network(address), (0, 0.0))
-        return max(0.0, since + self._seconds - time.monotonic()) if count >= self._most else 0.0
-
-    def wrong(self, address: str) -> bool:
-        """Note a wrong key; whether it was the last that is looked at for now."""
-        network, now = _network(address), time.monotonic()
-        count, since = self._wrong.pop(network, (0, now))
-        self._wrong[network] = (count + 1, since) if now < since + self._seconds else (1, now)
-        if len(self._wrong) > self._addresses:
-            self._wrong.popitem(last=False)
-        return self._wrong[network][0] == self._most
+    def allows(self, key: str, scope: str) -> bool:
+        """Tell whether a key allows reading or writing."""
+        return not self._scopes or self.scope(key) in (scope, "write")
 
 
-def _network(address: str) -> str:
-    """Whoever has one address of IPv6 has 2^64 of them."""
+class WrongKeys:
+    """Count wrong keys by the network they came from; whoever has sent too many has to wait."""
+
+    def __init__(self, *, max_wrong: int = 20, seconds: float = 60.0, max_networks: int = 10_000) -> None:
+        """Set how many wrong keys are free, how long a network waits then, and how many networks are remembered."""
+        self._max_wrong, self._seconds, self._max_networks = max_wrong, seconds, max_networks
+        self._counts: OrderedDict[str, tuple[int, float]] = OrderedDict()  # count, time of the first
+
+    def seconds_to_wait(self, address: str) -> float:
+        """Return for how many seconds requests from an address are refused."""
+        count, since = self._counts.get(client_network(address), (0, 0.0))
+        return max(0.0, since + self._seconds - time.monotonic()) if count >= self._max_wrong else 0.0
+
+    def count(self, address: str) -> bool:
+        """Count a wrong key; return True where it was the last free one."""
+        network, now = client_network(address), time.monotonic()
+        count, since = self._counts.pop(network, (0, now))
+        self._counts[network] = (count + 1, since) if now < since + self._seconds else (1, now)
+        if len(self._counts) > self._max_networks:
+            self._counts.popitem(last=False)
+        return self._counts[network][0] == self._max_wrong
+
+    def __len__(self) -> int:
+        """Count the networks that are remembered."""
+        return len(self._counts)
+
+
+def client_network(address: str) -> str:
+    """Return what identifies a client: its IPv4 address, or the /64 network of IPv6, which belongs to one customer."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    return address if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
+    return address if parsed.version == 4 else str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Tell whether only this machine can reach an address."""
     if host == "localhost":
         return True
     try:
@@ -103,13 +109,26 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def required(host: str, keys: Keys) -> None:
-    """Refuse to serve others without keys."""
+def require_keys(host: str, keys: Keys) -> None:
+    """Raise InputError where a server without keys could be reached from other machines."""
     if not keys and not is_loopback(host):
         raise InputError(
             f"--host {host} can be reached from other machines: give --keys FILE with lines `read KEY` or "
             "`write KEY`, or serve on 127.0.0.1"
         )
+
+
+def _parse_key_line(words: list[str], place: str) -> tuple[str, str]:
+    """Return scope and key of a line; InputError with its place where it has none or a short key."""
+    if len(words) != 2 or words[0] not in SCOPES:
+        raise InputError(f"{place}: write `read KEY` or `write KEY`")
+    scope, key = words
+    if len(key) < MIN_KEY_LENGTH:
+        raise InputError(
+            f"{place}: a key of {len(key)} characters can be guessed; "
+            f"use at least {MIN_KEY_LENGTH} (openssl rand -hex 16 makes one)"
+        )
+    return scope, key
 
 
 def _digest(key: str) -> bytes:

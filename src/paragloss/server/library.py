@@ -1,4 +1,4 @@
-"""The open collections by name, and the threads that search them and write to them.
+"""The open collections by name, and the threads and processes that search them and write to them.
 
 Searches run a few at a time and never wait for a whole upload: writing has a thread of its own and works in small
 steps. Knows nothing of HTTP.
@@ -8,190 +8,241 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from paragloss.collection import Collection, Deadline
 from paragloss.errors import InputError, ParaglossError
+from paragloss.server.admission import Admission
 from paragloss.server.limits import DEFAULT, Limits
-from paragloss.server.logs import LOGGER, note
-from paragloss.server.readers import Readers, warm_up
+from paragloss.server.logs import LOGGER, log_event
+from paragloss.server.workers import SearchWorkers, warm_up
 
 T = TypeVar("T")
-#: How long nothing is read ahead after the start, in seconds.
-_PAGE_FIRST = 0.25
-#: How long reading ahead pauses after each step while somebody searches, in seconds.
-_BREATH = 0.05
-#: How often it is seen to what was added, in seconds.
-_TENDED = 60.0
-#: How long it is waited before processes are started in place of dead ones, in seconds.
-_AGAIN = 1.0
+#: Seconds after the start in which nothing is read ahead: the page that somebody is about to open goes first.
+SECONDS_BEFORE_READING_AHEAD = 0.25
+#: Seconds for which reading ahead and encoding pause after each step while somebody searches.
+PAUSE_WHILE_SEARCHING = 0.05
+#: Seconds between two rounds of maintenance.
+MAINTENANCE_INTERVAL = 60.0
+#: Seconds before workers are started in place of dead ones.
+WORKER_RESTART_DELAY = 1.0
 
 
-class UnknownError(ParaglossError):
-    """There is no such thing here."""
-
-
-class BusyError(ParaglossError):
-    """Too many are waiting already."""
+class UnknownCollectionError(ParaglossError):
+    """The server has no collection of this name."""
 
 
 class Library:
-    """Made by `open`; `close` writes everything down."""
+    """The collections that a server has open. Made by `open`; `close` ends all work and closes them."""
 
-    def __init__(self, engines: Mapping[str, Collection], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
-        self.engines = dict(engines)
+    def __init__(self, collections: Mapping[str, Collection], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
+        self.collections = dict(collections)
         self.limits = limits
-        self._running: dict[Future[Any], Deadline] = {}
-        self._searching = ThreadPoolExecutor(limits.threads, "search")
-        self._writing = ThreadPoolExecutor(1, "write")
-        self._closing, self._starting = threading.Event(), threading.Lock()
-        self._readers = Readers(self.engines, workers) if workers else None
-
-    @property
-    def waiting(self) -> int:
-        """Searches that run or wait for their turn, also where nobody waits for them any more."""
-        return len(self._running)
+        per_client = max(limits.per_client, workers // 2)
+        self._reads = Admission(
+            per_client=per_client, waiting_per_client=limits.waiting_per_client, waiting=limits.waiting
+        )
+        self._writes = Admission(per_client=1, waiting_per_client=limits.waiting_per_client, waiting=limits.waiting)
+        self._deadlines: set[Deadline] = set()
+        self._search_threads = ThreadPoolExecutor(limits.threads, "search")
+        self._write_thread = ThreadPoolExecutor(1, "write")
+        self._closing, self._starting_workers = threading.Event(), threading.Lock()
+        self._workers = SearchWorkers(self.collections, workers) if workers else None
 
     @classmethod
     def open(cls, locations: Sequence[str], limits: Limits = DEFAULT, *, workers: int = 0) -> Library:
-        """Every collection goes by the last part of its location; so many `workers` search beside this process."""
-        names = [_name(location) for location in locations]
+        """Open collections, each under the last part of its location.
+
+        :param locations: folders, or addresses of collections on a Qdrant server.
+        :param workers: how many processes search beside this one.
+        """
+        names = [_name_of(location) for location in locations]
         if not names:
             raise InputError("no COLLECTION given: name at least one folder or address")
-        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-            raise InputError(f"two collections are called {twice[0]!r}: rename one of the folders")
-        engines: dict[str, Collection] = {}
+        duplicates = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if duplicates:
+            raise InputError(f"two collections are called {duplicates[0]!r}: rename one of the folders")
+        collections: dict[str, Collection] = {}
         try:
             for name, location in zip(names, locations, strict=True):
-                engines[name] = Collection.open(location)
+                collections[name] = Collection.open(location)
         except BaseException:
-            for engine in engines.values():
-                engine.close()
+            for collection in collections.values():
+                collection.close()
             raise
-        return cls(engines, limits, workers=workers)
-
-    def warm(self) -> None:
-        """Read, in the background, what the first searches would have to wait for; the page that somebody is about to
-        open goes first."""
-        threading.Thread(target=self._tend, daemon=True).start()
-
-    def _tend(self) -> None:
-        """Search once and read ahead; then look, now and then, whether what was added needs vectors or a graph."""
-        if self._closing.wait(_PAGE_FIRST):
-            return
-        for engine in self.engines.values():
-            with suppress(RuntimeError):  # the threads for searching may have ended
-                self._searching.submit(_first, engine)
-        self._read_ahead()
-        while not self._closing.is_set():
-            for engine in self.engines.values():
-                with suppress(ParaglossError, RuntimeError):  # the thread for writing may have ended
-                    self._encode(engine)
-                    engine.tend()
-            self._closing.wait(_TENDED)
-
-    def _encode(self, engine: Collection) -> None:
-        """Step by step in the thread for writing, and only while nobody searches."""
-        steps = engine.encode()
-        while not self._closing.is_set():
-            if self.waiting:
-                self._closing.wait(_BREATH)
-            elif self._writing.submit(next, steps, None).result() is None:
-                return
-
-    def _read_ahead(self) -> None:
-        """Step by step; whoever searches meanwhile goes first."""
-        for engine in self.engines.values():
-            with suppress(ParaglossError):
-                for _ in engine.read_ahead():
-                    if self._closing.wait(_BREATH if self.waiting else 0.0):
-                        return
+        return cls(collections, limits, workers=workers)
 
     def __getitem__(self, name: str | None) -> Collection:
-        """The engine of a collection; the first when none is named."""
-        if not name:
-            return next(iter(self.engines.values()))
-        if name not in self.engines:
-            raise UnknownError(f"no collection {name!r} here; there are {', '.join(self.engines)}")
-        return self.engines[name]
+        """Return the collection of a name, the first one where no name is given."""
+        name = self.resolve_name(name)
+        if name not in self.collections:
+            raise UnknownCollectionError(f"no collection {name!r} here; there are {', '.join(self.collections)}")
+        return self.collections[name]
 
-    def named(self, name: str | None) -> str:
-        return name or next(iter(self.engines))
+    def resolve_name(self, name: str | None) -> str:
+        """Return a name as it is, or that of the first collection where none is given."""
+        return name or next(iter(self.collections))
 
-    async def read(self, work: Callable[[], T]) -> T:
-        """Do something short in a thread for searches."""
-        return await self._awaited(lambda _: self._searching.submit(work))
+    @property
+    def waiting(self) -> int:
+        """Count the reading work that runs or waits for its turn, also where nobody waits for its result any more."""
+        return self._reads.pieces
 
-    async def ask(self, name: str, work: Callable[..., T], *told: Any) -> T:
-        """`work(engine, *told, deadline)` of a collection: in a process beside this one where there are some."""
-        engine, readers = self[name], self._readers
-        if readers is not None and readers.ready:
-            state = engine.versions()
+    async def search(self, client: str, name: str, work: Callable[..., T], *arguments: Any) -> T:
+        """Run `work(collection, *arguments, deadline)` in a worker process, or in a thread where there is none.
+
+        :param client: the address of whoever asks; the work of a client is limited.
+        :param work: a function of a module, so that another process can run it.
+        """
+        collection, workers = self[name], self._workers
+        if workers is not None and workers.is_ready:
+            versions = collection.versions()
             try:
-                return cast(T, await self._awaited(lambda deadline: readers.ask(name, state, work, *told, deadline)))
-            except BrokenProcessPool:  # one has died: this process answers until others have begun
-                self._begin_again(readers)
-        return await self._awaited(lambda deadline: self._searching.submit(work, engine, *told, deadline))
+                submit = lambda deadline: workers.submit(name, versions, work, *arguments, deadline)  # noqa: E731
+                return cast(T, await self._run_admitted(client, submit))
+            except BrokenProcessPool:  # a worker has died: this process answers until others have started
+                self._replace_workers(workers)
+        return await self._run_admitted(
+            client, lambda deadline: self._search_threads.submit(work, collection, *arguments, deadline)
+        )
 
-    async def _awaited(self, begin: Callable[[Deadline], Future[T]]) -> T:
-        """What runs counts until it ends, whether or not somebody waits for it; it sees itself that its time is up."""
-        if self.waiting >= self.limits.waiting:
-            raise BusyError(f"{self.waiting} searches are waiting already: try again in a moment")
-        deadline = Deadline(self.limits.seconds)
-        future = begin(deadline)  # may refuse: then nobody waits
-        self._running[future] = deadline
-        future.add_done_callback(self._running.pop)
+    async def read(self, client: str, work: Callable[[Deadline], T]) -> T:
+        """Run `work(deadline)` in a thread of this process."""
+        return await self._run_admitted(client, lambda deadline: self._search_threads.submit(work, deadline))
+
+    async def write(self, client: str, work: Callable[[], T]) -> T:
+        """Run work in the thread that writes. Once begun it is finished, even if the client hangs up.
+
+        A client has one piece of writing work at a time, and waits for its turn no longer than for a search.
+        """
+        await self._writes.enter(client, self.limits.seconds)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)
+            future = self._write_thread.submit(work)
+        except BaseException:
+            self._writes.leave(client)
+            raise
+        self._leave_when_done(future, self._writes, client)
+        return await asyncio.shield(asyncio.wrap_future(future))
+
+    async def _run_admitted(self, client: str, submit: Callable[[Deadline], Future[T]]) -> T:
+        """Wait for the client's turn, submit work and wait for its result until the deadline.
+
+        The work counts until it ends, whether or not somebody waits for it.
+        """
+        deadline = Deadline(self.limits.seconds)
+        await self._reads.enter(client, self.limits.seconds)
+        try:
+            future = submit(deadline)
+        except BaseException:
+            self._reads.leave(client)
+            raise
+        self._deadlines.add(deadline)
+        future.add_done_callback(lambda _: self._deadlines.discard(deadline))
+        self._leave_when_done(future, self._reads, client)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), deadline.until - time.monotonic())
         except TimeoutError:
             deadline.cancel()
             deadline.check()
             raise
 
-    def _begin_again(self, readers: Readers) -> None:
-        """Start new processes in place of some of which one has died; once, however many requests it was answering."""
-        if self._readers is readers:
-            self._readers = None
+    def _leave_when_done(self, future: Future[Any], admission: Admission, client: str) -> None:
+        loop = asyncio.get_running_loop()
+
+        def leave(_: Future[Any]) -> None:
+            with suppress(RuntimeError):  # the loop has been closed
+                loop.call_soon_threadsafe(admission.leave, client)
+
+        future.add_done_callback(leave)
+
+    def start_maintenance(self) -> None:
+        """Prepare the first searches in the background, then look after what was added until the library closes."""
+        threading.Thread(target=self._maintain, name="maintenance", daemon=True).start()
+
+    def _maintain(self) -> None:
+        if self._closing.wait(SECONDS_BEFORE_READING_AHEAD):
+            return
+        for collection in self.collections.values():
+            self._report_errors("warm-up", partial(self._search_threads.submit, _warm_up_quietly, collection))
+            self._report_errors("reading ahead", partial(self._read_ahead, collection))
+        while not self._closing.is_set():
+            for collection in self.collections.values():
+                self._report_errors("encoding", partial(self._encode, collection))
+                self._report_errors("maintenance", collection.tend)
+            self._closing.wait(MAINTENANCE_INTERVAL)
+
+    def _report_errors(self, task: str, work: Callable[[], Any]) -> None:
+        """Run a task of maintenance; report any error and go on, because the thread must outlive a full disk or a
+        shortage of file descriptors."""
+        try:
+            work()
+        except Exception as error:
+            if not self._closing.is_set():
+                LOGGER.warning("maintenance failed", extra={"about": {"task": task, "error": repr(error)}})
+
+    def _encode(self, collection: Collection) -> None:
+        """Encode new documents step by step in the thread that writes, and only while nobody searches."""
+        steps = collection.encode()
+        while not self._closing.is_set():
+            if self.waiting:
+                self._closing.wait(PAUSE_WHILE_SEARCHING)
+            elif self._write_thread.submit(next, steps, None).result() is None:
+                return
+
+    def _read_ahead(self, collection: Collection) -> None:
+        """Read what searches will need, step by step; whoever searches meanwhile goes first."""
+        for _ in collection.read_ahead():
+            if self._closing.wait(PAUSE_WHILE_SEARCHING if self.waiting else 0.0):
+                return
+
+    def restart_workers(self) -> None:
+        """Start the worker processes anew, so that they open the collections again."""
+        if self._workers is not None:
+            self._replace_workers(self._workers)
+
+    def _replace_workers(self, workers: SearchWorkers) -> None:
+        """Start new workers in place of some of which one has died; once, however many requests notice it."""
+        if self._workers is workers:
+            self._workers = None
             LOGGER.warning("a worker died", extra={"about": {"waiting": self.waiting}})
-            threading.Thread(target=self._start_readers, args=(readers,), daemon=True).start()
+            threading.Thread(target=self._start_workers, args=(workers,), daemon=True).start()
 
-    def _start_readers(self, before: Readers) -> None:
-        before.close()
-        if not self._closing.wait(_AGAIN):
-            with self._starting:
-                if not self._closing.is_set():
-                    self._readers = Readers(self.engines, before.number)
-                    note("workers started", workers=before.number)
-
-    async def write(self, work: Callable[[], T]) -> T:
-        """Do something in the thread for writing. Once begun it is finished, whoever hangs up."""
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._writing, work))
+    def _start_workers(self, previous: SearchWorkers) -> None:
+        previous.close()
+        if self._closing.wait(WORKER_RESTART_DELAY):
+            return
+        with self._starting_workers:
+            if not self._closing.is_set():
+                self._workers = SearchWorkers(self.collections, previous.count)
+                log_event("workers started", workers=previous.count)
 
     def close(self) -> None:
-        """Finish what is being written, give up what is searched, and let go of the collections."""
+        """Finish what is being written, abandon searches, and close the collections."""
         self._closing.set()
-        for deadline in list(self._running.values()):
+        for deadline in list(self._deadlines):
             deadline.cancel()
-        with self._starting:
-            if self._readers is not None:  # they would take the folders over if they were still there
-                self._readers.close()
-        self._searching.shutdown(cancel_futures=True)
-        self._writing.shutdown()
-        for engine in self.engines.values():
-            engine.close()
+        with self._starting_workers:
+            if self._workers is not None:  # a worker that survives would become the owner of a folder
+                self._workers.close()
+        self._search_threads.shutdown(cancel_futures=True)
+        self._write_thread.shutdown()
+        for collection in self.collections.values():
+            collection.close()
 
 
-def _first(engine: Collection) -> None:
+def _warm_up_quietly(collection: Collection) -> None:
     with suppress(ParaglossError):
-        warm_up(engine)
+        warm_up(collection)
 
 
-def _name(location: str) -> str:
-    if location.startswith(("http://", "https://")):
+def _name_of(location: str) -> str:
+    if "://" in location:
         return location.rstrip("/").rpartition("/")[2]
     return Path(location).resolve().name

@@ -6,41 +6,48 @@ from collections.abc import Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
+#: Methods that are counted by name; a client may send any word as its method.
 _METHODS = frozenset(("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"))
 
 
 class Metrics:
-    """Safe to use from any thread."""
+    """The metrics of one server. Safe to use from any thread."""
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
-        self._registry = here = CollectorRegistry()
-        about = ["method", "route", "status"]
-        self._requests = Counter("paragloss_requests", "Requests answered.", about, registry=here)
-        self._seconds = Histogram("paragloss_request_seconds", "How long requests took.", ["route"], registry=here)
+        registry = self._registry = CollectorRegistry()
+        labels = ["method", "route", "status"]
+        self._requests = Counter("paragloss_requests", "Requests answered.", labels, registry=registry)
+        self._seconds = Histogram("paragloss_request_seconds", "How long requests took.", ["route"], registry=registry)
         self._written = Counter(
-            "paragloss_documents_written", "Documents added, deleted or refused.", ["collection", "kind"], registry=here
+            "paragloss_documents_written",
+            "Documents added, deleted or refused.",
+            ["collection", "kind"],
+            registry=registry,
         )
         self._refused = Counter(
-            "paragloss_refused", "Requests refused before they were looked at.", ["reason"], registry=here
+            "paragloss_refused", "Requests refused before they were looked at.", ["reason"], registry=registry
         )
-        self._documents = Gauge("paragloss_documents", "Documents in a collection.", ["collection"], registry=here)
+        self._documents = Gauge("paragloss_documents", "Documents in a collection.", ["collection"], registry=registry)
         self._waiting = Gauge(
-            "paragloss_searches_waiting", "Searches running or waiting for their turn.", registry=here
+            "paragloss_searches_waiting", "Searches running or waiting for their turn.", registry=registry
         )
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count an answered request and its duration."""
         self._requests.labels(method if method in _METHODS else "other", route, status).inc()
         self._seconds.labels(route).observe(seconds)
 
-    def written(self, collection: str, kind: str, count: int) -> None:
+    def count_written(self, collection: str, kind: str, count: int) -> None:
+        """Count documents that were added, deleted or refused, as `kind` says."""
         self._written.labels(collection, kind).inc(count)
 
-    def refused(self, reason: str) -> None:
+    def count_refused(self, reason: str) -> None:
+        """Count a request that was refused before it was looked at."""
         self._refused.labels(reason).inc()
 
-    def text(self, documents: Mapping[str, int], waiting: int) -> bytes:
-        """Everything, as a scraper reads it."""
+    def format_metrics(self, documents: Mapping[str, int], waiting: int) -> bytes:
+        """Return all metrics in Prometheus' text format, with the documents of each collection as they are now."""
         for name, count in documents.items():
             self._documents.labels(name).set(count)
         self._waiting.set(waiting)

@@ -1,17 +1,20 @@
-"""Opens collections and serves them until it is told to stop."""
+"""Open collections and serve them until a signal to stop."""
 
 from __future__ import annotations
 
-import faulthandler
 import signal
+import socket
+import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 
-from paragloss.errors import MissingExtraError
-from paragloss.server.keys import Keys, is_loopback, required
+from paragloss.errors import InputError, MissingExtraError
+from paragloss.server.keys import Keys, is_loopback, require_keys
 
-#: Seconds for requests that are being answered when the server is told to stop, and for everything.
-_GRACE, _END = 5, 14
+#: Seconds that running requests have to end after a signal, and that closing the collections may take then.
+GRACEFUL_SECONDS = 5
+CLOSING_SECONDS = 9
+#: File descriptors that the process asks for: every connection takes one.
+WANTED_DESCRIPTORS = 4096
 
 
 def run(
@@ -23,57 +26,83 @@ def run(
     origins: Sequence[str] = (),
     log_queries: bool = False,
     workers: int = 0,
-    started: Callable[[str], None] = lambda address: None,
+    on_start: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. Requests that are being answered then have some seconds more; whatever still runs
-    after fifteen is left, and what was acknowledged is on disk.
+    """Serve collections over HTTP until SIGINT or SIGTERM.
 
-    So many `workers` search beside this process; with none it searches itself. `keys` is a file of keys, needed where
-    other machines can reach `host`. `started` is told the address.
+    Running requests have a few seconds to end then; whatever still runs after fifteen is abandoned, and what was
+    acknowledged is on disk.
+
+    :param collections: folders, or addresses of collections on a Qdrant server.
+    :param host: the address to listen on; `keys` are needed where other machines can reach it.
+    :param keys: a file of keys.
+    :param origins: other sites whose pages may ask.
+    :param workers: how many processes search beside this one, which searches itself where there are none.
+    :param on_start: is called with the address of the page once the port is open.
     """
-    allowed = Keys.read(keys) if keys else Keys()
-    required(host, allowed)
+    allowed_keys = Keys.read(keys) if keys else Keys()
+    require_keys(host, allowed_keys)
     try:
         import uvicorn
 
-        from paragloss.server.application import build
-        from paragloss.server.connections import Connection
+        from paragloss.server.application import build_application
+        from paragloss.server.connections import MAX_CONNECTIONS, LimitedConnection
     except ImportError:
         raise MissingExtraError("the server", "serve") from None
-    from paragloss.server import logs
     from paragloss.server.library import Library
+    from paragloss.server.logs import log_event, log_to_stderr
 
-    library = Library.open(collections, workers=workers)
-    logs.to_stderr()
-    app = build(library, keys=allowed, loopback=is_loopback(host), origins=origins, log_queries=log_queries)
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        http=Connection,
-        ws="none",
-        timeout_graceful_shutdown=_GRACE,
-        timeout_keep_alive=20,
-        h11_max_incomplete_event_size=64 * 1024,
-    )
-    logs.note("serving", collections=list(library.engines), host=host, port=port)
-    started(f"http://{'localhost' if is_loopback(host) else host}:{port}/")
-    # The HTTP server stops at this signal and then sends it again, to us: we have stopped already.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    server = uvicorn.Server(config)
-    stop = server.handle_exit
+    LimitedConnection.max_connections = min(MAX_CONNECTIONS, _raise_descriptor_limit() // 2)
+    with _open_port(host, port) as listener:
+        library = Library.open(collections, workers=workers)
+        log_to_stderr()
+        app = build_application(
+            library,
+            keys=allowed_keys,
+            loopback=is_loopback(host),
+            origins=origins,
+            log_queries=log_queries,
+            shutdown_seconds=CLOSING_SECONDS,
+        )
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            http=LimitedConnection,
+            ws="none",
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_graceful_shutdown=GRACEFUL_SECONDS,
+            timeout_keep_alive=20,
+            h11_max_incomplete_event_size=64 * 1024,
+        )
+        log_event("serving", collections=list(library.collections), host=host, port=port)
+        on_start(f"http://{'localhost' if is_loopback(host) else host}:{port}/")
+        # uvicorn stops at this signal and then raises it again for the handler before it: the work is done by then.
+        signal.signal(signal.SIGTERM, lambda *_: None)
+        uvicorn.Server(config).run(sockets=[listener])
+        log_event("stopped")
 
-    def stopping(number: int, frame: FrameType | None) -> None:
-        # A thread that does not need the interpreter: whoever holds it then is named, and ended.
-        faulthandler.dump_traceback_later(_END, exit=True)
-        stop(number, frame)
 
-    server.handle_exit = stopping  # type: ignore[assignment, method-assign]
+def _open_port(host: str, port: int) -> socket.socket:
+    """Listen on a port; InputError where another program has it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        server.run()
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-    logs.note("stopped")
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"port {port} of {host} can't be opened ({reason}): give another one with --port") from None
+
+
+def _raise_descriptor_limit() -> int:
+    """Raise the limit of open files as far as the system allows, and return it: 256 are too few for many clients."""
+    if sys.platform == "win32":
+        return WANTED_DESCRIPTORS
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(WANTED_DESCRIPTORS, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return wanted

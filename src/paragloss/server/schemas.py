@@ -1,4 +1,4 @@
-"""What requests and answers look like, with examples: the source of the OpenAPI description."""
+"""The records of requests and answers, with examples: the source of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 Meta = dict[str, str | int | float | bool | list[str | int | float | bool] | None]
 
 
-class Strict(BaseModel):
-    """A request: a key that is not known is an error, not a silent loss."""
+class StrictModel(BaseModel):
+    """Refuse unknown keys of a request instead of ignoring them."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -21,9 +21,11 @@ class Problem(BaseModel):
     error: str = Field(examples=["unknown language code 'xx'; expected an ISO 639 code such as 'en'"])
 
 
-class Asked(BaseModel):
+class InterpretedQuery(BaseModel):
+    """A query as it was understood."""
+
     text: str = Field(examples=["how do bees make honey"])
-    lang: str = Field(examples=["en"], description="As given, or as found out.")
+    lang: str = Field(examples=["en"], description="As given, or as detected.")
     others: list[str] = Field(
         default=[], examples=[["nl"]], description="Languages it may have been as well, which were searched too."
     )
@@ -34,23 +36,27 @@ class Asked(BaseModel):
     )
 
 
-class PairOfWords(BaseModel):
+class WordMatch(BaseModel):
+    """A word of the query, the word of the document that it matched, and through what."""
+
     query: str = Field(examples=["bees"])
     document: str = Field(examples=["abeille"])
     source: str = Field(examples=["table"])
     score: float = Field(examples=[0.4])
 
 
-class Part(BaseModel):
+class ScorePart(BaseModel):
+    """What one searcher contributed to the score of a document."""
+
     model_config = ConfigDict(extra="allow")
     part: str = Field(examples=["table"])
     score: float = Field(examples=[0.9])
     approximate: bool = False
-    pairs: list[PairOfWords]
+    pairs: list[WordMatch]
 
 
-class Found(BaseModel):
-    """One document found."""
+class SearchResult(BaseModel):
+    """A document that matches a query."""
 
     model_config = ConfigDict(extra="allow")
     id: str = Field(examples=["bee.fr"])
@@ -58,26 +64,25 @@ class Found(BaseModel):
     title: str = Field(examples=["Abeille"])
     score: float = Field(examples=[0.98], description="Comparable within one answer.")
     snippet: str = Field(examples=["L'abeille domestique est un insecte ..."])
-    marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Places in the snippet that matched.")
+    marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Offsets of matching words in the snippet.")
     meta: dict[str, Any] = Field(examples=[{"concept": "bee"}])
-    fit: float = Field(examples=[0.72], description="How likely this is what was asked for.")
-    copies: list[str] = Field(default=[], description="Ids of documents with the same or nearly the same text.")
-    why: list[Part] = Field(default=[], description="What its score is made of; only where `why` is asked.")
+    fit: float = Field(examples=[0.72], description="How likely the document is relevant, from 0 to 1.")
+    why: list[ScorePart] = Field(default=[], description="What its score is made of; only where `why` is set.")
 
 
-class Answered(BaseModel):
-    """What `paragloss search --json` prints."""
+class SearchResponse(BaseModel):
+    """The answer to a search, as `paragloss search --json` prints it."""
 
     model_config = ConfigDict(extra="allow")
-    query: Asked
-    results: list[Found]
+    query: InterpretedQuery
+    results: list[SearchResult]
 
 
-class Counted(BaseModel):
+class CountsResponse(BaseModel):
     """How many of the best documents are in which language."""
 
-    query: Asked
-    of: int = Field(examples=[200], description="How many documents were looked at.")
+    query: InterpretedQuery
+    of: int = Field(examples=[200], description="How many documents were counted.")
     languages: dict[str, int] = Field(examples=[{"fr": 34, "hi": 12}])
     fields: dict[str, dict[str, int]] = Field(
         examples=[{"kind": {"pdf": 30, "md": 4}, "dated": {"1999": 7, "2024": 27}}],
@@ -85,7 +90,7 @@ class Counted(BaseModel):
     )
 
 
-class Document(BaseModel):
+class StoredDocument(BaseModel):
     """A document as it is kept."""
 
     id: str = Field(examples=["bee.fr"])
@@ -96,20 +101,24 @@ class Document(BaseModel):
     meta: dict[str, Any] = Field(default_factory=dict, examples=[{"year": 1999}])
 
 
-class Paragraph(BaseModel):
+class ReadingParagraph(BaseModel):
+    """A paragraph of a document; `start` is its offset in the text."""
+
     start: int = Field(examples=[0])
     text: str = Field(examples=["L'abeille domestique est un insecte."])
     heading: bool = False
     page: int | None = Field(None, examples=[3], description="The page of its file, where that has pages.")
-    marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Places in its text that matched.")
+    marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Offsets of words in its text that matched.")
 
 
-class Heading(BaseModel):
+class OutlineHeading(BaseModel):
+    """A heading of a document and its offset in the text."""
+
     title: str = Field(examples=["La ruche"])
     start: int = Field(examples=[420])
 
 
-class Reading(BaseModel):
+class ReadingResponse(BaseModel):
     """Some paragraphs of a document."""
 
     id: str = Field(examples=["bee.fr"])
@@ -119,13 +128,13 @@ class Reading(BaseModel):
     start: int = Field(examples=[0], description="Where they begin in the text, in characters.")
     end: int = Field(examples=[1200])
     length: int = Field(examples=[1200], description="Of the whole text.")
-    best: list[int] | None = Field(examples=[[17, 40]], description="Where the best passage is, if looked for.")
-    outline: list[Heading]
-    paragraphs: list[Paragraph]
+    best: list[int] | None = Field(examples=[[17, 40]], description="Offsets of the best passage for the query.")
+    outline: list[OutlineHeading]
+    paragraphs: list[ReadingParagraph]
 
 
-class NewText(Strict):
-    """The content of a document; its language is found out when it is not said."""
+class DocumentContent(StrictModel):
+    """The content of a document; its language is detected when it is not given."""
 
     text: str = Field(examples=["L'abeille domestique est un insecte."])
     lang: str = Field("", max_length=35, examples=["fr"])
@@ -134,14 +143,14 @@ class NewText(Strict):
     meta: Meta = Field(default_factory=dict, examples=[{"year": 1999}])
 
 
-class NewDocument(NewText):
+class NewDocument(DocumentContent):
     """A document to add; one with a known id is replaced."""
 
     id: str = Field(min_length=1, max_length=1000, examples=["bee.fr"])
 
 
-class Change(Strict):
-    """What is to be different about a document; what is not given stays."""
+class DocumentChange(StrictModel):
+    """Changes of a document; what is not given stays."""
 
     text: str | None = Field(None, examples=["Une abeille."])
     lang: str | None = Field(None, max_length=35)
@@ -151,12 +160,14 @@ class Change(Strict):
 
 
 class LineError(BaseModel):
+    """A line of a stream of documents that could not be used."""
+
     line: int = Field(examples=[3])
     error: str = Field(examples=["not JSON at column 1 (Expecting value); write one whole object per line"])
 
 
-class Written(BaseModel):
-    """What became of documents. Bad lines cost only themselves."""
+class WriteResponse(BaseModel):
+    """How many documents were written. A bad line does not affect the others."""
 
     indexed: int = Field(examples=[2])
     deleted: int = 0
@@ -165,125 +176,166 @@ class Written(BaseModel):
     documents: int = Field(examples=[720], description="How many the collection holds now.")
 
 
-class Removed(BaseModel):
+class DeleteResponse(BaseModel):
+    """How many documents were deleted, and how many are left."""
+
     deleted: int = Field(examples=[1])
     documents: int = Field(examples=[419])
 
 
-class Model(BaseModel):
+class ModelSummary(BaseModel):
+    """A model of a collection."""
+
     model_config = ConfigDict(extra="allow")
     kind: str = Field(examples=["BagEncoder"])
 
 
-class Collection(BaseModel):
+class CollectionSummary(BaseModel):
+    """A collection that the server has open."""
+
     name: str = Field(examples=["library"])
     documents: int = Field(examples=[720])
     languages: dict[str, int] = Field(examples=[{"en": 60, "fr": 60}])
-    models: dict[str, Model]
+    models: dict[str, ModelSummary]
     pipelines: list[str] = Field(examples=[["bm25", "cr5"]])
     examples: list[tuple[str, str]] = Field(examples=[[("Abeille", "fr")]], description="Titles with their languages.")
     writable: bool = Field(description="Whether this caller may add documents.")
-    engine: str = Field("", examples=["apertium"], description="Who translates texts here.")
+    engine: str = Field("", examples=["apertium"], description="The translation engine of the collection.")
     originals: bool = Field(description="Whether the files that documents were read from can be opened.")
+    hosts_awaiting_consent: list[str] = Field(
+        default=[],
+        examples=[["api.example.org"]],
+        description="Hosts that models of the collection need; they are not contacted until the user allows them.",
+    )
 
 
-class Collections(BaseModel):
-    collections: list[Collection]
+class CollectionsResponse(BaseModel):
+    """All collections of the server."""
+
+    collections: list[CollectionSummary]
     version: str = Field(examples=["0.1.0"])
 
 
-class Models(BaseModel):
-    models: dict[str, dict[str, Model]] = Field(description="By collection and name.")
+class ModelsResponse(BaseModel):
+    """The models of all collections."""
+
+    models: dict[str, dict[str, ModelSummary]] = Field(description="By collection and name.")
 
 
-class Health(BaseModel):
+class HealthResponse(BaseModel):
+    """Says that the process answers."""
+
     status: Literal["ok"] = "ok"
     version: str = Field(examples=["0.1.0"])
 
 
-class Ready(BaseModel):
+class ReadyResponse(BaseModel):
+    """Says that the collections can be searched."""
+
     ready: bool
     collections: dict[str, int] = Field(examples=[{"library": 720}], description="Documents in each.")
 
 
-class GlossText(Strict):
+class TextToGloss(StrictModel):
+    """A text whose words are looked up."""
+
     text: str = Field(examples=["L'abeille vit dans une ruche."])
-    lang: str = Field("", max_length=35, examples=["fr"], description="Found out when not given.")
+    lang: str = Field("", max_length=35, examples=["fr"], description="Detected when not given.")
 
 
-class GlossRequest(Strict):
-    texts: list[GlossText] = Field(max_length=100)
+class GlossRequest(StrictModel):
+    """Texts to gloss, and the language of the reader."""
+
+    texts: list[TextToGloss] = Field(max_length=100)
     to: str = Field(min_length=2, max_length=35, examples=["en"])
-    asked: str = Field("", max_length=1000, description="What the reader looks for: decides between senses.")
+    asked: str = Field("", max_length=1000, description="The reader's query: it helps to choose between senses.")
 
 
-class Meaning(BaseModel):
+class WordMeaning(BaseModel):
+    """A possible meaning of a word."""
+
     text: str = Field(examples=["bee"])
     weight: float = Field(examples=[0.8])
     source: str = Field(examples=["table"])
     kind: str = Field("", examples=["noun"], description="Its part of speech, where that is known.")
 
 
-class Word(BaseModel):
+class GlossedWord(BaseModel):
+    """A word of a text with its meanings; `start` and `end` are offsets in the text."""
+
     model_config = ConfigDict(extra="allow")
     start: int = Field(examples=[2])
     end: int = Field(examples=[9])
     text: str = Field(examples=["abeille"])
     kind: str = Field(examples=["word"], description="word, unknown, name, stop or other")
-    meanings: list[Meaning]
+    meanings: list[WordMeaning]
     confidence: float = Field(examples=[0.8])
     sure: bool = Field(examples=[True], description="whether the first meaning is more than a guess")
     romanised: str | None = None
 
 
-class Gloss(BaseModel):
-    """What the words of a text mean."""
+class GlossResponse(BaseModel):
+    """The words of a text with their meanings, and a rough rendering of the text."""
 
     lang: str = Field(examples=["fr"])
     to: str = Field(examples=["en"])
-    words: list[Word]
+    words: list[GlossedWord]
     rendering: str = Field(examples=["bee lives hive"])
 
 
-class Glosses(BaseModel):
-    glosses: list[Gloss]
+class GlossesResponse(BaseModel):
+    """The glosses of several texts, in their order."""
+
+    glosses: list[GlossResponse]
 
 
-class TranslationRequest(Strict):
+class TranslationRequest(StrictModel):
+    """A text to translate."""
+
     text: str = Field(examples=["L'abeille vit dans une ruche."])
     lang: str = Field(min_length=2, max_length=35, examples=["fr"])
     to: str = Field(min_length=2, max_length=35, examples=["en"])
 
 
-class Translated(BaseModel):
+class TranslationResponse(BaseModel):
+    """A text in the language that was asked for."""
+
     text: str = Field(examples=["The bee lives in a hive."])
 
 
-class Why(BaseModel):
-    """Which words met, through what, and how much of the score they carried."""
+class ExplanationResponse(BaseModel):
+    """Which words of the query matched which words of the document, and what each contributed to the score."""
 
     model_config = ConfigDict(extra="allow")
-    query: Asked
+    query: InterpretedQuery
     id: str = Field(examples=["bee.fr"])
     score: float = Field(examples=[0.98])
-    parts: list[Part]
+    parts: list[ScorePart]
 
 
-class GlossaryPair(Strict):
+class GlossaryPair(StrictModel):
+    """A word and its translation, which hold in both directions."""
+
     lang: str = Field(min_length=2, max_length=35, examples=["en"])
     word: str = Field(min_length=1, max_length=200, examples=["privacy"])
     to: str = Field(min_length=2, max_length=35, examples=["da"])
     meaning: str = Field(min_length=1, max_length=200, examples=["privatliv"])
 
 
-class Glossary(Strict):
-    """The reader's own words: they count in both directions, from the next query on."""
+class GlossaryContent(StrictModel):
+    """The reader's own glossary."""
 
     pairs: list[GlossaryPair] = Field(max_length=20_000)
 
 
-class GlossaryChange(Strict):
-    """Pairs to take out, then pairs to put in."""
+class GlossaryChange(StrictModel):
+    """Pairs to remove from the glossary, then pairs to add."""
 
     remove: list[GlossaryPair] = Field([], max_length=20_000)
     add: list[GlossaryPair] = Field([], max_length=20_000)
+
+
+class HostConsent(StrictModel):
+    """A host that the user allows this machine to contact."""
+
+    host: str = Field(min_length=1, max_length=300, examples=["api.example.org"])

@@ -1,4 +1,4 @@
-"""Routes that find and explain: search, counts by language, why, gloss."""
+"""Routes that search, count, explain, gloss and translate."""
 
 from __future__ import annotations
 
@@ -7,28 +7,33 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import Response
 
 from paragloss.collection import SearchOptions
 from paragloss.formats.conditions import parse_conditions
 from paragloss.server import answers, schemas
-from paragloss.server.requests import Here, Place, problems, with_key
+from paragloss.server.requests import Context, RequestContext, check_at_most, describe_errors, key_required
 
 #: A word, or a letter of a script that is written without spaces.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TERM = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+#: What separates the steps of a pipeline.
+_STEP_SEPARATOR = re.compile(r"[|>+]")
+#: Longest id that can be asked for, in characters; documents that are added have shorter ones.
+MAX_ID_LENGTH = 20_000
 
-_JSON = "application/json"
+routes = APIRouter(prefix="/api", dependencies=key_required, tags=["search"])
 
-routes = APIRouter(prefix="/api", dependencies=with_key, tags=["search"])
-
-Text = Annotated[str, Query(alias="q", description="What is looked for.", examples=["how do bees make honey"])]
-Lang = Annotated[str, Query(description="Its language; found out when not given.", examples=["en"], max_length=35)]
+QueryText = Annotated[str, Query(alias="q", description="The query.", examples=["how do bees make honey"])]
+Lang = Annotated[str, Query(description="Its language; detected when not given.", examples=["en"], max_length=35)]
 Conditions = Annotated[list[str], Query(description="`FIELD=VALUE`, such as `meta.year=1999`; may be given again.")]
+DocumentId = Annotated[
+    str, Query(min_length=1, max_length=MAX_ID_LENGTH, description="The id of a document.", examples=["bee.fr"])
+]
 
 
-async def _options(
+async def _parse_options(
     lang: Lang = "",
     to: Annotated[
         str, Query(description="Languages of documents, such as `da,it`; all by default.", max_length=500)
@@ -44,84 +49,77 @@ async def _options(
     )
 
 
-Options = Annotated[SearchOptions, Depends(_options)]
+Options = Annotated[SearchOptions, Depends(_parse_options)]
 
 
-@routes.get("/search", response_model=schemas.Answered, responses=problems(503, 504))
+@routes.get("/search", response_model=schemas.SearchResponse, responses=describe_errors(503, 504))
 async def search(
-    here: Here,
-    q: Text,
+    context: Context,
+    text: QueryText,
     options: Options,
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
     sort: Annotated[Literal["fit", "date"], Query(description="The best first, or the newest of them.")] = "fit",
     why: Annotated[bool, Query(description="Explain each document as `/api/why` does, by the same search.")] = False,
 ) -> Response:
-    """What `paragloss search --json` prints."""
-    asked(here, q, options.k)
-    work = partial(answers.found, why=why, newest=sort == "date", each_language=each_language)
-    return await _answered(here, work, q, options)
+    """Search a collection; the answer is what `paragloss search --json` prints."""
+    check_search(context, text, options)
+    work = partial(answers.find_documents, why=why, newest=sort == "date", each_language=each_language)
+    return await _answer_json(context, work, text, options)
 
 
-@routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
-async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> Response:  # noqa: B006
-    """How many of the best documents are in which language, and have which values of fields."""
-    asked(here, q)
-    options = SearchOptions(lang or None, where=parse_conditions(where) or None)
-    return await _answered(here, answers.counted, q, options)
+@routes.get("/counts", response_model=schemas.CountsResponse, responses=describe_errors(503, 504))
+async def count_documents(context: Context, text: QueryText, options: Options) -> Response:
+    """Count the best documents for a query by language and by the values of their fields."""
+    check_search(context, text, options)
+    return await _answer_json(context, answers.count_documents, text, options)
 
 
-@routes.get("/why", response_model=schemas.Why, responses=problems(503, 504))
-async def why(
-    here: Here, q: Text, options: Options, id: Annotated[str, Query(description="A document.", examples=["bee.fr"])]
-) -> Response:
-    """Which words met, through what, and how much of the score they carried; asked as the search was."""
-    asked(here, q, options.k)
-    return await _answered(here, answers.why, q, id, options)
+@routes.get("/why", response_model=schemas.ExplanationResponse, responses=describe_errors(503, 504))
+async def explain(context: Context, text: QueryText, options: Options, id: DocumentId) -> Response:
+    """Explain why a search finds a document; takes the parameters of the search."""
+    check_search(context, text, options)
+    return await _answer_json(context, answers.explain_document, text, id, options)
 
 
-@routes.get("/gloss", response_model=schemas.Gloss, responses=problems(503, 504))
+@routes.get("/gloss", response_model=schemas.GlossResponse, responses=describe_errors(503, 504))
 async def gloss(
-    here: Here,
+    context: Context,
     text: Annotated[str, Query(examples=["L'abeille vit dans une ruche."])],
     to: Annotated[str, Query(description="The reader's language.", examples=["en"], max_length=35)],
     lang: Lang = "",
 ) -> Response:
-    """What the words of a text mean."""
-    _bounded("text", len(text), here.library.limits.gloss, "characters")
-    (words,) = await here.library.ask(here.name, answers.glosses, [(text, lang)], {"to": to})
-    return Response(words, media_type=_JSON)
+    """Look up the words of a text."""
+    check_at_most("text", len(text), context.library.limits.gloss, "characters")
+    return await _answer_json(context, answers.gloss_text, text, lang, to)
 
 
-@routes.post("/gloss", response_model=schemas.Glosses, responses=problems(413, 503, 504))
-async def glosses(here: Here, wanted: schemas.GlossRequest) -> Response:
-    """What the words of several texts mean, such as the titles and snippets of an answer."""
-    _bounded("texts", sum(len(item.text) for item in wanted.texts), here.library.limits.gloss, "characters")
-    texts = [(text.text, text.lang) for text in wanted.texts]
-    how = {"to": wanted.to, "asked": wanted.asked}
-    words = await here.library.ask(here.name, answers.glosses, texts, how)
-    return Response(f'{{"glosses":[{",".join(words)}]}}', media_type=_JSON)
+@routes.post("/gloss", response_model=schemas.GlossesResponse, responses=describe_errors(413, 503, 504))
+async def gloss_several(context: Context, request: schemas.GlossRequest) -> Response:
+    """Look up the words of several texts, such as the titles and snippets of an answer."""
+    length = sum(len(item.text) for item in request.texts)
+    check_at_most("texts", length, context.library.limits.gloss, "characters")
+    texts = [(item.text, item.lang) for item in request.texts]
+    return await _answer_json(context, answers.gloss_texts, texts, request.to, request.asked)
 
 
-@routes.post("/translate", response_model=schemas.Translated, responses=problems(413, 501, 503, 504))
-async def translate(here: Here, wanted: schemas.TranslationRequest) -> JSONResponse:
-    """A text by the translation engine of the collection, where it has one."""
-    _bounded("text", len(wanted.text), here.library.limits.gloss, "characters")
-    made = await here.library.ask(here.name, answers.translated, wanted.text, wanted.lang, wanted.to)
-    return JSONResponse({"text": made})
+@routes.post("/translate", response_model=schemas.TranslationResponse, responses=describe_errors(413, 501, 503, 504))
+async def translate(context: Context, request: schemas.TranslationRequest) -> Response:
+    """Translate a text with the engine of the collection, where it has one."""
+    check_at_most("text", len(request.text), context.library.limits.gloss, "characters")
+    return await _answer_json(context, answers.translate_text, request.text, request.lang, request.to)
 
 
-async def _answered(here: Place, work: Callable[..., Any], *told: Any) -> Response:
-    """The answer is ours and JSON already: checking it again costs more than a small search."""
-    return Response(await here.library.ask(here.name, answers.written, work, *told), media_type=_JSON)
+async def _answer_json(context: RequestContext, work: Callable[..., Any], *arguments: Any) -> Response:
+    """Answer with JSON that the worker has encoded: validating it again costs more than a small search."""
+    content = await context.search(answers.encode_json, work, *arguments)
+    return Response(content, media_type="application/json")
 
 
-def asked(here: Place, q: str, k: int = 1) -> None:
-    limits = here.library.limits
-    _bounded("q", len(q), limits.query, "characters")
-    _bounded("q", len(_TERM.findall(q)), limits.terms, "words")
-    _bounded("k", k, limits.k, "documents")
-
-
-def _bounded(name: str, value: int, most: int, unit: str) -> None:
-    if value > most:
-        raise HTTPException(422, f"{name}: {value:,} {unit}; at most {most:,} are allowed")
+def check_search(context: RequestContext, text: str, options: SearchOptions) -> None:
+    """Raise an error of status 422 where a search asks for more than a request may cost."""
+    limits = context.library.limits
+    check_at_most("q", len(text), limits.query, "characters")
+    check_at_most("q", len(_TERM.findall(text)), limits.terms, "words")
+    check_at_most("k", options.k, limits.k, "documents")
+    steps = len(_STEP_SEPARATOR.split(options.pipeline or ""))
+    check_at_most("pipeline", steps, limits.pipeline_steps, "steps")

@@ -1,4 +1,4 @@
-"""The route that takes files: each is read by the reader of its format and its documents are added, told as it goes."""
+"""The route that takes a file: it is read by the reader of its format and its documents are added, with progress."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ from fastapi.responses import StreamingResponse
 from paragloss.errors import InputError, ParaglossError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.text import parse_language_code
-from paragloss.server.document_routes import BATCH, LISTED
-from paragloss.server.requests import Here, Place, problems, with_key
+from paragloss.server.document_routes import BATCH_SIZE, MAX_LISTED_ERRORS
+from paragloss.server.requests import Context, RequestContext, describe_errors, shorten_paths, key_required
 from paragloss.types import Document
 
-routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
-#: Seconds between two lines on a scan.
-EVERY = 1.0
+routes = APIRouter(prefix="/api", tags=["documents"], dependencies=key_required)
+#: Seconds between two lines of progress while a scan is read.
+PROGRESS_INTERVAL = 1.0
+#: Longest name of a file that is kept, in characters.
+MAX_NAME_LENGTH = 120
 _STREAM = {
-    "description": "One JSON object a line as the work goes on; the last has `done` or `error`.",
+    "description": "One JSON object per line as the work goes on; the last has `done` or `error`.",
     "content": {
         "application/x-ndjson": {
             "schema": {"type": "string"},
@@ -40,93 +42,123 @@ _STREAM = {
 }
 
 
-@routes.post("/files", response_class=StreamingResponse, responses={200: _STREAM, **problems(408, 413)})
-async def upload(
-    here: Here,
+@routes.post("/files", response_class=StreamingResponse, responses={200: _STREAM, **describe_errors(408, 413)})
+async def upload_file(
+    context: Context,
     file: UploadFile,
     lang: Annotated[str, Form(description="The language of documents that don't say theirs.", max_length=35)] = "",
     folder: Annotated[str, Form(description="The folder it is from; part of its documents' ids.", max_length=500)] = "",
     modified: Annotated[float, Form(ge=0, le=1e11, description="When it was changed, in seconds since 1970.")] = 0,
 ) -> StreamingResponse:
     """Add the documents of a file of any kind that `paragloss index` reads."""
-    home = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
+    temporary_folder = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
     try:
         code = parse_language_code(lang) if lang else ""
-        path = home / _safe(file.filename or "file.txt")
-        await asyncio.to_thread(_keep, file, path)
+        path = temporary_folder / _clean_name(file.filename or "file.txt")
+        await asyncio.to_thread(_save_upload, file, path)
         if modified:
             os.utime(path, (modified, modified))
-        below = "".join(f"{_safe(part)}/" for part in re.split(r"[/\\]", folder) if part.strip(". "))
+        folders = [_clean_name(part) for part in re.split(r"[/\\]", folder) if part.strip(". ")]
     except BaseException:
-        shutil.rmtree(home, ignore_errors=True)
+        shutil.rmtree(temporary_folder, ignore_errors=True)
         raise
-    return StreamingResponse(_told(here, path, below, code), media_type="application/x-ndjson")
+    prefix = "".join(f"{part}/" for part in folders)
+    return StreamingResponse(_FileIndexer(context, path, prefix, code).run(), media_type="application/x-ndjson")
 
 
-async def _told(here: Place, path: Path, below: str, lang: str) -> AsyncIterator[bytes]:
-    """Read, add and tell; the file is gone at the end whatever happens."""
-    errors: list[str] = []
-    langs = Counter[str]()
-    indexed, until = 0, time.monotonic() + here.library.limits.reading
-    try:
-        total = await asyncio.to_thread(_rows, path)
-        wrong = lambda error: errors.append(_without_folder(error, path))  # noqa: E731
-        pages: dict[str, int] = {}  # of a scan: how many were read, and how many there are
-        told_page = lambda _, page, of: pages.update(page=page, pages=of)  # noqa: E731
-        documents = read_documents(path, make_id=lambda name: below + name, on_error=wrong, on_scanned_page=told_page)
+class _FileIndexer:
+    """Read an uploaded file and add its documents, batch by batch, with lines of progress."""
+
+    def __init__(self, context: RequestContext, path: Path, prefix: str, lang: str) -> None:
+        """Take the saved file, the folders it is from, and the language of documents that don't say theirs."""
+        self._context, self._path, self._prefix, self._lang = context, path, prefix, lang
+        self._errors: list[str] = []
+        self._languages = Counter[str]()
+        self._scan: dict[str, int] = {}  # pages of a scan that were read, and how many there are
+        self._indexed = 0
+
+    async def run(self) -> AsyncIterator[bytes]:
+        """Yield lines of progress until the file is indexed; it is deleted at the end whatever happens."""
+        try:
+            async for line in self._index():
+                yield line
+        except ParaglossError as error:
+            yield _format_line(error=self._hide_folder(error), indexed=self._indexed)
+        finally:
+            shutil.rmtree(self._path.parent, ignore_errors=True)
+
+    async def _index(self) -> AsyncIterator[bytes]:
+        total = await asyncio.to_thread(_count_rows, self._path)
+        end = time.monotonic() + self._context.library.limits.reading
+        documents = read_documents(
+            self._path,
+            make_id=lambda name: self._prefix + name,
+            on_error=lambda error: self._errors.append(self._hide_folder(error)),
+            on_scanned_page=lambda _, page, pages: self._scan.update(page=page, pages=pages),
+        )
         while True:
-            reading = asyncio.ensure_future(asyncio.to_thread(_next, documents, below + path.name))
-            while not (await asyncio.wait([reading], timeout=EVERY))[0]:
-                if pages:
-                    yield _line(indexed=indexed, **pages)
-            if not (some := reading.result()):
+            reading = asyncio.ensure_future(asyncio.to_thread(self._read_batch, documents))
+            while not (await asyncio.wait([reading], timeout=PROGRESS_INTERVAL))[0]:
+                if self._scan:
+                    yield _format_line(indexed=self._indexed, **self._scan)
+            batch = reading.result()
+            if not batch:
                 break
-            indexed += await here.library.write(partial(here.engine.add, some, lang=lang or None))
-            here.metrics.written(here.name, "added", len(some))
-            kept = await here.library.read(partial(here.engine.get, [document.id for document in some]))
-            langs.update(document.lang for document in kept if document)
-            yield _line(indexed=indexed, of=total)
-            if time.monotonic() > until:
-                raise InputError(f"{path.name} takes too long; {indexed:,} of its documents were added: split it")
-        if errors and not indexed:
-            raise InputError(errors[0])
-        documents_now = await here.library.write(here.engine.count)
-        told = {"failed": len(errors), "errors": errors[:LISTED], "langs": dict(langs.most_common())}
-        yield _line(indexed=indexed, **told, done=True, documents=documents_now)
-    except ParaglossError as error:
-        yield _line(error=_without_folder(error, path), indexed=indexed)
-    finally:
-        shutil.rmtree(path.parent, ignore_errors=True)
+            await self._add(batch)
+            yield _format_line(indexed=self._indexed, of=total)
+            if time.monotonic() > end:
+                name, count = self._path.name, self._indexed
+                raise InputError(f"{name} takes too long; {count:,} of its documents were added: split it")
+        yield await self._summarize()
+
+    async def _add(self, batch: list[Document]) -> None:
+        context = self._context
+        self._indexed += await context.write(partial(context.collection.add, batch, lang=self._lang or None))
+        context.metrics.count_written(context.collection_name, "added", len(batch))
+        ids = [document.id for document in batch]
+        stored = await context.read(lambda collection, _: collection.get(ids))
+        self._languages.update(document.lang for document in stored if document)
+
+    async def _summarize(self) -> bytes:
+        if self._errors and not self._indexed:
+            raise InputError(self._errors[0])
+        return _format_line(
+            indexed=self._indexed,
+            failed=len(self._errors),
+            errors=self._errors[:MAX_LISTED_ERRORS],
+            langs=dict(self._languages.most_common()),
+            done=True,
+            documents=await self._context.write(self._context.collection.count),
+        )
+
+    def _read_batch(self, documents: Iterator[Document]) -> list[Document]:
+        """Read some more documents; their path is the name of the file, not where it lies on this machine."""
+        path = self._prefix + self._path.name
+        batch = islice(documents, BATCH_SIZE)
+        return [d._replace(meta={**d.meta, "path": path}) if "path" in d.meta else d for d in batch]
+
+    def _hide_folder(self, error: Exception) -> str:
+        return shorten_paths(str(error).replace(f"{self._path.parent}{os.sep}", ""))
 
 
-def _keep(file: UploadFile, path: Path) -> None:
-    with path.open("wb") as out:
-        shutil.copyfileobj(file.file, out)
+def _save_upload(file: UploadFile, path: Path) -> None:
+    with path.open("wb") as output:
+        shutil.copyfileobj(file.file, output)
 
 
-def _rows(path: Path) -> int | None:
-    """About how many documents there will be, where that is quickly told."""
+def _count_rows(path: Path) -> int | None:
+    """Count the lines of a file that has one document per line; None for other files."""
     if path.suffix.lower() not in (".jsonl", ".ndjson", ".csv", ".tsv"):
         return None
     with path.open("rb") as lines:
         return sum(block.count(b"\n") for block in iter(lambda: lines.read(1 << 20), b""))
 
 
-def _next(documents: Iterator[Document], name: str) -> list[Document]:
-    """Some more documents; where the file lay on this machine is nobody's business."""
-    some = islice(documents, BATCH)
-    return [d._replace(meta={**d.meta, "path": name}) if "path" in d.meta else d for d in some]
+def _clean_name(name: str) -> str:
+    """Return the last part of a name that a client sent, without anything that a file system could misunderstand."""
+    last_part = re.split(r"[/\\]", name)[-1]
+    return re.sub(r"[\x00-\x1f/\\:*?\"<>|]", "_", last_part).strip(". ")[-MAX_NAME_LENGTH:] or "file.txt"
 
 
-def _without_folder(error: Exception, path: Path) -> str:
-    return " ".join(str(error).replace(f"{path.parent}/", "").split())
-
-
-def _safe(name: str) -> str:
-    """The last part of a name somebody sent, without anything a file system could take for more than a name."""
-    plain = re.sub(r"[\x00-\x1f/\\:*?\"<>|]", "_", re.split(r"[/\\]", name)[-1]).strip(". ")
-    return plain[-120:] or "file.txt"
-
-
-def _line(**row: Any) -> bytes:
+def _format_line(**row: Any) -> bytes:
     return (json.dumps(row, ensure_ascii=False) + "\n").encode()

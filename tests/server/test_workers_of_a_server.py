@@ -31,16 +31,16 @@ def library(tmp_path_factory):
         engine.index(demo.documents())
     opened = Library.open([str(folder)], DEFAULT._replace(seconds=120), workers=2)  # however busy the machine is
     until = time.monotonic() + 120
-    while not opened._readers.ready and time.monotonic() < until:
+    while not opened._workers.is_ready and time.monotonic() < until:
         time.sleep(0.05)
-    assert opened._readers.ready
+    assert opened._workers.is_ready
     yield opened
     opened.close()
 
 
-def ask(library, work, *told):
+def ask(library, work, *arguments):
     async def once():
-        return await library.ask("shelf", work, *told)
+        return await library.search("client", "shelf", work, *arguments)
 
     return asyncio.run(once())
 
@@ -52,12 +52,16 @@ def who(engine, deadline):
 def test_another_process_answers_as_this_one_does(library):
     assert ask(library, who) != os.getpid()
     for q in ("how do bees make honey", "what makes a volcano erupt"):
-        assert ask(library, answers.found, q, how("en")) == answers.found(library[None], q, how("en"), Deadline(60))
-    assert ask(library, answers.counted, "honey", how("en")) == answers.counted(
+        assert ask(library, answers.find_documents, q, how("en")) == answers.find_documents(
+            library[None], q, how("en"), Deadline(60)
+        )
+    assert ask(library, answers.count_documents, "honey", how("en")) == answers.count_documents(
         library[None], "honey", how("en"), Deadline(60)
     )
-    texts, into = [("Die Biene lebt im Bienenstock.", "de")], {"to": "en"}
-    assert ask(library, answers.glosses, texts, into) == answers.glosses(library[None], texts, into, Deadline(60))
+    texts = [("Die Biene lebt im Bienenstock.", "de")]
+    assert ask(library, answers.gloss_texts, texts, "en", "") == answers.gloss_texts(
+        library[None], texts, "en", "", Deadline(60)
+    )
 
 
 def test_what_was_added_a_moment_ago_is_found(library):
@@ -65,16 +69,16 @@ def test_what_was_added_a_moment_ago_is_found(library):
         word = f"zyxwv{number}"
         library[None].add([Document(word, f"the {word} lantern", "en")])
         for _ in range(3):
-            found = ask(library, answers.found, word, how("en", ["en"]))
+            found = ask(library, answers.find_documents, word, how("en", ["en"]))
             assert [result["id"] for result in found["results"]] == [word]
     library[None].delete(["zyxwv0"])
-    assert "zyxwv0" not in str(ask(library, answers.found, "zyxwv0", how("en", ["en"]))["results"])
+    assert "zyxwv0" not in str(ask(library, answers.find_documents, "zyxwv0", how("en", ["en"]))["results"])
 
 
 def test_a_glossary_that_was_changed_holds_at_once(library):
-    before = ask(library, answers.found, "quorble", how("en", ["de"]))
+    before = ask(library, answers.find_documents, "quorble", how("en", ["de"]))
     library[None].write_glossary([Pair("en", "quorble", "de", "Biene")])
-    after = ask(library, answers.found, "quorble", how("en", ["de"]))
+    after = ask(library, answers.find_documents, "quorble", how("en", ["de"]))
     assert before["results"] == []
     assert "bee" in after["results"][0]["id"]
 
@@ -85,8 +89,8 @@ def test_errors_arrive_as_they_are(library):
             run()
         return str(told.value)
 
-    there = message(lambda: ask(library, answers.found, "honey", how("xx")))
-    assert there == message(lambda: answers.found(library[None], "honey", how("xx"), Deadline(60)))
+    there = message(lambda: ask(library, answers.find_documents, "honey", how("xx")))
+    assert there == message(lambda: answers.find_documents(library[None], "honey", how("xx"), Deadline(60)))
 
 
 def test_when_a_reader_is_killed_the_server_answers_itself_until_others_have_begun(library, caplog):
@@ -95,10 +99,10 @@ def test_when_a_reader_is_killed_the_server_answers_itself_until_others_have_beg
         os.kill(ask(library, who), signal.SIGKILL)
         time.sleep(0.5)
         assert ask(library, who) == os.getpid()
-        assert ask(library, answers.found, "honey", how("en"))["results"]
+        assert ask(library, answers.find_documents, "honey", how("en"))["results"]
         assert library.waiting == 0
         until = time.monotonic() + 120
-        while (library._readers is None or not library._readers.ready) and time.monotonic() < until:
+        while (library._workers is None or not library._workers.is_ready) and time.monotonic() < until:
             time.sleep(0.05)
         assert ask(library, who) != os.getpid()
     assert [record.message for record in caplog.records] == ["a worker died", "workers started"]

@@ -1,0 +1,84 @@
+"""Processes that search beside the server's own, which has one interpreter lock for all its threads.
+
+A worker asks the server's process for documents, keeps everything else itself, and reads again what was changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from typing import Any
+
+from paragloss.collection import Collection
+from paragloss.processes import pool
+
+#: What has changed in a collection: the versions of its documents and of everything else.
+Versions = tuple[str, str]
+
+
+class SearchWorkers:
+    """Some processes that search all collections of a server."""
+
+    def __init__(self, collections: Mapping[str, Collection], count: int) -> None:
+        """Start `count` processes; they open the collections in the background."""
+        self._resources, self.count = ExitStack(), count
+        locations = {name: collection.location for name, collection in collections.items()}
+        self._pool = self._resources.enter_context(pool(count, _start_worker, locations))
+        versions = {name: collection.versions() for name, collection in collections.items()}
+        self._warm_ups = [self._pool.submit(_warm_up_worker, versions) for _ in range(count)]
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether every process has its collections open."""
+        return all(warm_up.done() and not warm_up.exception() for warm_up in self._warm_ups)
+
+    def submit(self, name: str, versions: Versions, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run `work(collection, *arguments)` with a collection that is at least as new as its versions say."""
+        return self._pool.submit(_run_in_worker, name, versions, work, arguments)
+
+    def close(self) -> None:
+        """End the processes at once: they only read, so what they are doing can be abandoned."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in list((self._pool._processes or {}).values()):
+            process.kill()
+        self._resources.close()
+
+
+def warm_up(collection: Collection) -> None:
+    """Search twice, so that a user's first search finds everything loaded; some parts are made by the second search."""
+    for text in ("a first search", "and a second one"):
+        collection.search(text, k=1)
+
+
+# In the worker processes
+
+_locations: Mapping[str, str] = {}
+_collections: dict[str, tuple[Collection, Versions]] = {}
+
+
+def _start_worker(locations: Mapping[str, str]) -> None:
+    global _locations
+    _locations = locations
+
+
+def _warm_up_worker(versions: Mapping[str, Versions]) -> None:
+    for name, collection_versions in versions.items():
+        warm_up(_open_collection(name, collection_versions))
+
+
+def _run_in_worker(name: str, versions: Versions, work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    return work(_open_collection(name, versions), *arguments)
+
+
+def _open_collection(name: str, versions: Versions) -> Collection:
+    """Return the collection of this process, opened again if something other than documents has changed."""
+    collection, known_versions = _collections.get(name, (None, ("", "")))
+    if collection is None or known_versions[1] != versions[1]:
+        if collection is not None:
+            collection.close()
+        collection = Collection.open(_locations[name])
+    elif known_versions[0] != versions[0]:
+        collection.catch_up()
+    _collections[name] = collection, versions
+    return collection

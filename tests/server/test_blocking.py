@@ -1,0 +1,374 @@
+"""No client stops a server for the others, by what it asks, how it asks, or by not reading the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import threading
+import time
+from contextlib import ExitStack, closing
+
+import pytest
+from starlette.testclient import TestClient
+
+from paragloss import hosts
+from paragloss.artefacts import load, save
+from paragloss.collection import Collection
+from paragloss.errors import DeadlineError, ModelError, StoreError
+from paragloss.formats.numbers import get_document_day
+from paragloss.server import connections
+from paragloss.server.admission import Admission, BusyError
+from paragloss.server.application import build_application
+from paragloss.server.library import Library
+from paragloss.server.limits import DEFAULT
+from paragloss.server.logs import RepeatFilter
+from paragloss.server.requests import shorten_paths
+from paragloss.types import Document
+
+uvicorn = pytest.importorskip("uvicorn")
+
+ODD_DATES = ["20240501", "1714521600000", "0", "-5", "99999999999999999", "20249999", "1e400", "12345"]
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory) -> str:
+    path = str(tmp_path_factory.mktemp("blocked") / "c")
+    documents = [Document(f"lamp{i}", "a lamp in the dark", "en", meta={"date": d}) for i, d in enumerate(ODD_DATES)]
+    documents += [
+        Document("nul", "a lamp with a path", "en", meta={"path": "/folder/\0name.txt"}),
+        Document("two\nlines", "a lamp with a line break", "en"),
+        Document("long" * 500, "a lamp with a long id", "en"),
+        Document("None", "a lamp called None", "en"),
+    ]
+    with Collection.create(path) as collection:
+        collection.index(documents)
+    return path
+
+
+@pytest.fixture
+def library(location):
+    opened = Library.open([location], DEFAULT._replace(seconds=30.0))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def client(library):
+    with TestClient(build_application(library), base_url="http://localhost") as running:
+        yield running
+
+
+# Concurrent work of a client
+
+
+def test_a_client_works_on_one_thing_at_a_time_and_others_do_not_wait_for_it(library):
+    finish, begun = threading.Event(), []
+
+    def block(collection, client, deadline):
+        begun.append(client)
+        finish.wait(30)
+
+    def answer(collection, deadline):
+        return "answered"
+
+    async def ask_beside_a_greedy_client():
+        greedy = [asyncio.create_task(library.search("greedy", "c", block, "greedy")) for _ in range(10)]
+        while not begun:
+            await asyncio.sleep(0.01)
+        assert await library.search("polite", "c", answer) == "answered"
+        assert begun == ["greedy"]
+        finish.set()
+        await asyncio.gather(*greedy)
+
+    asyncio.run(ask_beside_a_greedy_client())
+    assert begun == ["greedy"] * 10
+
+
+def test_too_much_waiting_work_of_a_client_or_of_all_is_refused():
+    async def enter(admission, clients):
+        for address in clients:
+            await admission.enter(address, 1)
+
+    one_client = Admission(per_client=5, waiting_per_client=2, waiting=100)
+    asyncio.run(enter(one_client, ["a", "a", "b"]))
+    with pytest.raises(BusyError):
+        asyncio.run(enter(one_client, ["a"]))
+    everybody = Admission(per_client=5, waiting_per_client=100, waiting=3)
+    asyncio.run(enter(everybody, ["a", "b", "c"]))
+    with pytest.raises(BusyError):
+        asyncio.run(enter(everybody, ["d"]))
+    everybody.leave("a")
+    asyncio.run(enter(everybody, ["d"]))
+    assert everybody.pieces == 3
+
+
+def test_waiting_for_a_turn_counts_towards_the_deadline():
+    async def wait_behind_itself():
+        admission = Admission(per_client=1, waiting_per_client=10, waiting=10)
+        await admission.enter("a", 1)
+        with pytest.raises(DeadlineError):
+            await admission.enter("a", 0.05)
+        assert admission.pieces == 1
+
+    asyncio.run(wait_behind_itself())
+
+
+def test_the_deadline_reaches_the_work_of_every_reading_route(location):
+    library = Library.open([location], DEFAULT._replace(seconds=0.0))
+    with TestClient(build_application(library), base_url="http://localhost") as client:
+        for path in (
+            "search?q=lamp", "counts?q=lamp", "why?q=lamp&id=nul", "feed?q=lamp", "gloss?text=lamp&to=de",
+            "documents/nul", "reading?id=nul&q=lamp", "original?id=nul", "collections", "models", "ready",
+        ):  # fmt: skip
+            assert client.get(f"/api/{path}").status_code == 504, path
+
+
+def test_reading_a_document_ends_at_the_deadline(library):
+    from paragloss.collection import Deadline
+    from paragloss.server.answers import read_document
+
+    deadline = Deadline(30)
+    assert read_document(library[None], "nul", "lamp", "en", None, None, deadline)["paragraphs"]
+    deadline.cancel()
+    with pytest.raises(DeadlineError):
+        library[None].piece(library[None].get(["nul"])[0], "lamp", lang="en", deadline=deadline)
+
+
+def test_a_pipeline_has_a_limited_number_of_steps(client):
+    chain = {"q": "lamp", "pipeline": "|".join(["feedback"] * 8 + ["bm25"])}
+    answer = client.get("/api/search", params=chain)
+    assert answer.status_code == 422
+    assert "at most 8" in answer.json()["error"]
+
+
+# Connections
+
+
+class RunningServer:
+    """An application in a thread of its own, on a free port."""
+
+    def __init__(self, app) -> None:
+        options = {"http": connections.LimitedConnection, "lifespan": "off", "log_config": None}
+        self._server = uvicorn.Server(uvicorn.Config(app, port=0, **options))
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.01)
+        self.port = self._server.servers[0].sockets[0].getsockname()[1]
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), 30)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+
+
+async def answer_ten_megabytes(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"x" * 10_000_000})
+
+
+def read_until_closed(connection: socket.socket) -> int:
+    """Count the bytes that come until the server closes the connection, or drops it."""
+    received = 0
+    try:
+        while chunk := connection.recv(1 << 16):
+            received += len(chunk)
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def test_an_answer_that_nobody_reads_is_dropped(monkeypatch):
+    monkeypatch.setattr(connections, "WRITE_CHECK_SECONDS", 0.2)
+    with closing(RunningServer(answer_ten_megabytes)) as server, server.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        time.sleep(1)
+        assert not connections.LimitedConnection._open
+        assert read_until_closed(connection) < 10_000_000
+
+
+def test_an_answer_that_is_read_slowly_arrives(monkeypatch):
+    monkeypatch.setattr(connections, "WRITE_CHECK_SECONDS", 0.5)
+    with closing(RunningServer(answer_ten_megabytes)) as server, server.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        received = 0
+        for _ in range(5):
+            received += len(connection.recv(1 << 20))
+            time.sleep(0.2)
+        assert received + read_until_closed(connection) > 10_000_000
+
+
+def test_half_open_connections_make_room_for_new_ones():
+    with closing(RunningServer(answer_ten_megabytes)) as server, ExitStack() as sockets:
+        for _ in range(connections.MAX_WAITING_FOR_HEADERS + 20):
+            sockets.enter_context(server.connect()).sendall(b"GET /")
+        last = sockets.enter_context(server.connect())
+        last.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert read_until_closed(last) > 10_000_000
+        assert len(connections.LimitedConnection._waiting_for_headers) <= connections.MAX_WAITING_FOR_HEADERS
+
+
+def test_there_is_a_limit_of_open_connections(monkeypatch):
+    monkeypatch.setattr(connections.LimitedConnection, "max_connections", 5)
+    with closing(RunningServer(answer_ten_megabytes)) as server, ExitStack() as sockets:
+        opened = [sockets.enter_context(server.connect()) for _ in range(8)]
+        time.sleep(0.5)
+        assert len(connections.LimitedConnection._open) == 5
+        assert [read_until_closed(connection) for connection in opened[5:]] == [0, 0, 0]
+
+
+def test_repeated_warnings_are_written_once():
+    record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "socket.accept() out of system resource", (), None)
+    repeat_filter = RepeatFilter()
+    assert [repeat_filter.filter(record) for _ in range(3)] == [True, False, False]
+
+
+def test_maintenance_survives_any_exception_and_reports_it(library, monkeypatch, caplog):
+    rounds = []
+
+    def fail(collection):
+        rounds.append(collection)
+        raise OSError(24, "too many open files")
+
+    monkeypatch.setattr(Collection, "tend", fail)
+    monkeypatch.setattr("paragloss.server.library.MAINTENANCE_INTERVAL", 0.01)
+    monkeypatch.setattr("paragloss.server.library.SECONDS_BEFORE_READING_AHEAD", 0.0)
+    logging.getLogger("paragloss.server").propagate = True
+    with caplog.at_level("WARNING", "paragloss.server"):
+        library.start_maintenance()
+        end = time.monotonic() + 60
+        while len(rounds) < 3 and time.monotonic() < end:
+            time.sleep(0.01)
+    assert len(rounds) >= 3
+    assert caplog.records[0].about == {"task": "maintenance", "error": "OSError(24, 'too many open files')"}
+
+
+# Values that once were answered with 500
+
+
+def test_odd_dates_and_paths_are_counted_listed_and_found(client):
+    for path in ("counts", "feed", "search"):
+        answer = client.get(f"/api/{path}", params={"q": "lamp", "lang": "en", "k": 30})
+        assert answer.status_code == 200, path
+    assert {"nul", "None"} <= {row["id"] for row in answer.json()["results"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [
+        ("20240501", 739007),  # date(2024, 5, 1).toordinal()
+        (20240501, 739007),
+        (1714521600000, 739007),  # milliseconds
+        (1714521600, 739007),  # seconds
+        ("2024-05-01", 739007),
+        ("2024", 738886),  # the first day of the year
+        ("20241301", None),
+        (0, None),
+        ("-5", None),
+        (10**16, None),
+        ("12345", None),
+    ],
+)
+def test_the_day_of_a_document(value, day):
+    assert get_document_day({"date": value}) == day
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://a[b]c", "//", "\x7f"])
+def test_an_origin_that_is_no_address_is_one_of_another_site(client, origin):
+    assert client.get("/api/search?q=lamp", headers={"origin": origin}).status_code == 403
+
+
+def test_an_offset_beyond_any_text_is_refused(client):
+    for name in ("start", "before"):
+        answer = client.get("/api/reading", params={"id": "nul", name: "99999999999999999999"})
+        assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("document_id", ["two\nlines", "long" * 500])
+def test_any_id_can_be_read_explained_and_deleted(client, library, document_id):
+    (document,) = library[None].get([document_id])
+    assert client.get(f"/api/documents/{document_id.replace(chr(10), '%0A')}").json()["id"] == document_id
+    assert client.get("/api/reading", params={"id": document_id}).status_code == 200
+    assert client.get("/api/why", params={"q": "lamp", "id": document_id}).status_code == 200
+    assert client.delete(f"/api/documents/{document_id.replace(chr(10), '%0A')}").json()["deleted"] == 1
+    library[None].add([document])
+
+
+def test_head_is_answered_as_get_without_a_body(client):
+    for path in ("/api/health", "/api/ready", "/"):
+        answer = client.head(path)
+        assert (answer.status_code, answer.content) == (200, b""), path
+
+
+@pytest.mark.parametrize("value", [None, 5, "", ["None"]])
+def test_deleting_what_is_no_id_deletes_nothing(client, value):
+    answer = client.post("/api/bulk", content=json.dumps({"delete": value}).encode()).json()
+    assert (answer["deleted"], answer["failed"]) == (0, 1)
+    assert client.get("/api/documents/None").status_code == 200
+
+
+def test_models_with_numbers_that_are_none_are_refused(tmp_path):
+    import numpy as np
+
+    save(tmp_path / "nan", "bag", meta={"k1": float("nan")})
+    with pytest.raises(ModelError, match="NaN is no number"):
+        load(tmp_path / "nan")
+    save(tmp_path / "complex", "bag", meta={}, arrays={"rows": np.zeros(3, np.complex64)})
+    with pytest.raises(ModelError, match="complex64: expected real numbers"):
+        load(tmp_path / "complex")
+
+
+# What errors say
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("/srv/data/library/points.bin: no space left", "points.bin: no space left"),
+        ("can't write '/var/lib/x/y.json' (disk full)", "can't write 'y.json' (disk full)"),
+        ("C:\\Users\\me\\library\\a.txt is damaged", "a.txt is damaged"),
+        ("https://api.example.org/v1/embeddings answered 500", "https://api.example.org/v1/embeddings answered 500"),
+        ("expected da/it or 1/2", "expected da/it or 1/2"),
+    ],
+)
+def test_errors_say_nothing_of_folders(message, shown):
+    assert shorten_paths(message) == shown
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (StoreError("/srv/library/points.bin: no space left on device"), 400),
+        (OSError(28, "No space left on device", "/srv/library/points.bin"), 507),
+        (PermissionError(13, "Permission denied", "/srv/library/points.bin"), 503),
+    ],
+)
+def test_errors_of_the_disk_are_answered_without_its_folders(client, library, monkeypatch, error, status):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(Collection, "search", fail)
+    answer = client.get("/api/search?q=lamp")
+    assert answer.status_code == status
+    assert "/srv" not in answer.json()["error"]
+
+
+# Hosts that a collection names
+
+
+def test_the_user_of_this_machine_allows_a_host_by_the_page_and_nobody_else_does(library, tmp_path, monkeypatch):
+    from paragloss.server.keys import Keys
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv(hosts.ALLOWED_HOSTS_VARIABLE, "")
+    with TestClient(build_application(library), base_url="http://localhost") as personal:
+        assert personal.post("/api/hosts", json={"host": "api.example.org"}).status_code == 200
+        assert hosts.is_host_allowed("https://api.example.org/v1")
+        with_keys = build_application(library, keys=Keys({"w" * 20: "write"}))
+        shared = TestClient(with_keys, base_url="http://localhost", headers={"authorization": f"Bearer {'w' * 20}"})
+        assert shared.post("/api/hosts", json={"host": "other.example.org"}).status_code == 403
+    assert not hosts.is_host_allowed("https://other.example.org/v1")
