@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from paragloss.errors import ModelError, unread_format
 
 FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: Kinds of numpy arrays that models hold: real numbers, booleans and texts.
+_ARRAY_KINDS = "fiubUS"
 
 
 class Artefact(NamedTuple):
@@ -154,6 +156,9 @@ def _load(path: Path, kind: str | None) -> Artefact:
     except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
         reason = " ".join(str(error).split())[:200]
         raise ModelError(f"{path} is damaged ({reason}): train or copy the model again") from None
+    for name, array in arrays.items():
+        if array.dtype.kind not in _ARRAY_KINDS:
+            raise ModelError(f"{path} has an array {name!r} of {array.dtype}: expected real numbers or texts")
     return Artefact(found, contents["meta"], arrays, words)
 
 
@@ -169,7 +174,8 @@ def _contents(path: Path) -> dict[str, Any]:
     """What a folder says of itself, once it is known to say it right."""
     recover(path)
     try:
-        contents: dict[str, Any] = json.loads(_own(path / "meta.json").read_text(encoding="utf-8"))
+        text = _own(path / "meta.json").read_text(encoding="utf-8")
+        contents: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
         version, names, lists = contents["format"], contents["arrays"], contents["words"]
         if not isinstance(contents["kind"], str) or not isinstance(contents["meta"], dict):
             raise TypeError("its kind is no word, or its settings are no object")
@@ -185,6 +191,11 @@ def _contents(path: Path) -> dict[str, Any]:
         if not _NAME.fullmatch(name):
             raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")
     return contents
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which Python reads although JSON has no such numbers."""
+    raise ValueError(f"{name} is no number")
 
 
 def cache() -> Path:

@@ -17,6 +17,8 @@ _SECONDS_PER_DAY = 86400
 
 #: The first day of 1970, counted from the year 1.
 EPOCH_DAY = 719163
+#: Larger numbers are milliseconds since 1970, not seconds.
+_MAX_SECONDS = 1e11
 
 
 def parse_number(value: object) -> float | None:
@@ -42,15 +44,33 @@ def parse_number(value: object) -> float | None:
 
 
 def get_document_day(meta: Mapping[str, Any]) -> float | None:
-    """Return the day of a document, counted as by `parse_number`: its `date`, else `modified`, else `year`."""
+    """Return the day a document is from, counted from the first day of the year 1, by its metadata: its date, the day
+    its file was changed, or its year. None where none of them is a time between the years 1 and 9999."""
     for name in ("date", "modified", "year"):
-        number = parse_number(meta.get(name))
-        if number is None:
-            continue
-        if 1 <= number < 10_000:  # a year
-            return float(date(int(number), 1, 1).toordinal())
-        if number > 1e8:  # seconds since 1970
-            return number / _SECONDS_PER_DAY + EPOCH_DAY
-        if isinstance(meta[name], str):
-            return number
+        day = _parse_day(meta.get(name))
+        if day is not None:
+            return day
     return None
+
+
+def _parse_day(value: object) -> float | None:
+    """Read a date, a year, a date of eight digits such as 20240501, or seconds or milliseconds since 1970."""
+    number = parse_number(value)
+    if number is None:
+        return None
+    if isinstance(value, str) and _DATE.match(value.strip()):
+        return number
+    if 1 <= number < 10_000:
+        return float(date(int(number), 1, 1).toordinal())
+    if 10_000 < number <= 99_991_231:
+        return _parse_eight_digits(int(number))
+    seconds = number / 1000 if number > _MAX_SECONDS else number
+    day = seconds / 86400 + EPOCH_DAY
+    return day if number > 1e8 and day < date.max.toordinal() else None
+
+
+def _parse_eight_digits(number: int) -> float | None:
+    try:
+        return float(date(number // 10_000, number // 100 % 100, number % 100).toordinal())
+    except ValueError:
+        return None
