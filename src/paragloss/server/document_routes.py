@@ -20,8 +20,8 @@ from paragloss.server.requests import (
     check_at_most,
     describe_errors,
     get_app_state,
-    shorten_paths,
     key_required,
+    shorten_paths,
 )
 from paragloss.server.search_routes import MAX_ID_LENGTH, DocumentId
 from paragloss.types import Document

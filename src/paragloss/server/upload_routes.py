@@ -23,7 +23,7 @@ from paragloss.errors import InputError, ParaglossError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.text import parse_language_code
 from paragloss.server.document_routes import BATCH_SIZE, MAX_LISTED_ERRORS
-from paragloss.server.requests import Context, RequestContext, describe_errors, shorten_paths, key_required
+from paragloss.server.requests import Context, RequestContext, describe_errors, key_required, shorten_paths
 from paragloss.types import Document
 
 routes = APIRouter(prefix="/api", tags=["documents"], dependencies=key_required)
