@@ -1,10 +1,14 @@
-"""What others feel while somebody attacks a server: files of the collection, time of searches, memory, SIGTERM.
+"""Measure what normal clients notice while slow and hostile clients use the same server.
 
-    python benchmarks/attack.py [--documents 5000] [--rounds 10]
+    python benchmarks/attack.py [--documents 5000] [--rounds 10] [--hostile 1] [--workers 0]
 
-An attacker filters by fields that nobody has, ten or 500 in a request, five requests a second, with long words, beside
-a hundred half-open connections; somebody else searches all along. Asked: as many files as before, searches within 1.5
-times, and the end within 15 s of SIGTERM sent in the midst of it.
+Everything stays on the loopback interface. A normal client (127.0.0.1) searches all along. In every second round,
+hostile clients (127.0.0.2 and following, which count as other clients) send the requests that once stopped the server:
+words of a thousand letters, filters by fields that nobody has, chains of `feedback`, misspelled words; eight at a time.
+Beside them a hundred connections never finish their headers, and twenty clients never read a large answer.
+
+Required: normal searches keep their 99th percentile within twice the one of quiet rounds; no file is added to the
+collection; the process ends within 15 s of SIGTERM sent in the midst of it.
 """
 
 from __future__ import annotations
@@ -21,37 +25,35 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 
 from paragloss import demo
 from paragloss.collection import Collection
-from paragloss.types import Document
+
+HALF_OPEN_CONNECTIONS = 100
+UNREAD_ANSWERS = 20
+REQUESTS_AT_A_TIME = 8
+ROUND_SECONDS = 3.0
+QUERIES = ("how do bees make honey", "volcano", "old bread")
 
 
-def collection(place: str, number: int) -> None:
-    texts = list(demo.documents())
-    with Collection.create(place) as engine:
-        engine.index(
-            Document(f"{each.id}-{n}", each.text, each.lang, each.title, meta={"year": 1900 + n % 100})
-            for n in range(number)
-            for each in [texts[n % len(texts)]]
+def build_collection(path: str, size: int) -> None:
+    """Index the demo's documents again and again until there are `size` of them."""
+    originals = list(demo.documents())
+    with Collection.create(path) as collection:
+        collection.index(
+            original._replace(id=f"{original.id}-{n}", meta={"year": 1900 + n % 100})
+            for n in range(size)
+            for original in [originals[n % len(originals)]]
         )
 
 
-def files(place: str) -> int:
-    return sum(path.is_file() for path in Path(place).rglob("*"))
-
-
-def memory(pid: int) -> float:
-    """Resident, in MB."""
-    (line,) = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
-    return int(line.split()[1]) / 1000
-
-
-def started(place: str, port: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "paragloss", "serve", place, "--port", str(port)]
+def start_server(path: str, port: int, workers: int) -> subprocess.Popen[bytes]:
+    """Start a server and wait until it answers searches."""
+    command = [sys.executable, "-m", "paragloss", "serve", path, "--port", str(port), "--workers", str(workers)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while True:
         try:
@@ -61,79 +63,137 @@ def started(place: str, port: int) -> subprocess.Popen[bytes]:
             time.sleep(0.1)
 
 
-def searching(address: str, seconds: float) -> list[float]:
-    """How long each of somebody's searches takes, one after another; fields that there are among them."""
-    queries, took, until = ["how do bees make honey", "volcano", "old bread"], [], time.monotonic() + seconds
+def search_normally(address: str, seconds: float) -> list[float]:
+    """Search one query after another for some seconds; return how long each took."""
+    durations: list[float] = []
+    end = time.monotonic() + seconds
     with httpx.Client(timeout=60) as client:
-        while time.monotonic() < until:
-            began = time.perf_counter()
-            asked = {"q": queries[len(took) % 3], "lang": "en"} | ({"where": "year>1950"} if len(took) % 2 else {})
-            client.get(f"{address}/api/search", params=asked).raise_for_status()
-            took.append(time.perf_counter() - began)
-            time.sleep(0.05)
-    return took
+        while time.monotonic() < end:
+            parameters = {"q": QUERIES[len(durations) % len(QUERIES)], "lang": "en"}
+            if len(durations) % 2:
+                parameters["where"] = "year>1950"
+            started = time.perf_counter()
+            client.get(f"{address}/api/search", params=parameters).raise_for_status()
+            durations.append(time.perf_counter() - started)
+            time.sleep(0.02)
+    return durations
 
 
-def attacking(address: str, on: threading.Event, over: threading.Event, answers: Counter[int]) -> None:
-    """Five requests a second while it is on."""
-    chosen = random.Random(0)
-    with httpx.Client(timeout=60) as client:
-        while not over.wait(0.2):
-            if not on.wait(0.2):
-                continue
-            where = [f"f{chosen.randrange(10**9)}=1" for _ in range(chosen.choice((10, 10, 10, 500)))]
-            asked = {"q": chosen.choice(("a", "x" * 999, "日" * 199)), "lang": "en", "where": where}
-            try:
-                answers[client.get(f"{address}/api/search", params=asked).status_code] += 1
-            except httpx.TransportError:
-                answers[0] += 1
+def make_hostile_parameters(generator: random.Random) -> dict[str, object]:
+    """Return the parameters of a search that is as expensive as a request may be, or more."""
+    misspelled = " ".join("".join(generator.choices("abcdefghij", k=12)) for _ in range(190))[:999]
+    return generator.choice(
+        [
+            {"q": "a" * 999, "lang": "en"},
+            {"q": "日" * 199, "lang": "en"},
+            {"q": misspelled, "lang": "en"},
+            {"q": "bread", "lang": "en", "where": [f"f{generator.randrange(10**9)}=1" for _ in range(10)]},
+            {"q": "bread and honey", "lang": "en", "k": 200, "why": True},
+            {"q": "bread", "lang": "en", "pipeline": "|".join(["feedback"] * 8 + ["bm25"])},
+        ]
+    )
+
+
+class HostileClient(threading.Thread):
+    """A thread that sends hostile requests from its own loopback address while `active` is set."""
+
+    def __init__(self, address: str, source: str, seed: int, active: threading.Event, over: threading.Event) -> None:
+        super().__init__()
+        self._address, self._source, self._generator = address, source, random.Random(seed)
+        self._active, self._over = active, over
+        self.statuses: Counter[int] = Counter()
+
+    def run(self) -> None:
+        transport = httpx.HTTPTransport(local_address=self._source)
+        with httpx.Client(transport=transport, timeout=60) as client:
+            while not self._over.is_set():
+                if not self._active.wait(0.1):
+                    continue
+                try:
+                    parameters = make_hostile_parameters(self._generator)
+                    answer = client.get(f"{self._address}/api/search", params=parameters)
+                    self.statuses[answer.status_code] += 1
+                except httpx.TransportError:
+                    self.statuses[0] += 1
+
+
+def open_slow_connections(port: int, sockets: ExitStack) -> None:
+    """Open connections that never finish their headers, and some that never read their answer."""
+    for _ in range(HALF_OPEN_CONNECTIONS):
+        sockets.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(b"GET /api")
+    for _ in range(UNREAD_ANSWERS):
+        reader = sockets.enter_context(socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.99", 0)))
+        reader.sendall(b"GET /api/search?q=bread&lang=en&k=200 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+
+def count_files(path: str) -> int:
+    return sum(file.is_file() for file in Path(path).rglob("*"))
+
+
+def read_memory(process_id: int) -> float:
+    """Return the resident memory of a process in MB."""
+    status = Path(f"/proc/{process_id}/status").read_text().splitlines()
+    (line,) = [line for line in status if line.startswith("VmRSS")]
+    return int(line.split()[1]) / 1000
+
+
+def percentile(durations: list[float], share: float) -> float:
+    """Return a percentile of durations in milliseconds."""
+    return 1000 * sorted(durations)[min(len(durations) - 1, int(share * len(durations)))]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--hostile", type=int, default=1, help="hostile addresses, each with eight requests at a time")
+    parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--port", type=int, default=8871)
-    told = parser.parse_args()
-    address = f"http://localhost:{told.port}"
-    with tempfile.TemporaryDirectory() as folder:
-        place = os.path.join(folder, "library")
-        collection(place, told.documents)
-        server = started(place, told.port)
-        searching(address, 2)
-        before, resident = files(place), memory(server.pid)
-        half = [socket.create_connection(("localhost", told.port)) for _ in range(100)]
-        on, over, answers = threading.Event(), threading.Event(), Counter[int]()
-        attacker = threading.Thread(target=attacking, args=(address, on, over, answers))
-        attacker.start()
-        alone: list[float] = []
-        beside: list[float] = []
-        for _ in range(told.rounds):  # in turns: whatever else the machine does, both have half of it
-            on.clear()
-            time.sleep(0.3)
-            alone += searching(address, 2)
-            on.set()
-            beside += searching(address, 2)
-        after, grown = files(place), memory(server.pid)
-        began = time.perf_counter()
+    options = parser.parse_args()
+    address = f"http://localhost:{options.port}"
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as sockets:
+        path = os.path.join(folder, "library")
+        build_collection(path, options.documents)
+        server = start_server(path, options.port, options.workers)
+        search_normally(address, ROUND_SECONDS)
+        files_before, memory_before = count_files(path), read_memory(server.pid)
+        active, over = threading.Event(), threading.Event()
+        hostile = [
+            HostileClient(f"http://127.0.0.1:{options.port}", f"127.0.0.{2 + n}", 100 * n + thread, active, over)
+            for n in range(options.hostile)
+            for thread in range(REQUESTS_AT_A_TIME)
+        ]
+        for client in hostile:
+            client.start()
+        quiet: list[float] = []
+        attacked: list[float] = []
+        for _ in range(options.rounds):  # in turns, so that other work of the machine falls on both
+            active.clear()
+            time.sleep(1)
+            quiet += search_normally(address, ROUND_SECONDS)
+            active.set()
+            open_slow_connections(options.port, sockets)
+            attacked += search_normally(address, ROUND_SECONDS)
+        files_after, memory_after = count_files(path), read_memory(server.pid)
+        started = time.perf_counter()
         server.send_signal(signal.SIGTERM)
         server.wait()
-        ended = time.perf_counter() - began
+        seconds_to_end = time.perf_counter() - started
         over.set()
-        attacker.join()
-        for each in half:
-            each.close()
-        server = started(place, told.port)
-        restarted = memory(server.pid)
-        server.terminate()
-        server.wait()
-    one, two = statistics.median(alone), statistics.median(beside)
-    print(f"{told.documents} documents, {sum(answers.values())} requests of the attacker: {dict(answers)}")
-    print(
-        f"files {before} before, {after} after; others' searches {1000 * one:.1f} ms without ({len(alone)}),", end=" "
-    )
-    print(f"{1000 * two:.1f} ms beside the attack ({len(beside)}), {two / one:.2f} times")
-    print(f"memory {resident:.0f} MB, {grown:.0f} after it, {restarted:.0f} after a restart; SIGTERM {ended:.1f} s")
+        active.set()
+        for client in hostile:
+            client.join()
+    statuses = sum((client.statuses for client in hostile), Counter[int]())
+    print(f"{options.documents} documents, {options.hostile} hostile addresses, {options.workers} workers")
+    print(f"hostile answers by status (0: refused connection or ended): {dict(sorted(statuses.items()))}")
+    print("| normal searches | number | median ms | p99 ms |")
+    print("|---|---|---|---|")
+    for name, durations in (("quiet", quiet), ("attacked", attacked)):
+        median = 1000 * statistics.median(durations)
+        print(f"| {name} | {len(durations)} | {median:.1f} | {percentile(durations, 0.99):.1f} |")
+    ratio = percentile(attacked, 0.99) / percentile(quiet, 0.99)
+    print(f"p99 {ratio:.2f} times; files {files_before} before, {files_after} after; SIGTERM {seconds_to_end:.1f} s")
+    print(f"memory {memory_before:.0f} MB before, {memory_after:.0f} MB after")
 
 
 if __name__ == "__main__":
