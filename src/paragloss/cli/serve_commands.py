@@ -15,8 +15,8 @@ from paragloss.errors import InputError
 @app.command(rich_help_panel=COMMON)
 def serve(
     collections: Annotated[
-        list[str], typer.Argument(metavar="COLLECTION...", help="Folders, or http://host:port/name.")
-    ],
+        list[str] | None, typer.Argument(metavar="[COLLECTION...]", help="Folders, or http://host:port/name.")
+    ] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port.")] = 8000,
     host: Annotated[
         str, typer.Option(help="Address to listen on; any but this machine's own needs --keys.")
@@ -27,10 +27,18 @@ def serve(
     ] = None,
     workers: Annotated[int, typer.Option(min=0, help="Extra search processes, for many users at once.")] = 0,
     log_queries: Annotated[bool, typer.Option("--log-queries", help="Write queries to the log.")] = False,
+    config: Annotated[
+        str, typer.Option(metavar="FILE", help="TOML file with all of this and sources to watch, instead of options.")
+    ] = "",
 ) -> None:
     """Serve collections over HTTP, with a search page."""
     from paragloss.server import run
 
+    if config:
+        _serve_configured(config, collections)
+        return
+    if not collections:
+        raise InputError("no COLLECTION given: name at least one folder or address, or a file with --config")
     _check_port(host, port)
     run(
         collections,
@@ -40,6 +48,31 @@ def serve(
         origins=allow_origin or [],
         log_queries=log_queries,
         workers=workers,
+        on_start=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
+    )
+
+
+def _serve_configured(config: str, collections: list[str] | None) -> None:
+    """Serve what a configuration file says."""
+    from paragloss import hosts
+    from paragloss.server import run
+    from paragloss.server.configuration import read_configuration
+
+    if collections:
+        raise InputError(f"collections are given by {config} and on the command line: name them in one place")
+    configuration = read_configuration(config)
+    for allowed_host in configuration.allowed_hosts:
+        hosts.allow_host(allowed_host, remember=False)
+    _check_port(configuration.host, configuration.port)
+    run(
+        configuration.collections,
+        host=configuration.host,
+        port=configuration.port,
+        keys=configuration.keys or None,
+        origins=configuration.origins,
+        log_queries=configuration.log_queries,
+        workers=configuration.workers,
+        watch=configuration.watch,
         on_start=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
     )
 
@@ -57,8 +90,24 @@ def _check_port(host: str, port: int) -> None:
 
 
 @app.command(rich_help_panel=COMMON)
-def mcp(collection: Location) -> None:
+def mcp(
+    collection: Location,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port, with --http.")] = 8001,
+    host: Annotated[str, typer.Option(help="Address to listen on, with --http.")] = "127.0.0.1",
+    keys: Annotated[str, typer.Option(help="File of API keys, with --http.")] = "",
+) -> None:
     """Let an AI assistant search a collection (Model Context Protocol)."""
-    from paragloss.server.assistants import serve as serve_assistant
+    from paragloss.server import assistants
 
-    serve_assistant(collection)
+    if not http:
+        assistants.serve_stdio(collection)
+        return
+    _check_port(host, port)
+    assistants.serve_http(
+        collection,
+        host=host,
+        port=port,
+        keys=keys or None,
+        on_start=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
+    )

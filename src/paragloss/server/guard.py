@@ -36,7 +36,7 @@ _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 #: Paths that are answered without a key.
 _PUBLIC_PATHS = ("/api/health", "/api/openapi.json")
 #: Paths that read although their method is POST.
-_READING_PATHS = ("/api/gloss", "/api/translate")
+_READING_PATHS = ("/api/gloss", "/api/translate", "/mcp")
 #: A Host header: a name or an address, and perhaps a port.
 _HOST_HEADER = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
 _TOO_LARGE = "the request is larger than {:,} bytes: send less at once"

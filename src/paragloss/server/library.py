@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from paragloss.collection import Collection, Deadline
 from paragloss.errors import InputError, ParaglossError
@@ -23,6 +23,9 @@ from paragloss.server.admission import Admission
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, log_event
 from paragloss.server.workers import SearchWorkers, warm_up
+
+if TYPE_CHECKING:
+    from paragloss.server.configuration import WatchedSource
 
 T = TypeVar("T")
 #: Seconds after the start in which nothing is read ahead: the page that somebody is about to open goes first.
@@ -202,6 +205,22 @@ class Library:
             if self._closing.wait(PAUSE_WHILE_SEARCHING if self.waiting else 0.0):
                 return
 
+    def watch_sources(self, sources: Sequence[WatchedSource]) -> None:
+        """Index files and folders into collections now and again and again until the library closes.
+
+        Raises UnknownCollectionError for a source of a collection that is not here.
+        """
+        for source in sources:
+            collection = self[source.collection]
+            threading.Thread(target=self._watch, args=(source, collection), name="watch", daemon=True).start()
+
+    def _watch(self, source: WatchedSource, collection: Collection) -> None:
+        """Index a source in the thread that writes; files that have not changed are not read again."""
+        index = partial(collection.index_files, list(source.paths), on_error=_log_unreadable_file)
+        while not self._closing.is_set():
+            self._report_errors("watching", lambda: self._write_thread.submit(index).result())
+            self._closing.wait(source.interval)
+
     def restart_workers(self) -> None:
         """Start the worker processes anew, so that they open the collections again."""
         if self._workers is not None:
@@ -235,6 +254,10 @@ class Library:
         self._write_thread.shutdown()
         for collection in self.collections.values():
             collection.close()
+
+
+def _log_unreadable_file(error: Exception) -> None:
+    LOGGER.warning("a file could not be read", extra={"about": {"error": str(error)}})
 
 
 def _warm_up_quietly(collection: Collection) -> None:

@@ -6,9 +6,13 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.server.keys import Keys, is_loopback, require_keys
+
+if TYPE_CHECKING:
+    from paragloss.server.configuration import WatchedSource
 
 #: Seconds that running requests have to end after a signal, and that closing the collections may take then.
 GRACEFUL_SECONDS = 5
@@ -26,6 +30,7 @@ def run(
     origins: Sequence[str] = (),
     log_queries: bool = False,
     workers: int = 0,
+    watch: Sequence[WatchedSource] = (),
     on_start: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve collections over HTTP until SIGINT or SIGTERM.
@@ -38,6 +43,7 @@ def run(
     :param keys: a file of keys.
     :param origins: other sites whose pages may ask.
     :param workers: how many processes search beside this one, which searches itself where there are none.
+    :param watch: sources that are indexed again and again while the server runs.
     :param on_start: is called with the address of the page once the port is open.
     """
     allowed_keys = Keys.read(keys) if keys else Keys()
@@ -55,6 +61,7 @@ def run(
     LimitedConnection.max_connections = min(MAX_CONNECTIONS, _raise_descriptor_limit() // 2)
     with _open_port(host, port) as listener:
         library = Library.open(collections, workers=workers)
+        library.watch_sources(watch)
         log_to_stderr()
         app = build_application(
             library,
