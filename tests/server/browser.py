@@ -39,7 +39,10 @@ def chromium() -> Iterator:
 class Watched:
     """A page whose requests and complaints are remembered."""
 
-    def __init__(self, context, address: str) -> None:
+    def __init__(self, context, address: str, *, filters: bool = True) -> None:
+        """Open a page; with `filters`, those are open, as the page remembers for who has opened them once."""
+        if filters:
+            context.add_init_script("localStorage.getItem('filters') ?? localStorage.setItem('filters', 'yes')")
         self.address = address
         self.requests: list[str] = []
         self.complaints: list[str] = []

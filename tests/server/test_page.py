@@ -37,7 +37,7 @@ def test_a_question_finds_documents_in_many_languages_and_says_what_they_mean(wa
     assert "languages" in page.locator("#welcome h2").inner_text()
     seen.snap("welcome")
     seen.search("how do bees make honey")
-    assert page.locator("#lang option:checked").inner_text() == "English (found out)"
+    assert page.locator("#lang option:checked").inner_text() == "English (detected)"
     hindi = page.locator(".result[data-id='honey-bee.hi']")
     assert hindi.locator("h2").inner_text() == "मधुमक्खी"
     assert "bee" in hindi.locator(".rendering").first.inner_text()
@@ -71,7 +71,9 @@ def test_why_shows_which_words_met_and_sums_to_the_score(watched):
     page = seen.open("/?q=how+do+bees+make+honey")
     seen.settled()
     french = page.locator(".result[data-id='honey-bee.fr']")
-    french.get_by_text("Why this?").click()
+    french.get_by_text("Why", exact=True).click()
+    page.wait_for_selector(".because:has-text('matches')")
+    french.locator(".why summary").click()
     page.wait_for_selector(".align")
     pairs = french.locator(".align svg").get_attribute("aria-label")
     assert "bees: Abeille" in pairs
@@ -240,6 +242,26 @@ def test_a_phone_in_the_dark(watched):
     seen.fine()
 
 
+@pytest.mark.parametrize(("width", "height", "least"), [(1280, 800, 5), (390, 844, 3)])
+def test_several_results_fit_on_a_screen_and_each_shows_what_it_means_first(watched, width, height, least):
+    seen = watched(viewport={"width": width, "height": height})
+    page = seen.open("/?q=how+do+bees+make+honey")
+    seen.settled()
+    page.evaluate("localStorage.setItem('filters', 'no')")
+    page.reload()
+    seen.settled()
+    assert page.locator("#filters").is_hidden()
+    bottoms = [result.bounding_box() for result in page.locator(".result").all()]
+    assert sum(box["y"] + box["height"] <= height for box in bottoms) >= least
+    french = page.locator(".result[data-id='honey-bee.de']")
+    meaning, original = french.locator(".snippet + .rendering"), french.locator(".snippet")
+    assert meaning.bounding_box()["y"] < original.bounding_box()["y"]
+    page.click("#options")
+    page.check("#original-first")
+    assert meaning.bounding_box()["y"] > original.bounding_box()["y"]
+    seen.fine()
+
+
 def test_nothing_found_slow_and_broken_are_designed(watched):
     seen = watched()
     page = seen.open()
@@ -268,6 +290,7 @@ def test_axe_finds_nothing_to_complain_about(watched, scheme, locale, tmp_path_f
     seen.settled()
     bees = page.locator(".result[data-id='honey-bee.fr']")
     bees.locator(".foot [aria-expanded]").click()
+    bees.locator(".why summary").click()
     page.wait_for_selector(".align")
     bees.locator(".snippet .w", has_text="abeille").first.hover()
     page.click("#gloss .star")

@@ -82,6 +82,7 @@ def test_the_file_itself_and_more_of_its_kind(look, address):
     where = result.get_by_text("Open the file").get_attribute("href")
     assert BEES in page.evaluate(f"fetch({json.dumps(where)}).then((answer) => answer.text())")
     assert page.locator(".result[data-id=paper]").get_by_text("Open the file").count() == 0
+    result.locator(".menu summary").click()
     result.get_by_text("More like this").click()
     seen.until("location.search.includes('lang=fr')")
     seen.settled()

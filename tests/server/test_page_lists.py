@@ -84,9 +84,11 @@ def test_deleting_can_be_undone_and_is_done_when_one_goes_on(look, running):
     seen.settled()
     long = page.locator(".result[data-id=long]")
     assert len(long.locator("h2").inner_text()) <= 1000
+    long.locator(".menu summary").click()
     long.get_by_text("Delete").click()
     page.get_by_text("Undo").click()
     assert long.is_visible()
+    long.locator(".menu summary").click()
     long.get_by_text("Delete").click()
     page.fill("#q", "miel")
     page.keyboard.press("Enter")

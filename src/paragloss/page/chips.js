@@ -1,12 +1,12 @@
 // Languages as chips that can be pressed: the first few, and the others when asked for.
 import { h } from "./dom.js";
-import { hue, nameOf } from "./languages.js";
+import { badge, nameOf } from "./languages.js";
 import { number, t } from "./strings.js";
 
 const FEW = 10;
 const opened = new WeakSet();
 
-// `rows`: {code, count, on, stays, title, toggle}; what `stays` is shown in any case. The chip that has the focus keeps it when all are drawn again.
+// `rows`: {code, count, atLeast, on, stays, title, toggle}; what `stays` is shown in any case. The chip that has the focus keeps it when all are drawn again.
 export function fill(box, rows) {
   const held = box.contains(document.activeElement) ? document.activeElement.dataset : null;
   const all = opened.has(box) || rows.length <= FEW + 2;
@@ -22,7 +22,7 @@ export function fill(box, rows) {
   else if (held?.lang) box.querySelector(`[data-lang="${CSS.escape(held.lang)}"]`)?.focus();
 }
 
-function chip({ code, count, on, title, toggle }) {
+function chip({ code, count, atLeast, on, title, toggle }) {
   return h("button", { type: "button", class: "chip", "aria-pressed": String(on), "data-lang": code, onclick: toggle, title },
-    h("span", { class: "dot", "--hue": hue(code) }), nameOf(code), h("span", { class: "count" }, number(count)));
+    badge(code), nameOf(code), h("span", { class: "count" }, `${number(count)}${atLeast ? "+" : ""}`));
 }

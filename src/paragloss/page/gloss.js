@@ -42,7 +42,7 @@ export function paint(element, text, marks = [], gloss = null) {
   for (const word of words) {
     if (word.start < at) continue;
     plain(word.start);
-    const span = h(inside(word.start, word.end) ? "mark" : "span", { class: guessed(word) ? "w guess" : "w", title: guessed(word) ? t("gloss.guess") : null }, cut(word.start, word.end));
+    const span = h(word.kind !== "stop" && inside(word.start, word.end) ? "mark" : "span", { class: guessed(word) ? "w guess" : "w", title: guessed(word) ? t("gloss.guess") : null }, cut(word.start, word.end));
     meanings.set(span, { word, gloss });
     pieces.push(span);
     at = word.end;

@@ -1,6 +1,6 @@
 // The first thing one sees: what is here, what could be asked, how to add.
 import { $, h } from "./dom.js";
-import { hue, nameOf } from "./languages.js";
+import { badge, nameOf } from "./languages.js";
 import { number, t } from "./strings.js";
 
 export function welcome(one, go) {
@@ -20,13 +20,8 @@ export function welcome(one, go) {
   box.replaceChildren(
     h("h2", {}, t("inLanguages", { documents: t("documents", { n: one.documents }), languages: t("languages", { n: all.length }) })),
     h("p", { class: "about" }, t("home.about")), h("p", { class: "ideas" }, ideas),
-    h("div", { class: "spread", "aria-hidden": "true" }, all.map(([lang, count]) => {
-      const piece = h("i", { "--hue": hue(lang) });
-      piece.style.flexGrow = count;
-      return piece;
-    })),
     h("div", { class: "names" }, all.slice(0, 16).map(([lang, count]) =>
-      h("span", {}, h("span", { class: "dot", "--hue": hue(lang) }), `${nameOf(lang)} ${number(count)}`)),
+      h("span", {}, badge(lang), `${nameOf(lang)} ${number(count)}`)),
       all.length > 16 ? h("span", {}, t("andMore", { n: all.length - 16 })) : null),
     ...(one.writable ? [h("p", { class: "about" }, t("home.add"), " ", add(t("home.choose"), "link"), ".")] : []));
 }

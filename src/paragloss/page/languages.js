@@ -1,4 +1,5 @@
-// Names and colours of languages.
+// Names and badges of languages.
+import { h } from "./dom.js";
 import { t, ui } from "./strings.js";
 
 const names = new Intl.DisplayNames([ui, "en"], { type: "language", fallback: "code" });
@@ -22,8 +23,5 @@ export function ownName(code) {
   }
 }
 
-// A colour that is a language's own, whatever else is shown: the letters of its code, by steps of the golden angle.
-export function hue(code) {
-  const place = [...code].reduce((sum, letter) => 27 * sum + letter.charCodeAt(0), 0);
-  return `oklch(${place % 2 ? 0.58 : 0.66} 0.14 ${(place * 137.5 + 250) % 360})`;
-}
+// A language by its code: colours of twenty languages can't be told apart.
+export const badge = (code) => h("span", { class: "badge", "aria-hidden": "true" }, code === "und" ? "?" : code.toUpperCase());

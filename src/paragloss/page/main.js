@@ -1,5 +1,5 @@
 // Puts the page together: what the address says is what is shown.
-import { ask } from "./api.js";
+import { ask, send } from "./api.js";
 import { $, h } from "./dom.js";
 import * as files from "./files.js";
 import * as gloss from "./gloss.js";
@@ -94,6 +94,14 @@ async function refresh() {
   document.body.classList.toggle("writable", one.writable);
   $("holds").textContent = `${one.name}: ${t("documents", { n: one.documents })}${unread()} · Paragloss ${about.version}`;
   choices();
+  showConsent(one);
+}
+
+// Hosts that models of a collection would contact; only the user of this machine can allow them here.
+function showConsent({ hosts_awaiting_consent: hosts = [], originals: isPersonal }) {
+  const allow = (host) => h("button", { type: "button", onclick: async () => { await send("POST", "hosts", { host }); await refresh(); } }, t("consent.allow", { host }));
+  $("consent").hidden = !hosts.length;
+  $("consent").replaceChildren(...hosts.map((host) => h("p", {}, t("consent", { host }), " ", isPersonal ? allow(host) : null)));
 }
 
 function theme() {
@@ -119,9 +127,22 @@ $("reader").addEventListener("change", (event) => go({ reader: event.target.valu
 $("all").addEventListener("click", () => go({ to: [], where: [], k: 10 }));
 $("each").addEventListener("change", (event) => go({ each: event.target.checked, k: 10 }));
 $("collection").addEventListener("change", (event) => go({ collection: event.target.value, to: [], where: [], k: 10 }));
-$("options").addEventListener("click", () => {
-  $("options").setAttribute("aria-expanded", String(document.body.classList.toggle("tuning")));
-});
+// Whether filters are open, and whether the original stands above its meaning, are remembered.
+function remember(id, className, name) {
+  const apply = (on) => {
+    document.body.classList.toggle(className, on);
+    if ($(id).type === "checkbox") $(id).checked = on;
+    else $(id).setAttribute("aria-expanded", String(on));
+  };
+  apply(localStorage.getItem(name) === "yes");
+  $(id).addEventListener("click", () => {
+    const on = !document.body.classList.contains(className);
+    localStorage.setItem(name, on ? "yes" : "no");
+    apply(on);
+  });
+}
+remember("options", "tuning", "filters");
+remember("original-first", "original-first", "originalFirst");
 $("home").addEventListener("click", (event) => {
   event.preventDefault();
   go({ view: "search", q: "", lang: "", to: [], where: [], sort: "", each: false, k: 10 });

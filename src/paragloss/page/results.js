@@ -2,7 +2,7 @@
 import { address, ask } from "./api.js";
 import { h } from "./dom.js";
 import { helps, listed, paint } from "./gloss.js";
-import { hue, nameOf, ownName } from "./languages.js";
+import { badge, nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { place } from "./places.js";
 import { toAddress } from "./state.js";
@@ -24,7 +24,7 @@ function item(result, { state, question, go, here }) {
   const below = h("p", { class: "rendering", dir: "auto", hidden: true });
   const glossed = h("p", { class: "glossed", dir: "auto" });
   const panel = h("div", { class: "why", hidden: true });
-  const why = h("button", { type: "button", class: "link", "aria-expanded": "false" }, t("why"));
+  const why = h("button", { type: "button", class: "link", "aria-expanded": "false" }, t("why.short"));
   why.addEventListener("click", () => {
     panel.hidden = !panel.hidden;
     why.setAttribute("aria-expanded", String(!panel.hidden));
@@ -40,15 +40,27 @@ function item(result, { state, question, go, here }) {
   const remove = h("button", { type: "button", class: "link writes", onclick: () => forget(element, result, state) }, t("delete"));
   const element = h("li", { class: "result late", tabindex: "-1", "data-id": result.id },
     h("div", { class: "head" },
-      h("span", { class: "dot", "--hue": hue(result.lang) }),
-      h("span", { class: "lang" }, nameOf(result.lang), ownName(result.lang) ? h("span", { lang: result.lang }, ` · ${ownName(result.lang)}`) : null),
+      badge(result.lang), h("span", { class: "lang" }, nameOf(result.lang)),
       h("span", { class: "place", dir: "auto" }, place(result).join(" · ")),
       fit(result.fit)),
     h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), under, snippet, below, glossed,
-    h("div", { class: "foot" }, h("button", { type: "button", class: "link", onclick: open }, t("open")), why, original, similar, copy, remove),
+    h("div", { class: "foot" }, h("button", { type: "button", class: "link", onclick: open }, t("open")), why, menu([original, similar, copy, remove])),
     panel);
+  under.addEventListener("click", open);
   return { element, result, title, snippet, under, below, glossed };
 }
+
+// Actions that are needed less often. One menu is open at a time.
+function menu(actions) {
+  const box = h("details", { class: "menu" }, h("summary", { "aria-label": t("actions"), title: t("actions") }, "⋯"), h("div", {}, actions));
+  box.addEventListener("toggle", () => {
+    if (box.open) for (const other of document.querySelectorAll(".menu[open]")) if (other !== box) other.open = false;
+  });
+  return box;
+}
+document.addEventListener("click", (event) => {
+  for (const box of document.querySelectorAll(".menu[open]")) if (!box.contains(event.target)) box.open = false;
+});
 
 // Deleted after a while in which it can be had back; at once when the page is left or something else is asked.
 let leaving = new Map();
@@ -103,6 +115,7 @@ export function gloss(items, state, reader, signal) {
       element.lang = reader;
       element.title = helps(said) ? said.rendering : ""; // the list shows a line or two of it
       element.hidden = !said.rendering;
+      made.element.classList.toggle("rendered", !made.below.hidden || !made.under.hidden);
     };
     const failed = () => {
       made.below.className = "failed soft";

@@ -10,7 +10,7 @@ import { nameOf } from "./languages.js";
 import { place } from "./places.js";
 import * as results from "./results.js";
 import { listed, MORE, MOST, toAddress } from "./state.js";
-import { t } from "./strings.js";
+import { number, t } from "./strings.js";
 
 let asked = null, shown = "", ids = new Set(), items = [], total = "";
 
@@ -167,9 +167,12 @@ async function count({ state, go }, lang, signal) {
   chips.fill($("chips"), codes.map((code) => {
     const on = state.to.includes(code), n = counted.languages[code] || 0;
     const toggle = () => go({ to: on ? state.to.filter((other) => other !== code) : [...state.to, code], k: 10 });
-    return { code, count: n, on, stays: on, toggle, title: t("chip", { n, of: counted.of, lang: nameOf(code) }) };
+    // Where more match than are counted, a filter shows at least so many.
+    return { code, count: n, atLeast: counted.of >= MOST, on, stays: on, toggle, title: t("chip", { n, of: counted.of, lang: nameOf(code) }) };
   }));
   $("all").hidden = !state.to.length;
   const chosen = fields.fill(counted.fields, { state, go });
   $("filters").hidden = codes.length < 2 && !state.to.length && !chosen;
+  const active = state.to.length + state.where.length;
+  $("options").textContent = active ? `${t("filters")} (${number(active)})` : t("filters");
 }

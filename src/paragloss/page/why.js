@@ -1,10 +1,12 @@
-// Why a document is here: which words met, and what each way of searching gave.
+// Why a document is here: a sentence with the strongest word matches; all of them, and the scores, on demand.
 import { ask } from "./api.js";
 import { h } from "./dom.js";
 import { partName, sourceName } from "./names.js";
 import { t } from "./strings.js";
 
-const MOST = 8, ROW = 30;
+const MAX_PAIRS = 8, MAX_PAIRS_IN_SENTENCE = 3, ROW = 30;
+// A match that carries less than this share of the strongest one's score is not shown.
+const MIN_SHARE = 0.1;
 
 // `question` is what the search was asked that found it.
 export async function explain(panel, question, result) {
@@ -26,13 +28,16 @@ function draw(why, result) {
     h("dd", {}, h("div", { class: "bar" }, h("i", { width: `${(100 * Math.max(0, part.score)) / total}%` }))),
     h("dd", { class: "points" }, part.score.toFixed(2)),
   ]);
+  const sentence = best.slice(0, MAX_PAIRS_IN_SENTENCE).map(({ query, document }) => t("why.pair", { query, document })).join(", ");
   return [
-    h("h3", {}, best.length ? t("why.met") : t("why.whole")),
-    best.length ? alignment(best, result.lang) : null,
-    h("dl", { class: "parts", "aria-label": t("why.parts") }, rows),
-    h("p", { class: "soft sum" }, t("why.points", { n: why.score.toFixed(2) }), "; ",
-      t(why.parts.some((part) => part.approximate) ? "why.rough" : "why.exact")),
-  ].filter(Boolean);
+    h("p", { class: "because", dir: "auto" }, best.length ? t("why.sentence", { pairs: sentence }) : t("why.whole")),
+    h("details", {}, h("summary", {}, t("why.details")),
+      best.length ? h("h3", {}, t("why.met")) : null,
+      best.length ? alignment(best, result.lang) : null,
+      h("dl", { class: "parts", "aria-label": t("why.parts") }, rows),
+      h("p", { class: "soft sum" }, t("why.points", { n: why.score.toFixed(2) }), "; ",
+        t(why.parts.some((part) => part.approximate) ? "why.rough" : "why.exact"))),
+  ];
 }
 
 // One line per pair of words, however many sources know it.
@@ -45,7 +50,8 @@ function strongest(pairs) {
     known.sources.add(pair.source);
     sums.set(key, known);
   }
-  return [...sums.values()].sort((a, b) => b.score - a.score).slice(0, MOST);
+  const strongest = Math.max(0, ...[...sums.values()].map((pair) => pair.score));
+  return [...sums.values()].filter((pair) => pair.score >= MIN_SHARE * strongest).sort((a, b) => b.score - a.score).slice(0, MAX_PAIRS);
 }
 
 function alignment(pairs, lang) {
