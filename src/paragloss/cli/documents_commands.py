@@ -31,7 +31,9 @@ def index(
     files: Annotated[
         list[str], typer.Argument(help="Files or folders to read: text, PDF, Word, HTML, scans, mail, JSONL, ...")
     ],
-    into: Annotated[str, typer.Option("--into", help="The collection to add to: a folder, or http://host:port/name.")],
+    into: Annotated[
+        str, typer.Option("--into", help="The collection to add to: a folder, or a server's http://host:port/name.")
+    ],
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,6 +111,8 @@ def index(
         writable(skipped_file, "--skipped")
     default_list = Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"
     skipped = Skipped(not strict, skipped_file or default_list)
+    if _send_to_server(files, into, lang, skipped, as_json):
+        return
     settings: CollectionKeywords = {
         "models": model or [],
         "default": not no_default,
@@ -155,6 +159,25 @@ def index(
         print(f"indexed {_summarize(report, skipped.count, seconds)}: {into} now holds {total}")
         if page_pairs:
             print(f"{page_pairs} pages in two languages: `paragloss learn {into}` would use them")
+
+
+def _send_to_server(files: list[str], into: str, lang: str, skipped: Skipped, as_json: bool) -> bool:
+    """Send documents to a Paragloss server, if there is one at the address; return whether there is."""
+    if not into.startswith(("http://", "https://")):
+        return False
+    from paragloss.server.client import ServerClient, read_sources_to_send
+
+    server = ServerClient.find(into)
+    if server is None:
+        return False
+    documents = read_sources_to_send(files, lang=lang, on_error=skipped.note)
+    counts = server.add_documents(documents, on_error=skipped.note)
+    skipped.tell()
+    if as_json:
+        print_json({"indexed": counts.indexed, "skipped": skipped.count, "documents": counts.documents})
+    else:
+        print(f"indexed {counts.indexed} documents: {into} now holds {counts.documents}")
+    return True
 
 
 def _summarize(report: IndexReport, skipped_count: int, seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,9 @@ __all__ = [
     "open_store",
     "repaired",
 ]
+
+#: Begins the address of a collection on a Qdrant server; a plain address is one of a Paragloss server.
+_QDRANT_PREFIX = "qdrant+"
 
 
 def open_store(location: str | Path, *, anyway: bool = False) -> AnyStore:
@@ -115,13 +119,17 @@ def create_store(
 
 
 def _is_url(location: str | Path) -> bool:
-    return isinstance(location, str) and location.startswith(("http://", "https://"))
+    """Tell whether a location is a collection on a Qdrant server, `qdrant+http://` or, as before, `http://`."""
+    return isinstance(location, str) and location.removeprefix(_QDRANT_PREFIX).startswith(("http://", "https://"))
 
 
 def _address(location: str) -> tuple[str, str]:
     """The server's address and the collection's name."""
-    parts = urlsplit(location)
+    if not location.startswith(_QDRANT_PREFIX):
+        message = f"{location}: write {_QDRANT_PREFIX}{location} for a collection on a Qdrant server"
+        warnings.warn(message, FutureWarning, stacklevel=4)
+    parts = urlsplit(location.removeprefix(_QDRANT_PREFIX))
     before, _, name = parts.path.rstrip("/").rpartition("/")
     if not parts.netloc or not name:
-        raise StoreError(f"{location!r} names no collection: expected http(s)://host:port/collection")
+        raise StoreError(f"{location!r} names no collection: expected qdrant+http(s)://host:port/collection")
     return f"{parts.scheme}://{parts.netloc}{before}", name
