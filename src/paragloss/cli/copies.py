@@ -29,7 +29,9 @@ Replicas = Annotated[
 OnDisk = Annotated[
     bool, typer.Option("--on-disk", help="Server only: keep vectors and indexes on disk.", rich_help_panel=_SCALE)
 ]
-New = Annotated[str, typer.Argument(metavar="NEW", help="The new collection: a folder, or http://host:port/name.")]
+New = Annotated[
+    str, typer.Argument(metavar="NEW", help="The new collection: a folder, or qdrant+http://host:port/name.")
+]
 
 
 @app.command(rich_help_panel=COLLECTIONS)

@@ -121,7 +121,7 @@ def repair(collection: Location) -> None:
 @app.command(rich_help_panel=COLLECTIONS)
 def watch(
     folders: Annotated[list[str], typer.Argument(help="Folders or files to watch.")],
-    into: Annotated[str, typer.Option("--into", help="The collection: a folder, or http://host:port/name.")],
+    into: Annotated[str, typer.Option("--into", help="The collection: a folder, or qdrant+http://host:port/name.")],
     every: Annotated[float, typer.Option(min=0.2, help="Seconds between checks.")] = 5.0,
     rounds: Annotated[int, typer.Option(min=0, help="Stop after this many checks; 0 means never.")] = 0,
     prune_anyway: Annotated[

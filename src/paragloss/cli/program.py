@@ -30,10 +30,12 @@ app = Program(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-Location = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
+Location = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or qdrant+http://host:port/name.")]
 In = Annotated[
     str,
-    typer.Option("--in", metavar="COLLECTION", help="The collection to search: a folder, or http://host:port/name."),
+    typer.Option(
+        "--in", metavar="COLLECTION", help="The collection to search: a folder, or qdrant+http://host:port/name."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

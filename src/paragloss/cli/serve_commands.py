@@ -15,7 +15,7 @@ from paragloss.errors import InputError
 @app.command(rich_help_panel=COMMON)
 def serve(
     collections: Annotated[
-        list[str] | None, typer.Argument(metavar="[COLLECTION...]", help="Folders, or http://host:port/name.")
+        list[str] | None, typer.Argument(metavar="[COLLECTION...]", help="Folders, or qdrant+http://host:port/name.")
     ] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port.")] = 8000,
     host: Annotated[
