@@ -19,7 +19,7 @@ def test_langchain_retrieves_and_composes(engine):
 
     from paragloss.adapters.langchain import ParaglossRetriever
 
-    retriever = ParaglossRetriever(engine=engine, lang="en", to=["zh", "hi"], k=2)
+    retriever = ParaglossRetriever(collection=engine, lang="en", to=["zh", "hi"], k=2)
     found = retriever.invoke("how do bees make honey")
     assert {document.id for document in found} == {"honey-bee.hi", "honey-bee.zh"}
     assert found[0].metadata["lang"] in ("zh", "hi")

@@ -1,4 +1,4 @@
-"""Where people already are: a collection as LangChain, LlamaIndex or PyTerrier want it, a model as MTEB wants it.
+"""Adapters: a collection for LangChain, LlamaIndex and PyTerrier, a model for MTEB.
 
-Each is thin and needs its package (`paragloss[langchain]`, ...); nothing here is imported by anything else.
+Each needs its package (`paragloss[langchain]`, ...), and nothing else imports them.
 """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Unpack
 
 from pydantic import ConfigDict
 
-from paragloss.collection import Collection, SearchKeywords, SearchOptions
+from paragloss.collection import Collection, Result, SearchKeywords, SearchOptions
 from paragloss.errors import MissingExtraError
 
 try:
@@ -18,31 +19,49 @@ except ImportError:
 
 
 class ParaglossRetriever(BaseRetriever):
-    """Documents of any language for a question in one's own; options as in `Collection.search`.
+    """Retrieve documents of any language for a question in one's own.
 
-    What LangChain gets as the content is the whole text (`whole=False`: the passage that matched); the rest is in its
-    metadata: language, title, score, fit and what the document has of its own.
+    The content of a retrieved document is its whole text or, with `whole=False`, the passage that matched. Its metadata
+    hold language, title, score, fit, snippet and the metadata of the document itself.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    engine: Collection
+    collection: Collection
     whole: bool = True
     options: SearchOptions = SearchOptions()
 
-    def __init__(self, engine: Collection, *, whole: bool = True, **how: Unpack[SearchKeywords]) -> None:
-        super().__init__(engine=engine, whole=whole, options=SearchOptions(**how))
+    def __init__(
+        self,
+        collection: Collection | None = None,
+        *,
+        whole: bool = True,
+        engine: Collection | None = None,
+        **search_options: Unpack[SearchKeywords],
+    ) -> None:
+        """Take an open collection and the options of `Collection.search`; `engine` is the old name of `collection`."""
+        if engine is not None:
+            warnings.warn("engine= is now called collection=", DeprecationWarning, stacklevel=2)
+        super().__init__(collection=collection or engine, whole=whole, options=SearchOptions(**search_options))
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        found = self.engine.search(query, self.options).results
-        texts = self.engine.get([result.id for result in found]) if self.whole else []
-        whole = {document.id: document.text for document in texts if document}
+        results = self.collection.search(query, self.options).results
+        texts = {}
+        if self.whole:
+            documents = self.collection.get([result.id for result in results])
+            texts = {document.id: document.text for document in documents if document}
         return [
-            Document(id=result.id, page_content=whole.get(result.id, result.snippet), metadata=_about(result))
-            for result in found
+            Document(id=result.id, page_content=texts.get(result.id, result.snippet), metadata=_make_metadata(result))
+            for result in results
         ]
 
 
-def _about(result: Any) -> dict[str, Any]:
-    own = {"lang": result.lang, "title": result.title, "score": result.score, "fit": result.fit}
-    return {**result.meta, **own, "snippet": result.snippet}
+def _make_metadata(result: Result) -> dict[str, Any]:
+    return {
+        **result.meta,
+        "lang": result.lang,
+        "title": result.title,
+        "score": result.score,
+        "fit": result.fit,
+        "snippet": result.snippet,
+    }

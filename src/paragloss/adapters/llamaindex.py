@@ -15,24 +15,23 @@ except ImportError:
 
 
 class ParaglossRetriever(BaseRetriever):
-    """Documents of any language for a question in one's own; options as in `Collection.search`. A node is a whole
-    document, its score the `fit`: a share that can be compared between languages."""
+    """Retrieve documents of any language for a question in one's own.
 
-    def __init__(self, engine: Collection, **how: Unpack[SearchKeywords]) -> None:
+    A node is a whole document. Its score is the `fit` of the result, which can be compared between languages.
+    """
+
+    def __init__(self, collection: Collection, **search_options: Unpack[SearchKeywords]) -> None:
+        """Take an open collection and the options of `Collection.search`."""
         super().__init__()
-        self._engine, self._options = engine, SearchOptions(**how)
+        self._collection, self._options = collection, SearchOptions(**search_options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._engine.search(query_bundle.query_str, self._options).results
-        texts = {document.id: document.text for document in self._engine.get([r.id for r in found]) if document}
-        return [
-            NodeWithScore(
-                node=TextNode(
-                    id_=result.id,
-                    text=texts.get(result.id, result.snippet),
-                    metadata={**result.meta, "lang": result.lang, "title": result.title},
-                ),
-                score=result.fit,
-            )
-            for result in found
-        ]
+        results = self._collection.search(query_bundle.query_str, self._options).results
+        documents = self._collection.get([result.id for result in results])
+        texts = {document.id: document.text for document in documents if document}
+        nodes = []
+        for result in results:
+            text = texts.get(result.id, result.snippet)
+            metadata = {**result.meta, "lang": result.lang, "title": result.title}
+            nodes.append(NodeWithScore(node=TextNode(id_=result.id, text=text, metadata=metadata), score=result.fit))
+        return nodes

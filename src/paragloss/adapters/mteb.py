@@ -1,4 +1,4 @@
-"""A model as an encoder for MTEB, the benchmark of text embeddings: any Encoder of ours, saved or in memory."""
+"""A model as an encoder for MTEB, the benchmark of text embeddings."""
 
 from __future__ import annotations
 
@@ -19,58 +19,62 @@ except ImportError:
 
 
 class ParaglossEncoder:
-    """What MTEB's EncoderProtocol asks for. MTEB says which languages a task is in, not which a text is in: it is found
-    out, text by text, among those of the task that the model knows; or `lang` says it."""
+    """An encoder of ours behind MTEB's EncoderProtocol.
+
+    MTEB says which languages a task is in, not which one a text is in: that is detected text by text among those
+    languages of the task that the model knows, unless `lang` is given.
+    """
 
     def __init__(self, model: str | Encoder, *, lang: str = "", name: str = "paragloss/model") -> None:
-        loaded: Any = load(model) if isinstance(model, str) else model
-        self._encoder: Encoder = loaded
+        """Take an encoder or the folder of a saved one, the language of all texts, and the name for MTEB's results."""
+        encoder: Any = load(model) if isinstance(model, str) else model
+        self._encoder: Encoder = encoder
         self._lang = languages.normalise(lang) if lang else ""
         self.mteb_model_meta = ModelMeta.create_empty(
-            {"name": name, "revision": "1", "embed_dim": loaded.dim, "similarity_fn_name": ScoringFunction.COSINE}
+            {"name": name, "revision": "1", "embed_dim": encoder.dim, "similarity_fn_name": ScoringFunction.COSINE}
         )
 
     def encode(self, inputs: Any, *, task_metadata: Any = None, hf_subset: str = "", **_: Any) -> Floats:
-        """One row per text of the batches."""
-        among = self._among(task_metadata, hf_subset)
-        rows = [self._rows(list(batch["text"]), among) for batch in inputs]
+        """Return one row per text of the batches in `inputs`."""
+        candidate_langs = self._get_candidate_langs(task_metadata, hf_subset)
+        rows = [self._encode_texts(list(batch["text"]), candidate_langs) for batch in inputs]
         return np.concatenate(rows) if rows else np.zeros((0, self._encoder.dim), np.float32)
 
-    def _among(self, task: Any, subset: str) -> list[str]:
-        """The languages a text of this part of a task may be in: those said, else all the model knows."""
-        known = list(self._encoder.langs)
+    def _get_candidate_langs(self, task_metadata: Any, subset: str) -> list[str]:
+        """Return the languages that texts of a task's subset may be in; all of the model where the task says none."""
+        model_langs = list(self._encoder.langs)
         if self._lang:
-            return [self._lang] if self._lang in known else known
-        subsets = getattr(task, "hf_subsets_to_langscripts", {}).get(subset, [])
-        here = {code for code in map(_code, subsets) if code in known}
-        return sorted(here) or known
+            return [self._lang] if self._lang in model_langs else model_langs
+        langscripts = getattr(task_metadata, "hf_subsets_to_langscripts", {}).get(subset, [])
+        task_langs = {_parse_langscript(langscript) for langscript in langscripts}
+        return sorted(task_langs.intersection(model_langs)) or model_langs
 
-    def _rows(self, texts: Sequence[str], among: list[str]) -> Floats:
-        """One row per text, each read in its language; nothing but zeros for a text without letters."""
+    def _encode_texts(self, texts: Sequence[str], candidate_langs: list[str]) -> Floats:
+        """Return one row per text, encoded in its detected language; zeros for a text without letters."""
         rows = np.zeros((len(texts), self._encoder.dim), np.float32)
-        langs = languages.identify(texts, among)
-        for lang in dict.fromkeys(filter(None, langs)):
-            which = [i for i, each in enumerate(langs) if each == lang]
-            rows[which] = self._encoder.encode([texts[i] for i in which], lang)
+        text_langs = languages.identify(texts, candidate_langs)
+        for lang in dict.fromkeys(filter(None, text_langs)):
+            indices = [i for i, text_lang in enumerate(text_langs) if text_lang == lang]
+            rows[indices] = self._encoder.encode([texts[i] for i in indices], lang)
         return rows
 
-    def similarity(self, ours: Any, theirs: Any) -> Floats:
-        """Cosines of every pair."""
-        return np.asarray(_unit(ours) @ _unit(theirs).T, np.float32)
+    def similarity(self, left: Any, right: Any) -> Floats:
+        """Return the cosine of every pair of rows, shape (len(left), len(right))."""
+        return np.asarray(_normalize(left) @ _normalize(right).T, np.float32)
 
-    def similarity_pairwise(self, ours: Any, theirs: Any) -> Floats:
-        """Cosines row by row."""
-        return np.asarray((_unit(ours) * _unit(theirs)).sum(axis=1), np.float32)
+    def similarity_pairwise(self, left: Any, right: Any) -> Floats:
+        """Return the cosine of each row of `left` with the same row of `right`."""
+        return np.asarray((_normalize(left) * _normalize(right)).sum(axis=1), np.float32)
 
 
-def _code(langscript: str) -> str:
-    """Our code of what MTEB writes `eng-Latn`; nothing for a language that we have no code for."""
+def _parse_langscript(langscript: str) -> str:
+    """Return our code of what MTEB writes as `eng-Latn`, "" for a language without one."""
     try:
         return languages.normalise(langscript)
     except LanguageError:
         return ""
 
 
-def _unit(rows: Any) -> Floats:
+def _normalize(rows: Any) -> Floats:
     rows = np.asarray(rows, np.float32)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12))

@@ -17,20 +17,26 @@ except ImportError:
 
 
 class ParaglossRetriever(pt.Transformer):
-    """From `qid`, `query` (and `lang` where queries differ) to `docno`, `score` and `rank`, first 0, as PyTerrier's own
-    retrievers give them. Composes: `ParaglossRetriever(engine) % 100 >> ...`."""
+    """Rank documents for a data frame of queries.
 
-    def __init__(self, engine: Collection, *, num_results: int = 1000, **how: Unpack[SearchKeywords]) -> None:
-        self.engine, self.options = engine, replace(SearchOptions(**how), k=num_results)
+    Takes the columns `qid` and `query` (and `lang` where queries differ in it) and adds `docno`, `score` and `rank`,
+    which counts from 0 as in PyTerrier's own retrievers. Composes: `ParaglossRetriever(collection) % 100 >> ...`.
+    """
+
+    def __init__(
+        self, collection: Collection, *, num_results: int = 1000, **search_options: Unpack[SearchKeywords]
+    ) -> None:
+        """Take an open collection, the number of documents per query and the options of `Collection.search`."""
+        self.collection = collection
+        self.options = replace(SearchOptions(**search_options), k=num_results)
 
     def transform(self, queries: Any) -> Any:
+        """Return a data frame with one row per query and ranked document."""
         pt.validate.query_frame(queries, extra_columns=["query"])
-        rows = queries.to_dict("records")
-        asked = [Query(str(row["qid"]), str(row["query"]), str(row.get("lang") or "")) for row in rows]
-        rankings = self.engine.rank(asked, self.options)
-        found = [
-            {**row, "docno": hit.id, "score": float(hit.score), "rank": place}
-            for row, ranking in zip(rows, rankings, strict=True)
-            for place, hit in enumerate(ranking)
-        ]
-        return pd.DataFrame(found, columns=[*queries.columns, "docno", "score", "rank"])
+        query_rows = queries.to_dict("records")
+        parsed_queries = [Query(str(row["qid"]), str(row["query"]), str(row.get("lang") or "")) for row in query_rows]
+        ranked_rows = []
+        for row, ranking in zip(query_rows, self.collection.rank(parsed_queries, self.options), strict=True):
+            for rank, hit in enumerate(ranking):
+                ranked_rows.append({**row, "docno": hit.id, "score": float(hit.score), "rank": rank})
+        return pd.DataFrame(ranked_rows, columns=[*queries.columns, "docno", "score", "rank"])
