@@ -53,13 +53,13 @@ def find_documents(
     results = [(answer, result) for result in answer.results]
     if each_language and not newest:
         results += _search_missing_languages(collection, text, options, answer)
-    shown = answer._replace(results=[result for _, result in results]).as_json()
-    for row, (source, result) in zip(shown["results"], results, strict=True):
+    response = answer._replace(results=[result for _, result in results]).as_json()
+    for row, (source, result) in zip(response["results"], results, strict=True):
         row |= describe_origin(collection, row["meta"])
         if why:
             deadline.check()
             row["why"] = source.why(result.id)["parts"]
-    return shown
+    return response
 
 
 def _search_missing_languages(

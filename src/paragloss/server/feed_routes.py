@@ -47,8 +47,8 @@ async def get_feed(
 ) -> AtomResponse:
     """Return documents for a query that were added in the last days, as Atom."""
     check_search(context, text, options)
-    now = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
-    added_since = {"meta.added": [Range(low=parse_number((now - timedelta(days=days)).isoformat()))]}
+    current_time = datetime.current_time(UTC).replace(microsecond=0, tzinfo=None)
+    added_since = {"meta.added": [Range(low=parse_number((current_time - timedelta(days=days)).isoformat()))]}
     options = replace(options, k=MAX_ENTRIES, where={**(options.where or {}), **added_since})
     answer = await context.search(answers.find_documents, text, options)
     page = str(request.base_url)
@@ -61,20 +61,22 @@ async def get_feed(
     root = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")
     _add_text(root, "title", f"{text} – Paragloss")
     _add_text(root, "id", _page_link(page, search_parameters))
-    _add_text(root, "updated", f"{now.isoformat()}Z")
+    _add_text(root, "updated", f"{current_time.isoformat()}Z")
     _add_text(ElementTree.SubElement(root, "author"), "name", context.collection_name)
     ElementTree.SubElement(root, "link", rel="self", href=str(request.url))
     for result in answer["results"]:
-        _add_entry(root, result, _page_link(page, {"view": "read", "doc": result["id"], **search_parameters}), now)
+        _add_entry(
+            root, result, _page_link(page, {"view": "read", "doc": result["id"], **search_parameters}), current_time
+        )
     return AtomResponse(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
 
 
-def _add_entry(root: ElementTree.Element, result: dict[str, Any], link: str, now: datetime) -> None:
+def _add_entry(root: ElementTree.Element, result: dict[str, Any], link: str, current_time: datetime) -> None:
     """Add an entry for a result, which the page shows at a link."""
     entry = ElementTree.SubElement(root, "entry")
     _add_text(entry, "title", result["title"] or result["id"])
     _add_text(entry, "id", link)
-    _add_text(entry, "updated", _format_time(result["meta"], now))
+    _add_text(entry, "updated", _format_time(result["meta"], current_time))
     _add_text(entry, "summary", result["snippet"])
     ElementTree.SubElement(entry, "link", href=link)
 
@@ -89,8 +91,8 @@ def _page_link(page: str, parameters: dict[str, str]) -> str:
     return f"{page}?{urlencode({name: value for name, value in parameters.items() if value})}"
 
 
-def _format_time(meta: dict[str, Any], now: datetime) -> str:
+def _format_time(meta: dict[str, Any], current_time: datetime) -> str:
     """Return the time of a document as Atom writes it, or the present one where its metadata has none."""
     day = get_document_day(meta)
-    time = now if day is None else datetime(1970, 1, 1) + timedelta(days=day - EPOCH_DAY)
+    time = current_time if day is None else datetime(1970, 1, 1) + timedelta(days=day - EPOCH_DAY)
     return f"{time.replace(microsecond=0).isoformat()}Z"

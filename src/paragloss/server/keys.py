@@ -78,9 +78,9 @@ class WrongKeys:
 
     def count(self, address: str) -> bool:
         """Count a wrong key; return True where it was the last free one."""
-        network, now = client_network(address), time.monotonic()
-        count, since = self._counts.pop(network, (0, now))
-        self._counts[network] = (count + 1, since) if now < since + self._seconds else (1, now)
+        network, current_time = client_network(address), time.monotonic()
+        count, since = self._counts.pop(network, (0, current_time))
+        self._counts[network] = (count + 1, since) if current_time < since + self._seconds else (1, current_time)
         if len(self._counts) > self._max_networks:
             self._counts.popitem(last=False)
         return self._counts[network][0] == self._max_wrong
@@ -118,14 +118,14 @@ def require_keys(host: str, keys: Keys) -> None:
         )
 
 
-def _parse_key_line(words: list[str], place: str) -> tuple[str, str]:
-    """Return scope and key of a line; InputError with its place where it has none or a short key."""
+def _parse_key_line(words: list[str], location: str) -> tuple[str, str]:
+    """Return scope and key of a line; InputError with its location where it has none or a short key."""
     if len(words) != 2 or words[0] not in SCOPES:
-        raise InputError(f"{place}: write `read KEY` or `write KEY`")
+        raise InputError(f"{location}: write `read KEY` or `write KEY`")
     scope, key = words
     if len(key) < MIN_KEY_LENGTH:
         raise InputError(
-            f"{place}: a key of {len(key)} characters can be guessed; "
+            f"{location}: a key of {len(key)} characters can be guessed; "
             f"use at least {MIN_KEY_LENGTH} (openssl rand -hex 16 makes one)"
         )
     return scope, key

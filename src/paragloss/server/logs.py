@@ -43,12 +43,12 @@ class RepeatFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether a record is to be written."""
-        now = time.monotonic()
-        if now - self._last_written.get(record.msg, -REPEAT_SECONDS) < REPEAT_SECONDS:
+        current_time = time.monotonic()
+        if current_time - self._last_written.get(record.msg, -REPEAT_SECONDS) < REPEAT_SECONDS:
             return False
         if len(self._last_written) > 100:
             self._last_written.clear()
-        self._last_written[record.msg] = now
+        self._last_written[record.msg] = current_time
         return True
 
 
