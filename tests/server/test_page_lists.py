@@ -45,7 +45,7 @@ def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(look, r
     page = seen.open("/?q=how+do+bees+make+honey")
     seen.settled()
     failed = page.locator(".result", has=page.locator(".failed")).first
-    assert "Meanings could not be had" in failed.locator(".failed").inner_text()
+    assert "Couldn't load meanings" in failed.locator(".failed").inner_text()
     assert page.locator(".rendering:visible").count() > 0
     first = page.locator(".result").first.element_handle()
     page.unroute("**/api/gloss*")

@@ -56,6 +56,7 @@ function menu(actions) {
   box.addEventListener("toggle", () => {
     if (box.open) for (const other of document.querySelectorAll(".menu[open]")) if (other !== box) other.open = false;
   });
+  box.addEventListener("click", (event) => { if (event.target.closest("a, button")) box.open = false; });
   return box;
 }
 document.addEventListener("click", (event) => {
