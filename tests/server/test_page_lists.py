@@ -122,6 +122,7 @@ def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(l
 def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_collection(look, running):
     seen = look(running[0], viewport={"width": 390, "height": 800})
     page = seen.page
+    page.add_init_script("localStorage.setItem('filters', 'no')")
     page.route("**/api/collections*", lambda route: None)  # never answered
     page.goto(f"{running[0]}/?q=how+do+bees+make+honey")
     seen.settled()
