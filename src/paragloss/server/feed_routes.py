@@ -47,7 +47,7 @@ async def get_feed(
 ) -> AtomResponse:
     """Return documents for a query that were added in the last days, as Atom."""
     check_search(context, text, options)
-    current_time = datetime.current_time(UTC).replace(microsecond=0, tzinfo=None)
+    current_time = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
     added_since = {"meta.added": [Range(low=parse_number((current_time - timedelta(days=days)).isoformat()))]}
     options = replace(options, k=MAX_ENTRIES, where={**(options.where or {}), **added_since})
     answer = await context.search(answers.find_documents, text, options)

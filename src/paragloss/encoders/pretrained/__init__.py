@@ -190,5 +190,3 @@ def _open_source(settings: Settings) -> tuple[VectorSource, Sequence[str]]:
     folder = Path(source)
     encoder = model_folder.open_model_folder(folder, query_prompt=settings.query, passage_prompt=settings.passage)
     return encoder, model_folder.read_card_languages(folder)
-
-
