@@ -19,7 +19,6 @@ from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.translation import default, word_table
 from paragloss.translation.glossary import Pair
-from paragloss.translation.table_learning import learn_table
 from paragloss.types import Concept, Document, Query
 
 #: What the model that was learned is called in the collection.
@@ -117,6 +116,8 @@ def keep(state: State, learned: word_table.Table) -> None:
 
 def _fit(blocks: Sequence[Concept]) -> word_table.Table:
     # Phrases are left to the words: a search asks for both words of one, and for the compound they may be.
+    from paragloss.translation.table_learning import learn_table  # scipy, which nobody needs who only searches
+
     return learn_table(blocks, start=default.KIND, start_weight=START, phrases=False)
 
 

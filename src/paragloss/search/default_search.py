@@ -213,8 +213,8 @@ class DefaultSearcher:
 
     def _measure_words(self, table: ClauseTable | None, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
         if table is None:
-            nothing = np.zeros((len(languages), 0))
-            return LexicalEvidence(nothing, nothing, *(np.zeros(len(languages)) for _ in range(7)))
+            no_clauses, no_share = np.zeros((len(languages), 0)), np.zeros(len(languages))
+            return LexicalEvidence(no_clauses, no_clauses, no_share, no_share, no_share, no_share, no_share)
         needed = self._statistics.layout.with_lengths(table.term_ids)
         return table.measure(languages, sieved(rows, needed))
 
