@@ -82,11 +82,13 @@ def test_a_model_is_read_as_it_was_written(tmp_path):
 
 
 def test_more_evidence_never_lowers_a_probability():
-    """The weights of what a document matches are not negative."""
+    """A match of words or of a passage adds to the log-odds, whatever the rest (similarities are at most about 6)."""
     for coefficients in (shipped_model().with_vectors, shipped_model().without_vectors):
         by_name = dict(zip(FEATURE_NAMES, coefficients.weights.tolist(), strict=True))
-        del by_name["same_language"], by_name["log_query_terms"]
-        assert min(by_name.values()) >= 0
+        assert by_name["title_words"] >= 0
+        assert by_name["match_rarity"] >= 0
+        assert by_name["words"] + 6 * min(by_name["text_agreement"], 0) >= 0
+        assert by_name["passage_similarity"] + min(by_name["text_agreement"], 0) >= 0
 
 
 def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_saturate(tmp_path):

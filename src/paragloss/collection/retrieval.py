@@ -36,7 +36,7 @@ MAX_SPELLING_LANGUAGES = 3
 #: Documents that are ranked to explain one of them.
 RANKS_TO_EXPLAIN = 100
 #: If no document is more likely than this to answer a query, no result is shown.
-MIN_PROBABILITY = 0.003
+MIN_PROBABILITY = 0.001
 
 
 class QueryReading(NamedTuple):
