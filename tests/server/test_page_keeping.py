@@ -15,6 +15,14 @@ from paragloss.collection import Collection
 from paragloss.types import Document
 
 BEES = "Les abeilles font du miel dans la ruche. Elles volent vers les fleurs."
+#: What distinguishes the documents: copies of one text are shown once.
+MORE = {
+    "notes/miel.txt": "Ce pot doré vient du marché de la petite ville voisine, où un vieil homme vend ses produits.",
+    "notes/ruche.md": "Une caisse de bois avec des cadres protège la colonie pendant les longs mois froids.",
+    "pages/fleurs.html": "Le trèfle, le tilleul et la lavande donnent au printemps beaucoup de nectar parfumé.",
+    "paper": "Étude statistique sur douze années, avec des tableaux, une méthode et des résultats.",
+    "new": "Un enfant goûte une cuillère sucrée au petit déjeuner avant de partir pour l'école.",
+}
 QUESTION = "/?q=bees+make+honey&lang=en"
 
 
@@ -28,13 +36,13 @@ def address(tmp_path_factory):
     ):
         path = place / "shelf" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text(text.replace(BEES, f"{BEES} {MORE[name]}"))
         os.utime(path, (datetime(year, 5, 4).timestamp(),) * 2)
     with shouting() as engine:
         with Collection.create(str(place / "c"), machine=engine, meaning=False) as made:
             made.index_files([str(place / "shelf")], lang="fr")
             paper = {"author": ["Ada Roe", "Bo Li"], "journal": "Apis & Co", "year": 1999, "doi": "10.1/bee"}
-            made.index([Document("paper", f"{BEES} Étude.", "fr", "Étude des abeilles", meta=paper)])
+            made.index([Document("paper", f"{BEES} {MORE['paper']}", "fr", "Étude des abeilles", meta=paper)])
             leaves = "Un chien court.\n\n\fLe loup habite une grande montagne."
             (place / "shelf" / "animals.pdf").write_bytes(b"%PDF-1.4 as it was")
             wolf = {"path": str(place / "shelf" / "animals.pdf"), "pages": 2}
@@ -155,9 +163,10 @@ def test_a_kept_search_says_what_is_new(look, address):
     page.keyboard.press("Tab")
     page.wait_for_selector("#kept-searches >> text=nothing new")
     page.wait_for_timeout(1100)  # moments are told in seconds
+    text = f"{BEES} {MORE['new']}"
     page.evaluate(
         "fetch('api/documents/new', {method: 'PUT', headers: {'Content-Type': 'application/json'},"
-        f" body: JSON.stringify({{text: {json.dumps(BEES)}, lang: 'fr'}})}})"
+        f" body: JSON.stringify({{text: {json.dumps(text)}, lang: 'fr'}})}})"
     )
     page.reload()
     assert page.input_value("#kept-searches input") == "Bees"

@@ -80,8 +80,8 @@ def test_a_bar_says_how_close_in_a_word(watched):
     seen.settled()
     for bar in page.locator(".result [role=meter]").all():
         filled = bar.locator(".on").count()
-        assert bar.get_attribute("aria-valuetext") == ("hardly", "partly", "close", "very likely")[filled - 1]
-        assert (float(bar.get_attribute("aria-valuenow")) >= 0.4) == (filled == 4)
+        assert bar.get_attribute("aria-valuetext") == ("unlikely", "perhaps", "likely", "very likely")[filled - 1]
+        assert (float(bar.get_attribute("aria-valuenow")) >= 0.75) == (filled == 4)
     seen.fine()
 
 

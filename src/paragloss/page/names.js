@@ -2,7 +2,8 @@
 import { t } from "./strings.js";
 
 const PLAIN = { bm25: t("part.bm25"), glossary: t("part.glossary"), translated: t("part.translated"), default: t("part.default"),
-  "by sound": t("part.sound"), meaning: t("part.meaning"), mt: t("part.mt"), wordnet: t("part.wordnet") };
+  "by sound": t("part.sound"), meaning: t("part.meaning"), mt: t("part.mt"), wordnet: t("part.wordnet"),
+  words: t("part.words"), "close in meaning": t("part.meaning"), "before reading": t("part.prior") };
 
 // Models by name, as the collection tells of them.
 let models = {};

@@ -83,6 +83,8 @@ export default {
   "why.points": "{n} نقطة في المجموع",
   "why.rough": "توزيعها على الكلمات تقريبي",
   "why.exact": "مجموع الكلمات والأجزاء يساويها",
+  "part.words": "كلمات متطابقة",
+  "part.prior": "قبل أي تطابق",
   "part.bm25": "الكلمات نفسها",
   "part.glossary": "معجمك",
   "part.translated": "النص المترجم",

@@ -83,6 +83,8 @@ export default {
   "why.points": "{n} Punkte insgesamt",
   "why.rough": "wie Wörter sie teilen, ist ungefähr",
   "why.exact": "Wörter und Teile ergeben zusammen diese Summe",
+  "part.words": "übereinstimmende Wörter",
+  "part.prior": "vor jeder Übereinstimmung",
   "part.bm25": "dieselben Wörter",
   "part.glossary": "Ihr Glossar",
   "part.translated": "der übersetzte Text",

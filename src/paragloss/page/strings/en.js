@@ -83,6 +83,8 @@ export default {
   "why.points": "{n} points in all",
   "why.rough": "how words share them is approximate",
   "why.exact": "words and parts add up to it",
+  "part.words": "matching words",
+  "part.prior": "before any match",
   "part.bm25": "the same words",
   "part.glossary": "your glossary",
   "part.translated": "the translated text",

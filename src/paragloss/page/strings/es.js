@@ -83,6 +83,8 @@ export default {
   "why.points": "{n} puntos en total",
   "why.rough": "su reparto entre palabras es aproximado",
   "why.exact": "palabras y partes lo suman",
+  "part.words": "palabras coincidentes",
+  "part.prior": "antes de cualquier coincidencia",
   "part.bm25": "las mismas palabras",
   "part.glossary": "su glosario",
   "part.translated": "el texto traducido",

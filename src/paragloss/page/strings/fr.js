@@ -83,6 +83,8 @@ export default {
   "why.points": "{n} points en tout",
   "why.rough": "leur partage entre les mots est approximatif",
   "why.exact": "mots et parties en font la somme",
+  "part.words": "mots correspondants",
+  "part.prior": "avant toute correspondance",
   "part.bm25": "les mêmes mots",
   "part.glossary": "votre glossaire",
   "part.translated": "le texte traduit",

@@ -83,6 +83,8 @@ export default {
   "why.points": "कुल {n} अंक",
   "why.rough": "शब्दों में बँटवारा लगभग है",
   "why.exact": "शब्द और भाग मिलकर इतने ही होते हैं",
+  "part.words": "मेल खाते शब्द",
+  "part.prior": "किसी मेल से पहले",
   "part.bm25": "वही शब्द",
   "part.glossary": "आपकी शब्दावली",
   "part.translated": "अनूदित पाठ",

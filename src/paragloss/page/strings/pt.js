@@ -83,6 +83,8 @@ export default {
   "why.points": "{n} pontos ao todo",
   "why.rough": "a divisão entre palavras é aproximada",
   "why.exact": "palavras e partes somam o total",
+  "part.words": "palavras correspondentes",
+  "part.prior": "antes de qualquer correspondência",
   "part.bm25": "as mesmas palavras",
   "part.glossary": "seu glossário",
   "part.translated": "o texto traduzido",

@@ -83,6 +83,8 @@ export default {
   "why.points": "всего баллов: {n}",
   "why.rough": "доли слов приблизительны",
   "why.exact": "слова и части дают эту сумму",
+  "part.words": "совпавшие слова",
+  "part.prior": "до всех совпадений",
   "part.bm25": "те же слова",
   "part.glossary": "ваш словарик",
   "part.translated": "переведённый текст",

@@ -83,6 +83,8 @@ export default {
   "why.points": "tổng cộng {n} điểm",
   "why.rough": "phần của từng từ là gần đúng",
   "why.exact": "các từ và các phần cộng lại bằng tổng",
+  "part.words": "các từ khớp",
+  "part.prior": "trước mọi kết quả khớp",
   "part.bm25": "cùng các từ",
   "part.glossary": "bảng từ của bạn",
   "part.translated": "văn bản đã dịch",

@@ -83,6 +83,8 @@ export default {
   "why.points": "共 {n} 分",
   "why.rough": "各词的份额是近似值",
   "why.exact": "各词与各部分相加等于总分",
+  "part.words": "匹配的词",
+  "part.prior": "匹配之前",
   "part.bm25": "相同的词",
   "part.glossary": "您的词汇表",
   "part.translated": "译文",
