@@ -31,7 +31,7 @@ def words(lang):
 
 @pytest.mark.parametrize("location", ["http://127.0.0.1:1", "http://", "https://host/"])
 def test_an_address_without_a_collection(location):
-    with pytest.raises(StoreError, match=r"names no collection: expected http\(s\)://host:port/collection"):
+    with pytest.raises(StoreError, match=r"names no collection: expected qdrant\+http\(s\)://host:port/collection"):
         open_store(location)
 
 
