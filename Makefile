@@ -37,10 +37,10 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-# The site: no warning, no dead link.
+# The site: no warning, no dead link. (mkdocs --quiet would hide warnings from --strict.)
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_reference.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir .site
 
 clean:
 	rm -rf $(VENV) .demo .site .smoke .mypy_cache .ruff_cache .pytest_cache

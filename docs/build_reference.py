@@ -1,6 +1,6 @@
-"""Write the reference pages from the code: every command with its options, and every name of the library.
+"""Write the reference pages from the code: commands with their options, settings of methods, names of the library.
 
-    python docs/build_reference.py [FOLDER]     writes commands.md and api.md, by default into docs/look-up
+    python docs/build_reference.py [FOLDER]     writes commands.md, settings.md and api.md, by default into docs/look-up
 
 `make docs` runs this before it builds the site. The pages are not committed.
 """
@@ -20,6 +20,11 @@ import typer.main
 import paragloss
 from paragloss.cli import app
 from paragloss.cli.help_layout import OTHERS, SECTIONS
+from paragloss.lab.commands import data_files
+from paragloss.lab.commands.flags import flags
+from paragloss.lab.settings import expected
+from paragloss.methods import method as load_method
+from paragloss.methods import methods
 
 LOOK_UP = Path(__file__).parent / "look-up"
 COMMANDS_INTRODUCTION = """\
@@ -29,6 +34,14 @@ Every command takes `--help`. `--json` prints JSON. A COLLECTION is a folder or 
 standard error; `--debug` before a command shows where it came from. Exit codes: 0 success, 1 an error you can fix,
 2 wrong usage, 70 a bug, 130 interrupted. `paragloss --install-completion` installs completion for your shell.
 """
+SETTINGS_INTRODUCTION = """\
+# Settings of every method
+
+The flags of `paragloss train METHOD`, `paragloss tune METHOD` and `train cr5 --add-language`. In Python they are
+keyword arguments of the function above each table. The commands themselves are in [commands](commands.md).
+"""
+#: The functions of a method that take settings.
+SETTING_FUNCTIONS = ("fit", "fit_judged", "tune", "add_language")
 
 
 class ListedCommand(NamedTuple):
@@ -102,6 +115,44 @@ def escape_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
+def build_settings_page() -> str:
+    """Return the page of all settings of all training methods."""
+    return "\n".join([SETTINGS_INTRODUCTION, *map(build_settings_section, sorted(methods()))])
+
+
+def build_settings_section(method_name: str) -> str:
+    """Return the section of one method: a table for each of its functions that takes settings."""
+    lines = [f"## {method_name}", ""]
+    for function_name in SETTING_FUNCTIONS:
+        function = getattr(load_method(method_name), function_name, None)
+        if function is None:
+            continue
+        lines += [
+            f"`{method_name}.{function_name}`",
+            "",
+            "| flag | what it does | takes | default |",
+            "|---|---|---|---|",
+        ]
+        for flag, option in flags(function).items():
+            allowed_values = "files" if data_files.reader(option.type) is not None else expected(option)
+            cells = [f"`{flag}`", option.setting.help, allowed_values, format_default(option.default)]
+            lines.append(f"| {' | '.join(map(escape_cell, cells))} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def format_default(default: Any) -> str:
+    """Return a default value as one would type it on the command line; "" if there is none."""
+    if default in (None, "", ()) or default is inspect.Parameter.empty:
+        return ""
+    if isinstance(default, tuple):
+        separator = "/" if isinstance(default[0], tuple) else ","
+        return separator.join(map(format_default, default))
+    if isinstance(default, bool):
+        return "yes" if default else "no"
+    return str(default)
+
+
 def build_api_page() -> str:
     """Return the page of every exported name with signature and docstring."""
     parts = ["# API", "", "What each is for: [library](library.md).", ""]
@@ -162,7 +213,7 @@ def shorten_annotation(annotation: Any) -> Any:
     return re.sub(r"\b(?:[a-z_]+\.)+([A-Z]\w*)", r"\1", text)
 
 
-PAGES = {"commands.md": build_commands_page, "api.md": build_api_page}
+PAGES = {"commands.md": build_commands_page, "settings.md": build_settings_page, "api.md": build_api_page}
 
 if __name__ == "__main__":
     main()

@@ -32,6 +32,30 @@ def test_the_page_of_the_library_has_every_exported_name():
         assert name.startswith("__") or f"## {name}\n" in page
 
 
+def test_the_page_of_settings_has_every_method_with_type_and_default():
+    page = reference.build_settings_page()
+    for method in reference.methods():
+        assert f"\n## {method}\n" in page
+    assert (
+        "| `--dim` | How many dimensions the vectors have. | a whole number, at least 1 and at most 10,000 | 300 |"
+        in page
+    )
+    assert "| `--dictionary` | Word pairs to learn the map from, as files such as en-fr.tsv. | files |  |" in page
+
+
+def test_every_setting_says_what_it_does():
+    rows = [line.split(" | ") for line in reference.build_settings_page().splitlines() if line.startswith("| `--")]
+    assert len(rows) > 100
+    assert [row[0] for row in rows if not row[1].strip()] == []
+
+
+def test_a_default_is_printed_as_it_is_typed():
+    assert reference.format_default(True) == "yes"
+    assert reference.format_default((0.2, 0.6)) == "0.2,0.6"
+    assert reference.format_default(((1, 2), (3, 4))) == "1,2/3,4"
+    assert reference.format_default(None) == ""
+
+
 @pytest.mark.parametrize("listed", reference.list_commands(), ids=lambda listed: listed.name)
 def test_a_help_text_begins_with_one_short_sentence(listed):
     first_sentence = reference.format_help(listed.command).split("\n\n")[0].split(". ")[0]

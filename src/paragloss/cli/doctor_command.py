@@ -29,6 +29,8 @@ PURPOSES = {
     "mt": "index --with: machine translation",
     "train": "train: methods that need PyTorch",
     "lab": "analyse, tune: plots",
+    "archives": "index: 7-Zip archives and Outlook files (.7z, .msg, .pst)",
+    "ocr": "index: poor Chinese and Japanese scans",
     "vectors": "train --vectors: word vectors of your own texts",
     "datasets": "index irds:ID: public test collections",
     "langchain": "LangChain",
