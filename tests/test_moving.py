@@ -207,7 +207,7 @@ def test_shards_are_for_servers(source, tmp_path):
 
 def test_a_copy_killed_before_it_noted_anything_goes_on(source, tmp_path):
     with open_store(source) as store:
-        shape = {key: store.shape[key] for key in ("dense", "sparse", "several", "precision")}
+        shape = {key: store.schema[key] for key in ("dense", "sparse", "several", "precision")}
         count = store.count()
     create_store(tmp_path / "new", **shape).close()
     assert copy(source, str(tmp_path / "new")) == count
@@ -217,7 +217,7 @@ def test_a_copy_killed_before_it_noted_anything_goes_on(source, tmp_path):
 def test_reading_an_interrupted_copy_does_not_finish_it(source, tmp_path):
     """Neither when it had noted that it is a copy, nor when it was killed before."""
     with open_store(source) as store:
-        shape = {key: store.shape[key] for key in ("dense", "sparse", "several", "precision")}
+        shape = {key: store.schema[key] for key in ("dense", "sparse", "several", "precision")}
     for name, blobs in (("begun", {"copying": b"unfinished"}), ("bare", {})):
         target = str(tmp_path / name)
         with create_store(target, **shape) as store:

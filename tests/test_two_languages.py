@@ -94,8 +94,10 @@ def test_what_is_said_in_a_language_is_asked_for_once(tmp_path, monkeypatch):
         both = Document("both", f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de")
         collection.index([both, Document("de", GERMAN, "de"), Document("en", ENGLISH, "en")])
         assert list(collection.state.index.statistics.beside) == ["en"]
-        asked, look = [], collection.state.store.look
-        monkeypatch.setattr(collection.state.store, "look", lambda *a, **b: asked.append(a[1]) or look(*a, **b))
+        asked, look = [], collection.state.store.search_and_read
+        monkeypatch.setattr(
+            collection.state.store, "search_and_read", lambda *a, **b: asked.append(a[1]) or look(*a, **b)
+        )
         (found,) = collection.rank([Query("q", "flip the picture", "en")], k=10)
         assert {hit.id for hit in found} == {"both", "de", "en"}
         terms = [id for vectors in asked for vector in vectors for id in vector.indices.tolist()]

@@ -97,7 +97,7 @@ def test_pairs_of_words_sum_to_parts_and_parts_to_the_score(engine, pipeline):
 def test_an_answer_explains_its_results_and_nothing_is_searched_for_it(engine, pipeline, monkeypatch):
     answer = engine.search("how do bees make honey", lang="en", k=3, pipeline=pipeline)
     expected = [engine.why(answer.query, found.id, k=3, pipeline=pipeline) for found in answer.results]
-    for searches in ("search_sparse", "search_dense", "look"):
+    for searches in ("search_sparse", "search_dense", "search_and_read"):
         monkeypatch.delattr(type(engine.state.store), searches)
     assert len(answer.results) == 3
     assert [answer.why(found.id) for found in answer.results] == expected
@@ -106,8 +106,8 @@ def test_an_answer_explains_its_results_and_nothing_is_searched_for_it(engine, p
 
 
 def test_one_search_is_enough_to_explain_a_document(engine, monkeypatch):
-    requests, look = [], engine.state.store.look
-    monkeypatch.setattr(engine.state.store, "look", lambda *how: requests.append(how) or look(*how))
+    requests, look = [], engine.state.store.search_and_read
+    monkeypatch.setattr(engine.state.store, "search_and_read", lambda *how: requests.append(how) or look(*how))
     for doc_id in ("honey-bee.fr", "volcano.zh"):  # one that is found, and one that is far from it
         requests.clear()
         engine.why(Query("", "how do bees make honey", "en"), doc_id, k=3)

@@ -328,14 +328,14 @@ class SparseRows(NamedTuple):
     values: Floats
 
 
-class Looked(NamedTuple):
+class CandidateRows(NamedTuple):
     """What was found and read at once: every document once, with its language and one of its sparse vectors, and for
     each question where its documents stand among them."""
 
     ids: list[str]
     langs: list[str]
     rows: SparseRows
-    found: list[npt.NDArray[np.int64]]
+    row_numbers: list[npt.NDArray[np.int64]]
 
 
 class Record(NamedTuple):
@@ -490,7 +490,7 @@ class Store(Protocol):
     """
 
     @property
-    def journaled(self) -> bool:
+    def has_journal(self) -> bool:
         """Whether others read what is counted of its terms while it is written, see `search.journal`."""
         ...
 
@@ -525,7 +525,7 @@ class Store(Protocol):
         """Documents' languages and sparse vectors, packed; "" and no entry for one that is not there or has none."""
         ...
 
-    def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
+    def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
         """How many documents; with `lacking`, how many that have no vector of that name."""
         ...
 
@@ -535,7 +535,7 @@ class Store(Protocol):
         *,
         batch: int = 1000,
         vectors: bool | Sequence[str] = False,
-        lacking: str | None = None,
+        without_vector: str | None = None,
         text: bool = True,
     ) -> Iterator[list[Record]]: ...
 
@@ -554,19 +554,19 @@ class Store(Protocol):
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]: ...
 
-    def look(
+    def search_and_read(
         self,
         name: str,
         vectors: Sequence[SparseVector],
         k: int,
         where: Where | None = None,
         among: npt.NDArray[np.uint32] | None = None,
-    ) -> Looked:
+    ) -> CandidateRows:
         """What `search_sparse` finds, read as by `read_sparse`, in one go; of entries those `among` some ids, and a few
         others."""
         ...
 
-    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
+    def run_concurrently(self, asks: Sequence[Callable[[], T]]) -> list[T]:
         """The answers to several questions, put side by side where that is quicker."""
         ...
 
@@ -574,32 +574,32 @@ class Store(Protocol):
 
     def write_blob(self, name: str, data: bytes) -> None: ...
 
-    def blobs(self) -> Mapping[str, str]:
+    def blob_versions(self) -> Mapping[str, str]:
         """The names of all blobs, each with what changes when it does."""
         ...
 
-    def version(self, name: str) -> str | None:
+    def blob_version(self, name: str) -> str | None:
         """Changes whenever a blob does; None where no other process can change it."""
         ...
 
-    def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
+    def publish_blob(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         """Say what others are to read in place of a blob while this process writes."""
         ...
 
-    def claim(self) -> tuple[int, bool]:
+    def claim_writing(self) -> tuple[int, bool]:
         """Become the one who writes, or say who does. A number that changes whenever another may have written, and
         whether the statistics in the store are known to be those of its documents."""
         ...
 
-    def writing(self) -> AbstractContextManager[None]:
+    def write_session(self) -> AbstractContextManager[None]:
         """Within, nobody else comes to write between two writes; what is claimed is given back at the end."""
         ...
 
-    def doubt(self) -> None:
+    def mark_statistics_stale(self) -> None:
         """What was written last may have failed, or not yet: the statistics are to be counted again."""
         ...
 
-    def sure(self) -> None:
+    def mark_statistics_current(self) -> None:
         """The statistics in the store are those of its documents."""
         ...
 

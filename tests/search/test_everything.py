@@ -49,7 +49,7 @@ BAG = BagEncoder({lang: Tower(Vocabulary(lang, ["x"], [1], 1), np.ones((1, 2), n
 
 def collection(encoders=None, translators=None, rerankers=None, fields=("title", "text"), **more):
     statistics = Statistics(Layout(fields))
-    store = SimpleNamespace(at_once=lambda asks: [ask() for ask in asks])
+    store = SimpleNamespace(run_concurrently=lambda asks: [ask() for ask in asks])
     return Parts(store, statistics, encoders or {}, translators or {}, rerankers or {}, lambda ids: [], **more)
 
 

@@ -48,7 +48,7 @@ def test_a_collection_that_is_not_there(server):
 def test_this_server_can_not_add_a_model_later(server):
     with ClusterStore.create(server, f"t{uuid.uuid4().hex}", dense={"m": 2}, sparse=["terms"]) as store:
         with pytest.raises(StoreError, match="index into a new one that keeps both models"):
-            store.add_dense("other", 2)
+            store.add_dense_vector("other", 2)
         assert dict(store.dense) == {"m": 2}
 
 

@@ -139,7 +139,7 @@ def test_a_vector_that_a_kill_left_in_half_the_files_is_forgotten(tmp_path, wher
     with open_store(tmp_path / "c") as store:
         assert store.dense == {}
         assert [record.document.id for records in store.scroll(vectors=True) for record in records] == ["a"]
-        store.add_dense("m", 3)  # what was interrupted can be done again
+        store.add_dense_vector("m", 3)  # what was interrupted can be done again
         store.update_dense("m", ["a"], np.ones((1, 3), np.float32))
     with open_store(tmp_path / "c") as store:
         assert store.dense == {"m": 3}
@@ -155,7 +155,7 @@ def test_what_a_collection_says_of_its_vectors_follows_the_engine(tmp_path, note
     (killed(tmp_path / "c") / "meta.json").write_text(json.dumps({**meta, "dense": noted}))
     with open_store(tmp_path / "c") as store:
         assert set(store.dense) == {"m"} & set(noted)
-        store.add_dense("gone", 1)
+        store.add_dense_vector("gone", 1)
     with open_store(tmp_path / "c") as store:
         assert store.count() == 1
         assert store.dense["gone"] == 1
@@ -248,7 +248,7 @@ def test_a_model_that_lost_its_vectors_is_left_out_until_it_is_given_again(whole
     with Collection.open(str(whole)) as engine:
         engine.add_model(str(tmp_path / "cr5"))
     with open_store(whole) as store:
-        store.drop_dense("cr5")
+        store.drop_dense_vector("cr5")
     assert [finding.what for finding in check(str(whole))] == ["model 'cr5' has lost its vectors"]
     with Collection.open(str(whole)) as engine:
         engine.index(demo.documents()[:7])

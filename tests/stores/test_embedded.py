@@ -181,10 +181,10 @@ def test_a_closed_store_says_so(folder):
 def test_a_model_can_be_added_later(folder):
     with EmbeddedStore.open(folder) as store:
         store.add([one("a"), one("b")])
-        store.add_dense("other", 2)
+        store.add_dense_vector("other", 2)
         store.update_dense("other", ["b"], np.array([[3, 4]], np.float32))
         with pytest.raises(StoreError, match="already keeps a vector 'other'"):
-            store.add_dense("other", 2)
+            store.add_dense_vector("other", 2)
     with EmbeddedStore.open(folder) as store:
         assert dict(store.dense) == {"m": 16, "other": 2}
         assert store.search_dense("other", np.array([[1, 0]], np.float32), 5) == [[Hit("b", 3.0)]]
@@ -254,7 +254,7 @@ def test_two_who_build_at_once_lose_nothing(folder, monkeypatch):
 
 
 def test_a_vector_that_comes_while_a_graph_is_built_stays(folder, monkeypatch):
-    monkeypatch.setattr(Shard, "_build", lambda *_: store.add_dense("other", 2))
+    monkeypatch.setattr(Shard, "_build", lambda *_: store.add_dense_vector("other", 2))
     with EmbeddedStore.open(folder) as store:
         store.add([one("a")])
         store.optimize()
@@ -314,7 +314,7 @@ def test_what_is_read_ahead_is_not_read_again(folder, monkeypatch):
     with EmbeddedStore.open(folder) as store:
         store.add([one(f"d{i}", float(i + 1)) for i in range(120)])
         asked = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
-        assert list(store.read_ahead("terms")) == [50, 100, 120]
+        assert list(store.preload_sparse("terms")) == [50, 100, 120]
         monkeypatch.setattr(store._shard, "payloads", None)
         monkeypatch.setattr(store._postings, "_read", None)
         assert [hit.id for hit in store.search_sparse("terms", asked, 3)[0]] == ["d119", "d118", "d117"]
@@ -333,12 +333,12 @@ def test_names_and_languages_are_told_without_reading_documents(folder, monkeypa
             store.add([one(f"d{i}", i + 1.0)._replace(document=Document(f"d{i}", "text", lang))])
         read, payloads = [], store._shard.payloads
         monkeypatch.setattr(store._shard, "payloads", lambda points, key: read.extend(points) or payloads(points, key))
-        looked = store.look("terms", asked, 3)
+        looked = store.search_and_read("terms", asked, 3)
         assert (looked.ids, looked.langs, read) == (["d3", "d2", "d1"], ["ja", "ja", "en"], [])
         store.add([one("d3", 4.0)._replace(document=Document("d3", "text", "fr"))])
         assert (store.delete(["d2"]), read.clear()) == (1, None)
-        looked = store.look("terms", asked, 3)
+        looked = store.search_and_read("terms", asked, 3)
         assert (looked.ids, looked.langs, read) == (["d3", "d1", "d0"], ["fr", "en", "de"], [])
         store._shard.update(edge.UpdateOperation.delete_field_index("id"))
     with EmbeddedStore.open(folder) as store:
-        assert store.look("terms", asked, 3).ids == ["d3", "d1", "d0"]
+        assert store.search_and_read("terms", asked, 3).ids == ["d3", "d1", "d0"]

@@ -54,9 +54,9 @@ def test_looking_finds_and_reads_what_searching_and_reading_do(tmp_path, k):
         store.add([record(f"d{i}", weight=3.0 if i < 4 else 2.0) for i in np.random.default_rng(0).permutation(9)])
         store.add([record("other", word=8)])
         vectors = [SparseVector(np.array([word], np.uint32), np.ones(1, np.float32)) for word in (3, 8, 77)]
-        looked = store.look("t", vectors, k)
+        looked = store.search_and_read("t", vectors, k)
         searched = [{hit.id for hit in ranking} for ranking in store.search_sparse("t", vectors, k)]
-        assert [{looked.ids[i] for i in each} for each in looked.found] == searched
+        assert [{looked.ids[i] for i in each} for each in looked.row_numbers] == searched
         assert searched[0] == {f"d{i}" for i in range(min(k, 9))}
         assert searched[1:] == [{"other"}, set()]
         langs, rows = store.read_sparse("t", looked.ids)

@@ -338,16 +338,18 @@ def test_a_document_counts_as_its_best_passage(passages, location):
 
 def test_documents_that_lack_a_vector_can_be_found_and_given_one(store, location):
     store.add([record("has", dense=(1, 0, 0)), record("lacks"), record("lacks too", lang="fr")])
-    assert store.count(lacking="meaning") == 2
-    assert [r.document.id for some in store.scroll({"lang": ["fr"]}, lacking="meaning") for r in some] == ["lacks too"]
+    assert store.count(without_vector="meaning") == 2
+    assert [r.document.id for some in store.scroll({"lang": ["fr"]}, without_vector="meaning") for r in some] == [
+        "lacks too"
+    ]
     if str(location).startswith("http"):  # the newest server that can be had for tests is 1.16
         with pytest.raises(StoreError, match=r"servers before 1\.18 can't add a vector to a collection"):
-            store.add_dense("passages", 2, several=True, precision="int8")
+            store.add_dense_vector("passages", 2, several=True, precision="int8")
         return
-    store.add_dense("passages", 2, several=True, precision="int8")
-    assert store.count(lacking="passages") == 3
+    store.add_dense_vector("passages", 2, several=True, precision="int8")
+    assert store.count(without_vector="passages") == 3
     store.update_dense("passages", ["has", "lacks"], [np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
-    assert store.count(lacking="passages") == 1
+    assert store.count(without_vector="passages") == 1
     assert store.search_dense("passages", np.array([[0, 1]], np.float32), 3) == [[Hit("has", 1.0), Hit("lacks", 1.0)]]
 
 
@@ -366,8 +368,10 @@ def test_packed_vectors_come_in_the_order_asked_for(store):
 
 def test_what_is_found_is_read_with_it_once(store):
     store.add([record(f"d{i}", lang="de" if i % 2 else "en", terms={3: 1.0 + i, 9: 2.0}) for i in range(6)])
-    looked = store.look("terms", [sparse({3: 1.0}), sparse({9: 1.0}), sparse({4: 1.0})], 2, {"lang": ["en", "de"]})
-    assert [{looked.ids[i] for i in each} for each in looked.found] == [{"d5", "d4"}, {"d0", "d1"}, set()]
+    looked = store.search_and_read(
+        "terms", [sparse({3: 1.0}), sparse({9: 1.0}), sparse({4: 1.0})], 2, {"lang": ["en", "de"]}
+    )
+    assert [{looked.ids[i] for i in each} for each in looked.row_numbers] == [{"d5", "d4"}, {"d0", "d1"}, set()]
     assert sorted(zip(looked.ids, looked.langs, strict=True)) == [
         ("d0", "en"),
         ("d1", "de"),
@@ -410,17 +414,17 @@ def test_vectors_that_were_read_are_read_anew_once_they_changed(store):
 def test_names_of_blobs(store):
     store.write_blob("one", b"1")
     store.write_blob("two", b"2")
-    before = store.blobs()
+    before = store.blob_versions()
     assert {"one", "two"} <= before.keys()
     store.write_blob("two", b"3")
-    assert store.blobs()["two"] != before["two"]
-    assert store.blobs()["one"] == before["one"]
+    assert store.blob_versions()["two"] != before["two"]
+    assert store.blob_versions()["one"] == before["one"]
 
 
 def test_several_questions_have_their_answers_in_order(store):
     store.add([record("a", dense=(1, 0, 0)), record("b", dense=(0, 1, 0), lang="fr")])
     asks = [lambda i=i: store.search_dense("meaning", np.eye(3, dtype=np.float32)[[i]], 1)[0][0].id for i in (1, 0, 1)]
-    assert store.at_once(asks) == ["b", "a", "b"]
-    assert store.at_once([]) == []
+    assert store.run_concurrently(asks) == ["b", "a", "b"]
+    assert store.run_concurrently([]) == []
     with pytest.raises(StoreError):
-        store.at_once([asks[0], lambda: store.search_dense("other", np.eye(3, dtype=np.float32), 1)])
+        store.run_concurrently([asks[0], lambda: store.search_dense("other", np.eye(3, dtype=np.float32), 1)])

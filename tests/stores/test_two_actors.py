@@ -85,7 +85,7 @@ class World:
     def _right(self, told):
         self.connect(Turns([]))
         with open_store(PLACE) as store:
-            if not store.settled():  # somebody was refused and left: the next who writes counts
+            if not store.has_no_unfinished_writes():  # somebody was refused and left: the next who writes counts
                 JournaledIndex.open(store).add([Document("next", "hail", "en")])
             self.counted()
             for document in told:  # what stands there is that, or what somebody wrote who got no answer
@@ -102,7 +102,7 @@ def writer(documents, engine, told, *, steal=False):
     """Adds documents one after another, each acknowledged by itself."""
     with engine:
         if steal:
-            engine.state.store.take_over()
+            engine.state.store.take_over_writing()
         for document in documents:
             engine.add([document])
             told.append(document)
@@ -111,7 +111,7 @@ def writer(documents, engine, told, *, steal=False):
 def indexer(documents, engine, told, *, steal=False):
     with engine:
         if steal:
-            engine.state.store.take_over()
+            engine.state.store.take_over_writing()
         engine.index(documents)
         told.extend(documents)
 
@@ -187,8 +187,8 @@ def test_an_owner_and_a_thief_of_the_right(world):
             return store, store._fence
 
         def write(store, value):
-            with store.writing():
-                number, _ = store.claim()
+            with store.write_session():
+                number, _ = store.claim_writing()
                 store._write(client.upsert, "c--blobs", [PointStruct(id=1, vector={}, payload={"value": value})])
                 acknowledged[number] = value
 
@@ -212,7 +212,7 @@ def test_a_blob_is_read_whole_while_it_is_rewritten(world):
     world._before = copy.deepcopy(world.client)
 
     def save(engine, told):
-        with engine.state.store.writing():
+        with engine.state.store.write_session():
             for version in versions[1:]:
                 engine.state.store.write_blob("large", version)
 
@@ -247,7 +247,7 @@ def test_a_write_that_fails_is_counted_by_what_is_there(world, monkeypatch):
         with pytest.raises(StoreError, match="no answer"):
             engine.add([Document("c", "rain", "en")])
         monkeypatch.setattr(client, "upsert", real)
-        assert not engine.state.store.settled()
+        assert not engine.state.store.has_no_unfinished_writes()
         engine.add([Document("d", "rain", "en")])
         assert engine.state.index.statistics.df("text", "en", ["rain", "snow"]).tolist() == [2, 2]
     world._right([Document("d", "rain", "en")])

@@ -141,7 +141,7 @@ def encode_missing(
     title_name = title_vector_name(name)
     _add_title_vector(store, name, model)
     where = {"lang": list(model.langs)}
-    total = max(store.count(where, lacking=name), store.count(where, lacking=title_name))
+    total = max(store.count(where, without_vector=name), store.count(where, without_vector=title_name))
     if not total:
         return
     workers = 1 if total < MIN_DOCS_FOR_WORKERS else processes
@@ -188,17 +188,17 @@ def encode_few(
 def count_missing(store: AnyStore, name: str, model: Pretrained) -> int:
     """Count the documents in languages of the model that lack its passage or title vectors."""
     where = {"lang": list(model.langs)}
-    missing = store.count(where, lacking=name)
+    missing = store.count(where, without_vector=name)
     title_name = title_vector_name(name)
     if title_name not in store.dense:
         return store.count(where)
-    return max(missing, store.count(where, lacking=title_name))
+    return max(missing, store.count(where, without_vector=title_name))
 
 
 def _add_title_vector(store: AnyStore, name: str, model: Pretrained) -> None:
     """Make room for title vectors in a collection from a version that had none."""
     if title_vector_name(name) not in store.dense:
-        store.add_dense(title_vector_name(name), model.dim)
+        store.add_dense_vector(title_vector_name(name), model.dim)
 
 
 def _find_shared_title_parts(store: AnyStore) -> frozenset[str]:
@@ -216,7 +216,7 @@ def _make_batches(
     """Yield tasks for documents that lack a vector, with their language; a batch has one language."""
     where = {"lang": list(model.langs)}
     repeated = _find_repeated_passages(store, where, lacking) if with_passages else frozenset()
-    for records in store.scroll(where, batch=256, lacking=lacking):
+    for records in store.scroll(where, batch=256, without_vector=lacking):
         documents = [record.document for record in records]
         for lang in dict.fromkeys(document.lang for document in documents):
             tasks = []
@@ -240,7 +240,7 @@ def _find_repeated_passages(store: AnyStore, where: Where, lacking: str) -> froz
     """Return the passages that several of the documents without vectors have, in documents of several passages."""
     seen: set[bytes] = set()
     repeated = set()
-    for records in store.scroll(where, batch=256, lacking=lacking):
+    for records in store.scroll(where, batch=256, without_vector=lacking):
         for record in records:
             bodies = passages.read_passage_bodies(record.document)
             for body in set(bodies) if len(bodies) > 1 else ():

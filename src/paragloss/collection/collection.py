@@ -121,7 +121,7 @@ class Collection:
     def versions(self) -> tuple[str, str]:
         """What another process must have read to search as this one does: the terms' counts, and everything else but
         documents. Each changes when that does."""
-        return self.state.store.state(terms.STATISTICS)
+        return self.state.store.blob_state(terms.STATISTICS)
 
     def catch_up(self) -> None:
         """Take in what another process has written since."""
@@ -130,7 +130,7 @@ class Collection:
     def read_ahead(self) -> Iterator[int]:
         """What searches would read bit by bit, into memory, as far as there is room for it: step by step, with how many
         documents were read so far. A server's collection is read by the server itself."""
-        return self.state.store.read_ahead(terms.NAME)
+        return self.state.store.preload_sparse(terms.NAME)
 
     def tend(self) -> None:
         """What makes searching quick once many documents have been added: a graph of their vectors, where one is due.
@@ -146,19 +146,19 @@ class Collection:
 
     def take_over(self) -> None:
         """Write, from the next time on, although another process has the right to: it is refused from then on."""
-        self.state.store.take_over()
+        self.state.store.take_over_writing()
 
     def index(self, documents: Iterable[Document], **how: Unpack[IndexKeywords]) -> int:
         """Add or replace documents, as `IndexOptions` say; how many. Each batch is safe on disk before the next is
         read. Indexing the same documents again goes on where it was stopped. With more than one of `workers` a script
         starts with `if __name__ == "__main__":`."""
-        with self.state.store.writing():
+        with self.state.store.write_session():
             return writer.index(self.state, documents, IndexOptions(**how))
 
     def index_files(self, paths: Sequence[str], **how: Unpack[FileKeywords]) -> IndexReport:
         """Read files and folders into the collection, as `FileOptions` say."""
-        with self.state.store.writing():
-            self.state.store.claim()  # what is noted of files is read and written as one
+        with self.state.store.write_session():
+            self.state.store.claim_writing()  # what is noted of files is read and written as one
             return writer.index_files(self.state, paths, FileOptions(**how))
 
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:

@@ -106,7 +106,7 @@ def _about(state: State, name: str) -> dict[str, Any] | str:
     for model in deferred_encoders({name: state.models[name]}).values():
         where = {"lang": list(model.langs)}
         total = state.store.count(where)
-        told |= {"encoded": total - state.store.count(where, lacking=name), "of": total}
+        told |= {"encoded": total - state.store.count(where, without_vector=name), "of": total}
     return told
 
 

@@ -80,12 +80,12 @@ def spread(
         raise InputError(f"{into} is a folder, whose models workers on other machines can't read: they need a server's")
     distributed = _extra("distributed")
     read_, failed = 0, []
-    with Collection.open(into) as engine, engine.state.store.writing(), distributed.Client(scheduler) as client:
+    with Collection.open(into) as engine, engine.state.store.write_session(), distributed.Client(scheduler) as client:
         store, layout = engine.state.store, engine.state.index.statistics.layout
         if take_over:
-            store.take_over()
-        store.claim()
-        done = {name for name in store.blobs() if name.startswith(_NOTE)}
+            store.take_over_writing()
+        store.claim_writing()
+        done = {name for name in store.blob_versions() if name.startswith(_NOTE)}
         with open_roots(store) as roots:
             every = parts(paths, roots)
         wanted = [part for part in every if part.note not in done]

@@ -146,7 +146,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
     unfinished, complete = home.with_name(f".{home.name}.repairing"), repaired(home)
     with open_store(location, anyway=True) as old:
         check_finished(old, location)
-        old.claim()  # nobody else repairs, so what lies there was left by a repair that was killed
+        old.claim_writing()  # nobody else repairs, so what lies there was left by a repair that was killed
         shutil.rmtree(unfinished, ignore_errors=True)
         kept, lost = _salvage(old, home, unfinished, progress)
         shutil.rmtree(complete, ignore_errors=True)
@@ -161,11 +161,11 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
 
 def _salvage(old: AnyStore, home: Path, target: Path, progress: Callable[[int], None] | None) -> tuple[int, int]:
     """Write what can be read of a folder into a new one; how many documents were kept, and how many lost."""
-    shape = old.shape
+    shape = old.schema
     layout = {"several": shape["several"], "precision": shape["precision"]}
     kept, lost = 0, 0
     with create_store(target, dense=shape["dense"], sparse=[NAME], **layout) as new:
-        for records, damaged_count in old.salvage():
+        for records, damaged_count in old.salvage_records():
             new.add(records)
             kept, lost = kept + len(records), lost + damaged_count
             if progress:

@@ -57,8 +57,8 @@ def add_model(store: AnyStore, path: str, model: Any, *, precision: str = "float
     has_vectors = name in store.dense or not isinstance(model, Encoder)
     if has_vectors and read_model_records(store).get(name) == ModelRecord(digest, True):
         return False
-    with store.writing():
-        store.claim()
+    with store.write_session():
+        store.claim_writing()
         records = read_model_records(store)
         write_model_records(store, {**records, name: ModelRecord(digest, False)})
         keep(store, path, model)
@@ -77,8 +77,8 @@ def remove_model(store: AnyStore, name: str) -> None:
 
     Its record is deleted last, so that a removal that was killed can be repeated.
     """
-    with store.writing():
-        store.claim()
+    with store.write_session():
+        store.claim_writing()
         records = read_model_records(store)
         write_model_records(store, {**records, name: ModelRecord(records[name].digest, False)})
         _drop_vectors(store, name)
@@ -101,15 +101,15 @@ def _add_vectors(store: AnyStore, name: str, model: Encoder, precision: str) -> 
     """Make room for the vectors of a model; a pretrained encoder has several for passages and one for the title."""
     is_pretrained = isinstance(model, Pretrained)
     if name not in store.dense:
-        store.add_dense(name, storing(model).dim, several=is_pretrained, precision=precision)
+        store.add_dense_vector(name, storing(model).dim, several=is_pretrained, precision=precision)
     if is_pretrained and title_vector_name(name) not in store.dense:
-        store.add_dense(title_vector_name(name), model.dim, precision=precision)
+        store.add_dense_vector(title_vector_name(name), model.dim, precision=precision)
 
 
 def _drop_vectors(store: AnyStore, name: str) -> None:
     for vector_name in (name, title_vector_name(name)):
         if vector_name in store.dense:
-            store.drop_dense(vector_name)
+            store.drop_dense_vector(vector_name)
 
 
 def _encode_all(store: AnyStore, name: str, model: Encoder) -> None:

@@ -64,12 +64,12 @@ def read_contents(store: AnyStore, location: str) -> Contents:
     if data is None:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
     blobs = {}
-    for name in store.blobs():
+    for name in store.blob_versions():
         blob = None if name in _UNCOPIED_BLOBS or name.startswith(_UNCOPIED_PREFIXES) else store.read_blob(name)
         if blob is not None:
             blobs[name] = blob
     models = {name: model_files.kept(store, name) for name in model_records.read_model_records(store)}
-    return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, blobs, store.scroll(vectors=True))
+    return Contents(store.schema, Statistics.from_bytes(data)[0].layout, models, blobs, store.scroll(vectors=True))
 
 
 def copy(
@@ -153,7 +153,7 @@ def fill(target: str, contents: Contents, *, placement: Placement | None = None,
     is_new = not exists(target)
     store = _open_target(target, contents.shape, placement)
     try:
-        with store.writing():
+        with store.write_session():
             if store.read_blob(STATISTICS) is not None:
                 return _verify_finished(store, contents, target, progress)
             return _fill_store(store, contents, target, progress)
@@ -176,9 +176,9 @@ def _open_target(target: str, shape: Mapping[str, Any], placement: Placement | N
     store = open_store(target)
     try:
         is_copy = store.read_blob(COPYING) is not None or not store.count()  # or killed before it could be marked
-        if not is_copy or (store.read_blob(STATISTICS) is not None and store.shape != shape):
+        if not is_copy or (store.read_blob(STATISTICS) is not None and store.schema != shape):
             raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
-        if store.shape != shape:
+        if store.schema != shape:
             raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
     except BaseException:
         store.close()
@@ -188,7 +188,7 @@ def _open_target(target: str, shape: Mapping[str, Any], placement: Placement | N
 
 def _fill_store(store: AnyStore, contents: Contents, target: str, progress: CopyProgress) -> int:
     """Write models, blobs and documents, check that they are there, and write the statistics last."""
-    store.claim()
+    store.claim_writing()
     store.write_blob(COPYING, b"unfinished")
     for name, folder in contents.models.items():
         model_files.keep(store, name, folder)
@@ -203,7 +203,7 @@ def _fill_store(store: AnyStore, contents: Contents, target: str, progress: Copy
             progress(expected.n_documents)
     statistics = _verify_copy(store, contents.layout, expected, target)
     store.write_blob(STATISTICS, statistics.to_bytes(records=expected.n_documents))
-    store.sure()
+    store.mark_statistics_current()
     return expected.n_documents
 
 

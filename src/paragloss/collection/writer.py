@@ -170,7 +170,7 @@ def _prune(state: State, tracker: FileTracker, paths: Sequence[str], options: Fi
 def add(state: State, documents: Sequence[Document], *, lang: str | None = None) -> int:
     """Add or replace a few documents of a collection that is being searched, leaving for later what makes others
     wait; how many."""
-    state.store.check(documents)
+    state.store.check_documents(documents)
     ready = []
     for batch in _batches(documents, SMALL):  # what fails, fails before the first is written
         some = document_translation.translated(assign_languages(batch, lang), state.machine, state.store)
@@ -199,7 +199,7 @@ def encode(state: State) -> Iterator[tuple[int, int]]:
     """Give documents the vectors they lack, a few at a time, beside whoever searches."""
     for name, model in deferred_encoders(state.models).items():
         if count_missing(state.store, name, model):
-            state.store.claim()
+            state.store.claim_writing()
             for progress in encode_missing(state.store, name, model, processes=1):
                 state.memory.clear()  # similarities of a sample of the vectors, among others
                 yield progress

@@ -157,7 +157,7 @@ class DefaultSearcher:
         if table is None or not len(table.request.indices):
             return StoredTerms([], [], SparseRows(_NO_SIZES, _NO_IDS, _NO_VALUES))
         needed = self._statistics.layout.with_lengths(table.term_ids)
-        rows = self._store.look(TERMS_VECTOR, [table.request], limit, where, needed)
+        rows = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, where, needed)
         return StoredTerms(rows.ids, rows.langs, rows.rows)
 
     def _read_similar(self, found: StoredTerms, similar: Sequence[dict[str, float]]) -> StoredTerms:

@@ -26,7 +26,7 @@ MOST = 64
 class JournaledStore(Store, Protocol):
     """A store that others read and write."""
 
-    def settled(self) -> bool: ...
+    def has_no_unfinished_writes(self) -> bool: ...
 
     def delete_blob(self, name: str) -> None: ...
 
@@ -53,14 +53,14 @@ class JournaledIndex(TermIndex):
         index._version, index._entries = version, entries
         if whole and not entries and statistics.records is not None:
             here = store.count()
-            if here != statistics.records and index._store.settled() and not index._news():
+            if here != statistics.records and index._store.has_no_unfinished_writes() and not index._news():
                 raise StoreError(
                     f"this collection is damaged: {here} of its {statistics.records} documents can be found"
                 )
         return index
 
     def refresh(self, *, tolerance: float = 0.0) -> None:
-        with self._writing, self._store.writing():
+        with self._writing, self._store.write_session():
             try:
                 super().refresh(tolerance=tolerance)
                 if self._recast:  # what documents were weighed with is not in the journal
@@ -71,7 +71,7 @@ class JournaledIndex(TermIndex):
 
     def commit(self) -> None:
         """Put everything into the base. Whoever has only read writes nothing."""
-        with self._writing, self._store.writing():
+        with self._writing, self._store.write_session():
             if self._unfolded:
                 self._begin()
                 if self._unfolded:
@@ -86,8 +86,8 @@ class JournaledIndex(TermIndex):
 
     def _news(self) -> bool:
         """Whether others have written."""
-        return self._store.version(STATISTICS) != self._version or bool(
-            self._store.version(_entry(self._version, self._entries + 1))
+        return self._store.blob_version(STATISTICS) != self._version or bool(
+            self._store.blob_version(_entry(self._version, self._entries + 1))
         )
 
     def _reread(self) -> None:
@@ -96,7 +96,7 @@ class JournaledIndex(TermIndex):
             self.statistics, self._version, self._entries, self._records = statistics, version, entries, -1
 
     def _begin(self) -> None:
-        number, whole = self._store.claim()
+        number, whole = self._store.claim_writing()
         if number == self._number:
             return
         if whole and self._news():
@@ -139,7 +139,7 @@ class JournaledIndex(TermIndex):
         """What the store holds is what counts: who writes next, by a new number, counts it."""
         self._forget_batch()
         self._version, self._number, self._unfolded = "", -1, True
-        self._store.doubt()
+        self._store.mark_statistics_stale()
 
     def _fold(self) -> None:
         """A new base, then the journal of the old one goes. What is not as it was counted is counted again."""
@@ -147,8 +147,8 @@ class JournaledIndex(TermIndex):
             self._recount()
         before, entries = self._version, self._entries
         self._store.write_blob(STATISTICS, self.statistics.to_bytes(records=self._records))
-        self._version, self._entries = self._store.version(STATISTICS), 0
-        self._store.sure()
+        self._version, self._entries = self._store.blob_version(STATISTICS), 0
+        self._store.mark_statistics_current()
         self._unfolded = self._recast = False
         for number in range(1, entries + 1):
             self._store.delete_blob(_entry(before, number))
@@ -157,9 +157,9 @@ class JournaledIndex(TermIndex):
 def read(store: Store) -> tuple[Statistics, bool, str | None, int]:
     """The statistics as a store has them: base and journal. Whether the base is whole, its version, and how many
     entries there are."""
-    journaled = store.journaled
+    journaled = store.has_journal
     while True:
-        version = store.version(STATISTICS)
+        version = store.blob_version(STATISTICS)
         data = store.read_blob(STATISTICS)
         if data is None:
             raise StoreError("this collection has no index of terms: build one when it is created")
@@ -167,14 +167,14 @@ def read(store: Store) -> tuple[Statistics, bool, str | None, int]:
         entries: list[tuple[Statistics, Statistics]] = []
         while journaled and (entry := store.read_blob(_entry(version, len(entries) + 1))):
             entries.append(_parsed(entry))
-        if not journaled or store.version(STATISTICS) == version:  # else it was written anew meanwhile
+        if not journaled or store.blob_version(STATISTICS) == version:  # else it was written anew meanwhile
             statistics.merge([part for taken, added in entries for part in ((added, 1), (taken, -1))])
             return statistics, whole, version, len(entries)
 
 
 def index_of(store: Store) -> type[TermIndex]:
     """How a store's terms are indexed: others read those of a server's collection meanwhile."""
-    return JournaledIndex if store.journaled else TermIndex
+    return JournaledIndex if store.has_journal else TermIndex
 
 
 def _entry(version: str | None, number: int) -> str:

@@ -86,7 +86,7 @@ class ClauseSearcher(StructuredSearcher):
         # The ids of terms are those of a language: the store need not filter by it as well.
         conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
         needed = layout.with_lengths(compiled.term_ids)
-        found = self._store.look(
+        found = self._store.search_and_read(
             self._name, [compiled.make_request(layout.span)], max(self._number, k), conditions or None, needed
         )
         scores = self._score(query.lang, compiled, found.rows)

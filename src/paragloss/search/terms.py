@@ -43,7 +43,7 @@ class TermIndex:
         self._writing = threading.RLock()
         self._changes = 0
         self._packed = -1, b""  # the statistics after so many changes
-        self._version = store.version(STATISTICS)
+        self._version = store.blob_version(STATISTICS)
         self._looked = time.monotonic()
         self._publish()
 
@@ -153,7 +153,7 @@ class TermIndex:
 
         After refresh() scores are exactly BM25. `add` sees to it that they are never off by more than its `drift`.
         """
-        with self._writing, self._store.writing():
+        with self._writing, self._store.write_session():
             for lang in sorted(self.statistics.stale(tolerance)):
                 self._begin()
                 self._refresh(lang)
@@ -165,7 +165,7 @@ class TermIndex:
             if not self._clean:
                 self._store.write_blob(STATISTICS, self.statistics.to_bytes(records=self._store.count()))
                 self._clean = True
-                self._version = self._store.version(STATISTICS)
+                self._version = self._store.blob_version(STATISTICS)
 
     def catch_up(self, *, every: float = 0.5) -> None:
         """Take in what another process has written since; looks at most once in `every` seconds."""
@@ -173,7 +173,7 @@ class TermIndex:
             return
         with self._writing:
             self._looked = time.monotonic()
-            version = self._store.version(STATISTICS)
+            version = self._store.blob_version(STATISTICS)
             if version is not None and version != self._version:
                 statistics, whole = Statistics.from_bytes(self._store.read_blob(STATISTICS) or b"")
                 if whole:
@@ -181,7 +181,7 @@ class TermIndex:
 
     def _publish(self) -> None:
         """While this process writes, others read the statistics as they are now."""
-        self._store.publish(STATISTICS, lambda: str(self._changes), self._now)
+        self._store.publish_blob(STATISTICS, lambda: str(self._changes), self._now)
 
     def _now(self) -> bytes:
         with self._writing:
@@ -192,7 +192,7 @@ class TermIndex:
     @contextmanager
     def _change(self) -> Iterator[None]:
         """Documents written within are counted, whatever happens."""
-        with self._writing, self._store.writing():
+        with self._writing, self._store.write_session():
             self._begin()
             try:
                 yield
@@ -210,10 +210,10 @@ class TermIndex:
 
     def _begin(self) -> None:
         """Become the one writer, knowing all that was written before."""
-        self._store.claim()
+        self._store.claim_writing()
         self._changes += 1
         if self._clean:
-            if self._store.version(STATISTICS) not in (None, self._version):
+            if self._store.blob_version(STATISTICS) not in (None, self._version):
                 self.statistics, whole = Statistics.from_bytes(self._store.read_blob(STATISTICS) or b"")
                 if not whole:
                     recount(self._store, self.statistics)

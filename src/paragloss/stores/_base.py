@@ -15,18 +15,18 @@ from paragloss.bm25 import Ids, sieved
 from paragloss.stores import _checks, _points
 from paragloss.stores._points import BATCH
 from paragloss.stores._shape import Shape
-from paragloss.types import Document, Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
 #: Records read at once where all are.
 PAGE = 1000
 
 
-class KeptVectors:
+class BaseStore:
     """The half of `types.Store` that both engines share."""
 
     #: Others read what is counted of its terms while it is written, see `search.journal`.
-    journaled = False
+    has_journal = False
     #: Where it is on this machine; None on a server.
     path: Path | None = None
     _shape: Shape
@@ -42,48 +42,48 @@ class KeptVectors:
         return self._shape.sparse
 
     @property
-    def shape(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, Any]:
         """Everything said of the vectors this collection keeps."""
         return self._shape.as_json()
 
-    def read_ahead(self, name: str) -> Iterator[int]:
+    def preload_sparse(self, name: str) -> Iterator[int]:
         """Nothing, where somebody else does: the process that has the folder, or the server."""
         yield from ()
 
-    def state(self, blob: str) -> tuple[str, str]:
+    def blob_state(self, blob: str) -> tuple[str, str]:
         """What this process has made of a blob, and of all others: both change when they do. Empty where others
         write, too."""
         return "", ""
 
-    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
+    def run_concurrently(self, asks: Sequence[Callable[[], T]]) -> list[T]:
         """Several questions: one after the other, where there is nobody to wait for."""
         return [ask() for ask in asks]
 
-    def look(
+    def search_and_read(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None, among: Ids | None = None
-    ) -> Looked:
+    ) -> CandidateRows:
         """The documents nearest to each vector, and what they hold of it."""
         answers = self.search_sparse(name, vectors, k, where)
         place = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
         found = [np.array([place[hit.id] for hit in ranking], np.int64) for ranking in answers]
         langs, rows = self.read_sparse(name, list(place))
-        return Looked(list(place), langs, rows if among is None else sieved(rows, among), found)
+        return CandidateRows(list(place), langs, rows if among is None else sieved(rows, among), found)
 
-    def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
+    def add_dense_vector(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
         """Make room for the vectors of one more model; documents get them by `update_dense`."""
         shape = self._shape.with_dense(name, dim, several=several, precision=precision)
         self._add_vector(name, shape)
         self._shape = shape
         self._write_meta()
 
-    def drop_dense(self, name: str) -> None:
+    def drop_dense_vector(self, name: str) -> None:
         """Forget a model's vectors."""
         self._shape.known(name)
         self._drop_vector(name)
         self._shape = self._shape.without(name)
         self._write_meta()
 
-    def check(self, documents: Sequence[Document]) -> None:
+    def check_documents(self, documents: Sequence[Document]) -> None:
         """Refuse documents that can't be kept, before the first is written."""
         for document in documents:
             _checks.storable(document)
@@ -94,13 +94,13 @@ class KeptVectors:
         *,
         batch: int | None = None,
         vectors: bool | Sequence[str] = False,
-        lacking: str | None = None,
+        without_vector: str | None = None,
         text: bool = True,
     ) -> Iterator[list[Record]]:
         """Every record, a batch at a time; only those that lack a vector, where one is named."""
         offset = None
         while True:
-            records, offset = self.page(where, offset, batch or PAGE, vectors, lacking, text)
+            records, offset = self.page(where, offset, batch or PAGE, vectors, without_vector, text)
             if records:
                 yield records
             if offset is None:
@@ -112,11 +112,11 @@ class KeptVectors:
         offset: Any,
         batch: int,
         vectors: bool | Sequence[str],
-        lacking: str | None = None,
+        without_vector: str | None = None,
         text: bool = True,
     ) -> tuple[list[Record], Any]:
         """Some records, and where the next ones begin (None at the end)."""
-        matching, payload = self._filter(where, lacking), True if text else list(_points.BARE)
+        matching, payload = self._filter(where, without_vector), True if text else list(_points.BARE)
         if matching is _points.NOTHING:
             return [], None
         points, after = self._page(matching, offset, batch, payload, self._shape.names(vectors) or False)
@@ -135,33 +135,33 @@ class KeptVectors:
             if offset is None:
                 return
 
-    def salvage(self) -> Iterator[tuple[list[Record], int]]:
+    def salvage_records(self) -> Iterator[tuple[list[Record], int]]:
         """Every record that can be read, a batch at a time with how many can't."""
         yield from ((records, 0) for records in self.scroll(vectors=True))
 
-    def version(self, name: str) -> str | None:
+    def blob_version(self, name: str) -> str | None:
         """Changes whenever a blob does; None where nobody else can change it."""
         return None
 
-    def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
+    def publish_blob(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         """Say what others are to read in place of a blob while this process writes; nobody reads here."""
 
-    def claim(self) -> tuple[int, bool]:
+    def claim_writing(self) -> tuple[int, bool]:
         """Become the one who writes, or say who does. A number that changes whenever another may have written, and
         whether the statistics in the store are known to be those of its documents."""
         return 0, True
 
-    def writing(self) -> AbstractContextManager[None]:
+    def write_session(self) -> AbstractContextManager[None]:
         """Within, nobody else comes to write between two writes."""
         return nullcontext()
 
-    def doubt(self) -> None:
+    def mark_statistics_stale(self) -> None:
         """What was written last may have failed, or not yet: the statistics in the store are to be counted again."""
 
-    def sure(self) -> None:
+    def mark_statistics_current(self) -> None:
         """The statistics in the store are those of its documents."""
 
-    def take_over(self) -> None:
+    def take_over_writing(self) -> None:
         """Write whoever else does: a folder's lock goes with the process that has it."""
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
@@ -228,7 +228,9 @@ class KeptVectors:
         """What the engine knows a document by."""
         return _points.point_id(document)
 
-    def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
+    def _filter(
+        self, where: Where | None, without_vector: str | None = None, *, among: Sequence[str] | None = None
+    ) -> Any:
         """The engine's filter: None where all may be found, `NOTHING` where none can be."""
         raise NotImplementedError
 

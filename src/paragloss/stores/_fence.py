@@ -71,7 +71,7 @@ class Fence:
         assert self._right is not None
         return _alias(collection, self._right)
 
-    def claim(self) -> tuple[int, bool]:
+    def claim_writing(self) -> tuple[int, bool]:
         """Have the right, or say who has it. Its number, and whether the statistics in the store are those of its
         documents."""
         with self._turn:
@@ -81,7 +81,7 @@ class Fence:
             return self._right.number, self._whole
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def write_session(self) -> Iterator[None]:
         """Whatever is claimed within is given back at the end of the outermost."""
         with self._turn:
             self._depth += 1
@@ -92,12 +92,12 @@ class Fence:
                 if not self._depth:
                     self.give_back()
 
-    def doubt(self) -> None:
+    def mark_statistics_stale(self) -> None:
         """A write failed, and may yet be done: the next claim takes a new number."""
         with self._turn:
             self._right, self._whole = None, False
 
-    def sure(self) -> None:
+    def mark_statistics_current(self) -> None:
         """The statistics in the store are those of its documents."""
         self._whole = True
 

@@ -30,7 +30,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from paragloss.errors import ClosedError, ParaglossError, StoreError
 from paragloss.stores import wire
-from paragloss.stores._base import KeptVectors
+from paragloss.stores._base import BaseStore
 from paragloss.stores._files import read_holder, write_holder
 from paragloss.stores._shape import Shape
 
@@ -41,10 +41,20 @@ if TYPE_CHECKING:
 QUESTIONS = {
     **{
         name: name
-        for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "look", "shape", "blobs")
+        for name in (
+            "get",
+            "read_sparse",
+            "count",
+            "page",
+            "search_dense",
+            "search_sparse",
+            "search_and_read",
+            "schema",
+            "blob_versions",
+        )
     },
     "read_blob": "blob_files.published",
-    "version": "blob_files.published_version",
+    "blob_version": "blob_files.published_version",
 }
 #: How long a reader waits for a folder that is changing hands, and a writer for one that is in use, in seconds.
 PATIENCE, WRITER_PATIENCE = 20.0, 5.0
@@ -126,7 +136,7 @@ def _writing(name: str) -> Any:
     return write
 
 
-class SharedStore(KeptVectors):
+class SharedStore(BaseStore):
     """A folder that another process has open. Reads like `EmbeddedStore`; to write it needs the folder for itself."""
 
     path: Path
@@ -137,7 +147,7 @@ class SharedStore(KeptVectors):
         self._own: EmbeddedStore | None = None
         self._link: socket.socket | None = None
         self._turn = threading.RLock()
-        self._shape = Shape.from_json(self._ask("shape"))
+        self._shape = Shape.from_json(self._ask("schema"))
 
     # Reading: the owner answers
 
@@ -147,35 +157,35 @@ class SharedStore(KeptVectors):
     page = _asking("page")
     search_dense = _asking("search_dense")
     search_sparse = _asking("search_sparse")
-    look = _asking("look")
+    search_and_read = _asking("search_and_read")
     read_blob = _asking("read_blob")
-    blobs = _asking("blobs")
+    blob_versions = _asking("blob_versions")
 
-    def version(self, name: str) -> str | None:
+    def blob_version(self, name: str) -> str | None:
         """Changes whenever the blob does, so that a reader knows when to read it again; stays as it is once this
         process has the folder to itself."""
-        return self._own.blob_files.token if self._own is not None else str(self._ask("version", name))
+        return self._own.blob_files.token if self._own is not None else str(self._ask("blob_version", name))
 
     # Writing: by who owns the folder
 
     add = _writing("add")
     delete = _writing("delete")
-    add_dense = _writing("add_dense")
-    drop_dense = _writing("drop_dense")
+    add_dense_vector = _writing("add_dense_vector")
+    drop_dense_vector = _writing("drop_dense_vector")
     update_dense = _writing("update_dense")
     scroll_sparse = _writing("scroll_sparse")
     update_sparse = _writing("update_sparse")
     write_blob = _writing("write_blob")
-    salvage = _writing("salvage")
+    salvage_records = _writing("salvage_records")
     optimize = _writing("optimize")
 
-    def claim(self) -> tuple[int, bool]:
+    def claim_writing(self) -> tuple[int, bool]:
         self._owned()
         return 0, True
 
-    def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
+    def publish_blob(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         if self._own is not None:
-            self._own.publish(name, version, data)
+            self._own.publish_blob(name, version, data)
 
     def close(self) -> None:
         with self._turn:

@@ -18,7 +18,7 @@ from paragloss import __version__
 from paragloss.errors import InUseError, StoreError, unread_format
 from paragloss.ranking import ranked
 from paragloss.stores import _checks, _points, _server, _shape
-from paragloss.stores._base import KeptVectors
+from paragloss.stores._base import BaseStore
 from paragloss.stores._blobs import Blobs
 from paragloss.stores._fence import Fence
 from paragloss.stores._point_ids import Names
@@ -29,10 +29,10 @@ from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, W
 T = TypeVar("T")
 
 
-class ClusterStore(KeptVectors):
+class ClusterStore(BaseStore):
     """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
 
-    journaled = True
+    has_journal = True
 
     def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:
         self._client = client
@@ -113,16 +113,16 @@ class ClusterStore(KeptVectors):
 
     def remove_created(self) -> None:
         """Remove the collection, which this process has created, while it alone has the right to write."""
-        with self.writing():
-            self.claim()
+        with self.write_session():
+            self.claim_writing()
             self._delete_collections()
         self._client.close()
 
     def remove_if_empty(self) -> bool:
         """Remove the collection, which this process has created, if it has no documents; whether it did. Nobody else
         can write between the two."""
-        with self.writing():
-            self.claim()
+        with self.write_session():
+            self.claim_writing()
             if self.count():
                 return False
             self._delete_collections()
@@ -192,8 +192,8 @@ class ClusterStore(KeptVectors):
         langs = ["" if record is None else record.document.lang for record in found]
         return langs, _points.packed([((), ()) if v is None else (v.indices, v.values) for v in vectors])
 
-    def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
-        matching = self._filter(where, lacking)
+    def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
+        matching = self._filter(where, without_vector)
         if matching is _points.NOTHING:
             return 0
         return int(self._ask(self._client.count, self._name, count_filter=matching, exact=True).count)
@@ -230,7 +230,7 @@ class ClusterStore(KeptVectors):
         self._shape.known(name)
         return self._search(name, [self._sparse(vector) for vector in vectors], k, self._filter(where))
 
-    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
+    def run_concurrently(self, asks: Sequence[Callable[[], T]]) -> list[T]:
         """Several questions side by side: they take as long as the slowest."""
         if len(asks) < 2:
             return [ask() for ask in asks]
@@ -243,33 +243,33 @@ class ClusterStore(KeptVectors):
     def write_blob(self, name: str, data: bytes) -> None:
         self._blobs.write(_shape.named(name, "blob"), data)
 
-    def blobs(self) -> dict[str, str]:
+    def blob_versions(self) -> dict[str, str]:
         return self._blobs.heads()
 
     def delete_blob(self, name: str) -> None:
         self._blobs.delete(_shape.named(name, "blob"))
 
-    def version(self, name: str) -> str | None:
+    def blob_version(self, name: str) -> str | None:
         """Changes whenever the blob does, whoever writes it."""
         return self._blobs.version(_shape.named(name, "blob")) or ""
 
-    def claim(self) -> tuple[int, bool]:
-        return self._fence.claim()
+    def claim_writing(self) -> tuple[int, bool]:
+        return self._fence.claim_writing()
 
-    def writing(self) -> AbstractContextManager[None]:
-        return self._fence.writing()
+    def write_session(self) -> AbstractContextManager[None]:
+        return self._fence.write_session()
 
-    def doubt(self) -> None:
-        self._fence.doubt()
+    def mark_statistics_stale(self) -> None:
+        self._fence.mark_statistics_stale()
 
-    def sure(self) -> None:
-        self._fence.sure()
+    def mark_statistics_current(self) -> None:
+        self._fence.mark_statistics_current()
 
-    def settled(self) -> bool:
+    def has_no_unfinished_writes(self) -> bool:
         """Whether nobody is writing, and nobody left in the middle of it."""
         return self._fence.free()
 
-    def take_over(self) -> None:
+    def take_over_writing(self) -> None:
         """Write at the next time whoever else is writing: he is refused from then on."""
         self._fence.take_over = True
 
@@ -351,8 +351,8 @@ class ClusterStore(KeptVectors):
 
     def _write(self, call: Callable[..., Any], collection: str, *args: Any, **options: Any) -> Any:
         """A call that changes points, with the right to; the server refuses it when that is somebody else's."""
-        with self._fence.writing():
-            self._fence.claim()
+        with self._fence.write_session():
+            self._fence.claim_writing()
             try:
                 return self._ask(call, self._fence.through(collection), *args, wait=True, **options)
             except StoreError:
@@ -395,14 +395,18 @@ class ClusterStore(KeptVectors):
 
         return _points.settle(fetch, len(queries), k, choose=ranked)
 
-    def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
+    def _filter(
+        self, where: Where | None, without_vector: str | None = None, *, among: Sequence[str] | None = None
+    ) -> Any:
         """The engine's filter: None where all may be found, `NOTHING` where none can be."""
         from qdrant_client import models
 
         groups = _points.conditions(where, self._indexed)
         if groups is None:
             return _points.NOTHING
-        without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
+        without: list[Any] = (
+            [models.HasVectorCondition(has_vector=self._shape.known(without_vector))] if without_vector else []
+        )
         must: list[Any] = [models.Filter(should=[_server.condition(match) for match in group]) for group in groups]
         if among is not None:
             must.append(models.HasIdCondition(has_id=[self._point_id(id) for id in among]))

@@ -30,7 +30,7 @@ from paragloss.bm25 import Ids
 from paragloss.errors import InUseError, StoreError, unread_format
 from paragloss.ranking import best, ranked
 from paragloss.stores import _checks, _files, _points, _shard, _snapshots
-from paragloss.stores._base import KeptVectors
+from paragloss.stores._base import BaseStore
 from paragloss.stores._blob_files import BlobFiles
 from paragloss.stores._guards import OPEN_ROOM, enough_room, find_copy_folder, is_disk_full, loaded, survives, told
 from paragloss.stores._point_ids import apart
@@ -42,14 +42,14 @@ from paragloss.stores._shard import Shard, condition
 from paragloss.stores._sharing import Host
 from paragloss.stores._snapshots import copy_sparse
 from paragloss.stores._vector_repair import mended, settle, vectors_of
-from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import CandidateRows, Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 _UNFINISHED = ".creating"
 #: Points are called by numbers.
 FORMAT = 2
 
 
-class EmbeddedStore(KeptVectors):
+class EmbeddedStore(BaseStore):
     """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block."""
 
     path: Path
@@ -250,12 +250,12 @@ class EmbeddedStore(KeptVectors):
         self._shape.known(name)
         return self._postings.rows(name, [self._point_id(id) for id in ids])
 
-    def read_ahead(self, name: str) -> Iterator[int]:
+    def preload_sparse(self, name: str) -> Iterator[int]:
         """See `Postings.ahead`."""
         return self._postings.ahead(self._shape.known(name))
 
-    def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
-        matching = self._filter(where, lacking)
+    def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
+        matching = self._filter(where, without_vector)
         if matching is _points.NOTHING:
             return 0
         return int(self._shard.ask("count", edge.CountRequest(exact=True, filter=matching)))
@@ -267,7 +267,7 @@ class EmbeddedStore(KeptVectors):
         found: tuple[Sequence[Any], Any] = self._shard.ask("scroll", request)
         return found
 
-    def salvage(self) -> Iterator[tuple[list[Record], int]]:
+    def salvage_records(self) -> Iterator[tuple[list[Record], int]]:
         """Every record that can be read, a batch at a time with how many can't: of a batch with one that is damaged the
         others are asked for one by one."""
         offset = None
@@ -308,9 +308,9 @@ class EmbeddedStore(KeptVectors):
         nearest = [edge.Query.Nearest(row, using=name) for row in queries]
         return self._search(nearest, k, self._filter(where, among=among), params)
 
-    def look(
+    def search_and_read(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None, among: Ids | None = None
-    ) -> Looked:
+    ) -> CandidateRows:
         self._shape.known(name)
         answer, names = self._answering(self._nearest(name, vectors), self._filter(where), None), self._postings.names
 
@@ -328,7 +328,9 @@ class EmbeddedStore(KeptVectors):
             known, where_of = names.known(place.keys()), place.__getitem__
             there = np.array([*map(where_of, chain.from_iterable(found))], np.int64)
             edges = pairwise(accumulate(map(len, found), initial=0))
-            return Looked([*map(known.__getitem__, place)], langs, rows, [there[start:end] for start, end in edges])
+            return CandidateRows(
+                [*map(known.__getitem__, place)], langs, rows, [there[start:end] for start, end in edges]
+            )
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
@@ -343,14 +345,14 @@ class EmbeddedStore(KeptVectors):
         self._shard.writable(OPEN_ROOM + len(data))
         self.blob_files.write(name, data)
 
-    def blobs(self) -> dict[str, str]:
+    def blob_versions(self) -> dict[str, str]:
         return self.blob_files.versions()
 
-    def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
+    def publish_blob(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         """While this process has the folder, others that read this blob get what `data` says now."""
         self.blob_files.publish(name, version, data)
 
-    def state(self, blob: str) -> tuple[str, str]:
+    def blob_state(self, blob: str) -> tuple[str, str]:
         return self.blob_files.state(blob)
 
     def optimize(self) -> None:
@@ -440,12 +442,16 @@ class EmbeddedStore(KeptVectors):
     def _index(self, key: str, kind: str) -> None:
         self._shard.update(edge.UpdateOperation.create_field_index(key, getattr(edge.PayloadSchemaType, kind.title())))
 
-    def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
+    def _filter(
+        self, where: Where | None, without_vector: str | None = None, *, among: Sequence[str] | None = None
+    ) -> Any:
         """The engine's filter: None where all may be found, `NOTHING` where none can be."""
         groups = _points.conditions(where, self._indexed)
         if groups is None:
             return _points.NOTHING
-        without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
+        without: list[Any] | None = (
+            [edge.HasVectorCondition(self._shape.known(without_vector))] if without_vector else None
+        )
         must: list[Any] = [edge.Filter(should=[condition(match) for match in group]) for group in groups]
         if among is not None:
             must.append(edge.HasIdCondition({self._point_id(id) for id in among}))

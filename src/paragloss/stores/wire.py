@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from paragloss.types import Document, Hit, Looked, Range, Record, SparseRows, SparseVector
+from paragloss.types import CandidateRows, Document, Hit, Range, Record, SparseRows, SparseVector
 
 _HEAD = struct.Struct("<QQ")
 _MOST = 1 << 32
-_KINDS = {kind.__name__: kind for kind in (Document, Hit, Looked, Range, Record, SparseRows, SparseVector)}
+_KINDS = {kind.__name__: kind for kind in (Document, Hit, CandidateRows, Range, Record, SparseRows, SparseVector)}
 #: Texts of so many characters are sent behind the JSON: to write them into it takes more than twice as long. In files,
 #: which versions read that know nothing of it, they are within.
 _LONG = 500

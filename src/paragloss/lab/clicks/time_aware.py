@@ -126,7 +126,7 @@ def _round(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doub
     trailing = steps.ending >= 0
     on[trailing] = 1 - ended[steps.ending[trailing]]
     a, e = attraction[steps.document], examination[steps.start, steps.place]
-    # Looked at and not opened, so not attractive; or not looked at, which says nothing of attraction.
+    # CandidateRows at and not opened, so not attractive; or not looked at, which says nothing of attraction.
     liked = np.where(steps.opened, 1.0, on * a * (1 - e) / (1 - a * e) + (1 - on) * a)
     examined_chance = np.where(steps.opened, 1.0, on * e * (1 - a) / (1 - a * e))
     width = steps.places + 1
