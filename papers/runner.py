@@ -21,6 +21,7 @@ import numpy as np
 
 from papers import load_recipe, original_data
 from papers.corpora import Rows, data_folder
+from papers.data_sets import name_data_sets
 from paragloss.errors import InputError
 
 FOLDER = Path(__file__).parent
@@ -104,9 +105,9 @@ def run_recipe(
     recipe = load_recipe(name)
     missing = missing_data(recipe)
     if missing:
+        commands = "; ".join(f"python -m papers data get {data_set}" for data_set in name_data_sets(missing))
         raise InputError(
-            f"{name} reads {', '.join(missing)} under {data_folder()}, which is not there: "
-            "set PARAGLOSS_DATA (docs/do/recipes.md says where the data comes from)"
+            f"{name} reads {', '.join(missing)} under {data_folder()} (PARAGLOSS_DATA), which is not there: {commands}"
         )
     seeds = seeds if seeds is not None else (0,) if smoke else recipe_seeds(recipe)
     for part in recipe_parts(recipe, smoke=smoke):
