@@ -6,9 +6,10 @@
 
 COLLECTIONS comes from studies/search_collections.py. A query's candidates and their features are those of the search
 itself (`retrieval.collect_candidates`). The weights minimise the sum over queries of -log(softmax score of the right
-documents), so that the order counts and every query counts the same; then a second fit of two numbers, scale and
-intercept, turns scores into probabilities. Collections count equally, and kinds of query within a
-collection. Without vectors the same is done with the vector features left out.
+documents), so that the order counts and every query counts the same; then a second fit of scale, intercept and the
+weight of the query's length turns scores into probabilities, on the ten best candidates of each query: those are what
+people see. Collections count equally, and kinds of query within a collection. Without vectors the same is done with the
+vector features left out.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from paragloss.search.scoring import FEATURE_NAMES, QUERY_FEATURES, VECTOR_FEATU
 Doubles = npt.NDArray[np.float64]
 RIDGE = 1e-3  # per query; keeps correlated features from growing against each other
 MAX_NEGATIVES = 60  # candidates of a query that are used for fitting; all are ranked for validation
+SHOWN_RESULTS = 10  # results that people see; probabilities are fitted and checked on them
 RELIABILITY_BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -177,18 +179,25 @@ def fit_order(tables: Sequence[Judged]) -> Doubles:
         residuals = row_weights * (exponentials / totals[query_of_row] - targets)
         return value, standardized.T @ residuals + 2 * RIDGE * len(tables) * weights
 
-    result = minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B")
+    not_negative = [(0, None)] * features.shape[1]  # more evidence never lowers a probability
+    result = minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B", bounds=not_negative)
     return result.x / scale
 
 
 def calibrate(tables: Sequence[Judged], weights: Doubles, columns: Sequence[int]) -> Coefficients:
     """Turn scores into log-odds: scale, intercept and the features that are the same for all candidates of a query."""
     constant = [column for column in columns if FEATURE_NAMES[column] in QUERY_FEATURES]
-    features = np.concatenate([table.features for table in tables])
-    labels = np.concatenate([table.is_right for table in tables]).astype(np.float64)
-    row_weights = np.concatenate([np.repeat(query_weights(table), np.diff(table.starts)) for table in tables])
-    scores = features @ np.where(np.isin(np.arange(len(weights)), constant), 0.0, weights)
-    design = np.column_stack([scores, np.ones(len(scores)), features[:, constant]])
+    weights = np.where(np.isin(np.arange(len(weights)), constant), 0.0, weights)
+    best_rows = [find_best_rows(table, table.features @ weights) for table in tables]
+    features = np.concatenate([table.features[rows] for table, rows in zip(tables, best_rows, strict=True)])
+    labels = np.concatenate([table.is_right[rows] for table, rows in zip(tables, best_rows, strict=True)]).astype(float)
+    row_weights = np.concatenate(
+        [
+            np.repeat(query_weights(table), np.diff(table.starts))[rows]
+            for table, rows in zip(tables, best_rows, strict=True)
+        ]
+    )
+    design = np.column_stack([features @ weights, np.ones(len(features)), features[:, constant]])
 
     def loss(values: Doubles) -> tuple[float, Doubles]:
         log_odds = design @ values
@@ -202,6 +211,12 @@ def calibrate(tables: Sequence[Judged], weights: Doubles, columns: Sequence[int]
     return Coefficients(float(values[1]), scaled)
 
 
+def find_best_rows(table: Judged, scores: Doubles) -> npt.NDArray[np.int64]:
+    """Return the rows of the ten best candidates of each query."""
+    rows = [start + np.argsort(-scores[start:end])[:SHOWN_RESULTS] for start, end in pairwise(table.starts)]
+    return np.concatenate(rows)
+
+
 def print_validation(tables: dict[str, Judged]) -> None:
     """Rank every collection by a model of the others; print reciprocal ranks by kind, baselines and the reliability."""
     probabilities, labels = [], []
@@ -210,10 +225,10 @@ def print_validation(tables: dict[str, Judged]) -> None:
     for name, table in tables.items():
         model = fit_model([other for other_name, other in tables.items() if other_name != name])
         log_odds = table.features @ model.with_vectors.weights + model.with_vectors.intercept
-        probabilities.append(1 / (1 + np.exp(-log_odds)))
-        labels.append(table.is_right)
-        columns = [FEATURE_NAMES.index(feature) for feature in ("words", "title_similarity", "passage_similarity")]
-        systems = [log_odds, *(table.features[:, column] for column in columns)]
+        best_rows = find_best_rows(table, log_odds)
+        probabilities.append(1 / (1 + np.exp(-log_odds[best_rows])))
+        labels.append(table.is_right[best_rows])
+        systems = [log_odds, *list_single_parts(table.features)]
         ranks = [reciprocal_ranks(table, scores) for scores in systems]
         kinds = np.array([kind.split()[0] for kind in table.kinds])
         for kind in sorted(set(kinds)):
@@ -227,6 +242,14 @@ def print_validation(tables: dict[str, Judged]) -> None:
             differences[kind].append(means[0])
     print({kind: round(float(np.mean(values)), 3) for kind, values in differences.items()})
     print_reliability(np.concatenate(probabilities), np.concatenate(labels))
+
+
+def list_single_parts(features: Doubles) -> list[Doubles]:
+    """Return the scores of words, title and passages alone; passages without the discount for matching words."""
+    words, title, passage = (
+        features[:, FEATURE_NAMES.index(name)] for name in ("words", "title_similarity", "passage_similarity")
+    )
+    return [words, title, np.where(passage > 0, passage / (1 - words), passage)]
 
 
 def reciprocal_ranks(table: Judged, scores: Doubles) -> Doubles:

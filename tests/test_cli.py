@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import re
 import socket
@@ -88,7 +89,7 @@ def test_search_speaks_json(place):
     understood = {"words": 2, "unknown": []}
     assert answer["query"] == {"text": "the lava of a volcano", "lang": "en", "others": [], **understood}
     assert answer["results"][0]["id"] == "volcano.fr"
-    assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta", "fit"}
+    assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta", "fit", "copies"}
 
 
 def test_search_says_why(place):
@@ -97,7 +98,8 @@ def test_search_says_why(place):
     pairs = [line.split() for line in lines if " → " in line]
     assert ["volcano", "→", "Volcan", "default"] in [[*line[1:4], line[4]] for line in pairs]
     result = json.loads(paragloss_(*asked, "--json", cwd=place).stdout)["results"][0]
-    assert sum(part["score"] for part in result["why"]) == pytest.approx(result["score"])
+    log_odds = sum(part["score"] for part in result["why"])
+    assert 1 / (1 + math.exp(-log_odds)) == pytest.approx(result["score"])
 
 
 def test_a_run_is_made_measured_and_compared(place):

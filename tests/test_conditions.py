@@ -16,7 +16,9 @@ def engine(tmp_path_factory):
         "later": {"year": 2005, "open": False, "share": 2, "day": "2024-05-02", "a=b": "c"},
     }
     with Collection.create(str(tmp_path_factory.mktemp("where") / "c")) as engine:
-        engine.index(Document(id, "words", "en", meta=meta) for id, meta in metas.items())
+        # Texts that differ: copies of a document are shown once.
+        texts = {"csv": "words about rain", "json": "words about bread and honey", "later": "words of an old song"}
+        engine.index(Document(id, texts[id], "en", meta=meta) for id, meta in metas.items())
         yield engine
 
 

@@ -12,21 +12,21 @@ WORDS = [Document(f"d{n}", f"rain and word{n}x", "en") for n in range(5)]
 
 
 def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypatch):
-    search = retrieval._found
-    with Collection.create(str(tmp_path / "c"), default=False) as engine:
-        engine.index(WORDS)
+    rank_queries = retrieval.rank_queries
+    with Collection.create(str(tmp_path / "c"), default=False) as collection:
+        collection.index(WORDS)
 
-        def meanwhile(*how, **options):
-            found = search(*how, **options)
-            ((hits, _),) = found
-            engine.delete([hits[1].id])
-            return found
+        def rank_and_delete(*arguments):
+            (ranked,) = rank_queries(*arguments)
+            collection.delete([ranked.ranking[1].id])
+            return [ranked]
 
-        scores = {r.id: r.score for r in engine.search("rain", lang="en", pipeline="bm25").results}
-        monkeypatch.setattr(retrieval, "_found", meanwhile)
-        shown = engine.search("rain", lang="en", pipeline="bm25").results
-        assert len(shown) == 4
-        assert all(r.score == scores[r.id] for r in shown)
+        before = collection.search("rain", lang="en", pipeline="bm25").results
+        scores = {result.id: result.score for result in before}
+        monkeypatch.setattr(retrieval, "rank_queries", rank_and_delete)
+        results = collection.search("rain", lang="en", pipeline="bm25").results
+        assert len(results) == 4
+        assert all(result.score == scores[result.id] for result in results)
 
 
 @pytest.mark.parametrize("lang", ["en", "de", "zh", "ja", "th", "ko"])

@@ -78,7 +78,6 @@ def test_a_query_finds_translations_in_its_own_words(engine):
 
 def test_without_a_pipeline_translations_are_searched_too(engine):
     assert found(engine, "bread") == ["pão", "brød"]  # translated by the engine; by the default model
-    assert "weights={text@en: 1}" in engine.explain(lang="en")
 
 
 def test_what_is_shown_is_what_was_written(engine):

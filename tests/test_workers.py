@@ -123,10 +123,10 @@ def children(pid: int) -> list[int]:
         return [int(child) for child in file.read().split()]
 
 
-def test_long_documents_of_a_batch_are_written_in_parts_and_their_languages_judged_together(tmp_path, monkeypatch):
+def test_long_documents_of_a_batch_are_written_in_parts_with_the_languages_that_they_have_alone(tmp_path, monkeypatch):
     danish = "Pakken indeholder programmer, der bruges til at læse og skrive lydfiler på din computer nummer"
     many = [Document(str(number), f"{danish} {number}.", "") for number in range(30)]
-    short = Document("short", "Det er en fin dag i dag", "")  # Norwegian, if nobody stood beside it
+    short = Document("short", "Det er en fin dag i dag", "")  # Norwegian, however many Danish documents are beside it
     made = []
     for most in (writing.LONG, 60):
         monkeypatch.setattr(writing, "LONG", most)
@@ -138,6 +138,6 @@ def test_long_documents_of_a_batch_are_written_in_parts_and_their_languages_judg
     (whole, counted, once), (parts, counted_too, often) = made
     assert whole == parts
     assert counted == counted_too
-    assert parts["short"].lang == "da"
+    assert parts["short"].lang == "no"
     assert once == [31]
     assert often[-1] == 31 > often[0]

@@ -66,7 +66,7 @@ def test_the_index_ranks_by_csls_as_the_formula_does(tmp_path):
 
 
 def test_a_model_without_a_reference_says_so(tmp_path):
-    cr5.fit(demo.concepts(), dim=10).save(tmp_path / "cr5")
+    cr5.fit_space(demo.concepts(), dim=10).save(tmp_path / "cr5")
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
         engine.index(demo.documents()[:7])
         with pytest.raises(InputError, match="no reference for CSLS"):

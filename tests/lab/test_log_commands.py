@@ -46,7 +46,8 @@ def test_sogou_logs_are_read_and_their_queries_searched(place):
     paragloss_("clicks", "sogou.txt", "--out", "judged", "--shares", "0.6", cwd=place)
     assert "q1 0 volcano.zh 1" in (place / "judged" / "qrels").read_text()
     paragloss_("index", CORPUS, "--into", "library", cwd=place)
-    paragloss_("search", "--in", "library", "--queries", "judged/queries.jsonl", "--run", "run.trec", cwd=place)
+    search = ("search", "--in", "library", "--to", "zh", "--queries", "judged/queries.jsonl", "--run", "run.trec")
+    paragloss_(*search, cwd=place)
     measured = paragloss_("eval", "run.trec", "judged/qrels", "--measures", "RR", "--json", cwd=place).stdout
     assert json.loads(measured)["mean"]["RR"] > 0.5
 

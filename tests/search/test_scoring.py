@@ -1,5 +1,6 @@
 """The scoring model by hand, and the properties of the default search that follow from scoring documents one by one."""
 
+import itertools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from paragloss.search.clause_table import build_clause_table
 from paragloss.search.clauses import cut_query
 from paragloss.search.scoring import (
     FEATURE_NAMES,
+    QUERY_FEATURES,
     Candidates,
     Coefficients,
     ScoringModel,
@@ -43,6 +45,11 @@ def make_collection(path, documents):
 
 def rank_ids(collection, text, **options):
     return [result.id for result in collection.search(text, lang="en", **options).results]
+
+
+def score_documents(collection, text):
+    (ranking,) = collection.rank([Query("", text, "en")], k=20)
+    return {hit.id: hit.score for hit in ranking}
 
 
 def candidates_of(rows, has_vectors):
@@ -82,13 +89,12 @@ def test_a_model_is_read_as_it_was_written(tmp_path):
 
 
 def test_more_evidence_never_lowers_a_probability():
-    """A match of words or of a passage adds to the log-odds, whatever the rest (similarities are at most about 6)."""
+    """Matching words lower what a similar passage adds, but by less than they add themselves: of a thousand candidates
+    one is more similar than 5 standard deviations."""
     for coefficients in (shipped_model().with_vectors, shipped_model().without_vectors):
         by_name = dict(zip(FEATURE_NAMES, coefficients.weights.tolist(), strict=True))
-        assert by_name["title_words"] >= 0
-        assert by_name["match_rarity"] >= 0
-        assert by_name["words"] + 6 * min(by_name["text_agreement"], 0) >= 0
-        assert by_name["passage_similarity"] + min(by_name["text_agreement"], 0) >= 0
+        assert min(value for name, value in by_name.items() if name not in QUERY_FEATURES) >= 0
+        assert by_name["words"] >= 5 * by_name["passage_similarity"]
 
 
 def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_saturate(tmp_path):
@@ -107,8 +113,7 @@ def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_satu
     # All texts and all titles are of average length: an occurrence counts 1, one in the title twice as much.
     assert evidence.combined_share == pytest.approx([3 / (3 + 1.2), 1 / (1 + 1.2), 0.0])
     assert evidence.title_share == pytest.approx([1 / (1 + 1.2), 0.0, 0.0])
-    # Two of three documents match; smoothed by twenty documents of the overall rate (2 + 1) / (3 + 2).
-    rate = (2 + 20 * 0.6) / (3 + 20)
+    rate = (2 + 1) / (3 + 2)  # two of three documents match
     assert evidence.match_rarity == pytest.approx([-math.log(rate) - math.log(3)] * 2 + [-math.log(3)])
 
 
@@ -142,13 +147,18 @@ def test_results_are_sorted_by_the_probability_that_is_shown(tmp_path):
 
 
 def test_a_copy_changes_neither_the_order_of_the_others_nor_the_place_of_the_original(tmp_path):
+    """A copy changes the statistics of the collection, and with them every probability a little: documents that are
+    about as likely may change places."""
     copy = DOCUMENTS[3]._replace(id="vulkan-copy")
     for text in ("volcano lava", "honey", "the night"):
         with make_collection(tmp_path / f"one-{text}", DOCUMENTS) as one:
-            before = rank_ids(one, text)
+            before = score_documents(one, text)
         with make_collection(tmp_path / f"two-{text}", [*DOCUMENTS, copy]) as two:
-            after = rank_ids(two, text)
-        assert [doc_id for doc_id in after if doc_id != copy.id] == before
+            after = score_documents(two, text)
+        assert after.keys() - {copy.id} == before.keys()
+        for better, worse in itertools.permutations(before, 2):
+            if before[better] > before[worse] + 0.03:
+                assert after[better] > after[worse]
 
 
 def test_the_probability_of_a_document_does_not_depend_on_what_else_is_retrieved(tmp_path):
@@ -159,7 +169,7 @@ def test_the_probability_of_a_document_does_not_depend_on_what_else_is_retrieved
             for result in collection.search("volcano lava", lang="en", **options).results
             if result.id == "vulkan"
         }
-    assert len(scores) == 1
+    assert max(scores) == pytest.approx(min(scores), rel=1e-12)
 
 
 def test_unrelated_documents_may_be_removed_without_reordering_the_rest(tmp_path):

@@ -20,7 +20,6 @@ REASONS: Mapping[str, str] = {
     "words": "matching words",
     "title meaning": "a title with a similar meaning",
     "passage meaning": "a passage with a similar meaning",
-    "language": "its language",
 }
 
 

@@ -90,8 +90,8 @@ def _render_text(source: str) -> _MarkdownText:
     for token in _parser().parse(source):
         if token.type == "heading_open":
             is_heading = True
-        elif token.type == "list_item_open":
-            is_list_item = True
+        elif token.type in ("list_item_open", "list_item_close"):
+            is_list_item = token.type == "list_item_open"
         elif token.type == "tr_open":
             row_cells = []
         elif token.type == "tr_close" and row_cells is not None:

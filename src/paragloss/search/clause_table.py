@@ -31,9 +31,6 @@ BODY_FIELDS: Mapping[str, float] = {"text": 1.0, INNER: 1.0, "headings": 0.5, "s
 HOME_FIELDS: Mapping[str, str] = {INNER: "text", TITLE_SUBWORDS: "title"}
 #: How much title occurrences count beside those in the body where both are added.
 TITLE_BOOST = 2.0
-#: The share of a language's documents that match a clause leans on that of all languages as if this many documents more
-#: had been counted.
-PRIOR_DOCS = 20.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,6 @@ class LexicalEvidence:
     combined_share: Doubles  # (n_docs,) share of the query's weight matched in title and body together
     title_share: Doubles  # (n_docs,) share matched in the title, by how rare terms are in titles
     match_rarity: Doubles  # (n_docs,) -log of how many documents would match as many clauses by chance
-    findable_share: Doubles  # (n_docs,) share of the query's weight that some document of the language has
     text_length: Doubles  # (n_docs,) terms of the text
 
 
@@ -61,8 +57,7 @@ class ClauseTable:
     counts: Doubles  # (n_entries,) how much an occurrence of the term counts, 0 to 1
     body_weights: Doubles  # (n_languages, n_clauses) importance times idf in the body
     title_weights: Doubles  # (n_languages, n_clauses) importance times idf in titles
-    rates: Doubles  # (n_languages, n_clauses) share of the documents that match a clause, smoothed over languages
-    findable_shares: Doubles  # (n_languages,) share of the query's weight that some document of the language has
+    rates: Doubles  # (n_clauses,) share of the documents of all languages that match a clause
     title_factors: Doubles  # (n_fields,) how much an occurrence in each field counts for the title
     body_factors: Doubles  # (n_fields,) the same for the body
     words: Sequence[tuple[str, str]]  # the query's term and the alternative, for each alternative
@@ -160,16 +155,14 @@ class ClauseTable:
             body_tf=body_tf,
             combined_share=(body_weights * (combined_tf / (combined_tf + k1))).sum(axis=1),
             title_share=(title_weights * (title_tf / (title_tf + k1))).sum(axis=1),
-            match_rarity=self._compute_rarity(language_rows, combined_tf > 0),
-            findable_share=np.append(self.findable_shares, 0.0)[language_rows],
+            match_rarity=self._compute_rarity(combined_tf > 0),
             text_length=_length_of_field(bags, self.statistics, "text"),
         )
 
-    def _compute_rarity(self, language_rows: Integers, is_matched: npt.NDArray[np.bool_]) -> Doubles:
+    def _compute_rarity(self, is_matched: npt.NDArray[np.bool_]) -> Doubles:
         """Return minus the logarithm of the number of documents expected to match the same clauses by chance."""
-        information = np.concatenate([-np.log(self.rates), np.zeros((1, len(self.sources)))])
         n_documents = sum(self.statistics.documents("text", lang) for lang in self.statistics.langs)
-        return np.asarray((information[language_rows] * is_matched).sum(axis=1) - np.log(max(n_documents, 1)))
+        return np.asarray(is_matched @ -np.log(self.rates) - np.log(max(n_documents, 1)))
 
     def shares_of_query(self, weights: Doubles) -> Doubles:
         """Divide clause weights by the weight of the whole query in each language; a last row of zeros stands for
@@ -244,8 +237,7 @@ class _TableBuilder:
             counts=entries.counts[order],
             body_weights=self._arrange(body_weights),
             title_weights=self._arrange(title_weights),
-            rates=self._smooth_rates(clause_df),
-            findable_shares=self._share_findable(clause_df, body_weights),
+            rates=self._estimate_rates(clause_df),
             title_factors=self._field_factors(TITLE_FIELDS),
             body_factors=self._field_factors({**BODY_FIELDS, translation(self.source_language): 1.0}),
             words=self.words,
@@ -277,27 +269,16 @@ class _TableBuilder:
         body_weights, title_weights = importance * rarity(documents, clause_df)
         return counts, clause_df[0], body_weights, title_weights
 
-    def _smooth_rates(self, clause_df: Doubles) -> Doubles:
-        """Return the share of documents that match each clause in each language.
+    def _estimate_rates(self, clause_df: Doubles) -> Doubles:
+        """Return the share of documents that match each clause, all languages together; (n_clauses,).
 
-        A language with few documents leans on the others: in a language with one document every term would be as rare
-        as it can be. (n_languages, n_clauses)
+        A rate of its own for each language would make every term of a language with one document as rare as can be, and
+        a copy of a document would lower the documents of its language.
         """
-        documents = np.broadcast_to(self._count_documents("text")[:, None], (len(self.languages), len(self.columns)))
-        frequencies = np.full(documents.shape, np.nan)
-        frequencies[self.row_of_clause, self.column_of_clause] = clause_df
-        is_known = np.isfinite(frequencies)
-        frequencies = np.where(is_known, frequencies, 0.0)
-        total = (documents * is_known).sum(axis=0)
-        overall = (frequencies.sum(axis=0) + 1.0) / (total + 2.0)  # (n_clauses,)
-        smoothed = (frequencies + PRIOR_DOCS * overall) / (documents * is_known + PRIOR_DOCS)
-        return np.asarray(np.minimum(smoothed, 1.0))
-
-    def _share_findable(self, clause_df: Doubles, body_weights: Doubles) -> Doubles:
-        """Return the share of the query's weight whose clauses occur in some document of each language."""
-        totals = np.bincount(self.row_of_clause, body_weights, len(self.languages))
-        findable = np.bincount(self.row_of_clause, body_weights * (clause_df > 0), len(self.languages))
-        return np.asarray(findable / np.maximum(totals, 1e-9))
+        documents = self._count_documents("text")[self.row_of_clause]
+        matching = np.bincount(self.column_of_clause, clause_df, len(self.columns))
+        searched = np.bincount(self.column_of_clause, documents, len(self.columns))
+        return np.asarray(np.minimum((matching + 1.0) / (searched + 2.0), 1.0))
 
     def _document_frequencies(self, field: str, subwords: str, terms: _Terms) -> Doubles:
         """Return the document frequency of each term in a field, parts of compounds counted by their weight."""

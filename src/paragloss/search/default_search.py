@@ -64,9 +64,8 @@ _NO_SIZES, _NO_IDS, _NO_VALUES = np.zeros(0, np.int64), np.zeros(0, np.uint32), 
 WORDS_PART = "words"
 PARTS_OF_EXPLANATION: Mapping[str, tuple[str, ...]] = {
     WORDS_PART: ("words", "title_words", "match_rarity"),
-    "title meaning": ("title_similarity", "short_title_similarity", "title_agreement"),
-    "passage meaning": ("passage_similarity", "text_agreement"),
-    "language": ("same_language",),
+    "title meaning": ("title_similarity",),
+    "passage meaning": ("passage_similarity",),
     "before reading": ("intercept", "log_query_terms"),
 }
 
@@ -207,14 +206,14 @@ class DefaultSearcher:
         title_similarity, passage_similarity, has_vectors = self._measure_similarity(
             query_vector, similar, doc_ids, doc_languages, lexical
         )
-        columns = build_features(query, table, doc_languages, lexical, title_similarity, passage_similarity)
+        columns = build_features(query, lexical, title_similarity, passage_similarity)
         features = np.stack([columns[name] for name in FEATURE_NAMES], axis=1).astype(np.float32)
         return Candidates(list(doc_ids), doc_languages, features, has_vectors)
 
     def _measure_words(self, table: ClauseTable | None, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
         if table is None:
             no_clauses, no_share = np.zeros((len(languages), 0)), np.zeros(len(languages))
-            return LexicalEvidence(no_clauses, no_clauses, no_share, no_share, no_share, no_share, no_share)
+            return LexicalEvidence(no_clauses, no_clauses, no_share, no_share, no_share, no_share)
         needed = self._statistics.layout.with_lengths(table.term_ids)
         return table.measure(languages, sieved(rows, needed))
 
@@ -281,28 +280,17 @@ class DefaultSearcher:
 
 
 def build_features(
-    query: Query,
-    table: ClauseTable | None,
-    languages: Sequence[str],
-    lexical: LexicalEvidence,
-    title_similarity: Floats,
-    passage_similarity: Floats,
+    query: Query, lexical: LexicalEvidence, title_similarity: Floats, passage_similarity: Floats
 ) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    """Compute the columns of the features from what was measured; see `scoring.FEATURES`."""
-    n_docs = len(languages)
+    """Compute the columns of the features from what was measured of the candidates; see `scoring.FEATURES`."""
     n_terms = max(len(analyzer(query.lang).terms(query.text)), 1)
-    shortness = 1.0 / np.sqrt(n_terms)
     return {
         "words": lexical.combined_share,
         "title_words": lexical.title_share,
-        "title_similarity": title_similarity,
-        "passage_similarity": passage_similarity,
-        "short_title_similarity": shortness * title_similarity,
-        "title_agreement": lexical.title_share * np.maximum(title_similarity, 0.0),
-        "text_agreement": lexical.combined_share * np.maximum(passage_similarity, 0.0),
+        "title_similarity": title_similarity / n_terms,
+        "passage_similarity": passage_similarity - lexical.combined_share * np.maximum(passage_similarity, 0.0),
         "match_rarity": lexical.match_rarity,
-        "log_query_terms": np.full(n_docs, np.log(n_terms)),
-        "same_language": np.array([lang == query.lang for lang in languages], np.float64),
+        "log_query_terms": np.full(len(passage_similarity), np.log(n_terms)),
     }
 
 

@@ -10,9 +10,9 @@ where `state` is `Collection.state` and `options` a `SearchOptions`. `Candidates
 document; for the others the model without vectors is used, and the similarity columns are 0). `scoring_model.json`
 beside this file holds the coefficients; `ScoringModel.save` writes one.
 
-How to fit: listwise for the features of documents (softmax over the candidates of a query, non-negative weights except
-for `same_language`), then a logistic regression over that score and `QUERY_FEATURES`, which are equal for all
-candidates of a query. One logistic regression for everything orders worse (nDCG@10 .863 instead of .878 in a trial).
+How to fit: listwise for the features of documents (softmax over the candidates of a query, weights not negative), then
+a logistic regression over that score and `QUERY_FEATURES`, which are equal for all candidates of a query. One logistic
+regression for everything orders worse (nDCG@10 .863 instead of .878 in a trial).
 """
 
 from __future__ import annotations
@@ -34,24 +34,16 @@ from paragloss.types import Floats
 FEATURES: dict[str, str] = {
     "words": "share of the query's weight that title and text match, 0 to 1 (BM25F)",
     "title_words": "the same in the title, with terms weighed by how rare they are in titles",
-    "title_similarity": "cosine of query and title, in standard deviations above unrelated titles of the language",
-    "passage_similarity": "cosine of query and best passage, likewise, corrected for the number of passages",
-    "short_title_similarity": "title_similarity divided by the square root of the number of query terms",
-    "title_agreement": "title_words times title_similarity if positive: words and meaning agree on the title",
-    "text_agreement": "words times passage_similarity where that is positive",
+    "title_similarity": "cosine of query and title, in standard deviations above unrelated titles of the language, "
+    "divided by the number of query terms: a long query is seldom a title",
+    "passage_similarity": "cosine of query and best passage, likewise, corrected for the number of passages; where "
+    "positive, times 1 - words, because matching words make a passage similar and would count twice",
     "match_rarity": "-log of the number of documents expected to match the same query terms by chance",
     "log_query_terms": "logarithm of the number of query terms",
-    "same_language": "1 where the document is in the query's language",
 }
 FEATURE_NAMES = tuple(FEATURES)
 #: The features that need vectors; the model without vectors leaves them out.
-VECTOR_FEATURES = (
-    "title_similarity",
-    "passage_similarity",
-    "short_title_similarity",
-    "title_agreement",
-    "text_agreement",
-)
+VECTOR_FEATURES = ("title_similarity", "passage_similarity")
 #: The features that are equal for all candidates of a query.
 QUERY_FEATURES = ("log_query_terms",)
 MODEL_FILE = Path(__file__).parent / "scoring_model.json"

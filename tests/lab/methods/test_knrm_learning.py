@@ -35,9 +35,9 @@ def test_titles_ask_unless_there_are_none_or_something_else_is_said(aligned, que
 
 def test_vectors_of_a_fold_come_from_the_other_concepts_and_progress_is_told(monkeypatch):
     taught, apart, shares = [], [], []
-    plain, candidates = cr5.fit, knrm._candidates
+    plain, candidates = cr5.fit_space, knrm._candidates
     monkeypatch.setattr(
-        cr5, "fit", lambda aligned, **said: taught.append({c.id for c in aligned}) or plain(aligned, **said)
+        cr5, "fit_space", lambda aligned, **said: taught.append({c.id for c in aligned}) or plain(aligned, **said)
     )
     monkeypatch.setattr(knrm, "_candidates", lambda *args: apart.append(args[2]) or candidates(*args))
     knrm.fit(TITLED, dim=4, folds=4, progress=lambda share, loss: shares.append((share, loss)))
