@@ -35,8 +35,8 @@ from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Re
 MAX_SPELLING_LANGUAGES = 3
 #: Documents that are ranked to explain one of them.
 RANKS_TO_EXPLAIN = 100
-#: If no document is more likely than this to answer a query, no result is shown. Of 21,000 queries with an answer .006
-#: lose a right result by it (studies/fit_scoring.py); a word that does not exist gets .012 at most.
+#: A query of unknown words shows no result if no document is more likely than this to answer it. Words that do not
+#: exist get up to .012, because the encoder finds something similar to everything.
 MIN_PROBABILITY = 0.015
 
 
@@ -124,6 +124,8 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     if corrected and not _fits_query(state, ranked, words, options, query):
         shown_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
+    if not _is_answered(ranked, words):
+        ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
     shown = _read_shown(state, ranked.ranking, options)
     results = _make_results(state, ranked, shown_query, list(shown.records.values()), options.deadline)
     results = [result._replace(copies=shown.copies[result.id]) for result in results]
@@ -142,6 +144,13 @@ def _fits_query(state: State, ranked: RankedQuery, words: Understood, options: S
     """Return whether some word of the query is known in a language that was given or that documents are in."""
     is_known = len(words.unknown) < words.words
     return bool(ranked.ranking) and is_known and bool(options.lang or query.lang in state.langs)
+
+
+def _is_answered(ranked: RankedQuery, words: Understood) -> bool:
+    """Return whether some document may answer the query; if all its words are unknown, only a likely one does."""
+    if not ranked.ranking or not isinstance(ranked.searcher, DefaultSearcher) or len(words.unknown) < words.words:
+        return bool(ranked.ranking)
+    return ranked.ranking[0].score >= MIN_PROBABILITY
 
 
 def _rank_correction(state: State, corrected: Query, ranked: RankedQuery, options: SearchOptions) -> RankedQuery:
@@ -182,10 +191,8 @@ def _make_results(
     shown: Sequence[tuple[Record, Sequence[TokenizedText]]],
     deadline: Deadline | None,
 ) -> list[Result]:
-    """Prepare results as a person sees them; none if no document is likely to answer the query."""
+    """Prepare results as a person sees them."""
     ranking, searcher = ranked
-    if not ranking or (isinstance(searcher, DefaultSearcher) and ranking[0].score < MIN_PROBABILITY):
-        return []
     matcher = Matcher(query, ranking.forms, state, [record.document.id for record, _ in shown])
     scores = {hit.id: hit.score for hit in ranking}
     results = []
