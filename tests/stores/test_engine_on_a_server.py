@@ -2,7 +2,7 @@
 
 import uuid
 
-from paragloss import demo
+from paragloss import Document, demo
 from paragloss.collection import Collection
 from paragloss.lab.methods import cr5
 
@@ -24,3 +24,20 @@ def test_a_collection_on_a_server_answers_like_one_in_a_folder(server, tmp_path,
             ):
                 assert [round(hit.score, 4) for hit in a] == [round(hit.score, 4) for hit in b]
         assert remote.delete(["volcano.fr"]) == 1
+
+
+def test_a_new_collection_on_a_server_has_the_vectors_of_the_built_in_encoder(server, tmp_path, monkeypatch):
+    """Servers before 1.18 can't add a vector later: those of passages and titles are there from the start."""
+    monkeypatch.setenv("PARAGLOSS_MEANING", "1")
+    documents = [
+        Document("bees", "Bienen sammeln Nektar und machen daraus Honig.", "de", "Bienen"),
+        Document("rain", "La pluie tombe des nuages.", "fr", "La pluie"),
+    ]
+    scores = []
+    for location in (str(tmp_path / "library"), f"{server}/encoder-{uuid.uuid4().hex[:8]}"):
+        with Collection.create(location) as collection:
+            collection.index(documents)
+            results = collection.search("insects that make something sweet", lang="en").results
+            scores.append([(result.id, round(result.score, 4)) for result in results])
+    assert scores[0] == scores[1]
+    assert scores[0][0][0] == "bees"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,6 +96,21 @@ def compute_digest(path: str | Path) -> str:
             for block in iter(lambda: stream.read(READ_SIZE), b""):
                 digest.update(block)
     return digest.hexdigest()
+
+
+def list_vector_sizes(models: Mapping[str, Any]) -> dict[str, int]:
+    """Return the name and size of every vector that documents have for these models.
+
+    Each encoder has one for the text; a pretrained one also has one for the title. A collection is created with all of
+    them, because Qdrant servers before 1.18 can't add a vector to an existing collection.
+    """
+    sizes: dict[str, int] = {}
+    for name, model in models.items():
+        if isinstance(model, Encoder):
+            sizes[name] = storing(model).dim
+        if isinstance(model, Pretrained):
+            sizes[title_vector_name(name)] = model.dim
+    return sizes
 
 
 def _add_vectors(store: AnyStore, name: str, model: Encoder, precision: str) -> None:

@@ -9,7 +9,6 @@ from paragloss import hosts
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.arguments import CollectionOptions
 from paragloss.collection.backfill import deferred_encoders
-from paragloss.collection.embeddings import storing
 from paragloss.collection.models import given, load, name_of
 from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
@@ -18,7 +17,6 @@ from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS, translation
 from paragloss.search.journal import index_of
 from paragloss.search.terms import NAME, STATISTICS
 from paragloss.stores import AnyStore, create_store, exists, open_store
-from paragloss.types import Encoder
 
 #: Blob of a collection that is being filled by a copy or a restored backup, until it is whole.
 COPYING = "copying"
@@ -36,10 +34,10 @@ def create(location: str, options: CollectionOptions) -> State:
         models, loaded = [MEANING, *models], {MEANING: load(MEANING), **loaded}
     store = create_store(
         location,
-        dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
+        dense=model_records.list_vector_sizes(loaded),
         sparse=[NAME],
         several=list(deferred_encoders(loaded)),
-        precision=dict.fromkeys(deferred_encoders(loaded), options.precision),
+        precision=dict.fromkeys(model_records.list_vector_sizes(deferred_encoders(loaded)), options.precision),
         placement=options.placement,
     )
     try:
