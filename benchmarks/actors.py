@@ -28,7 +28,7 @@ from test_two_actors import PLACE, World
 from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError
 from paragloss.search import journal
-from paragloss.stores import _base, _fence, _server, cluster
+from paragloss.stores import _limits, _writer_fence
 from paragloss.types import Document, Query
 
 
@@ -100,7 +100,7 @@ class Actor:
 def history(world: World, seed: int) -> Counter[str]:
     rng = random.Random(seed)
     writer.BATCH = writer.SMALL = rng.randint(1, 3)
-    cluster.BATCH = _server.BATCH = _base.BATCH = rng.randint(1, 3)
+    _limits.WRITE_BATCH = rng.randint(1, 3)
     journal.MOST = rng.randint(1, 4)
     often = rng.choice((0.02, 0.1, 0.4))
     turns = Turns([rng.randrange(1, 4) if rng.random() < often else 0 for _ in range(3000)])
@@ -141,7 +141,7 @@ def main() -> None:
     said, wrong, start = Counter[str](), 0, time.perf_counter()
     with pytest.MonkeyPatch.context() as patch:
         world = World(patch)
-        patch.setattr(_fence, "PATIENCE", -1.0)
+        patch.setattr(_writer_fence, "WAIT_SECONDS", -1.0)
         for seed in range(options.seed, options.seed + options.histories):
             try:
                 said += history(world, seed)

@@ -56,7 +56,7 @@ from paragloss.lab.descent import towers
 from paragloss.search import grammar
 from paragloss.server.application import build_application
 from paragloss.server.library import Library
-from paragloss.stores import _points
+from paragloss.stores._filters import build_conditions
 from paragloss.translation import default
 from paragloss.types import Query
 
@@ -185,7 +185,7 @@ class Fuzz:
     def where(self) -> None:
         said = [changed(self.rng.choice(_WHERES), self.rng) for _ in range(self.rng.choice((1, 1, 2)))]
         wanted = conditions(said)
-        _points.conditions(wanted)
+        build_conditions(wanted, set())
         if self.rng.random() < 0.002:
             self.engine.count(wanted)
 

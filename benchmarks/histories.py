@@ -23,7 +23,7 @@ from hypothesis.stateful import run_state_machine_as_test
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from history import History
 
-from paragloss.stores import discard, exists
+from paragloss.stores import collection_exists, delete_collection
 
 #: Histories of one seed; one that goes wrong ends its seed's.
 HISTORIES_PER_SEED = 10
@@ -39,8 +39,8 @@ def make_server_history(url: str) -> type[History]:
 
         def teardown(self) -> None:
             super().teardown()
-            if exists(self.location):
-                discard(self.location)
+            if collection_exists(self.location):
+                delete_collection(self.location)
 
     return ServerHistory
 

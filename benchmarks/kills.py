@@ -42,7 +42,7 @@ from paragloss.collection.transfer import copy
 from paragloss.errors import StoreError
 from paragloss.lab.methods import cr5, table
 from paragloss.statistics import DRIFT
-from paragloss.stores import exists
+from paragloss.stores import collection_exists
 from paragloss.translation import default
 from paragloss.types import Document, Query
 
@@ -226,7 +226,7 @@ def _heard(out: int, until: float, child: int) -> bytes:
 
 def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: bool) -> None:
     """Say what is wrong, and what is there. `half`: a model may not have been put in whole."""
-    if not exists(job.home):
+    if not collection_exists(job.home):
         for number, versions in may.items():
             if None not in versions:
                 say(f"fault: d{number} is lost with the whole collection")
@@ -323,7 +323,7 @@ class Campaign:
         return job
 
     def round(self, what: str) -> None:
-        if what == "create" or not exists(self.home) or len(self.may) > 8 * SIZE:
+        if what == "create" or not collection_exists(self.home) or len(self.may) > 8 * SIZE:
             what = "create"
             shutil.rmtree(self.home, ignore_errors=True)
             self.may, self.models = {}, {}

@@ -27,12 +27,12 @@ from paragloss.collection import Collection, file_records, writer
 from paragloss.collection.integrity import check
 from paragloss.errors import InputError, PruneError, StoreError
 from paragloss.formats import documents as document_formats
-from paragloss.stores import _base, _guards, _shard, _vector_repair, embedded
+from paragloss.stores import _limits, _vector_repair, embedded
 from paragloss.types import Document
 
 ROOT_NAMES = ("main", "two")
 FILE_NAMES = ("a.jsonl", "b.jsonl.gz", "c.jsonl")
-STORE_WRITES = ("add", "delete", "update_sparse", "update_dense", "write_blob", "claim")
+STORE_WRITES = ("add", "delete", "update_sparse", "update_dense", "write_blob", "claim_writing")
 #: Exit code of a process that was to be killed and finished its work first.
 FINISHED = 7
 
@@ -84,14 +84,13 @@ class History(RuleBasedStateMachine):
 
     @initialize(batch_size=st.integers(1, 3), flush_rarely=st.booleans())
     def create(self, batch_size: int, flush_rarely: bool) -> None:
-        for module, name in ((writer, "BATCH"), (writer, "SMALL"), (_base, "BATCH"), (_base, "PAGE")):
+        for module, name in ((writer, "BATCH"), (writer, "SMALL"), (_limits, "WRITE_BATCH"), (_limits, "READ_BATCH")):
             setattr(module, name, batch_size)
-        embedded.BATCH = _shard.BATCH = batch_size
-        _shard.FLUSH = 10_000 if flush_rarely else batch_size
+        _limits.FLUSH_INTERVAL = 10_000 if flush_rarely else batch_size
         file_records.SAVE_INTERVAL = 20.0 if flush_rarely else 0.0
         # Reading all of a folder in another process first guards against damage that ends the process. Here that would
         # end the run, which is noticed as well, and takes most of the time.
-        _vector_repair.survives = embedded.survives = lambda shard: None
+        _vector_repair.check_readable = embedded.check_readable = lambda shard: None
         self._read_text = document_formats._TEXT_READERS[".txt"]
         document_formats._TEXT_READERS[".txt"] = self._read_page  # a reader that can fail for a while
         self.location = self.choose_location(self.folder)
@@ -250,9 +249,7 @@ class History(RuleBasedStateMachine):
         self.close()
         real_usage = shutil.disk_usage
         is_inside = str(self.folder)
-        _guards.shutil.disk_usage = lambda path: (
-            DiskUsage(1, 1, 0) if str(path).startswith(is_inside) else real_usage(path)
-        )
+        shutil.disk_usage = lambda path: DiskUsage(1, 1, 0) if str(path).startswith(is_inside) else real_usage(path)
         try:
             self._open()
             self._compare()
@@ -266,7 +263,7 @@ class History(RuleBasedStateMachine):
             self._compare()
             self.close()
         finally:
-            _guards.shutil.disk_usage = real_usage
+            shutil.disk_usage = real_usage
         self._open()
 
     @rule()

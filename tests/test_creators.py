@@ -11,7 +11,7 @@ import pytest
 
 from paragloss.collection import Collection
 from paragloss.errors import InputError, StoreError
-from paragloss.stores import exists
+from paragloss.stores import _folder_layout, collection_exists
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document
 
@@ -46,7 +46,7 @@ def test_two_index_commands_that_create_one_collection_lose_nothing(tmp_path):
 
 def test_a_creation_that_was_paused_takes_nothing_from_the_one_that_finished_meanwhile(tmp_path, monkeypatch):
     """The paused process has seen an empty folder; when it goes on, there is a collection in it."""
-    location, begin, was_created = str(tmp_path / "new"), EmbeddedStore._begin_creation, []
+    location, begin, was_created = str(tmp_path / "new"), _folder_layout.begin_creation, []
 
     def pause(path):
         if not was_created:
@@ -55,7 +55,7 @@ def test_a_creation_that_was_paused_takes_nothing_from_the_one_that_finished_mea
                 other.index([Document("kept", "some text", "en")])
         return begin(path)
 
-    monkeypatch.setattr(EmbeddedStore, "_begin_creation", staticmethod(pause))
+    monkeypatch.setattr(_folder_layout, "begin_creation", pause)
     with Collection.open_or_create(location, **QUICK) as collection:
         assert [document.id for document in collection.documents()] == ["kept"]
 
@@ -78,7 +78,7 @@ def test_a_collection_that_got_no_document_is_removed_by_the_process_that_create
     Collection.create(str(tmp_path / "mine"), **QUICK).close_or_remove()
     assert list((tmp_path / "mine").iterdir()) == []
     Collection.create(str(tmp_path / "new"), **QUICK).close()
-    assert exists(tmp_path / "new")
+    assert collection_exists(tmp_path / "new")
 
 
 def test_a_creator_waits_for_one_that_is_still_creating(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from paragloss.collection import Collection
 from paragloss.collection.integrity import check
 from paragloss.errors import StoreError
-from paragloss.stores import _guards
+from paragloss.stores import _limits
 from paragloss.types import Document
 
 MEGABYTE = 1 << 20
@@ -32,7 +32,7 @@ def full_collection(small_disk, monkeypatch):
     """A collection of ten documents on a disk that was filled after it had been closed."""
     location = str(small_disk / "collection")
     with monkeypatch.context() as patch:
-        patch.setattr(_guards, "ROOM", MEGABYTE)  # the disk is smaller than what writing asks for
+        patch.setattr(_limits, "FREE_BYTES_TO_WRITE", MEGABYTE)  # the disk is smaller than what writing asks for
         with Collection.create(location, default=False, meaning=False) as collection:
             collection.index([Document(f"d{n}", f"number{n} common", "en") for n in range(10)])
     fill(small_disk)

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from paragloss.collection import file_records, writer
-from paragloss.stores import _base, embedded
+from paragloss.stores import _limits, _vector_repair, embedded
 
 
 @pytest.fixture
@@ -15,13 +15,14 @@ def batches(monkeypatch):
     for module, name in (
         (writer, "BATCH"),
         (writer, "SMALL"),
-        (_base, "BATCH"),
-        (_base, "PAGE"),
-        (embedded, "BATCH"),
-        (embedded, "FLUSH"),
+        (_limits, "WRITE_BATCH"),
+        (_limits, "READ_BATCH"),
+        (_limits, "FLUSH_INTERVAL"),
+        (_vector_repair, "check_readable"),
+        (embedded, "check_readable"),
         (file_records, "SAVE_INTERVAL"),
     ):
-        monkeypatch.setattr(module, name, getattr(module, name, None), raising=False)
+        monkeypatch.setattr(module, name, getattr(module, name))
 
 
 def test_no_history_loses_a_document_or_counts_wrong(batches):

@@ -19,7 +19,7 @@ from paragloss.collection.integrity import check
 from paragloss.collection.transfer import copy, digest
 from paragloss.errors import InputError, StoreError, UnfinishedError
 from paragloss.lab.methods import cr5
-from paragloss.stores import Placement, create_store, exists, open_store, wire
+from paragloss.stores import Placement, collection_exists, create_store, messages, open_store
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
 
@@ -62,7 +62,7 @@ def test_a_copy_that_is_finished_is_checked_and_left_alone(source, tmp_path, mon
     from paragloss.stores.embedded import EmbeddedStore
 
     place = str(tmp_path / "copy")
-    monkeypatch.setattr(EmbeddedStore, "sure", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(EmbeddedStore, "mark_statistics_current", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         copy(source, place)
     monkeypatch.undo()
@@ -207,9 +207,10 @@ def test_shards_are_for_servers(source, tmp_path):
 
 def test_a_copy_killed_before_it_noted_anything_goes_on(source, tmp_path):
     with open_store(source) as store:
-        shape = {key: store.schema[key] for key in ("dense", "sparse", "several", "precision")}
+        schema = {key: store.schema[key] for key in ("dense", "sparse", "precision")}
+        multivectors = store.schema["several"]
         count = store.count()
-    create_store(tmp_path / "new", **shape).close()
+    create_store(tmp_path / "new", **schema, multivectors=multivectors).close()
     assert copy(source, str(tmp_path / "new")) == count
     assert check(str(tmp_path / "new")) == []
 
@@ -217,10 +218,11 @@ def test_a_copy_killed_before_it_noted_anything_goes_on(source, tmp_path):
 def test_reading_an_interrupted_copy_does_not_finish_it(source, tmp_path):
     """Neither when it had noted that it is a copy, nor when it was killed before."""
     with open_store(source) as store:
-        shape = {key: store.schema[key] for key in ("dense", "sparse", "several", "precision")}
+        schema = {key: store.schema[key] for key in ("dense", "sparse", "precision")}
+        multivectors = store.schema["several"]
     for name, blobs in (("begun", {"copying": b"unfinished"}), ("bare", {})):
         target = str(tmp_path / name)
-        with create_store(target, **shape) as store:
+        with create_store(target, **schema, multivectors=multivectors) as store:
             for blob, data in blobs.items():
                 store.write_blob(blob, data)
         with pytest.raises(UnfinishedError, match="run the same `paragloss copy`"):
@@ -260,7 +262,8 @@ def make_forged_backup(source, path, data):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"rain", bytes(16), wire.to_bytes([1, 2]), wire.to_bytes([Document("a", "b", "en")])]
+    "data",
+    [b"", b"rain", bytes(16), messages.encode_message([1, 2]), messages.encode_message([Document("a", "b", "en")])],
 )
 def test_a_forged_backup_is_refused_in_one_line_and_leaves_nothing(source, tmp_path, data):
     make_forged_backup(source, tmp_path / "b.tar", data)
@@ -307,5 +310,5 @@ def test_a_repair_that_was_stopped_never_takes_the_place_of_a_collection(tmp_pat
         with pytest.raises(KeyboardInterrupt):
             integrity.repair(str(home))
     home.rename(tmp_path / "moved")
-    assert not exists(home)
+    assert not collection_exists(home)
     assert check(str(tmp_path / "moved")) == []

@@ -13,7 +13,7 @@ from paragloss import bm25
 from paragloss.bm25 import Layout, sparse
 from paragloss.errors import StoreError
 from paragloss.statistics import DRIFT, Frequencies, Statistics
-from paragloss.stores._points import packed
+from paragloss.stores._payload import pack_sparse_rows
 from paragloss.types import SparseVector
 
 CAT = ("en", {"text": ["cat", "sat", "cat"], "title": ["cat"]})
@@ -165,7 +165,7 @@ def test_reweighing_is_weighing_with_everything_known():
     statistics.count(["en"], vectors)
     assert statistics.average("text", "en") == 5.0
     assert statistics.stale() == {"en"}  # the short one was weighed with an average of 1
-    new, old = statistics.reweigh("en", packed([short, *vectors]))
+    new, old = statistics.reweigh("en", pack_sparse_rows([short, *vectors]))
     assert [*new] == [0]  # the long one was weighed with the average of now
     statistics.recast("en", old)
     assert statistics.stale(0.0) == set()

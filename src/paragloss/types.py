@@ -329,8 +329,13 @@ class SparseRows(NamedTuple):
 
 
 class CandidateRows(NamedTuple):
-    """What was found and read at once: every document once, with its language and one of its sparse vectors, and for
-    each question where its documents stand among them."""
+    """Documents that several queries have found, each once, with what was read of them.
+
+    :param ids: document ids, shape (n_documents,).
+    :param langs: the documents' languages, shape (n_documents,).
+    :param rows: one sparse vector of each document.
+    :param row_numbers: for each query the indices of its documents in `ids`.
+    """
 
     ids: list[str]
     langs: list[str]
@@ -484,49 +489,55 @@ class Searcher(Protocol):
 
 
 class Store(Protocol):
-    """Keeps documents with their vectors and finds them by dot product.
+    """Stores documents with their vectors, and finds them by dot product.
 
-    What `add`, `delete` and `write_blob` have returned from survives a kill.
+    Whatever `add`, `delete` and `write_blob` have written when they return survives a kill of the process.
     """
 
     @property
     def has_journal(self) -> bool:
-        """Whether others read what is counted of its terms while it is written, see `search.journal`."""
+        """Whether a journal lets others read the term statistics while they are written, see `search.journal`."""
         ...
 
     def add(self, records: Sequence[Record]) -> None:
-        """Insert or replace by document id."""
+        """Insert records, or replace those with the same document id."""
         ...
 
     def delete(self, ids: Sequence[str]) -> int:
-        """Remove documents; how many there were."""
+        """Remove documents; return how many of them were stored."""
         ...
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
-        """Replace one dense vector of documents that are here."""
+        """Replace one dense vector of stored documents."""
         ...
 
     def scroll_sparse(self, name: str, where: Where | None = None) -> Iterator[tuple[list[Any], SparseRows]]:
-        """A sparse vector of every document, a batch at a time, with what the engine knows documents by."""
+        """Yield point ids and one sparse vector of all documents, a batch at a time."""
         ...
 
-    def update_sparse(self, name: str, points: Sequence[Any], vectors: Sequence[SparseVector]) -> None:
-        """Replace a sparse vector of documents, known by what `scroll_sparse` gave."""
+    def update_sparse(self, name: str, point_ids: Sequence[Any], vectors: Sequence[SparseVector]) -> None:
+        """Replace one sparse vector of documents, which are given by the point ids of `scroll_sparse`."""
         ...
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
-        """Documents by id, None where there is none; with all their vectors, or those named. Without `text` their
-        ids, languages, titles and metadata are read, which is much quicker."""
+        """Return the records of documents, None for one that is not stored.
+
+        :param vectors: whether to read vectors, or the names of those to read.
+        :param text: whether to read texts; without them ids, languages, titles and metadata are read, much faster.
+        """
         ...
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
-        """Documents' languages and sparse vectors, packed; "" and no entry for one that is not there or has none."""
+        """Return the languages and one sparse vector of documents.
+
+        A document that is not stored has the language "" and an empty vector.
+        """
         ...
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
-        """How many documents; with `lacking`, how many that have no vector of that name."""
+        """Count documents; with `without_vector` only those that have no vector of that name."""
         ...
 
     def scroll(
@@ -537,7 +548,9 @@ class Store(Protocol):
         vectors: bool | Sequence[str] = False,
         without_vector: str | None = None,
         text: bool = True,
-    ) -> Iterator[list[Record]]: ...
+    ) -> Iterator[list[Record]]:
+        """Yield all records, a batch at a time; the arguments are those of `get` and `count`."""
+        ...
 
     def search_dense(
         self,
@@ -547,12 +560,21 @@ class Store(Protocol):
         where: Where | None = None,
         *,
         exact: bool = False,
-        among: Sequence[str] | None = None,
-    ) -> list[Ranking]: ...
+        candidate_ids: Sequence[str] | None = None,
+    ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each query vector.
+
+        :param vectors: query vectors, shape (n_queries, dim).
+        :param exact: whether to compare with every document instead of walking a graph.
+        :param candidate_ids: search only these documents.
+        """
+        ...
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
-    ) -> list[Ranking]: ...
+    ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each sparse query vector."""
+        ...
 
     def search_and_read(
         self,
@@ -560,51 +582,60 @@ class Store(Protocol):
         vectors: Sequence[SparseVector],
         k: int,
         where: Where | None = None,
-        among: npt.NDArray[np.uint32] | None = None,
+        term_ids: npt.NDArray[np.uint32] | None = None,
     ) -> CandidateRows:
-        """What `search_sparse` finds, read as by `read_sparse`, in one go; of entries those `among` some ids, and a few
-        others."""
+        """Do what `search_sparse` and `read_sparse` do, with one request.
+
+        :param term_ids: read the entries with these ids, and a few others; None reads all entries.
+        """
         ...
 
-    def run_concurrently(self, asks: Sequence[Callable[[], T]]) -> list[T]:
-        """The answers to several questions, put side by side where that is quicker."""
+    def run_concurrently(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Return the results of several calls, in order; they run in threads if the store is on a server."""
         ...
 
-    def read_blob(self, name: str) -> bytes | None: ...
+    def read_blob(self, name: str) -> bytes | None:
+        """Return named bytes; None if there are none."""
+        ...
 
-    def write_blob(self, name: str, data: bytes) -> None: ...
+    def write_blob(self, name: str, data: bytes) -> None:
+        """Replace named bytes."""
+        ...
 
     def blob_versions(self) -> Mapping[str, str]:
-        """The names of all blobs, each with what changes when it does."""
+        """Return the names of all blobs, each with a version that changes when the blob does."""
         ...
 
     def blob_version(self, name: str) -> str | None:
-        """Changes whenever a blob does; None where no other process can change it."""
+        """Return a version that changes whenever a blob does; None if no other process can change it."""
         ...
 
-    def publish_blob(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
-        """Say what others are to read in place of a blob while this process writes."""
+    def publish_blob(self, name: str, get_version: Callable[[], str], get_data: Callable[[], bytes]) -> None:
+        """Let other processes read what `get_data` returns in place of a blob while this process writes."""
         ...
 
     def claim_writing(self) -> tuple[int, bool]:
-        """Become the one who writes, or say who does. A number that changes whenever another may have written, and
-        whether the statistics in the store are known to be those of its documents."""
+        """Become the only writer, or raise InUseError.
+
+        :return: a number that changes whenever another process may have written, and whether the stored statistics
+            are those of the documents.
+        """
         ...
 
     def write_session(self) -> AbstractContextManager[None]:
-        """Within, nobody else comes to write between two writes; what is claimed is given back at the end."""
+        """Return a context within which no other process can write; at its end a claim is released."""
         ...
 
     def mark_statistics_stale(self) -> None:
-        """What was written last may have failed, or not yet: the statistics are to be counted again."""
+        """Note that the last write may have failed: the stored statistics must be counted again."""
         ...
 
     def mark_statistics_current(self) -> None:
-        """The statistics in the store are those of its documents."""
+        """Note that the stored statistics are those of the documents."""
         ...
 
     def optimize(self) -> None:
-        """Build whatever makes searching fast; safe to call at any time."""
+        """Build the indexes that make searching fast; safe to call at any time."""
         ...
 
     def close(self) -> None: ...

@@ -48,7 +48,7 @@ def test_documents_of_every_language_are_found(store):
 
 def test_of_several_vectors_of_a_document_the_best_counts(tmp_path):
     with EmbeddedStore.create(tmp_path / "several", dense={"other": 3}, sparse=[]) as several:
-        several.add_dense_vector("letters", 3, several=True)
+        several.add_dense_vector("letters", 3, multivector=True)
         several.add([Record(Document("p", "", "en"), {"letters": np.array([(1, 0, 0), (0, 0, 3)], np.float32)})])
         dense = Dense(several, Lengths(), name="letters")
         assert dense.search([Query("1", "acc", "en")], 1) == [[("p", 6.0)]]

@@ -68,7 +68,7 @@ def test_hubness_is_a_share_of_its_own_where_it_was_asked_for():
 def test_a_network_s_words_are_left_out_one_by_one(tmp_path):
     model = bag(activation="tanh")
     with EmbeddedStore.create(tmp_path / "c", dense={"m": 2}, sparse=[]) as store:
-        store.add_dense_vector("several", 2, several=True)
+        store.add_dense_vector("several", 2, multivector=True)
         store.add([Record(DOCUMENT, {"m": np.array([1, 0], np.float32)}), Record(Document("bare", "x", "de"))])
         dense = Dense(store, model, name="m")
         # Against (1, 0): dog cat .707, dog alone 1, cat alone 0. Nothing is lost without cat, all without dog.

@@ -20,7 +20,7 @@ from paragloss.search.journal import JournaledIndex
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import TermIndex, recount
 from paragloss.statistics import Statistics
-from paragloss.stores import Placement, _fence, open_store
+from paragloss.stores import Placement, _writer_fence, open_store
 from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
 
@@ -170,7 +170,7 @@ def true_counts(engine):
 
 
 def test_one_writes_at_a_time_and_who_is_killed_is_taken_over(server, monkeypatch):
-    monkeypatch.setattr(_fence, "PATIENCE", 0.5)
+    monkeypatch.setattr(_writer_fence, "WAIT_SECONDS", 0.5)
     place = f"{server}/killed-{uuid.uuid4().hex}"
     with Collection.create(place, default=False) as engine:
         engine.index([Document("d0", "old snow", "en")])
@@ -217,7 +217,7 @@ def test_a_collection_of_before_gets_its_number(server):
             ]
         )
         [record] = store.get(["a"], vectors=True)
-        point = store._point(record._replace(document=record.document._replace(id="b")))
+        point = store._make_point(record._replace(document=record.document._replace(id="b")))
         store._client.upsert(store._name, [point], wait=True)
         engine.index([Document("c", "snow", "en")])
         assert engine.state.index.statistics.df("text", "en", ["snow"]).tolist() == [3]

@@ -16,7 +16,7 @@ from paragloss.collection import Collection, train
 from paragloss.collection.integrity import check, repair
 from paragloss.errors import ModelError, ParaglossError, StoreError
 from paragloss.lab.methods import cr5
-from paragloss.stores import _guards, _points, create_store, open_store
+from paragloss.stores import _engine_jobs, _limits, _payload, create_store, open_store
 from paragloss.types import Document, Record
 
 DOCUMENTS = [Document(f"d{i}", f"word{i} and more text of it", "en") for i in range(50)]
@@ -36,7 +36,7 @@ def killed(home):
 
 
 def test_a_disk_that_is_nearly_full_stops_writing_in_a_sentence_and_not_searching(whole, monkeypatch):
-    monkeypatch.setattr(_guards, "ROOM", 1 << 60)
+    monkeypatch.setattr(_limits, "FREE_BYTES_TO_WRITE", 1 << 60)
     with Collection.open(str(whole)) as engine:
         with pytest.raises(StoreError, match="MB are needed to write safely"):
             engine.index([Document("new", "text", "en")])
@@ -203,11 +203,11 @@ def test_a_copy_with_its_holes_filled_is_the_same_collection(whole, tmp_path):
 
 def test_a_document_that_is_not_what_was_added_says_so():
     document = Document("a", "rain", "en", "Rain", {"url": "x"}, {"n": [1, 2.0, True], "m": {"b": 1, "a": 2}})
-    kept = _points.payload(Record(document))
+    kept = _payload.build_payload(Record(document))
     again = json.loads(json.dumps({**kept, "meta": {"m": {"a": 2.0, "b": 1}, "n": [1.0, 2, True]}}))
-    assert _points.document(again).id == "a"
+    assert _payload.parse_document(again).id == "a"
     with pytest.raises(StoreError, match="'a' is damaged"):
-        _points.document({**kept, "text": "rein"})
+        _payload.parse_document({**kept, "text": "rein"})
 
 
 def test_a_model_that_was_changed_is_found_by_check(whole, tmp_path):
@@ -272,7 +272,7 @@ def test_a_list_of_models_that_is_lost_or_damaged_is_found(whole, tmp_path):
 
 
 def test_a_document_that_is_damaged_is_left_out_by_repair_and_the_others_are_kept(whole, monkeypatch):
-    monkeypatch.setattr(_points, "_sum", lambda document: 7)
+    monkeypatch.setattr(_payload, "_checksum_document", lambda document: 7)
     with Collection.open(str(whole)) as engine:
         engine.add([Document("bad", "text with a sum that is not its own", "en")])
     monkeypatch.undo()
@@ -290,7 +290,9 @@ def test_damaged_collections_are_put_aside_under_names_of_their_own(tmp_path):
 
 def test_files_that_end_the_process_that_reads_them_are_said_after_a_kill(whole, monkeypatch):
     """As a table of ids did whose pages are gone."""
-    monkeypatch.setattr(_guards, "_READ", "import os\nos.kill(os.getpid(), 7)")
+    ending_worker = whole.with_name("worker.py")
+    ending_worker.write_text("import os\nos.kill(os.getpid(), 7)")
+    monkeypatch.setattr(_engine_jobs, "_WORKER", ending_worker)
     with Collection.open(str(whole)):  # it was closed, and is as it was then
         pass
     with pytest.raises(StoreError, match="reading it ends the process \\(SIGBUS\\)"):

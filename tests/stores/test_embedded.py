@@ -19,7 +19,7 @@ from paragloss.errors import StoreError
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import TermIndex, recount
 from paragloss.statistics import Statistics
-from paragloss.stores import exists, open_store
+from paragloss.stores import _engine_jobs, collection_exists, open_store
 from paragloss.stores._shard import Shard
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query, Record, SparseVector
@@ -211,7 +211,7 @@ def test_optimizing_leaves_other_threads_alone(folder):
 
 
 def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
-    build, seen = Shard._build, []
+    build, seen = Shard._build_graphs, []
 
     def slowly(*told):
         build(*told)
@@ -220,7 +220,7 @@ def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
         store.update_dense("m", ["d6"], np.full((1, 16), 400, np.float32))
         seen.extend(hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0])
 
-    monkeypatch.setattr(Shard, "_build", slowly)
+    monkeypatch.setattr(Shard, "_build_graphs", slowly)
     with EmbeddedStore.open(folder) as store:
         store.add([one(f"d{i}", i + 1.0) for i in range(10)])
         store.optimize()
@@ -235,14 +235,14 @@ def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
 
 
 def test_two_who_build_at_once_lose_nothing(folder, monkeypatch):
-    build, numbers = Shard._build, iter(range(9))
+    build, numbers = Shard._build_graphs, iter(range(9))
 
     def slowly(*told):
         store.add([one(f"new{next(numbers)}")])
         build(*told)
         store.add([one(f"new{next(numbers)}")])
 
-    monkeypatch.setattr(Shard, "_build", slowly)
+    monkeypatch.setattr(Shard, "_build_graphs", slowly)
     with EmbeddedStore.open(folder) as store:
         store.add([one("a"), one("b")])
         both = [threading.Thread(target=store.optimize) for _ in range(2)]
@@ -254,7 +254,7 @@ def test_two_who_build_at_once_lose_nothing(folder, monkeypatch):
 
 
 def test_a_vector_that_comes_while_a_graph_is_built_stays(folder, monkeypatch):
-    monkeypatch.setattr(Shard, "_build", lambda *_: store.add_dense_vector("other", 2))
+    monkeypatch.setattr(Shard, "_build_graphs", lambda *_: store.add_dense_vector("other", 2))
     with EmbeddedStore.open(folder) as store:
         store.add([one("a")])
         store.optimize()
@@ -268,7 +268,7 @@ def test_a_kill_while_engines_are_exchanged_is_mended(folder):
     (folder / "seal.json").unlink()  # who is killed leaves none
     (folder / ".copy-0123").mkdir()
     (folder / "shard").rename(folder / ".copy-0123" / "old")
-    assert exists(folder)
+    assert collection_exists(folder)
     with EmbeddedStore.open(folder) as store:
         assert store.count() == 2
     assert not list(folder.glob(".copy-*"))
@@ -277,7 +277,9 @@ def test_a_kill_while_engines_are_exchanged_is_mended(folder):
 def test_an_optimizer_that_fails_harms_nothing(folder, monkeypatch):
     with EmbeddedStore.open(folder) as store:
         store.add([one("a")])
-        monkeypatch.setattr("paragloss.stores._shard._OPTIMIZE", "raise SystemExit('no room')")
+        failing_worker = folder.with_name("worker.py")
+        failing_worker.write_text("raise SystemExit('no room')")
+        monkeypatch.setattr(_engine_jobs, "_WORKER", failing_worker)
         with pytest.raises(StoreError, match=r"could not be optimized \(no room\); its documents are unharmed"):
             store.optimize()
         store.add([one("b")])
@@ -315,8 +317,8 @@ def test_what_is_read_ahead_is_not_read_again(folder, monkeypatch):
         store.add([one(f"d{i}", float(i + 1)) for i in range(120)])
         asked = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
         assert list(store.preload_sparse("terms")) == [50, 100, 120]
-        monkeypatch.setattr(store._shard, "payloads", None)
-        monkeypatch.setattr(store._postings, "_read", None)
+        monkeypatch.setattr(store._shard, "read_payload_key", None)
+        monkeypatch.setattr(store._cache, "_read_vectors", None)
         assert [hit.id for hit in store.search_sparse("terms", asked, 3)[0]] == ["d119", "d118", "d117"]
         assert store.read_sparse("terms", ["d5", "d119"])[1].values.tolist() == [6.0, 120.0]
         monkeypatch.undo()
@@ -331,8 +333,10 @@ def test_names_and_languages_are_told_without_reading_documents(folder, monkeypa
     with EmbeddedStore.open(folder) as store:
         for i, lang in enumerate(["de", "en", "ja", "ja"]):
             store.add([one(f"d{i}", i + 1.0)._replace(document=Document(f"d{i}", "text", lang))])
-        read, payloads = [], store._shard.payloads
-        monkeypatch.setattr(store._shard, "payloads", lambda points, key: read.extend(points) or payloads(points, key))
+        read, read_key = [], store._shard.read_payload_key
+        monkeypatch.setattr(
+            store._shard, "read_payload_key", lambda points, key: read.extend(points) or read_key(points, key)
+        )
         looked = store.search_and_read("terms", asked, 3)
         assert (looked.ids, looked.langs, read) == (["d3", "d2", "d1"], ["ja", "ja", "en"], [])
         store.add([one("d3", 4.0)._replace(document=Document("d3", "text", "fr"))])

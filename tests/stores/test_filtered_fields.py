@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paragloss.stores import _points
+from paragloss.stores import _limits
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Range, Record, SparseVector
 
@@ -37,7 +37,7 @@ def test_filtering_writes_nothing(store):
 
 def test_fields_of_many_documents_are_indexed_when_they_are_written(store, monkeypatch):
     before = set(store._shard.engine.info().payload_schema)
-    monkeypatch.setattr(_points, "SCANNED", 1)
+    monkeypatch.setattr(_limits, "MIN_DOCS_FOR_FIELD_INDEX", 1)
     store.add([record("c", year=1999, kind="x", open=True, **{"two words": "y", 'quo"te': "z"})])
     made = set(store._shard.engine.info().payload_schema) - before
     assert made == {"meta.year", "numbers.year", "meta.kind", 'meta."two words"'}
@@ -46,8 +46,8 @@ def test_fields_of_many_documents_are_indexed_when_they_are_written(store, monke
 
 
 def test_fields_are_indexed_as_long_as_they_are_few_and_found_beyond(store, monkeypatch):
-    monkeypatch.setattr(_points, "SCANNED", 1)
-    monkeypatch.setattr(_points, "INDEXED", 4)
+    monkeypatch.setattr(_limits, "MIN_DOCS_FOR_FIELD_INDEX", 1)
+    monkeypatch.setattr(_limits, "MAX_FIELD_INDEXES", 4)
     store.add([record("c", **{f"f{number}": "x" for number in range(9)})])
     assert len(store._shard.engine.info().payload_schema) == 4
     assert [store.count({f"meta.f{number}": ["x"]}) for number in range(10)] == [1] * 9 + [0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paragloss.errors import StoreError
-from paragloss.stores import _points
+from paragloss.stores import _point_cache, embedded
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Record, SparseVector
 
@@ -22,7 +22,8 @@ def found(store, word=3):
 
 
 def test_two_documents_on_one_number_are_told_of_and_the_first_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(_points, "point_number", len)
+    for module in (embedded, _point_cache):
+        monkeypatch.setattr(module, "hash_to_uint64", len)
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["t"]) as store:
         store.add([record("one"), record("three")])
         with pytest.raises(StoreError, match="'one' and 'two' fall on one number"):

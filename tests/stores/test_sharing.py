@@ -9,8 +9,9 @@ import pytest
 
 from paragloss.collection import Collection
 from paragloss.errors import StoreError
-from paragloss.stores import _sharing, create_store, open_store, wire
-from paragloss.stores._sharing import SharedStore
+from paragloss.stores import create_store, messages, open_store, shared
+from paragloss.stores._owner_server import connect_to_owner
+from paragloss.stores.shared import SharedStore
 from paragloss.types import Document, Hit, Range, Record, SparseVector
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are shared through Unix sockets")
@@ -38,14 +39,14 @@ def test_what_is_sent_is_what_arrives():
     )
     asked = ["get", [["a"]], {"vectors": True}]
     for message in (asked, {"answer": [record, long, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
-        wire.send(one, message)
-        found = wire.receive(other)
+        messages.send_message(one, message)
+        found = messages.receive_message(other)
         assert repr(found) == repr(message)
-        assert repr(wire.from_bytes(wire.to_bytes(message))) == repr(message)
-    assert b"$text" not in wire.to_bytes(long)  # older versions read files
+        assert repr(messages.decode_message(messages.encode_message(message))) == repr(message)
+    assert b"$text" not in messages.encode_message(long)  # older versions read files
     one.close()
     with pytest.raises(EOFError):
-        wire.receive(other)
+        messages.receive_message(other)
 
 
 def test_a_second_opening_reads_what_the_first_has(tmp_path):
@@ -80,7 +81,7 @@ def test_the_folder_changes_hands_when_the_first_leaves(tmp_path):
 
 
 def test_a_second_writer_is_refused_in_words_and_harms_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(_sharing, "WRITER_PATIENCE", 0.1)
+    monkeypatch.setattr(shared, "WRITER_TIMEOUT", 0.1)
     with Collection.create(str(tmp_path / "c")) as first:
         first.index(documents(0, 3))
         with Collection.open(str(tmp_path / "c")) as second:
@@ -144,7 +145,7 @@ def test_many_threads_ask_while_one_process_writes(tmp_path):
 def test_questions_that_write_are_not_answered(tmp_path):
     with create_store(tmp_path / "c", dense={}, sparse=["terms"]), open_store(tmp_path / "c") as shared:
         assert isinstance(shared, SharedStore)
-        link = _sharing._connect(tmp_path / "c")
-        wire.send(link, ["delete", [["d1"]], {}])
+        link = connect_to_owner(tmp_path / "c")
+        messages.send_message(link, ["delete", [["d1"]], {}])
         with pytest.raises(EOFError):
-            wire.receive(link)
+            messages.receive_message(link)

@@ -134,9 +134,9 @@ def test_dense_search_is_a_dot_product(store):
 def test_documents_that_are_named_are_scored_and_no_others(store):
     store.add([record(id, dense=(i, 1, 0)) for i, id in enumerate("abcd")] + [record("without")])
     one = np.array([[1, 0, 0]], np.float32)
-    (found,) = store.search_dense("meaning", one, 4, exact=True, among=["b", "d", "without", "nobody"])
+    (found,) = store.search_dense("meaning", one, 4, exact=True, candidate_ids=["b", "d", "without", "nobody"])
     assert found == [Hit("d", 3.0), Hit("b", 1.0)]
-    assert store.search_dense("meaning", one, 4, exact=True, among=[]) == [[]]
+    assert store.search_dense("meaning", one, 4, exact=True, candidate_ids=[]) == [[]]
 
 
 def test_sparse_search_finds_only_documents_that_share_a_term(store):
@@ -312,8 +312,8 @@ def test_vectors_need_names_of_their_own(location):
 
 @pytest.fixture(params=["float32", "float16", "int8"])
 def passages(request, location):
-    precision = {"meaning": request.param}
-    with create_store(location, dense={"meaning": 3}, sparse=[], several=["meaning"], precision=precision) as opened:
+    schema = {"dense": {"meaning": 3}, "multivectors": ["meaning"], "precision": {"meaning": request.param}}
+    with create_store(location, sparse=[], **schema) as opened:
         yield opened
 
 
@@ -344,9 +344,9 @@ def test_documents_that_lack_a_vector_can_be_found_and_given_one(store, location
     ]
     if str(location).startswith("http"):  # the newest server that can be had for tests is 1.16
         with pytest.raises(StoreError, match=r"servers before 1\.18 can't add a vector to a collection"):
-            store.add_dense_vector("passages", 2, several=True, precision="int8")
+            store.add_dense_vector("passages", 2, multivector=True, precision="int8")
         return
-    store.add_dense_vector("passages", 2, several=True, precision="int8")
+    store.add_dense_vector("passages", 2, multivector=True, precision="int8")
     assert store.count(without_vector="passages") == 3
     store.update_dense("passages", ["has", "lacks"], [np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
     assert store.count(without_vector="passages") == 1

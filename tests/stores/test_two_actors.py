@@ -25,8 +25,8 @@ from paragloss.search import journal
 from paragloss.search.journal import JournaledIndex
 from paragloss.search.terms import recount
 from paragloss.statistics import Statistics
-from paragloss.stores import _blobs, _fence, _server, cluster, open_store
-from paragloss.stores._shape import Shape
+from paragloss.stores import _server_blobs, _writer_fence, cluster, open_store
+from paragloss.stores._schema import VectorSchema
 from paragloss.types import Document, Query
 
 qdrant_client = pytest.importorskip("qdrant_client")
@@ -46,16 +46,16 @@ class World:
     def __init__(self, monkeypatch):
         self._patch = monkeypatch
         self.client = qdrant_client.QdrantClient(":memory:")
-        monkeypatch.setattr(_fence, "PATIENCE", -1.0)
-        monkeypatch.setattr(_blobs, "_PART", 200)  # most blobs have parts
+        monkeypatch.setattr(_writer_fence, "WAIT_SECONDS", -1.0)
+        monkeypatch.setattr(_server_blobs, "_PART_SIZE", 200)  # most blobs have parts
         self.connect(Turns([]))
         with Collection.create(PLACE, default=False) as engine:
             engine.index(SNOW)
         self._before = copy.deepcopy(self.client)
 
     def connect(self, turns):
-        self._patch.setattr(_server, "connect", lambda url, timeout: Asking(self.client, turns))
-        self._patch.setattr(_fence.time, "sleep", lambda seconds: turns.pause(waits=True))
+        self._patch.setattr(cluster, "connect", lambda url, timeout: Asking(self.client, turns))
+        self._patch.setattr(_writer_fence.time, "sleep", lambda seconds: turns.pause(waits=True))
 
     def anew(self, turns):
         self.client = copy.deepcopy(self._before)
@@ -183,7 +183,7 @@ def test_an_owner_and_a_thief_of_the_right(world):
             client.create_collection(name, vectors_config={})
 
         def opened():
-            store = cluster.ClusterStore(Asking(client, turns), "c", Shape({}, ()), PLACE)
+            store = cluster.ClusterStore(Asking(client, turns), "c", VectorSchema({}, ()), PLACE)
             return store, store._fence
 
         def write(store, value):
@@ -193,7 +193,7 @@ def test_an_owner_and_a_thief_of_the_right(world):
                 acknowledged[number] = value
 
         (owner, fence), (thief, other) = opened(), opened()
-        fence.begin()
+        fence.create()
         other.take_over = True
         turns.run(partial(write, owner, 1), partial(write, thief, 2))
         for error in turns.errors:
@@ -226,8 +226,8 @@ def test_a_blob_is_read_whole_while_it_is_rewritten(world):
 def test_parts_that_are_gone_are_said(world):
     with open_store(PLACE) as store:
         store.write_blob("large", b"x" * 500)
-        head = store._blobs._get("large")
-        store._blobs._remove([_blobs._parts("large", head)[1]])
+        head = store._blobs.read_head("large")
+        store._blobs.remove_points([_server_blobs.list_part_keys("large", head)[1]])
         with pytest.raises(StoreError, match="lost some of its parts"):
             store.read_blob("large")
 

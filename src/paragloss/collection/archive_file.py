@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import lzma
-import os
 import re
 import stat
 import struct
@@ -20,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from paragloss import __version__
+from paragloss.atomic_files import replace_file
 from paragloss.bm25 import Layout
 from paragloss.collection.transfer import Contents, CopyProgress, fill, read_contents
 from paragloss.errors import InputError, unread_format
-from paragloss.stores import Placement, open_store, wire
+from paragloss.stores import Placement, messages, open_store
 from paragloss.types import Document, Record
 
 FORMAT = 1
@@ -40,18 +40,15 @@ def backup(source: str, file: str, *, progress: CopyProgress = None) -> int:
     """
     path = Path(file)
     check_replaceable(path)
-    temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}.writing")
     try:
-        with closing(open_store(source)) as store, _open_archive(temporary, path.suffix) as archive:
-            count = _write_parts(archive, read_contents(store, source), progress)
-        with temporary.open("rb") as complete:
-            os.fsync(complete.fileno())
-        temporary.replace(path)
+        with (
+            replace_file(path) as temporary,
+            closing(open_store(source)) as store,
+            _open_archive(temporary, path.suffix) as archive,
+        ):
+            return _write_parts(archive, read_contents(store, source), progress)
     except OSError as error:
         raise InputError(f"{file} can't be written ({error.strerror}): choose another place") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-    return count
 
 
 def check_replaceable(path: Path) -> None:
@@ -106,7 +103,7 @@ def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyPro
         write_part(f"blobs/{name}", blob)
     count = 0
     for number, records in enumerate(contents.pages):
-        write_part(f"records/{number:08}", wire.to_bytes(records))
+        write_part(f"records/{number:08}", messages.encode_message(records))
         count += len(records)
         if progress:
             progress(count)
@@ -187,7 +184,7 @@ def _read_pages(file: str) -> Iterator[list[Record]]:
 def _parse_records(file: str, name: str, data: bytes) -> list[Record]:
     """Parse a page of documents; InputError where it is anything else."""
     try:
-        records = wire.from_bytes(data)
+        records = messages.decode_message(data)
         if not isinstance(records, list) or not all(_is_record(record) for record in records):
             raise ValueError("not a list of documents")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, struct.error) as error:

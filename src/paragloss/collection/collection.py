@@ -45,7 +45,7 @@ from paragloss.gloss import Gloss
 from paragloss.search import terms
 from paragloss.search.deadline import Deadline
 from paragloss.search.parts import remembered
-from paragloss.stores import exists
+from paragloss.stores import collection_exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
 
@@ -121,7 +121,7 @@ class Collection:
     def versions(self) -> tuple[str, str]:
         """What another process must have read to search as this one does: the terms' counts, and everything else but
         documents. Each changes when that does."""
-        return self.state.store.blob_state(terms.STATISTICS)
+        return self.state.store.get_blob_change_markers(terms.STATISTICS)
 
     def catch_up(self) -> None:
         """Take in what another process has written since."""
@@ -326,7 +326,7 @@ class Collection:
 
 def describe(what: str) -> dict[str, Any]:
     """What a collection or a model holds."""
-    if exists(what):
+    if collection_exists(what):
         with Collection.open(what) as engine:
             return engine.info()
     return {"model": what, "kind": artefacts.kind_of(what), **about(load(what))}

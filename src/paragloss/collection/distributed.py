@@ -25,7 +25,7 @@ from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.file_ids import IndexedFolders
 from paragloss.search.terms import Counted
-from paragloss.stores import model_files, open_store, wire
+from paragloss.stores import messages, model_files, open_store
 
 _NOTE = "part-"
 #: How often a part is given to another worker when the one that had it is lost, documents that are written at once, and
@@ -142,13 +142,13 @@ def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
                 [p.documents, list(p.counted.bags), p.counted.packed_tokens, p.counted.signatures, p.dense]
                 for p in each
             ]
-        return part.note, wire.to_bytes(ready), ""
+        return part.note, messages.encode_message(ready), ""
     except InputError as error:
-        return part.note, wire.to_bytes([]), f"{part.url}: {error}"
+        return part.note, messages.encode_message([]), f"{part.url}: {error}"
 
 
 def _unpacked(data: bytes) -> Iterator[Prepared]:
-    for documents, bags, packed_tokens, signatures, dense in wire.from_bytes(data):
+    for documents, bags, packed_tokens, signatures, dense in messages.decode_message(data):
         yield Prepared(documents, Counted(Bags(*bags), packed_tokens, signatures), dense)
 
 
@@ -167,7 +167,7 @@ def _models(named: tuple[tuple[str, str], ...]) -> dict[str, Any]:
         _loaded[named] = {}
         for name, place in named:
             with open_store(place) as store:
-                _loaded[named][name] = load(model_files.kept(store, name))
+                _loaded[named][name] = load(model_files.get_model_folder(store, name))
     return _loaded[named]
 
 

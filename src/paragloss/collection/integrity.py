@@ -24,7 +24,15 @@ from paragloss.search import journal
 from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS
 from paragloss.search.terms import NAME, recount, vectors_of
 from paragloss.statistics import Statistics
-from paragloss.stores import AnyStore, changed_since, create_store, exists, model_files, open_store, repaired
+from paragloss.stores import (
+    AnyStore,
+    collection_exists,
+    create_store,
+    find_changed_file,
+    get_repair_path,
+    model_files,
+    open_store,
+)
 from paragloss.types import Encoder, Record
 
 _RESTORE = "restore a copy, or `paragloss repair` keeps what can be read"
@@ -40,10 +48,10 @@ class Finding(NamedTuple):
 def check(location: str, *, progress: Callable[[int], None] | None = None) -> list[Finding]:
     """Read everything a collection holds and hold it against what it says of itself."""
     findings: list[Finding] = []
-    if changed := changed_since(location):
+    if changed := find_changed_file(location):
         findings.append(Finding(f"{changed} is not what it was when the collection was closed", _RESTORE))
     try:
-        store = open_store(location, anyway=True)
+        store = open_store(location, allow_changed_files=True)
     except ParaglossError as error:
         return [*findings, Finding(str(error), "restore a copy of the folder, or index its documents again")]
     try:
@@ -97,7 +105,7 @@ def _models(store: AnyStore) -> list[Finding]:
         )
     for name, entry in models.items():
         try:
-            model = load(model_files.kept(store, name))
+            model = load(model_files.get_model_folder(store, name))
             if entry.ready and isinstance(model, Encoder) and name not in store.dense:
                 findings.append(Finding(f"model {name!r} has lost its vectors", "give it again with --model"))
             elif entry.ready and isinstance(model, Encoder) and not isinstance(model, Pretrained):
@@ -105,7 +113,7 @@ def _models(store: AnyStore) -> list[Finding]:
             if (
                 entry.ready
                 and entry.digest
-                and model_records.compute_digest(model_files.kept(store, name)) != entry.digest
+                and model_records.compute_digest(model_files.get_model_folder(store, name)) != entry.digest
             ):
                 findings.append(Finding(f"model {name!r} is not as it was given", "give it again with --model"))
         except ParaglossError as error:
@@ -140,11 +148,11 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
     """Put every document that can be read, and every model that loads, into a new collection in the old one's place."""
     if "://" in location:
         raise InputError("a collection on a server is repaired there: restore a snapshot of it")
-    if not exists(location):
+    if not collection_exists(location):
         raise InputError(f"{location} is not a collection: there is nothing to repair")
     home = Path(location)
-    unfinished, complete = home.with_name(f".{home.name}.repairing"), repaired(home)
-    with open_store(location, anyway=True) as old:
+    unfinished, complete = home.with_name(f".{home.name}.repairing"), get_repair_path(home)
+    with open_store(location, allow_changed_files=True) as old:
         check_finished(old, location)
         old.claim_writing()  # nobody else repairs, so what lies there was left by a repair that was killed
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -162,7 +170,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
 def _salvage(old: AnyStore, home: Path, target: Path, progress: Callable[[int], None] | None) -> tuple[int, int]:
     """Write what can be read of a folder into a new one; how many documents were kept, and how many lost."""
     shape = old.schema
-    layout = {"several": shape["several"], "precision": shape["precision"]}
+    layout = {"multivectors": shape["several"], "precision": shape["precision"]}
     kept, lost = 0, 0
     with create_store(target, dense=shape["dense"], sparse=[NAME], **layout) as new:
         for records, damaged_count in old.salvage_records():

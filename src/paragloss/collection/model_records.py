@@ -83,7 +83,7 @@ def remove_model(store: AnyStore, name: str) -> None:
         records = read_model_records(store)
         write_model_records(store, {**records, name: ModelRecord(records[name].digest, False)})
         _drop_vectors(store, name)
-        model_files.discard(store, name)
+        model_files.delete_model_folder(store, name)
         write_model_records(store, {other: record for other, record in records.items() if other != name})
 
 
@@ -117,7 +117,7 @@ def _add_vectors(store: AnyStore, name: str, model: Encoder, precision: str) -> 
     """Make room for the vectors of a model; a pretrained encoder has several for passages and one for the title."""
     is_pretrained = isinstance(model, Pretrained)
     if name not in store.dense:
-        store.add_dense_vector(name, storing(model).dim, several=is_pretrained, precision=precision)
+        store.add_dense_vector(name, storing(model).dim, multivector=is_pretrained, precision=precision)
     if is_pretrained and title_vector_name(name) not in store.dense:
         store.add_dense_vector(title_vector_name(name), model.dim, precision=precision)
 

@@ -159,8 +159,8 @@ def keep(store: AnyStore, path: str | Path, model: Any) -> None:
     them.
     """
     if not foreign(path) and not published.files(path):
-        model_files.keep(store, name_of(path), path)
+        model_files.save_model_folder(store, name_of(path), path)
         return
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder, "model"))
-        model_files.keep(store, name_of(path), Path(folder, "model"))
+        model_files.save_model_folder(store, name_of(path), Path(folder, "model"))

@@ -16,7 +16,7 @@ from paragloss.errors import InputError, InUseError, ParaglossError, StoreError,
 from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS, translation
 from paragloss.search.journal import index_of
 from paragloss.search.terms import NAME, STATISTICS
-from paragloss.stores import AnyStore, create_store, exists, open_store
+from paragloss.stores import AnyStore, collection_exists, create_store, open_store
 
 #: Blob of a collection that is being filled by a copy or a restored backup, until it is whole.
 COPYING = "copying"
@@ -36,7 +36,7 @@ def create(location: str, options: CollectionOptions) -> State:
         location,
         dense=model_records.list_vector_sizes(loaded),
         sparse=[NAME],
-        several=list(deferred_encoders(loaded)),
+        multivectors=list(deferred_encoders(loaded)),
         precision=dict.fromkeys(model_records.list_vector_sizes(deferred_encoders(loaded)), options.precision),
         placement=options.placement,
     )
@@ -62,11 +62,11 @@ def open_or_create(location: str, options: CollectionOptions) -> State:
     deadline = time.monotonic() + CREATION_PATIENCE
     while True:
         try:
-            if exists(location):
+            if collection_exists(location):
                 return open(location, default=options.default, build_empty=True)
             return create(location, options)
         except StoreError as error:
-            is_being_created = isinstance(error, InUseError) or exists(location)
+            is_being_created = isinstance(error, InUseError) or collection_exists(location)
             if not is_being_created or isinstance(error, UnfinishedError) or time.monotonic() > deadline:
                 raise
         time.sleep(CREATION_PAUSE)

@@ -54,7 +54,7 @@ class State:
             if not record.ready or name in self.models:
                 continue
             try:
-                model = load(model_files.kept(self.store, name))
+                model = load(model_files.get_model_folder(self.store, name))
             except ConsentError as error:
                 hosts_awaiting_consent[error.host] = None
                 warnings.warn(f"searching without the model {name!r}: {error}", stacklevel=2)

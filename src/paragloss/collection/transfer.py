@@ -25,7 +25,7 @@ from paragloss.encoders import published
 from paragloss.errors import ClosedError, InputError, ModelError, StoreError
 from paragloss.search.terms import STATISTICS, vectors_of
 from paragloss.statistics import Statistics
-from paragloss.stores import AnyStore, Placement, create_store, exists, model_files, open_store
+from paragloss.stores import AnyStore, Placement, collection_exists, create_store, model_files, open_store
 from paragloss.types import Encoder, Record
 
 #: Blobs that belong to one folder or server, and are not copied.
@@ -68,7 +68,7 @@ def read_contents(store: AnyStore, location: str) -> Contents:
         blob = None if name in _UNCOPIED_BLOBS or name.startswith(_UNCOPIED_PREFIXES) else store.read_blob(name)
         if blob is not None:
             blobs[name] = blob
-    models = {name: model_files.kept(store, name) for name in model_records.read_model_records(store)}
+    models = {name: model_files.get_model_folder(store, name) for name in model_records.read_model_records(store)}
     return Contents(store.schema, Statistics.from_bytes(data)[0].layout, models, blobs, store.scroll(vectors=True))
 
 
@@ -150,7 +150,7 @@ def fill(target: str, contents: Contents, *, placement: Placement | None = None,
     If the contents turn out to be unusable, a collection that was created for them is removed again. Any other
     interruption leaves it unfinished, and the same call goes on with it.
     """
-    is_new = not exists(target)
+    is_new = not collection_exists(target)
     store = _open_target(target, contents.shape, placement)
     try:
         with store.write_session():
@@ -168,10 +168,10 @@ def fill(target: str, contents: Contents, *, placement: Placement | None = None,
 
 def _open_target(target: str, shape: Mapping[str, Any], placement: Placement | None) -> AnyStore:
     """Create the collection to fill, or open one that a copy of the same shape has left unfinished or finished."""
-    if not exists(target):
-        dense, sparse, several, precision = (shape[key] for key in ("dense", "sparse", "several", "precision"))
+    if not collection_exists(target):
+        dense, sparse, multivectors, precision = (shape[key] for key in ("dense", "sparse", "several", "precision"))
         return create_store(
-            target, dense=dense, sparse=sparse, several=several, precision=precision, placement=placement
+            target, dense=dense, sparse=sparse, multivectors=multivectors, precision=precision, placement=placement
         )
     store = open_store(target)
     try:
@@ -191,7 +191,7 @@ def _fill_store(store: AnyStore, contents: Contents, target: str, progress: Copy
     store.claim_writing()
     store.write_blob(COPYING, b"unfinished")
     for name, folder in contents.models.items():
-        model_files.keep(store, name, folder)
+        model_files.save_model_folder(store, name, folder)
     for name, blob in contents.blobs.items():
         store.write_blob(name, blob)
     expected, has_documents = ContentsDigest(), store.count() > 0

@@ -112,7 +112,7 @@ def _prepared(state: State, batches: Iterator[list[Document]], lang: str | None,
     layout, models = state.index.statistics.layout, quick(state.models)
     if workers == 1:
         return prepared(batches, layout, models, lang)
-    folders = {name: model_files.kept(state.store, name) for name in models}
+    folders = {name: model_files.get_model_folder(state.store, name) for name in models}
     return side_by_side(batches, layout, models, folders, lang=lang, workers=workers)
 
 

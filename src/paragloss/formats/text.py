@@ -11,7 +11,6 @@ import codecs
 import gzip
 import io
 import lzma
-import os
 import re
 import warnings
 import zlib
@@ -21,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
+from paragloss.atomic_files import replace_file
 from paragloss.errors import EmptyFileError, InputError, LanguageError
 from paragloss.formats.encodings import Utf8Stream, detect_encoding
 from paragloss.languages import known_codes, normalise
@@ -209,32 +209,37 @@ def _get_reason(error: Exception) -> str:
 
 @contextmanager
 def open_output(path: PathLike) -> Iterator[TextIO]:
-    """Open a UTF-8 file for writing, gzipped if its name ends in `.gz`; it gets its name only when it is complete."""
+    """Open a UTF-8 file for writing, gzipped if its name ends in `.gz`; it gets its name only when it is complete.
+
+    :raises InputError: the file can't be created.
+    """
     final = Path(path)
-    is_special = final.exists() and not final.is_file()  # such as a pipe
-    part = final if is_special else final.with_name(final.name + ".part")
+    if final.exists() and not final.is_file():  # a pipe or a device is written, not replaced
+        with _open_utf8(final, final) as text:
+            yield text
+    else:
+        with replace_file(final) as temporary, _open_utf8(temporary, final) as text:
+            yield text
+
+
+@contextmanager
+def _open_utf8(path: Path, final: Path) -> Iterator[TextIO]:
+    """Open a file for writing text; `final` is its name when it is complete, which decides about compression."""
     try:
-        raw = open(part, "wb")  # noqa: SIM115 - closed below
+        raw = open(path, "wb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InputError(
-            f"can't be written ({error.strerror}); check the folder and its permissions", place=path
+            f"can't be written ({error.strerror}); check the folder and its permissions", place=final
         ) from error
-    try:
-        with raw, ExitStack() as packing:
-            out: IO[bytes] = raw
-            if final.suffix.lower() == ".gz":
-                # No name and no time: the same rows give the same bytes.
-                packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
-                out = cast(IO[bytes], packing.enter_context(packed))
-            text = io.TextIOWrapper(out, encoding="utf-8", newline="\n", write_through=False)
-            yield text
-            text.detach()
-    except BaseException:
-        if not is_special:
-            part.unlink(missing_ok=True)
-        raise
-    if not is_special:
-        os.replace(part, final)
+    with raw, ExitStack() as compression:
+        out: IO[bytes] = raw
+        if final.suffix.lower() == ".gz":
+            # No name and no time: the same rows give the same bytes.
+            packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+            out = cast(IO[bytes], compression.enter_context(packed))
+        text = io.TextIOWrapper(out, encoding="utf-8", newline="\n", write_through=False)
+        yield text
+        text.detach()
 
 
 def _decompress(raw: io.BufferedReader) -> BinaryIO:

@@ -93,7 +93,7 @@ class SimilaritySearcher:
         if not missing:
             return cosines
         (hits,) = self._store.search_dense(
-            self.vector_name, query_vector[None], len(missing), exact=True, among=missing
+            self.vector_name, query_vector[None], len(missing), exact=True, candidate_ids=missing
         )
         return cosines | {hit.id: hit.score for hit in hits}
 

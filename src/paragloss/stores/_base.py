@@ -1,5 +1,4 @@
-"""What a store is whatever engine holds it: the shape of its records, what is checked before anything is written, and
-how it is closed. An engine brings `_add_vector`, `_write_vectors`, `_write_meta`, `_sparse` and `close`."""
+"""The part of a store that is the same for all engines: validation, paging, and conversion of points to records."""
 
 from __future__ import annotations
 
@@ -12,81 +11,80 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from paragloss.bm25 import Ids, sieved
-from paragloss.stores import _checks, _points
-from paragloss.stores._points import BATCH
-from paragloss.stores._shape import Shape
+from paragloss.stores import _limits
+from paragloss.stores._filters import MATCHES_NOTHING, list_filterable_keys
+from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uuid, pack_sparse_rows, parse_record
+from paragloss.stores._schema import VectorSchema
+from paragloss.stores._validation import validate_dense_rows, validate_document
 from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
-#: Records read at once where all are.
-PAGE = 1000
 
 
 class BaseStore:
-    """The half of `types.Store` that both engines share."""
+    """The half of `types.Store` that engines share. A subclass implements the methods at the end of this class."""
 
-    #: Others read what is counted of its terms while it is written, see `search.journal`.
+    #: Whether a journal lets others read the term statistics while they are written, see `search.journal`.
     has_journal = False
-    #: Where it is on this machine; None on a server.
+    #: The collection's folder; None if it is on a server.
     path: Path | None = None
-    _shape: Shape
-    _indexed: set[str]
+    _schema: VectorSchema
+    #: Payload keys that have an index.
+    _indexed_keys: set[str]
 
     @property
     def dense(self) -> Mapping[str, int]:
-        """The dense vectors this collection keeps, with their dimensions."""
-        return self._shape.dense
+        """The dimensions of the dense vectors, by name."""
+        return self._schema.dense
 
     @property
     def sparse(self) -> tuple[str, ...]:
-        return self._shape.sparse
+        """The names of the sparse vectors."""
+        return self._schema.sparse
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Everything said of the vectors this collection keeps."""
-        return self._shape.as_json()
+        """The description of all vectors, as JSON (see `VectorSchema.as_json`)."""
+        return self._schema.as_json()
+
+    # Reading
 
     def preload_sparse(self, name: str) -> Iterator[int]:
-        """Nothing, where somebody else does: the process that has the folder, or the server."""
+        """Read sparse vectors in advance, and yield how many were read after each step.
+
+        Nothing is read if another process or a server does that.
+        """
         yield from ()
 
-    def blob_state(self, blob: str) -> tuple[str, str]:
-        """What this process has made of a blob, and of all others: both change when they do. Empty where others
-        write, too."""
+    def get_blob_change_markers(self, name: str) -> tuple[str, str]:
+        """Return two texts: one changes when this process writes the named blob, the other when it writes another.
+
+        Both are empty if other processes may write, too.
+        """
         return "", ""
 
-    def run_concurrently(self, asks: Sequence[Callable[[], T]]) -> list[T]:
-        """Several questions: one after the other, where there is nobody to wait for."""
-        return [ask() for ask in asks]
+    def run_concurrently(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Return the results of several calls, in order. Runs them one after the other, unless an engine is remote."""
+        return [call() for call in calls]
 
     def search_and_read(
-        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None, among: Ids | None = None
+        self,
+        name: str,
+        vectors: Sequence[SparseVector],
+        k: int,
+        where: Where | None = None,
+        term_ids: Ids | None = None,
     ) -> CandidateRows:
-        """The documents nearest to each vector, and what they hold of it."""
-        answers = self.search_sparse(name, vectors, k, where)
-        place = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
-        found = [np.array([place[hit.id] for hit in ranking], np.int64) for ranking in answers]
-        langs, rows = self.read_sparse(name, list(place))
-        return CandidateRows(list(place), langs, rows if among is None else sieved(rows, among), found)
+        """Find the k nearest documents of each query vector, and read their languages and sparse vectors.
 
-    def add_dense_vector(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
-        """Make room for the vectors of one more model; documents get them by `update_dense`."""
-        shape = self._shape.with_dense(name, dim, several=several, precision=precision)
-        self._add_vector(name, shape)
-        self._shape = shape
-        self._write_meta()
-
-    def drop_dense_vector(self, name: str) -> None:
-        """Forget a model's vectors."""
-        self._shape.known(name)
-        self._drop_vector(name)
-        self._shape = self._shape.without(name)
-        self._write_meta()
-
-    def check_documents(self, documents: Sequence[Document]) -> None:
-        """Refuse documents that can't be kept, before the first is written."""
-        for document in documents:
-            _checks.storable(document)
+        :param term_ids: keep the entries with these ids, and a few others; None keeps all entries.
+        """
+        rankings = self.search_sparse(name, vectors, k, where)
+        ids = list(dict.fromkeys(hit.id for ranking in rankings for hit in ranking))
+        row_by_id = {document_id: row for row, document_id in enumerate(ids)}
+        row_numbers = [np.array([row_by_id[hit.id] for hit in ranking], np.int64) for ranking in rankings]
+        langs, rows = self.read_sparse(name, ids)
+        return CandidateRows(ids, langs, rows if term_ids is None else sieved(rows, term_ids), row_numbers)
 
     def scroll(
         self,
@@ -97,16 +95,22 @@ class BaseStore:
         without_vector: str | None = None,
         text: bool = True,
     ) -> Iterator[list[Record]]:
-        """Every record, a batch at a time; only those that lack a vector, where one is named."""
+        """Yield all records, a batch at a time.
+
+        :param batch: records in a batch.
+        :param vectors: whether to read vectors, or the names of those to read.
+        :param without_vector: read only documents that have no vector of this name.
+        :param text: whether to read texts; without them ids, languages, titles and metadata are read.
+        """
         offset = None
         while True:
-            records, offset = self.page(where, offset, batch or PAGE, vectors, without_vector, text)
+            records, offset = self.read_page(where, offset, batch or _limits.READ_BATCH, vectors, without_vector, text)
             if records:
                 yield records
             if offset is None:
                 return
 
-    def page(
+    def read_page(
         self,
         where: Where | None,
         offset: Any,
@@ -115,70 +119,107 @@ class BaseStore:
         without_vector: str | None = None,
         text: bool = True,
     ) -> tuple[list[Record], Any]:
-        """Some records, and where the next ones begin (None at the end)."""
-        matching, payload = self._filter(where, without_vector), True if text else list(_points.BARE)
-        if matching is _points.NOTHING:
+        """Return up to `batch` records from an offset on, and the next offset (None at the end); see `scroll`."""
+        condition = self._make_filter(where, without_vector)
+        if condition is MATCHES_NOTHING:
             return [], None
-        points, after = self._page(matching, offset, batch, payload, self._shape.names(vectors) or False)
-        return [self._record(point) for point in points], after
+        payload_keys = True if text else list(KEYS_WITHOUT_TEXT)
+        vector_names = self._schema.select_names(vectors) or False
+        points, next_offset = self._read_points(condition, offset, batch, payload_keys, vector_names)
+        return [self._make_record(point) for point in points], next_offset
 
     def scroll_sparse(self, name: str, where: Where | None = None) -> Iterator[tuple[list[Any], SparseRows]]:
-        """Unlike `scroll` reads nothing else of documents, which takes a third of the time."""
-        matching, offset = self._filter(where), None
-        while matching is not _points.NOTHING:
-            points, offset = self._page(matching, offset, PAGE, False, [self._shape.known(name)])
+        """Yield point ids and one sparse vector of all documents, a batch at a time.
+
+        Reads nothing else, and takes a third of the time of `scroll`.
+        """
+        condition, offset = self._make_filter(where), None
+        while condition is not MATCHES_NOTHING:
+            vector_names = [self._schema.check_vector(name)]
+            points, offset = self._read_points(condition, offset, _limits.READ_BATCH, False, vector_names)
             vectors = [(point.vector or {}).get(name) for point in points]
-            rows = _points.packed(
-                [((), ()) if vector is None else (vector.indices, vector.values) for vector in vectors]
-            )
+            rows = pack_sparse_rows([((), ()) if v is None else (v.indices, v.values) for v in vectors])
             yield [point.id for point in points], rows
             if offset is None:
                 return
 
     def salvage_records(self) -> Iterator[tuple[list[Record], int]]:
-        """Every record that can be read, a batch at a time with how many can't."""
-        yield from ((records, 0) for records in self.scroll(vectors=True))
+        """Yield all records that can be read, a batch at a time, each with the number of records that can't be."""
+        for records in self.scroll(vectors=True):
+            yield records, 0
 
     def blob_version(self, name: str) -> str | None:
-        """Changes whenever a blob does; None where nobody else can change it."""
+        """Return a version that changes whenever a blob does; None if no other process can change it."""
         return None
 
-    def publish_blob(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
-        """Say what others are to read in place of a blob while this process writes; nobody reads here."""
+    # Writing
+
+    def check_documents(self, documents: Sequence[Document]) -> None:
+        """Raise StoreError if one of the documents can't be stored."""
+        for document in documents:
+            validate_document(document)
+
+    def add_dense_vector(self, name: str, dim: int, *, multivector: bool = False, precision: str = "float32") -> None:
+        """Add a named dense vector to the schema; documents get theirs by `update_dense`.
+
+        :param multivector: whether a document may have any number of these vectors.
+        :param precision: float32, float16 or int8.
+        """
+        schema = self._schema.add_dense(name, dim, multivector=multivector, precision=precision)
+        self._add_vector(name, schema)
+        self._schema = schema
+        self._write_meta()
+
+    def drop_dense_vector(self, name: str) -> None:
+        """Remove a named dense vector from the schema and from all documents."""
+        self._schema.check_vector(name)
+        self._drop_vector(name)
+        self._schema = self._schema.remove_dense(name)
+        self._write_meta()
+
+    def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
+        """Replace one dense vector of stored documents."""
+        rows = validate_dense_rows(self._schema, name, ids, vectors)
+        self._update_vectors(name, [self._get_point_id(document_id) for document_id in ids], rows)
+
+    def update_sparse(self, name: str, point_ids: Sequence[Any], vectors: Sequence[SparseVector]) -> None:
+        """Replace one sparse vector of documents, which are given by the point ids of `scroll_sparse`."""
+        self._schema.check_vector(name)
+        self._update_vectors(name, point_ids, [self._make_engine_vector(vector) for vector in vectors])
+
+    def publish_blob(self, name: str, get_version: Callable[[], str], get_data: Callable[[], bytes]) -> None:
+        """Let others read what `get_data` returns in place of a blob; by default nobody reads through this process."""
 
     def claim_writing(self) -> tuple[int, bool]:
-        """Become the one who writes, or say who does. A number that changes whenever another may have written, and
-        whether the statistics in the store are known to be those of its documents."""
+        """Become the only writer.
+
+        :return: a number that changes whenever another process may have written, and whether the stored statistics
+            are those of the documents.
+        :raises InUseError: another process is writing.
+        """
         return 0, True
 
     def write_session(self) -> AbstractContextManager[None]:
-        """Within, nobody else comes to write between two writes."""
+        """Return a context within which no other process can write between two writes of this one."""
         return nullcontext()
 
     def mark_statistics_stale(self) -> None:
-        """What was written last may have failed, or not yet: the statistics in the store are to be counted again."""
+        """Note that the last write may have failed: the stored statistics must be counted again."""
 
     def mark_statistics_current(self) -> None:
-        """The statistics in the store are those of its documents."""
+        """Note that the stored statistics are those of the documents."""
 
     def take_over_writing(self) -> None:
-        """Write whoever else does: a folder's lock goes with the process that has it."""
+        """Let the next write take over from another writer. A folder needs none: its lock ends with its process."""
 
-    def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
-        self._update_points(name, [*map(self._point_id, ids)], _checks.written(self._shape, name, ids, vectors))
-
-    def update_sparse(self, name: str, points: Sequence[Any], vectors: Sequence[SparseVector]) -> None:
-        self._update_points(self._shape.known(name), points, [self._sparse(vector) for vector in vectors])
-
-    def close(self) -> None:
-        raise NotImplementedError
+    # Closing
 
     def remove_created(self) -> None:
         """Close the collection and, if this process has created it, remove it."""
         self.close()
 
     def remove_if_empty(self) -> bool:
-        """Remove the collection if this process has created it and it has no documents; whether it was removed."""
+        """Remove the collection if this process has created it and it has no documents; tell whether it was removed."""
         return False
 
     def __enter__(self) -> Self:
@@ -189,32 +230,69 @@ class BaseStore:
     ) -> None:
         self.close()
 
-    def _update_points(self, name: str, points: Sequence[Any], vectors: Sequence[Any]) -> None:
-        named = [(point, {name: vector}) for point, vector in zip(points, vectors, strict=True)]
-        for start in range(0, len(named), BATCH):
-            self._write_vectors(named[start : start + BATCH])
+    # Helpers for subclasses
+
+    def _update_vectors(self, name: str, point_ids: Sequence[Any], vectors: Sequence[Any]) -> None:
+        """Replace one vector of points, a batch at a time."""
+        updates = [(point_id, {name: vector}) for point_id, vector in zip(point_ids, vectors, strict=True)]
+        for start in range(0, len(updates), _limits.WRITE_BATCH):
+            self._write_vectors(updates[start : start + _limits.WRITE_BATCH])
 
     def _index_fields(self, records: Sequence[Record]) -> None:
-        """Index the fields of documents that were written, as long as those of a collection are few."""
-        for key, kind in _points.keys(record.document for record in records).items():
-            if key not in self._indexed and len(self._indexed) < _points.INDEXED:
-                self._index(key, kind)
-                self._indexed.add(key)
+        """Index the metadata fields of written documents, up to the maximal number of indexes."""
+        for key, kind in list_filterable_keys(record.document for record in records).items():
+            if key not in self._indexed_keys and len(self._indexed_keys) < _limits.MAX_FIELD_INDEXES:
+                self._create_index(key, kind)
+                self._indexed_keys.add(key)
 
-    def _record(self, point: Any, payload: Mapping[str, Any] | None = None) -> Record:
-        """A point as it is kept; an engine makes its payload anew each time it is asked for."""
-        found = point.vector or {}
-        dense = {name: found[name] for name in self._shape.dense if name in found}
-        sparse = {name: (found[name].indices, found[name].values) for name in self._shape.sparse if name in found}
-        return _points.record(point.payload if payload is None else payload, dense, sparse)
+    def _make_record(self, point: Any, payload: Mapping[str, Any] | None = None) -> Record:
+        """Return a point as a record.
 
-    def _vectors(self, record: Record) -> dict[str, Any]:
-        """A record's vectors as the engine takes them."""
+        :param payload: the point's payload, if it was read before: engines build it anew at every access.
+        """
+        vectors = point.vector or {}
+        dense = {name: vectors[name] for name in self._schema.dense if name in vectors}
+        sparse = {
+            name: (vectors[name].indices, vectors[name].values) for name in self._schema.sparse if name in vectors
+        }
+        return parse_record(point.payload if payload is None else payload, dense, sparse)
+
+    def _make_engine_vectors(self, record: Record) -> dict[str, Any]:
+        """Return the vectors of a record as the engine takes them, by name."""
         vectors: dict[str, Any] = {name: row.tolist() for name, row in record.dense.items()}
-        vectors.update((name, self._sparse(vector)) for name, vector in record.sparse.items())
+        for name, vector in record.sparse.items():
+            vectors[name] = self._make_engine_vector(vector)
         return vectors
 
-    # What an engine brings
+    def _get_point_id(self, document_id: str) -> Any:
+        """Return the engine's id for a document."""
+        return hash_to_uuid(document_id)
+
+    # Methods that an engine implements; `types.Store` describes the public ones
+
+    def close(self) -> None:
+        """Close the collection."""
+        raise NotImplementedError
+
+    def get(
+        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
+    ) -> list[Record | None]:
+        raise NotImplementedError
+
+    def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
+        raise NotImplementedError
+
+    def search_dense(
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        candidate_ids: Sequence[str] | None = None,
+    ) -> list[Ranking]:
+        raise NotImplementedError
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
@@ -224,38 +302,49 @@ class BaseStore:
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
         raise NotImplementedError
 
-    def _point_id(self, document: str) -> Any:
-        """What the engine knows a document by."""
-        return _points.point_id(document)
+    def blob_versions(self) -> dict[str, str]:
+        raise NotImplementedError
 
-    def _filter(
-        self, where: Where | None, without_vector: str | None = None, *, among: Sequence[str] | None = None
+    def _make_filter(
+        self, where: Where | None, without_vector: str | None = None, *, candidate_ids: Sequence[str] | None = None
     ) -> Any:
-        """The engine's filter: None where all may be found, `NOTHING` where none can be."""
+        """Return the engine's filter: None if all documents match, MATCHES_NOTHING if none can.
+
+        :param without_vector: match only documents that have no vector of this name.
+        :param candidate_ids: match only these documents.
+        """
         raise NotImplementedError
 
-    def _page(self, matching: Any, offset: Any, batch: int, payload: Any, names: Any) -> tuple[Sequence[Any], Any]:
-        """Some points, and where the next ones begin (None at the end)."""
+    def _read_points(
+        self, condition: Any, offset: Any, limit: int, payload_keys: Any, vector_names: Any
+    ) -> tuple[Sequence[Any], Any]:
+        """Return up to `limit` points that match a filter, and the next offset (None at the end).
+
+        :param payload_keys: a list of keys, or True for all and False for none; the same for `vector_names`.
+        """
         raise NotImplementedError
 
-    def _index(self, key: str, kind: str) -> None:
-        """Make filters by a payload key quick."""
+    def _create_index(self, key: str, kind: str) -> None:
+        """Create an index for a payload key; its kind is keyword, integer or float."""
+        raise NotImplementedError
+
+    def _add_vector(self, name: str, schema: VectorSchema) -> None:
+        """Add a dense vector to the engine; `schema` is the new one, which has it."""
         raise NotImplementedError
 
     def _drop_vector(self, name: str) -> None:
+        """Remove a dense vector from the engine."""
         raise NotImplementedError
 
-    def _add_vector(self, name: str, shape: Shape) -> None:
-        """Make room for a vector of the shape the collection is about to have."""
-        raise NotImplementedError
-
-    def _write_vectors(self, vectors: Sequence[tuple[Any, dict[str, Any]]]) -> None:
-        """Replace vectors of documents, each given as the id of its point and what to put there."""
+    def _write_vectors(self, updates: Sequence[tuple[Any, dict[str, Any]]]) -> None:
+        """Replace vectors of points, each given as a point id and vectors by name."""
         raise NotImplementedError
 
     def _write_meta(self) -> None:
+        """Write the schema to the collection."""
         raise NotImplementedError
 
     @staticmethod
-    def _sparse(vector: SparseVector) -> Any:
+    def _make_engine_vector(vector: SparseVector) -> Any:
+        """Return a sparse vector as the engine takes it."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""What the files of a closed folder hold, in short, so that opening it tells when something else has changed them.
+"""Checksums of the files of a closed collection, which show when another program has changed them.
 
-Written last when a folder is closed and taken off before anything is written again: a folder whose process was killed
-has none, and is believed as it is.
+`seal.json` is written last when a collection is closed and removed before anything is written again. A folder whose
+process was killed has none, and is not checked.
 """
 
 from __future__ import annotations
@@ -11,81 +11,91 @@ import os
 import zlib
 from pathlib import Path
 
+from paragloss.atomic_files import write_file_atomically
 from paragloss.errors import StoreError
-from paragloss.stores._files import write_whole
 
-_NAME = "seal.json"
-_SEALED = ("meta.json", "blobs", "models", "shard")
-#: Bytes of a file that are looked at, half of them at its end; holes are passed over.
-_MOST, _BLOCK = 1 << 20, 1 << 16
-
-
-def seal(home: Path) -> None:
-    """Note what is there now."""
-    write_whole(home / _NAME, json.dumps({name: _sum(home / name) for name in _files(home)}).encode())
+_SEAL_FILE = "seal.json"
+_SEALED_PARTS = ("meta.json", "blobs", "models", "shard")
+#: Bytes of a file that enter its checksum, at most: half of them from its start, half from its end.
+_MAX_CHECKED_BYTES = 1 << 20
+_BLOCK_SIZE = 1 << 16
+_BEYOND_ANY_FILE = 1 << 62
+_MISSING_FILE = -1
 
 
-def unseal(home: Path) -> bool:
-    """Take the note off; whether there was one."""
-    there = (home / _NAME).exists()
-    (home / _NAME).unlink(missing_ok=True)
-    return there
+def write_seal(folder: Path) -> None:
+    """Write the checksums of a collection's files."""
+    checksums = {name: _checksum_file(folder / name) for name in _list_sealed_files(folder)}
+    write_file_atomically(folder / _SEAL_FILE, json.dumps(checksums).encode())
 
 
-def broken(home: Path) -> str:
-    """The first file that is not what it was when the folder was closed; "" where all are, or nothing is known."""
+def remove_seal(folder: Path) -> bool:
+    """Remove the checksums; tell whether there were any."""
+    had_seal = (folder / _SEAL_FILE).exists()
+    (folder / _SEAL_FILE).unlink(missing_ok=True)
+    return had_seal
+
+
+def find_changed_file(folder: Path) -> str:
+    """Return the first file that has changed since the collection was closed; "" if none has, or it has no seal."""
     try:
-        noted = json.loads((home / _NAME).read_bytes())
-        sealed = {str(name): int(value) for name, value in noted.items()}
+        content = json.loads((folder / _SEAL_FILE).read_bytes())
+        checksums = {str(name): int(checksum) for name, checksum in content.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return ""
-    return next((name for name, value in sealed.items() if _sum(home / name) != value), "")
+    changed = (name for name, checksum in checksums.items() if _checksum_file(folder / name) != checksum)
+    return next(changed, "")
 
 
-def check_seal(path: Path, anyway: bool) -> None:
-    """Refuse a folder that something else has changed, unless it is to be opened `anyway`."""
-    if not anyway and (changed := broken(path)):
+def check_seal(folder: Path) -> None:
+    """Raise StoreError if another program has changed a file since the collection was closed."""
+    changed = find_changed_file(folder)
+    if changed:
         raise StoreError(
-            f"{path} is damaged: {changed} is not what it was when the collection was closed; restore a copy, or "
+            f"{folder} is damaged: {changed} is not what it was when the collection was closed; restore a copy, or "
             "`paragloss repair` keeps what can be read"
         )
 
 
-def _files(home: Path) -> list[str]:
-    paths = [path for part in _SEALED for path in (home / part, *sorted((home / part).rglob("*")))]
-    return [path.relative_to(home).as_posix() for path in paths if path.is_file() and not path.name.startswith(".")]
+def _list_sealed_files(folder: Path) -> list[str]:
+    """Return the relative paths of all files whose checksums are written, without temporary ones."""
+    paths = [path for part in _SEALED_PARTS for path in (folder / part, *sorted((folder / part).rglob("*")))]
+    return [path.relative_to(folder).as_posix() for path in paths if path.is_file() and not path.name.startswith(".")]
 
 
-def _sum(path: Path) -> int:
-    """A checksum of a file's size and of what it holds, wherever its holes are; -1 where there is none."""
+def _checksum_file(path: Path) -> int:
+    """Return a checksum of a file's size, start and end, independent of its holes; -1 if there is no such file."""
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError:
-        return -1
+        return _MISSING_FILE
     try:
-        size = os.fstat(file).st_size
-        total = zlib.crc32(str(size).encode())
-        for start, end in ((0, min(size, _MOST // 2)), (max(_MOST // 2, size - _MOST // 2), size)):
-            total = _summed(file, start, end, total)
-        return total
+        size = os.fstat(descriptor).st_size
+        checksum = zlib.crc32(str(size).encode())
+        half = _MAX_CHECKED_BYTES // 2
+        for start, end in ((0, min(size, half)), (max(half, size - half), size)):
+            checksum = _extend_checksum(descriptor, start, end, checksum)
+        return checksum
     finally:
-        os.close(file)
+        os.close(descriptor)
 
 
-def _summed(file: int, start: int, end: int, total: int) -> int:
-    while (start := _data(file, start)) < end:
-        start -= start % _BLOCK  # so that blocks are the same whatever the disk keeps as holes
-        os.lseek(file, start, os.SEEK_SET)
-        block = os.read(file, min(_BLOCK, end - start))
+def _extend_checksum(descriptor: int, start: int, end: int, checksum: int) -> int:
+    """Add the blocks of a file between two offsets to a checksum; blocks of zeros are skipped."""
+    offset = _find_data(descriptor, start)
+    while offset < end:
+        offset -= offset % _BLOCK_SIZE  # so that blocks are the same wherever the file system has holes
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        block = os.read(descriptor, min(_BLOCK_SIZE, end - offset))
         if block != bytes(len(block)):
-            total = zlib.crc32(block, zlib.crc32(str(start).encode(), total))
-        start += _BLOCK
-    return total
+            checksum = zlib.crc32(block, zlib.crc32(str(offset).encode(), checksum))
+        offset = _find_data(descriptor, offset + _BLOCK_SIZE)
+    return checksum
 
 
-def _data(file: int, start: int) -> int:
-    """Where the next bytes are that are no hole, as far as the disk can tell."""
+def _find_data(descriptor: int, offset: int) -> int:
+    """Return the first offset from `offset` on that is not in a hole, as far as the file system knows."""
     try:
-        return os.lseek(file, start, os.SEEK_DATA) if hasattr(os, "SEEK_DATA") else start
-    except OSError:
-        return 1 << 62
+        return os.lseek(descriptor, offset, os.SEEK_DATA) if hasattr(os, "SEEK_DATA") else offset
+    except OSError:  # there are only holes up to the end
+        return _BEYOND_ANY_FILE

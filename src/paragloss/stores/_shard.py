@@ -1,11 +1,8 @@
-"""The engine in a folder: asked one thing at a time, written durably, its graphs built beside it. Knows points and
-vectors, nothing of documents."""
+"""The embedded engine in a folder: one call at a time, durable writes, graphs built in a copy."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -14,207 +11,229 @@ from typing import Any
 
 import qdrant_edge as edge
 
+from paragloss.atomic_files import sync_files_in
 from paragloss.errors import ClosedError, StoreError
-from paragloss.stores import _files, _snapshots
-from paragloss.stores._guards import ROOM, TOGETHER, enough_room, loaded, told
-from paragloss.stores._points import BATCH, Between, Match, limits
-from paragloss.stores._shape import Shape
+from paragloss.stores import _limits
+from paragloss.stores._disk_space import check_free_space
+from paragloss.stores._engine_files import copy_engine_files, exchange_engine_files, measure_engine_size
+from paragloss.stores._engine_jobs import build_graphs
+from paragloss.stores._engine_loading import engine_errors_as_store_error, load_engine
+from paragloss.stores._filters import Condition, RangeCondition, get_range_bounds
+from paragloss.stores._schema import VectorSchema
 
-_OPTIMIZE = f"""{TOGETHER}
-shard.optimize()
-shard.flush()
-shard.close()
-"""
-#: Documents written between two syncs of everything; a long one counts as several.
-FLUSH = 10_000
+#: Payload keys that are indexed from the start.
+_INDEXED_KEYS = ("id", "lang", "flags")
 
 
 class Shard:
-    """An engine that is open. Who wants others to read but not to write holds `writing`, then, to have the engine
-    alone, a `turn`: it holds the interpreter while it works, so turns cost nothing."""
+    """An open engine.
 
-    def __init__(self, path: Path, engine: Any, *, read_only: str = "") -> None:
-        """
-        :param read_only: why nothing can be written, and what to do about it; "" where it can.
-        """
+    `lock` allows one call of the engine at a time; it costs nothing, because the engine holds Python's interpreter lock
+    while it works. `write_lock` excludes other writers and lets readers continue. Whoever needs both takes
+    `write_lock` first.
+
+    :param read_only_reason: why nothing can be written, and what to do about it; "" if it can be written.
+    """
+
+    def __init__(self, path: Path, engine: Any, *, read_only_reason: str = "") -> None:
         self.path = path
-        self.read_only = read_only
-        self.turn, self.writing = threading.RLock(), threading.RLock()
+        self.read_only_reason = read_only_reason
+        self.lock, self.write_lock = threading.RLock(), threading.RLock()
         self._engine = engine
-        self._unflushed = 0
-        self._building = threading.Lock()  # one graph at a time: what was written since is noted for one
-        self._since: set[int] | None = None  # points written since a copy was made
+        self._unflushed_documents = 0
+        self._optimize_lock = threading.Lock()
+        self._changed_points: set[int] | None = None  # points written since a copy was made; None if there is no copy
 
     @property
     def engine(self) -> Any:
+        """The engine's object; raises ClosedError after `close`."""
         if self._engine is None:
             raise ClosedError(f"{self.path} has been closed: open it again")
         return self._engine
 
-    @property
-    def indexed(self) -> set[str]:
-        """The payload keys that filters find quickly."""
+    def list_indexed_keys(self) -> set[str]:
+        """Return the payload keys that have an index."""
         return set(self.engine.info().payload_schema)
 
-    def ask(self, method: str, *args: Any) -> Any:
-        with self.turn, told(f"{self.path} could not be read"):
-            return getattr(self.engine, method)(*args)
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Call a reading method of the engine by name."""
+        with self.lock, engine_errors_as_store_error(f"{self.path} could not be read"):
+            return getattr(self.engine, method)(*arguments)
 
-    def payloads(self, points: Sequence[int], key: str) -> list[tuple[int, str]]:
-        """What some points hold under one key."""
-        found = self.ask("retrieve", points, [key], False) if points else []
-        return [(point.id, point.payload[key]) for point in found]
+    def read_payload_key(self, point_ids: Sequence[int], key: str) -> list[tuple[int, str]]:
+        """Return pairs of point id and the value under one payload key; points that don't exist are left out."""
+        points = self.call("retrieve", point_ids, [key], False) if point_ids else []
+        return [(point.id, point.payload[key]) for point in points]
 
     def update(
-        self, operation: Any, points: Sequence[int] = (), *, weight: int = 1, needed_room: int | None = None
+        self, operation: Any, point_ids: Sequence[int] = (), *, n_documents: int = 1, needed_bytes: int | None = None
     ) -> None:
-        """Apply and make durable: the engine has written its log when it returns, which survives a kill of this
-        process, and the log is synced to disk, which survives a power cut. Syncing everything else costs ten
-        times as much and is done when the log has grown, so that opening never has much of it to read."""
-        self.writable(needed_room)
-        with self.writing, self.turn, told(f"{self.path} could not be written"):
-            if self._since is not None:
-                self._since.update(points)
+        """Apply a write operation durably.
+
+        When this returns, the engine has written its log and the log is synced to disk, so the write survives a power
+        cut. Syncing all other files takes ten times as long. It is done when the log has grown, so that opening the
+        folder never has much of the log to apply.
+
+        :param point_ids: the points that the operation changes.
+        :param n_documents: how many documents the operation counts as towards the next sync of all files.
+        :param needed_bytes: bytes that must be free on the disk.
+        """
+        self.check_writable(needed_bytes)
+        with self.write_lock, self.lock, engine_errors_as_store_error(f"{self.path} could not be written"):
+            if self._changed_points is not None:
+                self._changed_points.update(point_ids)
             self.engine.update(operation)
-            self._unflushed += weight
-            if self._unflushed >= FLUSH or sys.platform == "win32":
+            self._unflushed_documents += n_documents
+            if self._unflushed_documents >= _limits.FLUSH_INTERVAL or sys.platform == "win32":
                 self._flush(self.engine)
             else:
-                _files.sync_contents(self.path / "shard" / "wal")
+                sync_files_in(self.path / "shard" / "wal")
 
-    def writable(self, needed_room: int | None = None) -> None:
-        """Raise StoreError where nothing can be written, or the disk has less than the needed room."""
-        if self.read_only:
-            raise StoreError(f"{self.path} can't be written: {self.read_only}")
-        enough_room(self.path, needed=needed_room)
+    def check_writable(self, needed_bytes: int | None = None) -> None:
+        """Raise StoreError if the collection is read-only or the disk has fewer free bytes than needed."""
+        if self.read_only_reason:
+            raise StoreError(f"{self.path} can't be written: {self.read_only_reason}")
+        check_free_space(self.path, needed_bytes=needed_bytes)
 
-    def add_vector(self, name: str, shape: Shape) -> None:
-        kept = _params(shape, name)
-        made = edge.UpdateOperation.create_dense_vector(
-            name, shape.dense[name], edge.Distance.Dot, kept.multivector_config, kept.datatype
+    def add_vector(self, name: str, schema: VectorSchema) -> None:
+        """Add a dense vector that the given, new schema describes."""
+        params = _make_vector_params(schema, name)
+        operation = edge.UpdateOperation.create_dense_vector(
+            name, schema.dense[name], edge.Distance.Dot, params.multivector_config, params.datatype
         )
-        self.update(made)
-        if kept.quantization_config is not None:  # the engine takes coarse copies only when it opens
-            with self.turn:
+        self.update(operation)
+        if params.quantization_config is not None:  # the engine accepts quantization only when it is opened
+            with self.lock:
                 self.engine.flush()
                 self.engine.close()
-                self._engine = loaded(self.path / "shard", config(shape))
+                self._engine = load_engine(self.path / "shard", make_engine_config(schema))
 
-    def optimize(self, shape: Callable[[], Shape]) -> None:
-        """Build the graphs that dense searches walk, with coarse copies of the vectors to walk by, which takes half the
-        time. Searches and writes go on meanwhile.
+    def optimize(self, get_schema: Callable[[], VectorSchema]) -> None:
+        """Build the HNSW graphs for dense searches, while searches and writes go on.
 
-        The engine would hold the interpreter for all of it (minutes for 100,000 documents; no interrupt, no other
-        thread), so another process does it, which dies with this one, on a copy of the engine's files. What was
-        written since is brought over before the copy takes the place of the original, unless other vectors are kept
-        by then.
+        The engine would hold the interpreter lock for all of it (minutes for 100,000 documents), so a child process
+        builds the graphs in a copy of the engine's files. Points that were written since are then copied over, and the
+        copy takes the place of the original, unless the collection's vectors have changed meanwhile.
         """
-        with self._building:
+        with self._optimize_lock:
             try:
-                with self.writing:
-                    enough_room(self.path, needed=ROOM + 2 * _snapshots.size(self.path))
-                    before, self._since = shape(), set()
-                    with told(f"{self.path} could not be copied"):
-                        with self.turn:
-                            self.engine.flush()
-                        copy = _snapshots.copied(self.path)
+                schema, copy = self._copy_files(get_schema)
                 try:
-                    with told(f"{self.path} could not be optimized"):
-                        self._build(copy / "shard", before)
-                        with self.writing:
-                            if shape() == before:
-                                self._bring_over(copy / "shard")
-                                self._replace(copy)
+                    with engine_errors_as_store_error(f"{self.path} could not be optimized"):
+                        self._build_graphs(copy / "shard", schema)
+                        with self.write_lock:
+                            if get_schema() == schema:
+                                self._copy_changed_points(copy / "shard")
+                                self._switch_to_copy(copy)
                 finally:
                     shutil.rmtree(copy, ignore_errors=True)
             finally:
-                self._since = None
+                self._changed_points = None
 
     def close(self) -> bool:
-        """Whether it was open."""
+        """Close the engine; tell whether it was open."""
         engine, self._engine = self._engine, None
-        if engine is not None:
-            if self._unflushed:
-                self._flush(engine)
-            engine.close()
-        return engine is not None
+        if engine is None:
+            return False
+        if self._unflushed_documents:
+            self._flush(engine)
+        engine.close()
+        return True
 
     def _flush(self, engine: Any) -> None:
-        """Sync everything. Opening reads the last write again, in vain: so that is one of nothing."""
+        """Sync all files. Opening applies the last write of the log again, so the last one is made an empty one."""
         engine.update(edge.UpdateOperation.delete_points([]))
         engine.flush()
-        self._unflushed = 0
+        self._unflushed_documents = 0
 
-    def _build(self, folder: Path, shape: Shape) -> None:
-        """Have another process build graphs in a folder of the engine's that nobody has open."""
-        loaded(folder, config(shape, walked=True)).close()
-        try:
-            subprocess.run([sys.executable, "-c", _OPTIMIZE, folder, str(os.getpid())], check=True, capture_output=True)
-        except subprocess.CalledProcessError as error:
-            reason = error.stderr.decode(errors="replace").strip()[-300:]
-            raise StoreError(f"{self.path} could not be optimized ({reason}); its documents are unharmed") from None
+    def _copy_files(self, get_schema: Callable[[], VectorSchema]) -> tuple[VectorSchema, Path]:
+        """Copy the engine's files and record changed points from now on; return the schema and the copy's folder."""
+        with self.write_lock:
+            needed_bytes = _limits.FREE_BYTES_TO_WRITE + 2 * measure_engine_size(self.path)
+            check_free_space(self.path, needed_bytes=needed_bytes)
+            schema = get_schema()
+            self._changed_points = set()
+            with engine_errors_as_store_error(f"{self.path} could not be copied"):
+                with self.lock:
+                    self.engine.flush()
+                return schema, copy_engine_files(self.path)
 
-    def _bring_over(self, folder: Path) -> None:
-        """Points that were written since the copy was made, as they are now."""
-        new, since = loaded(folder), sorted(self._since or ())
+    def _build_graphs(self, shard_folder: Path, schema: VectorSchema) -> None:
+        """Build graphs over quantized vectors, which takes half the time, in a copy of the engine's files."""
+        load_engine(shard_folder, make_engine_config(schema, quantize_all=True)).close()
         try:
-            for start in range(0, len(since), BATCH):
-                some = since[start : start + BATCH]
-                here = self.ask("retrieve", some, True, True)
-                gone = set(some) - {point.id for point in here}
-                if here:
-                    points = [edge.Point(point.id, point.vector, point.payload) for point in here]
-                    new.update(edge.UpdateOperation.upsert_points(points))
-                if gone:
-                    new.update(edge.UpdateOperation.delete_points(sorted(gone)))
+            build_graphs(shard_folder)
+        except StoreError as error:
+            raise StoreError(f"{self.path} could not be optimized ({error}); its documents are unharmed") from None
+
+    def _copy_changed_points(self, shard_folder: Path) -> None:
+        """Bring points that changed since the copy was made over to it."""
+        copy_engine, changed = load_engine(shard_folder), sorted(self._changed_points or ())
+        try:
+            for start in range(0, len(changed), _limits.WRITE_BATCH):
+                point_ids = changed[start : start + _limits.WRITE_BATCH]
+                existing = self.call("retrieve", point_ids, True, True)
+                deleted_ids = set(point_ids) - {point.id for point in existing}
+                if existing:
+                    points = [edge.Point(point.id, point.vector, point.payload) for point in existing]
+                    copy_engine.update(edge.UpdateOperation.upsert_points(points))
+                if deleted_ids:
+                    copy_engine.update(edge.UpdateOperation.delete_points(sorted(deleted_ids)))
         finally:
-            new.flush()
-            new.close()
+            copy_engine.flush()
+            copy_engine.close()
 
-    def _replace(self, copy: Path) -> None:
-        """Go on with the copy's engine in place of this one's. A kill in between is mended by opening."""
-        with self.turn:
+    def _switch_to_copy(self, copy: Path) -> None:
+        """Put the copy in the place of the engine's files and open it. If killed meanwhile, opening recovers."""
+        with self.lock:
             self.engine.flush()
             self.engine.close()
             try:
-                _snapshots.exchange(self.path, copy)
+                exchange_engine_files(self.path, copy)
             finally:
-                self._engine, self._unflushed = loaded(self.path / "shard"), 0
+                self._engine, self._unflushed_documents = load_engine(self.path / "shard"), 0
 
 
-def create(path: Path, shape: Shape) -> Any:
-    """A new engine in a folder."""
-    engine = edge.EdgeShard.create(str(path / "shard"), config(shape))
-    for key in ("id", "lang", "flags"):
+def create_engine(collection: Path, schema: VectorSchema) -> Any:
+    """Create an engine in a collection's folder, with indexes for ids, languages and flags."""
+    engine = edge.EdgeShard.create(str(collection / "shard"), make_engine_config(schema))
+    for key in _INDEXED_KEYS:
         engine.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
     engine.flush()
     return engine
 
 
-def config(shape: Shape, *, walked: bool = False) -> Any:
+def make_engine_config(schema: VectorSchema, *, quantize_all: bool = False) -> Any:
+    """Return the engine's configuration for a schema.
+
+    :param quantize_all: whether all dense vectors get quantized copies, by which graphs are built faster.
+    """
     return edge.EdgeConfig(
-        vectors={name: _params(shape, name, walked=walked) for name in shape.dense},
-        sparse_vectors={name: edge.EdgeSparseVectorParams() for name in shape.sparse},
+        vectors={name: _make_vector_params(schema, name, quantize=quantize_all) for name in schema.dense},
+        sparse_vectors={name: edge.EdgeSparseVectorParams() for name in schema.sparse},
     )
 
 
-def _params(shape: Shape, name: str, *, walked: bool = False) -> Any:
-    """How the engine keeps a dense vector. Coarse copies stay in memory, what they stand for on disk; those by which a
-    graph is `walked` are there beside whole ones."""
-    int8 = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
-    coarse = shape.precision.get(name) == "int8"
+def make_engine_condition(condition: Condition) -> Any:
+    """Return a condition of a filter as the engine takes it."""
+    if isinstance(condition, RangeCondition):
+        return edge.FieldCondition(condition.key, range=edge.RangeFloat(**get_range_bounds(condition.range)))
+    return edge.FieldCondition(condition.key, match=edge.MatchAny(condition.values))
+
+
+def _make_vector_params(schema: VectorSchema, name: str, *, quantize: bool = False) -> Any:
+    """Return how the engine stores a dense vector.
+
+    int8 vectors are quantized copies in memory of float32 vectors on disk.
+    """
+    is_int8 = schema.precision.get(name) == "int8"
+    quantization = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
+    is_multivector = name in schema.multivectors
     return edge.EdgeVectorParams(
-        size=shape.dense[name],
+        size=schema.dense[name],
         distance=edge.Distance.Dot,
-        on_disk=True if coarse else None,
-        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if name in shape.several else None,
-        datatype=edge.VectorStorageDatatype.Float16 if shape.precision.get(name) == "float16" else None,
-        quantization_config=int8 if coarse or walked else None,
+        on_disk=True if is_int8 else None,
+        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if is_multivector else None,
+        datatype=edge.VectorStorageDatatype.Float16 if schema.precision.get(name) == "float16" else None,
+        quantization_config=quantization if is_int8 or quantize else None,
     )
-
-
-def condition(match: Match | Between) -> Any:
-    """One condition of a filter."""
-    if isinstance(match, Between):
-        return edge.FieldCondition(match.key, range=edge.RangeFloat(**limits(match.range)))
-    return edge.FieldCondition(match.key, match=edge.MatchAny(match.values))

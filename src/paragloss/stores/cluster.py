@@ -1,7 +1,7 @@
-"""A collection on a Qdrant server or cluster, reached over HTTP. Same records and searches as `embedded`.
+"""A collection on a Qdrant server or cluster, over HTTP. Same records and searches as `embedded`.
 
-Blobs live in a second collection, NAME--blobs. Any number of processes read a collection, and one at a time writes it:
-every write goes through the right to (`_fence`), which is taken where it is not held, and given back.
+Blobs are in a second collection, NAME--blobs. Any number of processes read a collection, and one at a time writes it:
+every write needs the fencing token (`_writer_fence`), which is taken if it is not held, and released afterwards.
 """
 
 from __future__ import annotations
@@ -17,32 +17,54 @@ from typing import Any, TypeVar
 from paragloss import __version__
 from paragloss.errors import InUseError, StoreError, unread_format
 from paragloss.ranking import ranked
-from paragloss.stores import _checks, _points, _server, _shape
+from paragloss.stores import _limits
 from paragloss.stores._base import BaseStore
-from paragloss.stores._blobs import Blobs
-from paragloss.stores._fence import Fence
-from paragloss.stores._point_ids import Names
-from paragloss.stores._points import BATCH
-from paragloss.stores._shape import Placement, Shape
+from paragloss.stores._document_ids import DocumentIds
+from paragloss.stores._filters import MATCHES_NOTHING, build_conditions, list_filterable_keys
+from paragloss.stores._payload import KEYS_WITHOUT_TEXT, build_payload, hash_to_uuid, pack_sparse_rows
+from paragloss.stores._qdrant_server import (
+    connect,
+    make_server_condition,
+    make_vector_params,
+    resolve_alias,
+    split_into_requests,
+)
+from paragloss.stores._schema import FORMAT, Placement, VectorSchema, check_name
+from paragloss.stores._server_blobs import ServerBlobs
+from paragloss.stores._top_k import fetch_top_k
+from paragloss.stores._validation import validate_query_vectors, validate_records
+from paragloss.stores._writer_fence import WriterFence, get_blob_collection
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
 
+#: Blob that holds the collection's schema.
+_META_BLOB = "collection"
+_INDEXED_KEYS = ("lang", "flags")
+_DEFAULT_REPLICAS = 3
+_POLL_SECONDS = 0.2
+_MAX_REASON_LENGTH = 300
+
 
 class ClusterStore(BaseStore):
-    """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
+    """See `types.Store`. Opened with `open` or `create`; the API key of the server comes from QDRANT_API_KEY.
+
+    :param location: the collection's address, for error messages.
+    """
 
     has_journal = True
 
-    def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:
+    def __init__(self, client: Any, name: str, schema: VectorSchema, location: str) -> None:
         self._client = client
         self._name = name
-        self._shape = shape
-        self._where = where
-        self._indexed = {"lang", "flags"}
-        self._names = Names(self._ids)
-        self._blobs = Blobs(client, f"{name}--blobs", self._ask, self._write)
-        self._fence = Fence(client, name, self._ask, where)
+        self._schema = schema
+        self._location = location
+        self._indexed_keys = set(_INDEXED_KEYS)
+        self._document_ids = DocumentIds(self._read_document_ids)
+        self._blobs = ServerBlobs(client, get_blob_collection(name), self._call, self._write)
+        self._fence = WriterFence(client, name, self._call, location)
+
+    # Opening and closing
 
     @classmethod
     def create(
@@ -52,75 +74,76 @@ class ClusterStore(BaseStore):
         *,
         dense: Mapping[str, int],
         sparse: Sequence[str],
-        several: Sequence[str] = (),
+        multivectors: Sequence[str] = (),
         precision: Mapping[str, str] = MappingProxyType({}),
         placement: Placement | None = None,
         timeout: int = 60,
     ) -> ClusterStore:
-        """Start an empty collection."""
-        from qdrant_client import models
-
-        shape = Shape.of(dense, sparse, several, precision)
-        store = cls(_server.connect(url, timeout), _shape.named(name, "collection"), shape, f"{url}/{name}")
-        if store._ask(store._client.collection_exists, name):
-            raise StoreError(f"{store._where} exists already: open it, or choose another name")
-        placement = placement or Placement()
-        options = {
-            "shard_number": placement.shards,
-            "replication_factor": (replicas := placement.replicas or min(3, store._nodes())),
-            "write_consistency_factor": (replicas + 1) // 2,  # writing goes on while one is away
-        }
-        store._ask(
-            store._client.create_collection,
-            name,
-            vectors_config={
-                vector: models.VectorParams(**_server.params(shape, vector, on_disk=placement.on_disk))
-                for vector in dense
-            },
-            sparse_vectors_config={
-                vector: models.SparseVectorParams(index=models.SparseIndexParams(on_disk=placement.on_disk or None))
-                for vector in sparse
-            },
-            on_disk_payload=True,
-            **options,
-        )
-        for key in ("lang", "flags"):
-            store._index(key, "keyword")
-        if not store._blobs.exist():
-            store._blobs.create(**options | {"shard_number": 1})
-        store._fence.begin()
+        """Create an empty collection on a server; `VectorSchema` and `Placement` describe the arguments."""
+        schema = VectorSchema.build(dense, sparse, multivectors, precision)
+        store = cls(connect(url, timeout), check_name(name, "collection"), schema, f"{url}/{name}")
+        if store._call(store._client.collection_exists, name):
+            raise StoreError(f"{store._location} exists already: open it, or choose another name")
+        store._create_collections(placement or Placement())
+        for key in _INDEXED_KEYS:
+            store._create_index(key, "keyword")
+        store._fence.create()
         store._write_meta()
         return store
 
     @classmethod
+    def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
+        """Open a collection of a server; raise StoreError if it is not one of ours, or can't be read."""
+        client = connect(url, timeout)
+        collection = resolve_alias(client, check_name(name, "collection"))
+        store = cls(client, collection, VectorSchema({}, ()), f"{url}/{name}")
+        if not store._blobs.exists():
+            raise StoreError(f"{store._location} is not a collection of ours (paragloss index makes one)")
+        data = store.read_blob(_META_BLOB)
+        if data is None:
+            raise StoreError(f"{store._location} was never finished: delete it on the server and index again")
+        meta = json.loads(data)
+        if meta["format"] != FORMAT:
+            raise StoreError(unread_format(store._location, meta, str(FORMAT)))
+        store._schema = VectorSchema.from_json(meta)
+        return store
+
+    @classmethod
     def exists(cls, url: str, name: str, *, timeout: int = 60) -> bool:
-        """Whether the server has such a collection."""
-        client = _server.connect(url, timeout)
+        """Tell whether a server has a collection of ours with this name."""
+        client = connect(url, timeout)
         try:
-            return bool(cls(client, _server.meant(client, name), Shape({}, ()), f"{url}/{name}")._blobs.exist())
+            store = cls(client, resolve_alias(client, name), VectorSchema({}, ()), f"{url}/{name}")
+            return store._blobs.exists()
         finally:
             client.close()
 
     @classmethod
-    def discard(cls, url: str, name: str, *, timeout: int = 60) -> None:
-        """Take the collection off the server."""
-        client = _server.connect(url, timeout)
+    def delete_collection(cls, url: str, name: str, *, timeout: int = 60) -> None:
+        """Delete a collection from a server."""
+        client = connect(url, timeout)
         try:
-            for each in (name, f"{name}--blobs"):
-                client.delete_collection(each)
+            for collection in (name, get_blob_collection(name)):
+                client.delete_collection(collection)
         finally:
             client.close()
 
+    def close(self) -> None:
+        self._fence.release()
+        self._client.close()
+
     def remove_created(self) -> None:
-        """Remove the collection, which this process has created, while it alone has the right to write."""
+        """Delete the collection, which this process has created, while no other process can write, and close it."""
         with self.write_session():
             self.claim_writing()
             self._delete_collections()
         self._client.close()
 
     def remove_if_empty(self) -> bool:
-        """Remove the collection, which this process has created, if it has no documents; whether it did. Nobody else
-        can write between the two."""
+        """Delete the collection, which this process has created, if it has no documents; tell whether it was deleted.
+
+        No other process can write between the count and the deletion.
+        """
         with self.write_session():
             self.claim_writing()
             if self.count():
@@ -129,86 +152,53 @@ class ClusterStore(BaseStore):
         self._client.close()
         return True
 
-    def _delete_collections(self) -> None:
-        for name in (self._name, f"{self._name}--blobs"):
-            self._ask(self._client.delete_collection, name)
-
-    @classmethod
-    def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
-        client = _server.connect(url, timeout)
-        store = cls(client, _server.meant(client, _shape.named(name, "collection")), Shape({}, ()), f"{url}/{name}")
-        if not store._blobs.exist():
-            raise StoreError(f"{store._where} is not a collection of ours (paragloss index makes one)")
-        data = store.read_blob("collection")
-        if data is None:
-            raise StoreError(f"{store._where} was never finished: delete it on the server and index again")
-        meta = json.loads(data)
-        if meta["format"] != _shape.FORMAT:
-            raise StoreError(unread_format(store._where, meta, str(_shape.FORMAT)))
-        store._shape = Shape.from_json(meta)
-        return store
+    # Documents
 
     def add(self, records: Sequence[Record]) -> None:
-        for batch in _server.batches(_checks.checked(records, self._shape)):
-            self._write(self._client.upsert, self._name, [self._point(record) for record in batch])
-            if not self._indexed.issuperset(_points.keys(record.document for record in batch)):
-                self._indexed |= set(self._ask(self._client.get_collection, self._name).payload_schema)
+        for batch in split_into_requests(validate_records(records, self._schema)):
+            self._write(self._client.upsert, self._name, [self._make_point(record) for record in batch])
+            if not self._indexed_keys.issuperset(list_filterable_keys(record.document for record in batch)):
+                self._indexed_keys |= set(self._call(self._client.get_collection, self._name).payload_schema)
                 self._index_fields(batch)
-
-    def _nodes(self) -> int:
-        """How many the server says it has."""
-        with suppress(StoreError):  # a key that may not ask
-            about = self._ask(self._client.cluster_status)
-            return len(about.peers) if about.status == "enabled" else 1
-        return 1
 
     def delete(self, ids: Sequence[str]) -> int:
         from qdrant_client import models
 
-        points = list(dict.fromkeys(map(_points.point_id, ids)))
-        found = self._ask(self._client.retrieve, self._name, points, with_payload=False, with_vectors=False)
-        if found:
-            selector = models.PointIdsList(points=[point.id for point in found])
+        point_ids = list(dict.fromkeys(map(hash_to_uuid, ids)))
+        points = self._call(self._client.retrieve, self._name, point_ids, with_payload=False, with_vectors=False)
+        if points:
+            selector = models.PointIdsList(points=[point.id for point in points])
             self._write(self._client.delete, self._name, selector)
-        return len(found)
+        return len(points)
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
-        names, payload = self._shape.names(vectors), True if text else list(_points.BARE)
-        points = [_points.point_id(id) for id in ids]
-        found = {}
-        for start in range(0, len(points), BATCH):
-            some = points[start : start + BATCH]
-            for point in self._ask(
-                self._client.retrieve, self._name, some, with_payload=payload, with_vectors=names or False
-            ):
-                found[point.id.replace("-", "")] = self._record(point)
-        return [found.get(point) for point in points]
-
-    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
-        found = self.get(ids, vectors=[name], text=False)
-        vectors = [None if record is None else record.sparse.get(name) for record in found]
-        langs = ["" if record is None else record.document.lang for record in found]
-        return langs, _points.packed([((), ()) if v is None else (v.indices, v.values) for v in vectors])
+        options = {
+            "with_payload": True if text else list(KEYS_WITHOUT_TEXT),
+            "with_vectors": self._schema.select_names(vectors) or False,
+        }
+        point_ids = [hash_to_uuid(document_id) for document_id in ids]
+        records: dict[str, Record] = {}
+        for start in range(0, len(point_ids), _limits.WRITE_BATCH):
+            batch = point_ids[start : start + _limits.WRITE_BATCH]
+            for point in self._call(self._client.retrieve, self._name, batch, **options):
+                records[point.id.replace("-", "")] = self._make_record(point)
+        return [records.get(point_id) for point_id in point_ids]
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
-        matching = self._filter(where, without_vector)
-        if matching is _points.NOTHING:
+        condition = self._make_filter(where, without_vector)
+        if condition is MATCHES_NOTHING:
             return 0
-        return int(self._ask(self._client.count, self._name, count_filter=matching, exact=True).count)
+        return int(self._call(self._client.count, self._name, count_filter=condition, exact=True).count)
 
-    def _page(self, matching: Any, offset: Any, batch: int, payload: Any, names: Any) -> tuple[Sequence[Any], Any]:
-        found: tuple[Sequence[Any], Any] = self._ask(
-            self._client.scroll,
-            self._name,
-            scroll_filter=matching,
-            limit=batch,
-            offset=offset,
-            with_payload=payload,
-            with_vectors=names,
-        )
-        return found
+    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        records = self.get(ids, vectors=[name], text=False)
+        langs = ["" if record is None else record.document.lang for record in records]
+        vectors = [None if record is None else record.sparse.get(name) for record in records]
+        return langs, pack_sparse_rows([((), ()) if v is None else (v.indices, v.values) for v in vectors])
+
+    # Searching
 
     def search_dense(
         self,
@@ -218,46 +208,63 @@ class ClusterStore(BaseStore):
         where: Where | None = None,
         *,
         exact: bool = False,
-        among: Sequence[str] | None = None,
+        candidate_ids: Sequence[str] | None = None,
     ) -> list[Ranking]:
-        """`exact` compares with every document, or with those it is `among`, instead of walking the graph."""
-        queries = _checks.asked(self._shape, name, vectors)
-        return self._search(name, queries, k, self._filter(where, among=among), exact=exact, narrow=bool(where))
+        from qdrant_client import models
+
+        queries = validate_query_vectors(self._schema, name, vectors)
+        quantization = models.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_limits.OVERSAMPLING)
+        hnsw_ef = _limits.HNSW_EF_FILTERED if where else _limits.HNSW_EF
+        params = models.SearchParams(exact=exact, hnsw_ef=hnsw_ef, quantization=quantization)
+        return self._search(name, queries, k, self._make_filter(where, candidate_ids=candidate_ids), params)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
-        self._shape.known(name)
-        return self._search(name, [self._sparse(vector) for vector in vectors], k, self._filter(where))
+        self._schema.check_vector(name)
+        queries = [self._make_engine_vector(vector) for vector in vectors]
+        return self._search(name, queries, k, self._make_filter(where), params=None)
 
-    def run_concurrently(self, asks: Sequence[Callable[[], T]]) -> list[T]:
-        """Several questions side by side: they take as long as the slowest."""
-        if len(asks) < 2:
-            return [ask() for ask in asks]
-        with ThreadPoolExecutor(len(asks)) as threads:
-            return list(threads.map(lambda ask: ask(), asks))
+    def run_concurrently(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Return the results of several calls, in order; they run in threads and take as long as the slowest."""
+        if len(calls) < 2:
+            return [call() for call in calls]
+        with ThreadPoolExecutor(len(calls)) as threads:
+            return list(threads.map(lambda call: call(), calls))
+
+    def optimize(self) -> None:
+        """Wait until the server has built its indexes, which it does on its own."""
+        from qdrant_client import models
+
+        while self._call(self._client.get_collection, self._name).status == models.CollectionStatus.YELLOW:
+            time.sleep(_POLL_SECONDS)
+
+    # Blobs
 
     def read_blob(self, name: str) -> bytes | None:
-        return self._blobs.read(_shape.named(name, "blob"))
+        return self._blobs.read(check_name(name, "blob"))
 
     def write_blob(self, name: str, data: bytes) -> None:
-        self._blobs.write(_shape.named(name, "blob"), data)
-
-    def blob_versions(self) -> dict[str, str]:
-        return self._blobs.heads()
+        self._blobs.write(check_name(name, "blob"), data)
 
     def delete_blob(self, name: str) -> None:
-        self._blobs.delete(_shape.named(name, "blob"))
+        """Remove a blob."""
+        self._blobs.delete(check_name(name, "blob"))
+
+    def blob_versions(self) -> dict[str, str]:
+        return self._blobs.list_versions()
 
     def blob_version(self, name: str) -> str | None:
-        """Changes whenever the blob does, whoever writes it."""
-        return self._blobs.version(_shape.named(name, "blob")) or ""
+        """Return a version that changes whenever the blob does, whoever writes it."""
+        return self._blobs.get_version(check_name(name, "blob")) or ""
+
+    # The right to write
 
     def claim_writing(self) -> tuple[int, bool]:
-        return self._fence.claim_writing()
+        return self._fence.claim()
 
     def write_session(self) -> AbstractContextManager[None]:
-        return self._fence.write_session()
+        return self._fence.session()
 
     def mark_statistics_stale(self) -> None:
         self._fence.mark_statistics_stale()
@@ -266,151 +273,183 @@ class ClusterStore(BaseStore):
         self._fence.mark_statistics_current()
 
     def has_no_unfinished_writes(self) -> bool:
-        """Whether nobody is writing, and nobody left in the middle of it."""
-        return self._fence.free()
+        """Tell whether no process is writing, and the last one that did has finished."""
+        return self._fence.is_free()
 
     def take_over_writing(self) -> None:
-        """Write at the next time whoever else is writing: he is refused from then on."""
+        """Let the next write take over from another writer, which is refused from then on."""
         self._fence.take_over = True
 
-    def optimize(self) -> None:
-        """The server builds its indexes on its own; wait until it has."""
+    # Helpers
+
+    def _create_collections(self, placement: Placement) -> None:
+        """Create the collection and, unless it exists, the collection of its blobs."""
         from qdrant_client import models
 
-        while self._ask(self._client.get_collection, self._name).status == models.CollectionStatus.YELLOW:
-            time.sleep(0.2)
+        replicas = placement.replicas or min(_DEFAULT_REPLICAS, self._count_nodes())
+        options = {
+            "shard_number": placement.shards,
+            "replication_factor": replicas,
+            "write_consistency_factor": (replicas + 1) // 2,  # writing goes on while a replica is unavailable
+        }
+        dense = {
+            name: models.VectorParams(**make_vector_params(self._schema, name, on_disk=placement.on_disk))
+            for name in self._schema.dense
+        }
+        sparse_params = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=placement.on_disk or None))
+        self._call(
+            self._client.create_collection,
+            self._name,
+            vectors_config=dense,
+            sparse_vectors_config=dict.fromkeys(self._schema.sparse, sparse_params),
+            on_disk_payload=True,
+            **options,
+        )
+        if not self._blobs.exists():
+            self._blobs.create(**options | {"shard_number": 1})
 
-    def close(self) -> None:
-        self._fence.give_back()
-        self._client.close()
+    def _delete_collections(self) -> None:
+        for name in (self._name, get_blob_collection(self._name)):
+            self._call(self._client.delete_collection, name)
 
-    def _ids(self, points: list[Any]) -> list[tuple[Any, str]]:
-        found = self._ask(self._client.retrieve, self._name, points, with_payload=["id"], with_vectors=False)
-        return [(point.id, point.payload["id"]) for point in found]
+    def _count_nodes(self) -> int:
+        """Return the number of nodes of the cluster; 1 if the server does not tell."""
+        with suppress(StoreError):  # the API key may not allow the question
+            status = self._call(self._client.cluster_status)
+            return len(status.peers) if status.status == "enabled" else 1
+        return 1
+
+    def _read_document_ids(self, point_ids: list[Any]) -> list[tuple[Any, str]]:
+        """Return pairs of point id and document id."""
+        points = self._call(self._client.retrieve, self._name, point_ids, with_payload=["id"], with_vectors=False)
+        return [(point.id, point.payload["id"]) for point in points]
+
+    def _read_points(
+        self, condition: Any, offset: Any, limit: int, payload_keys: Any, vector_names: Any
+    ) -> tuple[Sequence[Any], Any]:
+        page: tuple[Sequence[Any], Any] = self._call(
+            self._client.scroll,
+            self._name,
+            scroll_filter=condition,
+            limit=limit,
+            offset=offset,
+            with_payload=payload_keys,
+            with_vectors=vector_names,
+        )
+        return page
 
     def _write_meta(self) -> None:
-        self.write_blob("collection", json.dumps({**self._shape.as_json(), "paragloss": __version__}).encode())
+        self.write_blob(_META_BLOB, json.dumps({**self._schema.as_json(), "paragloss": __version__}).encode())
+
+    def _add_vector(self, name: str, schema: VectorSchema) -> None:
+        from qdrant_client import models
+
+        params = make_vector_params(schema, name)
+        later_params = {key: params.pop(key) for key in ("on_disk", "quantization_config")}
+        config = models.DenseVectorNameConfig(dense=models.DenseVectorConfig(**params))
+        try:
+            self._client.create_vector_name(self._name, name, config)
+        except Exception as error:
+            raise StoreError(
+                f"{self._location} can't take vectors {name!r} ({error}): servers before 1.18 can't add a vector to a "
+                "collection; index into a new one that keeps both models"
+            ) from error
+        if later_params["quantization_config"] is not None:
+            changes = {name: models.VectorParamsDiff(**later_params)}
+            self._call(self._client.update_collection, self._name, vectors_config=changes)
 
     def _drop_vector(self, name: str) -> None:
-        """Servers before 1.18 can't forget a vector's name: its vectors go, the name stays."""
+        """Remove a vector. Servers before 1.18 can't remove its name, so there the documents' vectors are removed."""
         try:
             self._client.delete_vector_name(self._name, name)
         except Exception:
             from qdrant_client import models
 
-            everything = models.FilterSelector(filter=models.Filter())
-            self._write(self._client.delete_vectors, self._name, [name], points=everything)
+            all_points = models.FilterSelector(filter=models.Filter())
+            self._write(self._client.delete_vectors, self._name, [name], points=all_points)
 
-    def _add_vector(self, name: str, shape: Shape) -> None:
+    def _write_vectors(self, updates: Sequence[tuple[str, dict[str, Any]]]) -> None:
         from qdrant_client import models
 
-        kept = _server.params(shape, name)
-        coarse = {key: kept.pop(key) for key in ("on_disk", "quantization_config")}
-        try:
-            self._client.create_vector_name(
-                self._name,
-                name,
-                models.DenseVectorNameConfig(dense=models.DenseVectorConfig(**kept)),
-            )
-        except Exception as error:
-            raise StoreError(
-                f"{self._where} can't take vectors {name!r} ({error}): servers before 1.18 can't add a vector to a "
-                "collection; index into a new one that keeps both models"
-            ) from error
-        if coarse["quantization_config"] is not None:
-            differing = {name: models.VectorParamsDiff(**coarse)}
-            self._ask(self._client.update_collection, self._name, vectors_config=differing)
-
-    def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        from qdrant_client import models
-
-        points = [models.PointVectors(id=id, vector=named) for id, named in vectors]
+        points = [models.PointVectors(id=point_id, vector=vectors) for point_id, vectors in updates]
         self._write(self._client.update_vectors, self._name, points)
 
+    def _create_index(self, key: str, kind: str) -> None:
+        self._call(self._client.create_payload_index, self._name, key, kind, wait=True)
+
     @staticmethod
-    def _sparse(vector: SparseVector) -> Any:
+    def _make_engine_vector(vector: SparseVector) -> Any:
         from qdrant_client import models
 
         return models.SparseVector(indices=vector.indices.tolist(), values=vector.values.tolist())
 
-    def _point(self, record: Record) -> Any:
+    def _make_point(self, record: Record) -> Any:
         from qdrant_client import models
 
         return models.PointStruct(
-            id=_points.point_id(record.document.id),
-            vector=self._vectors(record),
-            payload=_points.payload(record),
+            id=hash_to_uuid(record.document.id),
+            vector=self._make_engine_vectors(record),
+            payload=build_payload(record),
         )
 
-    def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        try:
-            return call(*args, **options)
-        except Exception as error:
-            reason = " ".join(str(error).split())[:300]
-            raise StoreError(f"{self._where} did not answer as it should ({reason}): is the server running?") from error
-
-    def _write(self, call: Callable[..., Any], collection: str, *args: Any, **options: Any) -> Any:
-        """A call that changes points, with the right to; the server refuses it when that is somebody else's."""
-        with self._fence.write_session():
-            self._fence.claim_writing()
-            try:
-                return self._ask(call, self._fence.through(collection), *args, wait=True, **options)
-            except StoreError:
-                if taken := self._fence.lost():
-                    raise InUseError(f"{self._where} was taken over by {taken}: nothing more is written here") from None
-                raise
-
-    def _search(
-        self,
-        name: str,
-        queries: Sequence[Any],
-        k: int,
-        matching: Any,
-        *,
-        exact: bool = False,
-        narrow: bool = False,
-    ) -> list[Ranking]:
+    def _make_filter(
+        self, where: Where | None, without_vector: str | None = None, *, candidate_ids: Sequence[str] | None = None
+    ) -> Any:
         from qdrant_client import models
 
-        if matching is _points.NOTHING:
-            return [[] for _ in queries]
-        breadth = _points.BREADTH_FILTERED if narrow else _points.BREADTH
-        coarse = models.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
-        params = models.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
+        groups = build_conditions(where, self._indexed_keys)
+        if groups is None:
+            return MATCHES_NOTHING
+        must: list[Any] = [models.Filter(should=[make_server_condition(c) for c in group]) for group in groups]
+        must_not: list[Any] = []
+        if candidate_ids is not None:
+            must.append(models.HasIdCondition(has_id=[hash_to_uuid(document_id) for document_id in candidate_ids]))
+        if without_vector:
+            must_not.append(models.HasVectorCondition(has_vector=self._schema.check_vector(without_vector)))
+        return models.Filter(must=must, must_not=must_not) if must or must_not else None
 
-        def fetch(which: list[int], limit: int) -> list[tuple[list[str], list[float]]]:
+    def _search(self, name: str, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
+        """Return the k best documents of each query, best first, ties ordered by document id."""
+        from qdrant_client import models
+
+        if condition is MATCHES_NOTHING:
+            return [[] for _ in queries]
+
+        def fetch(query_numbers: list[int], limit: int) -> list[tuple[list[str], list[float]]]:
             requests = [
                 models.QueryRequest(
-                    query=queries[i],
-                    using=name,
-                    limit=limit,
-                    filter=matching,
-                    params=params,
-                    with_payload=False,
+                    query=queries[i], using=name, limit=limit, filter=condition, params=params, with_payload=False
                 )
-                for i in which
+                for i in query_numbers
             ]
-            found = self._ask(self._client.query_batch_points, self._name, requests)
-            return self._names.named(answer.points for answer in found)
+            responses = self._call(self._client.query_batch_points, self._name, requests)
+            return self._document_ids.name_rankings(response.points for response in responses)
 
-        return _points.settle(fetch, len(queries), k, choose=ranked)
+        return fetch_top_k(fetch, len(queries), k, select=ranked)
 
-    def _filter(
-        self, where: Where | None, without_vector: str | None = None, *, among: Sequence[str] | None = None
-    ) -> Any:
-        """The engine's filter: None where all may be found, `NOTHING` where none can be."""
-        from qdrant_client import models
+    def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call a method of the client; turn any error into StoreError."""
+        try:
+            return method(*arguments, **options)
+        except Exception as error:
+            reason = " ".join(str(error).split())[:_MAX_REASON_LENGTH]
+            raise StoreError(
+                f"{self._location} did not answer as it should ({reason}): is the server running?"
+            ) from error
 
-        groups = _points.conditions(where, self._indexed)
-        if groups is None:
-            return _points.NOTHING
-        without: list[Any] = (
-            [models.HasVectorCondition(has_vector=self._shape.known(without_vector))] if without_vector else []
-        )
-        must: list[Any] = [models.Filter(should=[_server.condition(match) for match in group]) for group in groups]
-        if among is not None:
-            must.append(models.HasIdCondition(has_id=[self._point_id(id) for id in among]))
-        return models.Filter(must=must, must_not=without) if must or without else None
+    def _write(self, method: Callable[..., Any], collection: str, *arguments: Any, **options: Any) -> Any:
+        """Call a method of the client that changes points, while this process holds the fencing token.
 
-    def _index(self, key: str, kind: str) -> None:
-        self._ask(self._client.create_payload_index, self._name, key, kind, wait=True)
+        :raises InUseError: another process has taken the token over, and the server refused the write.
+        """
+        with self._fence.session():
+            self._fence.claim()
+            try:
+                return self._call(method, self._fence.get_write_alias(collection), *arguments, wait=True, **options)
+            except StoreError:
+                new_holder = self._fence.find_new_holder()
+                if new_holder:
+                    raise InUseError(
+                        f"{self._location} was taken over by {new_holder}: nothing more is written here"
+                    ) from None
+                raise

@@ -1,23 +1,21 @@
 """A collection in a folder on this machine: Qdrant Edge, in this process. Knows nothing of terms or models.
 
-meta.json   format and the names and sizes of the vectors; written last, so a folder with it is whole
-lock        held while the collection is open; the process that holds it answers the others (see `_sharing`)
+meta.json   format, names and dimensions of the vectors; written last, so a folder that has it is complete
+lock        held while the collection is open; its holder answers other processes (see `_owner_server`)
 shard/      the engine's own files: documents, vectors, indexes and a write-ahead log
-seal.json   what all of these held when the collection was closed (see `_seal`)
+seal.json   checksums of all of these from when the collection was closed (see `_seal`)
 blobs/      whatever else belongs to the collection
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import socket
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate, chain, pairwise
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -25,45 +23,58 @@ from typing import IO, Any
 import numpy as np
 import qdrant_edge as edge
 
-from paragloss import __version__
 from paragloss.bm25 import Ids
-from paragloss.errors import InUseError, StoreError, unread_format
+from paragloss.errors import StoreError
 from paragloss.ranking import best, ranked
-from paragloss.stores import _checks, _files, _points, _shard, _snapshots
+from paragloss.stores import _folder_layout, _limits
 from paragloss.stores._base import BaseStore
 from paragloss.stores._blob_files import BlobFiles
-from paragloss.stores._guards import OPEN_ROOM, enough_room, find_copy_folder, is_disk_full, loaded, survives, told
-from paragloss.stores._point_ids import apart
-from paragloss.stores._points import BATCH
-from paragloss.stores._postings import Postings
-from paragloss.stores._seal import check_seal, seal, unseal
-from paragloss.stores._shape import Shape
-from paragloss.stores._shard import Shard, condition
-from paragloss.stores._sharing import Host
-from paragloss.stores._snapshots import copy_sparse
-from paragloss.stores._vector_repair import mended, settle, vectors_of
+from paragloss.stores._disk_space import check_free_space, find_copy_folder, is_disk_full
+from paragloss.stores._document_ids import split_scored_points
+from paragloss.stores._engine_files import copy_sparse_files, measure_engine_size
+from paragloss.stores._engine_jobs import check_readable
+from paragloss.stores._engine_loading import engine_errors_as_store_error, load_engine
+from paragloss.stores._filters import MATCHES_NOTHING, build_conditions
+from paragloss.stores._lock_file import acquire_lock
+from paragloss.stores._owner_server import start_owner_server
+from paragloss.stores._payload import KEYS_WITHOUT_TEXT, build_payload, hash_to_uint64, parse_record
+from paragloss.stores._point_cache import PointCache
+from paragloss.stores._schema import VectorSchema
+from paragloss.stores._seal import check_seal, remove_seal, write_seal
+from paragloss.stores._shard import Shard, create_engine, make_engine_condition
+from paragloss.stores._top_k import fetch_top_k
+from paragloss.stores._validation import validate_query_vectors, validate_records
+from paragloss.stores._vector_repair import read_vector_names, recover_collection, remove_partial_vectors
 from paragloss.types import CandidateRows, Floats, Ranking, Record, SparseRows, SparseVector, Where
 
-_UNFINISHED = ".creating"
-#: Points are called by numbers.
-FORMAT = 2
+#: Characters of text for which a document counts once more towards the next flush of all files.
+_CHARACTERS_PER_FLUSH_UNIT = 5000
 
 
 class EmbeddedStore(BaseStore):
-    """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block."""
+    """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block.
+
+    :param path: the collection's folder.
+    :param lock: the folder's lock file, which this process holds.
+    :param created_folder: whether this process made the folder, and may remove it with the collection.
+    """
 
     path: Path
 
-    def __init__(self, path: Path, shape: Shape, shard: Shard, lock: Any) -> None:
+    def __init__(
+        self, path: Path, schema: VectorSchema, shard: Shard, lock: IO[bytes], *, created_folder: bool = False
+    ) -> None:
         self.path = path
-        self._shape = shape
+        self.blob_files = BlobFiles(path / "blobs")
+        self._schema = schema
         self._shard = shard
         self._lock = lock
-        self._indexed = shard.indexed
-        self._postings = Postings(shard)
-        self.blob_files = BlobFiles(path / "blobs")
-        self._host = _start_host(self, lock)
-        self._made_folder = False
+        self._indexed_keys = shard.list_indexed_keys()
+        self._cache = PointCache(shard)
+        self._created_folder = created_folder
+        self._owner_server = start_owner_server(self, self.blob_files, lock)
+
+    # Opening and closing
 
     @classmethod
     def create(
@@ -72,223 +83,185 @@ class EmbeddedStore(BaseStore):
         *,
         dense: Mapping[str, int],
         sparse: Sequence[str],
-        several: Sequence[str] = (),
+        multivectors: Sequence[str] = (),
         precision: Mapping[str, str] = MappingProxyType({}),
     ) -> EmbeddedStore:
-        """Start an empty collection in a folder that is new or empty. `dense` maps names to dimensions; the rest is
-        as in `Shape`."""
-        path, shape = Path(path), Shape.of(dense, sparse, several, precision)
-        if (path / "meta.json").exists():
-            raise StoreError(f"{path} already holds a collection: open it, or choose another folder")
-        if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / _UNFINISHED).exists())):
-            raise StoreError(f"{path} exists and is not an empty folder: choose another place for the collection")
-        made_folder = not path.exists()
-        lock = cls._begin_creation(path)
+        """Create an empty collection in a folder that is new or empty; `VectorSchema` describes the other arguments."""
+        path, schema = Path(path), VectorSchema.build(dense, sparse, multivectors, precision)
+        _folder_layout.check_creatable(path)
+        creates_folder = not path.exists()
+        lock = _folder_layout.begin_creation(path)
         try:
-            for part in ("shard", "blobs"):  # of a creation that was killed
-                shutil.rmtree(path / part, ignore_errors=True)
-                (path / part).mkdir()
-            enough_room(path)
-            store = cls(path, shape, Shard(path, _shard.create(path, shape)), lock)
+            _folder_layout.make_subfolders(path)
+            check_free_space(path)
+            store = cls(path, schema, Shard(path, create_engine(path, schema)), lock, created_folder=creates_folder)
         except BaseException:
-            cls._remove_contents(path, made_folder)
+            _folder_layout.remove_collection_files(path, remove_folder=creates_folder)
             lock.close()
             raise
-        store._made_folder = made_folder
         store._write_meta()
-        (path / _UNFINISHED).unlink(missing_ok=True)
+        _folder_layout.finish_creation(path)
         return store
 
-    @staticmethod
-    def _begin_creation(path: Path) -> IO[bytes]:
-        """Make the folder and take its lock; InUseError where another process has made a collection of it meanwhile."""
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            (path / _UNFINISHED).touch()
-            lock = _files.lock(path / "lock")
-            (path / _UNFINISHED).touch()  # whoever held the lock before may have removed it
-        except OSError as error:
-            raise StoreError(f"{path} can't be made ({error.strerror}): choose another place") from None
-        if (path / "meta.json").exists():
-            (path / _UNFINISHED).unlink(missing_ok=True)
-            lock.close()
-            raise InUseError(f"{path} was made by another process meanwhile: open it")
-        return lock
-
-    def remove_created(self) -> None:
-        """Remove the collection, which this process has created and holds, and close it."""
-        with self._shard.turn:
-            if self._host is not None:
-                self._host.stop()
-            self._remove_contents(self.path, self._made_folder)
-            with suppress(Exception):  # the engine's files are gone
-                self._shard.close()
-            self._lock.close()
-
-    def remove_if_empty(self) -> bool:
-        """Remove the collection, which this process has created and holds, if it has no documents; whether it did."""
-        with self._shard.writing:
-            if self.count():
-                return False
-            self.remove_created()
-            return True
-
-    @staticmethod
-    def _remove_contents(path: Path, made_folder: bool) -> None:
-        """Remove what a creation has put into a folder whose lock is held, the lock last, and the folder if it was
-        made. A kill in between leaves a creation that was killed, which the next one finishes."""
-        with suppress(OSError):
-            (path / _UNFINISHED).touch()
-            (path / "meta.json").unlink(missing_ok=True)
-            for part in ("shard", "blobs", "models"):
-                shutil.rmtree(path / part, ignore_errors=True)
-            for name in ("skipped.tsv", _UNFINISHED, "lock"):
-                (path / name).unlink(missing_ok=True)
-            if made_folder:
-                path.rmdir()
-
     @classmethod
-    def open(cls, path: str | Path, *, patience: float = 1.0, anyway: bool = False) -> EmbeddedStore:
-        """`anyway` opens a folder that something else has changed since it was closed."""
+    def open(cls, path: str | Path, *, timeout: float = 1.0, allow_changed_files: bool = False) -> EmbeddedStore:
+        """Open the collection of a folder.
+
+        :param timeout: seconds to wait for another process that has the folder open.
+        :param allow_changed_files: whether to open a folder whose files another program has changed.
+        :raises InUseError: another process has the folder open.
+        :raises StoreError: the folder is no collection, or is damaged.
+        """
         path = Path(path)
-        try:
-            meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
-            version, shape = meta["format"], Shape.from_json(meta)
-        except (FileNotFoundError, NotADirectoryError):
-            raise StoreError(f"{path} is not a collection: it has no meta.json (paragloss index makes one)") from None
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
-        if version != FORMAT:
-            raise StoreError(unread_format(path, meta, str(FORMAT)))
+        schema = _folder_layout.read_schema(path)
         if not os.access(path, os.W_OK):
-            check_seal(path, anyway)
-            return cls._open_copy(path, shape, "it is on a read-only disk, or belongs to someone else")
-        lock = _files.lock(path / "lock", patience=patience)
+            if not allow_changed_files:
+                check_seal(path)
+            return cls._open_copy(path, schema, "it is on a read-only disk, or belongs to someone else")
+        lock = acquire_lock(path / "lock", timeout=timeout)
         try:
-            check_seal(path, anyway)
-            if is_disk_full(path):
-                remedy = f"free {OPEN_ROOM / 1e6:.0f} MB there and open it again; everything that was written is kept"
-                return cls._open_copy(path, shape, f"its disk is full, {remedy}", lock)
-            mended(path, vouched=not anyway and unseal(path))
-            store = cls(path, shape, Shard(path, loaded(path / "shard")), lock)
+            return cls._open_locked(path, schema, lock, allow_changed_files)
         except BaseException:
             lock.close()
             raise
+
+    @classmethod
+    def _open_locked(
+        cls, path: Path, schema: VectorSchema, lock: IO[bytes], allow_changed_files: bool
+    ) -> EmbeddedStore:
+        """Open a folder whose lock this process holds, after repairing what a killed process left."""
+        if not allow_changed_files:
+            check_seal(path)
+        if is_disk_full(path):
+            megabytes = _limits.FREE_BYTES_TO_OPEN / 1e6
+            remedy = f"free {megabytes:.0f} MB there and open it again; everything that was written is kept"
+            return cls._open_copy(path, schema, f"its disk is full, {remedy}", lock)
+        recover_collection(path, was_closed=not allow_changed_files and remove_seal(path))
+        store = cls(path, schema, Shard(path, load_engine(path / "shard")), lock)
         try:
-            store._agree()
+            store._reconcile_schema()
         except BaseException:
             store.close()
             raise
         return store
 
     @classmethod
-    def _open_copy(cls, path: Path, shape: Shape, reason: str, lock: IO[bytes] | None = None) -> EmbeddedStore:
-        """Open a folder that can't be written, on a read-only or full disk: the engine, which writes even to read, gets
-        a copy of its files; nothing can be added.
+    def _open_copy(
+        cls, path: Path, schema: VectorSchema, read_only_reason: str, lock: IO[bytes] | None = None
+    ) -> EmbeddedStore:
+        """Open a folder on a read-only or full disk. The engine, which writes even to read, gets a copy of its files.
 
-        :param reason: why nothing can be written, and what to do about it.
-        :param lock: the folder's lock, where it could be taken.
+        :param read_only_reason: why nothing can be written, and what to do about it.
+        :param lock: the folder's lock file, if this process could lock it.
         """
-        home = Path(tempfile.mkdtemp(prefix="paragloss-reading-", dir=find_copy_folder(_snapshots.size(path))))
+        copy = Path(tempfile.mkdtemp(prefix="paragloss-reading-", dir=find_copy_folder(measure_engine_size(path))))
         try:
-            copy_sparse(path / "shard", home / "shard")
-            settle(home / "shard")
-            survives(home / "shard")
-            shard = Shard(path, loaded(home / "shard"), read_only=reason)
-            store = cls(home, shape, shard, lock or _files.lock(home / "lock"))
+            copy_sparse_files(path / "shard", copy / "shard")
+            remove_partial_vectors(copy / "shard")
+            check_readable(copy / "shard")
+            shard = Shard(path, load_engine(copy / "shard"), read_only_reason=read_only_reason)
+            store = cls(path, schema, shard, lock or acquire_lock(copy / "lock"))
         except OSError as error:
-            shutil.rmtree(home, ignore_errors=True)
+            shutil.rmtree(copy, ignore_errors=True)
             raise StoreError(f"{path} can't be read ({error.strerror})") from None
         except BaseException:
-            shutil.rmtree(home, ignore_errors=True)
+            shutil.rmtree(copy, ignore_errors=True)
             raise
-        store.path, store.blob_files = path, BlobFiles(path / "blobs")
-        weakref.finalize(store, shutil.rmtree, home, True)
+        weakref.finalize(store, shutil.rmtree, copy, True)
         return store
 
+    def close(self) -> None:
+        with self._shard.lock:
+            self._stop_owner_server()
+            if self._shard.close():
+                if not self._shard.read_only_reason:
+                    with suppress(OSError):
+                        write_seal(self.path)
+                self._lock.close()
+
+    def remove_created(self) -> None:
+        """Close the collection, which this process has created, and remove it."""
+        with self._shard.lock:
+            self._stop_owner_server()
+            _folder_layout.remove_collection_files(self.path, remove_folder=self._created_folder)
+            with suppress(Exception):  # the engine's files have been removed
+                self._shard.close()
+            self._lock.close()
+
+    def remove_if_empty(self) -> bool:
+        with self._shard.write_lock:
+            if self.count():
+                return False
+            self.remove_created()
+            return True
+
+    # Documents
+
     def add(self, records: Sequence[Record]) -> None:
-        _checks.checked(records, self._shape)
-        for start in range(0, len(records), BATCH):
-            some = records[start : start + BATCH]
-            weight = sum(1 + len(record.document.text) // 5000 for record in some)
-            ids = [record.document.id for record in some]
-            keys = [self._point_id(id) for id in ids]
-            points = [
-                edge.Point(point, self._vectors(record), _points.payload(record))
-                for point, record in zip(keys, some, strict=True)
-            ]
-            with self._shard.writing, self._shard.turn:
-                self._unshared(keys, ids)
-                self._postings.forget(keys)
-                self._shard.update(edge.UpdateOperation.upsert_points(points), keys, weight=weight)
-                if self._shard.engine.info().points_count > _points.SCANNED:
-                    self._index_fields(some)
+        validate_records(records, self._schema)
+        for start in range(0, len(records), _limits.WRITE_BATCH):
+            self._add_batch(records[start : start + _limits.WRITE_BATCH])
 
     def delete(self, ids: Sequence[str]) -> int:
-        wanted = {self._point_id(id): id for id in ids}
-        there: list[Any] = [key for key, id in self._shard.payloads(list(wanted), "id") if wanted[key] == id]
-        if there:
-            with self._shard.writing, self._shard.turn:
-                self._postings.forget(there)
-                self._shard.update(edge.UpdateOperation.delete_points(there), there, needed_room=OPEN_ROOM)
-        return len(there)
+        id_by_point = {self._get_point_id(document_id): document_id for document_id in ids}
+        stored = self._shard.read_payload_key(list(id_by_point), "id")
+        point_ids: list[Any] = [point for point, document_id in stored if id_by_point[point] == document_id]
+        if point_ids:
+            operation = edge.UpdateOperation.delete_points(point_ids)
+            with self._shard.write_lock, self._shard.lock:
+                self._cache.forget(point_ids)
+                self._shard.update(operation, point_ids, needed_bytes=_limits.FREE_BYTES_TO_OPEN)
+        return len(point_ids)
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
-        names, payload = self._shape.names(vectors), True if text else list(_points.BARE)
-        keys = [self._point_id(id) for id in ids]
-        if not names and not text:
-            pairs = zip(map(self._postings.bare(keys).get, keys), ids, strict=True)
-            return [_points.record(one, {}, {}) if one is not None and one["id"] == id else None for one, id in pairs]
-        points = self._shard.ask("retrieve", keys, payload, names or False)
-        read = [(point, point.payload) for point in points]
-        found = {(point.id, payload["id"]): (point, payload) for point, payload in read}
-        return [self._record(*found[at]) if at in found else None for at in zip(keys, ids, strict=True)]
-
-    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
-        self._shape.known(name)
-        return self._postings.rows(name, [self._point_id(id) for id in ids])
-
-    def preload_sparse(self, name: str) -> Iterator[int]:
-        """See `Postings.ahead`."""
-        return self._postings.ahead(self._shape.known(name))
+        vector_names = self._schema.select_names(vectors)
+        if not vector_names and not text:
+            return self._get_without_text(ids)
+        point_ids = [self._get_point_id(document_id) for document_id in ids]
+        payload_keys = True if text else list(KEYS_WITHOUT_TEXT)
+        records: dict[str, Record] = {}
+        for point in self._shard.call("retrieve", point_ids, payload_keys, vector_names or False):
+            payload = point.payload  # a property that builds the dictionary anew
+            records[payload["id"]] = self._make_record(point, payload)
+        return [records.get(document_id) for document_id in ids]
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
-        matching = self._filter(where, without_vector)
-        if matching is _points.NOTHING:
+        condition = self._make_filter(where, without_vector)
+        if condition is MATCHES_NOTHING:
             return 0
-        return int(self._shard.ask("count", edge.CountRequest(exact=True, filter=matching)))
+        return int(self._shard.call("count", edge.CountRequest(exact=True, filter=condition)))
 
-    def _page(self, matching: Any, offset: Any, batch: int, payload: Any, names: Any) -> tuple[Sequence[Any], Any]:
-        request = edge.ScrollRequest(
-            offset=offset, limit=batch, filter=matching, with_payload=payload, with_vector=names
-        )
-        found: tuple[Sequence[Any], Any] = self._shard.ask("scroll", request)
-        return found
+    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        self._schema.check_vector(name)
+        return self._cache.get_rows(name, [self._get_point_id(document_id) for document_id in ids])
+
+    def preload_sparse(self, name: str) -> Iterator[int]:
+        """See `PointCache.preload`."""
+        return self._cache.preload(self._schema.check_vector(name))
 
     def salvage_records(self) -> Iterator[tuple[list[Record], int]]:
-        """Every record that can be read, a batch at a time with how many can't: of a batch with one that is damaged the
-        others are asked for one by one."""
+        """Yield all records that can be read; the records of a batch that has a damaged one are read one by one."""
         offset = None
         while True:
-            request = edge.ScrollRequest(offset=offset, limit=BATCH, with_payload=False, with_vector=False)
-            points, offset = self._shard.ask("scroll", request)
-            keys = [point.id for point in points]
+            request = edge.ScrollRequest(
+                offset=offset, limit=_limits.WRITE_BATCH, with_payload=False, with_vector=False
+            )
+            points, offset = self._shard.call("scroll", request)
+            point_ids = [point.id for point in points]
             try:
-                records = self._records(keys)
+                records = self._read_records(point_ids)
             except StoreError:
                 records = []
-                for key in keys:
+                for point_id in point_ids:
                     with suppress(StoreError):
-                        records += self._records([key])
-            yield records, len(keys) - len(records)
+                        records += self._read_records([point_id])
+            yield records, len(point_ids) - len(records)
             if offset is None:
                 return
 
-    def _records(self, keys: Sequence[Any]) -> list[Record]:
-        with told(f"{self.path} could not be read"):  # what a payload lacks is damage, too
-            return [self._record(point) for point in self._shard.ask("retrieve", keys, True, True)]
+    # Searching
 
     def search_dense(
         self,
@@ -298,170 +271,214 @@ class EmbeddedStore(BaseStore):
         where: Where | None = None,
         *,
         exact: bool = False,
-        among: Sequence[str] | None = None,
+        candidate_ids: Sequence[str] | None = None,
     ) -> list[Ranking]:
-        """`exact` compares with every document, or with those it is `among`, instead of walking the graph."""
-        queries = _checks.asked(self._shape, name, vectors)
-        breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        coarse = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
-        params = edge.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
-        nearest = [edge.Query.Nearest(row, using=name) for row in queries]
-        return self._search(nearest, k, self._filter(where, among=among), params)
-
-    def search_and_read(
-        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None, among: Ids | None = None
-    ) -> CandidateRows:
-        self._shape.known(name)
-        answer, names = self._answering(self._nearest(name, vectors), self._filter(where), None), self._postings.names
-
-        def choose(points: list[int], scores: list[float], k: int) -> list[int]:
-            """In any order: what they are called is asked where equals stand on both sides of the edge."""
-            if len(points) <= k or scores[k - 1] != scores[k]:
-                return points[:k]
-            known = names.known(set(points))
-            return [point for point, _ in best(zip(points, scores, strict=True), k, called=lambda one: known[one[0]])]
-
-        with self._shard.turn:  # nothing is written between finding, reading and remembering
-            found = _points.settle(lambda *some: map(apart, answer(*some)), len(vectors), k, choose=choose)
-            place = {point: i for i, point in enumerate(dict.fromkeys(chain.from_iterable(found)))}
-            langs, rows = self._postings.rows(name, list(place), among)
-            known, where_of = names.known(place.keys()), place.__getitem__
-            there = np.array([*map(where_of, chain.from_iterable(found))], np.int64)
-            edges = pairwise(accumulate(map(len, found), initial=0))
-            return CandidateRows(
-                [*map(known.__getitem__, place)], langs, rows, [there[start:end] for start, end in edges]
-            )
+        rows = validate_query_vectors(self._schema, name, vectors)
+        quantization = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_limits.OVERSAMPLING)
+        hnsw_ef = _limits.HNSW_EF_FILTERED if where else _limits.HNSW_EF
+        params = edge.SearchParams(exact=exact, hnsw_ef=hnsw_ef, quantization=quantization)
+        queries = [edge.Query.Nearest(row, using=name) for row in rows]
+        return self._search(queries, k, self._make_filter(where, candidate_ids=candidate_ids), params)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
-        self._shape.known(name)
-        return self._search(self._nearest(name, vectors), k, self._filter(where), None)
+        return self._search(self._make_sparse_queries(name, vectors), k, self._make_filter(where), None)
+
+    def search_and_read(
+        self,
+        name: str,
+        vectors: Sequence[SparseVector],
+        k: int,
+        where: Where | None = None,
+        term_ids: Ids | None = None,
+    ) -> CandidateRows:
+        query_engine = self._make_query_function(
+            self._make_sparse_queries(name, vectors), self._make_filter(where), params=None
+        )
+
+        def fetch(query_numbers: Sequence[int], limit: int) -> list[tuple[list[int], list[float]]]:
+            return [split_scored_points(points) for points in query_engine(query_numbers, limit)]
+
+        with self._shard.lock:  # nothing may be written between searching, reading and caching
+            points_by_query = fetch_top_k(fetch, len(vectors), k, select=self._select_points)
+            point_ids = list(dict.fromkeys(chain.from_iterable(points_by_query)))
+            row_by_point = {point_id: row for row, point_id in enumerate(point_ids)}
+            row_numbers = [np.array([row_by_point[p] for p in points], np.int64) for points in points_by_query]
+            langs, rows = self._cache.get_rows(name, point_ids, term_ids)
+            document_ids = self._cache.document_ids.find(row_by_point.keys())
+            return CandidateRows([document_ids[point_id] for point_id in point_ids], langs, rows, row_numbers)
+
+    # Blobs
 
     def read_blob(self, name: str) -> bytes | None:
         return self.blob_files.read(name)
 
     def write_blob(self, name: str, data: bytes) -> None:
-        self._shard.writable(OPEN_ROOM + len(data))
+        self._shard.check_writable(_limits.FREE_BYTES_TO_OPEN + len(data))
         self.blob_files.write(name, data)
 
     def blob_versions(self) -> dict[str, str]:
-        return self.blob_files.versions()
+        return self.blob_files.list_versions()
 
-    def publish_blob(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
-        """While this process has the folder, others that read this blob get what `data` says now."""
-        self.blob_files.publish(name, version, data)
+    def publish_blob(self, name: str, get_version: Callable[[], str], get_data: Callable[[], bytes]) -> None:
+        self.blob_files.publish(name, get_version, get_data)
 
-    def blob_state(self, blob: str) -> tuple[str, str]:
-        return self.blob_files.state(blob)
+    def get_blob_change_markers(self, name: str) -> tuple[str, str]:
+        return self.blob_files.get_change_markers(name)
 
     def optimize(self) -> None:
         """See `Shard.optimize`."""
-        self._shard.optimize(lambda: self._shape)
-        self._indexed = self._shard.indexed
+        self._shard.optimize(lambda: self._schema)
+        self._indexed_keys = self._shard.list_indexed_keys()
 
-    def close(self) -> None:
-        with self._shard.turn:
-            if self._host is not None:
-                self._host.stop()
-            if self._shard.close():
-                if not self._shard.read_only:
-                    with suppress(OSError):
-                        seal(self.path)
-                self._lock.close()
+    # Helpers
 
-    def _point_id(self, document: str) -> int:
-        return _points.point_number(document)
+    def _stop_owner_server(self) -> None:
+        if self._owner_server is not None:
+            self._owner_server.stop()
 
-    def _unshared(self, keys: Sequence[int], ids: Sequence[str]) -> None:
-        """None of the points that are about to be written may be another document's."""
-        wanted = dict(zip(keys, ids, strict=True))
-        there = [*self._shard.payloads(list(wanted), "id"), *zip(keys, ids, strict=True)]
-        for key, id in there:
-            if wanted[key] != id:
+    def _get_point_id(self, document_id: str) -> int:
+        return hash_to_uint64(document_id)
+
+    def _add_batch(self, records: Sequence[Record]) -> None:
+        """Write records with one operation of the engine."""
+        ids = [record.document.id for record in records]
+        point_ids = [self._get_point_id(document_id) for document_id in ids]
+        points = [
+            edge.Point(point_id, self._make_engine_vectors(record), build_payload(record))
+            for point_id, record in zip(point_ids, records, strict=True)
+        ]
+        n_documents = sum(1 + len(record.document.text) // _CHARACTERS_PER_FLUSH_UNIT for record in records)
+        with self._shard.write_lock, self._shard.lock:
+            self._check_collisions(point_ids, ids)
+            self._cache.forget(point_ids)
+            self._shard.update(edge.UpdateOperation.upsert_points(points), point_ids, n_documents=n_documents)
+            if self._shard.engine.info().points_count > _limits.MIN_DOCS_FOR_FIELD_INDEX:
+                self._index_fields(records)
+
+    def _check_collisions(self, point_ids: Sequence[int], ids: Sequence[str]) -> None:
+        """Raise StoreError if one of the points to write has the same id as the point of another document."""
+        id_by_point = dict(zip(point_ids, ids, strict=True))
+        stored = self._shard.read_payload_key(list(id_by_point), "id")
+        for point_id, document_id in [*stored, *zip(point_ids, ids, strict=True)]:
+            other_id = id_by_point[point_id]
+            if other_id != document_id:
                 raise StoreError(
-                    f"{self.path}: documents {id!r} and {wanted[key]!r} fall on one number: rename one of them"
+                    f"{self.path}: documents {document_id!r} and {other_id!r} fall on one number: rename one of them"
                 )
 
-    def _write_meta(self) -> None:
-        meta = {**self._shape.as_json(), "format": FORMAT, "paragloss": __version__}
-        _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
+    def _get_without_text(self, ids: Sequence[str]) -> list[Record | None]:
+        """Return records without texts and vectors, from the cache where possible."""
+        point_ids = [self._get_point_id(document_id) for document_id in ids]
+        payloads = self._cache.get_payloads(point_ids)
+        records: list[Record | None] = []
+        for point_id, document_id in zip(point_ids, ids, strict=True):
+            payload = payloads.get(point_id)
+            is_stored = payload is not None and payload["id"] == document_id
+            records.append(parse_record(payload, {}, {}) if payload is not None and is_stored else None)
+        return records
 
-    def _agree(self) -> None:
-        """Make the shape and the engine name the same dense vectors, those that both have: a kill came between."""
-        with told(f"{self.path / 'shard'} can't be opened"):
-            there = vectors_of(self.path / "shard")
-        for name in there - set(self._shape.dense):
+    def _read_records(self, point_ids: Sequence[Any]) -> list[Record]:
+        """Read complete records; raise StoreError if one is damaged, also if its payload lacks a key."""
+        with engine_errors_as_store_error(f"{self.path} could not be read"):
+            return [self._make_record(point) for point in self._shard.call("retrieve", point_ids, True, True)]
+
+    def _read_points(
+        self, condition: Any, offset: Any, limit: int, payload_keys: Any, vector_names: Any
+    ) -> tuple[Sequence[Any], Any]:
+        request = edge.ScrollRequest(
+            offset=offset, limit=limit, filter=condition, with_payload=payload_keys, with_vector=vector_names
+        )
+        page: tuple[Sequence[Any], Any] = self._shard.call("scroll", request)
+        return page
+
+    def _write_meta(self) -> None:
+        _folder_layout.write_schema(self.path, self._schema)
+
+    def _reconcile_schema(self) -> None:
+        """Reduce the schema and the engine to the dense vectors that both have: a kill may have come in between."""
+        with engine_errors_as_store_error(f"{self.path / 'shard'} can't be opened"):
+            engine_vectors = read_vector_names(self.path / "shard")
+        for name in engine_vectors - set(self._schema.dense):
             self._drop_vector(name)
-        for name in set(self._shape.dense) - there:
-            self._shape = self._shape.without(name)
+        for name in set(self._schema.dense) - engine_vectors:
+            self._schema = self._schema.remove_dense(name)
             self._write_meta()
+
+    def _add_vector(self, name: str, schema: VectorSchema) -> None:
+        self._shard.add_vector(name, schema)
 
     def _drop_vector(self, name: str) -> None:
         self._shard.update(edge.UpdateOperation.delete_vector_name(name))
 
-    def _add_vector(self, name: str, shape: Shape) -> None:
-        self._shard.add_vector(name, shape)
+    def _write_vectors(self, updates: Sequence[tuple[Any, dict[str, Any]]]) -> None:
+        points = [edge.PointVectors(point_id, vectors) for point_id, vectors in updates]
+        point_ids = [point_id for point_id, _ in updates]
+        with self._shard.write_lock, self._shard.lock:
+            self._cache.forget(point_ids)
+            self._shard.update(edge.UpdateOperation.update_vectors(points), point_ids, n_documents=len(points))
 
-    def _write_vectors(self, vectors: Sequence[tuple[Any, dict[str, Any]]]) -> None:
-        points = [edge.PointVectors(id, named) for id, named in vectors]
-        keys = [id for id, _ in vectors]
-        with self._shard.writing, self._shard.turn:
-            self._postings.forget(keys)
-            self._shard.update(edge.UpdateOperation.update_vectors(points), keys, weight=len(points))
+    def _create_index(self, key: str, kind: str) -> None:
+        schema_type = getattr(edge.PayloadSchemaType, kind.title())
+        self._shard.update(edge.UpdateOperation.create_field_index(key, schema_type))
 
     @staticmethod
-    def _sparse(vector: SparseVector) -> Any:
+    def _make_engine_vector(vector: SparseVector) -> Any:
         return edge.SparseVector(vector.indices.tolist(), vector.values.tolist())
 
-    def _nearest(self, name: str, vectors: Sequence[SparseVector]) -> list[Any]:
-        return [edge.Query.Nearest(self._sparse(vector), using=name) for vector in vectors]
+    def _make_sparse_queries(self, name: str, vectors: Sequence[SparseVector]) -> list[Any]:
+        self._schema.check_vector(name)
+        return [edge.Query.Nearest(self._make_engine_vector(vector), using=name) for vector in vectors]
 
-    def _search(self, queries: Sequence[Any], k: int, matching: Any, params: Any) -> list[Ranking]:
-        answer = self._answering(queries, matching, params)
-        return _points.settle(
-            lambda which, limit: self._postings.names.named(answer(which, limit)), len(queries), k, choose=ranked
-        )
-
-    def _answering(
-        self, queries: Sequence[Any], matching: Any, params: Any
-    ) -> Callable[[Sequence[int], int], list[Any]]:
-        """Puts some of the questions to the engine, for so many points each."""
-        if matching is _points.NOTHING:
-            return lambda which, limit: [[] for _ in which]
-
-        def answer(which: Sequence[int], limit: int) -> list[Any]:
-            requests = [edge.QueryRequest(limit=limit, query=queries[i], filter=matching, params=params) for i in which]
-            if len(requests) == 1:
-                return [self._shard.ask("query", requests[0])]
-            found: list[Any] = self._shard.ask("query_batch", edge.QueryBatchRequest(requests))
-            return found
-
-        return answer
-
-    def _index(self, key: str, kind: str) -> None:
-        self._shard.update(edge.UpdateOperation.create_field_index(key, getattr(edge.PayloadSchemaType, kind.title())))
-
-    def _filter(
-        self, where: Where | None, without_vector: str | None = None, *, among: Sequence[str] | None = None
+    def _make_filter(
+        self, where: Where | None, without_vector: str | None = None, *, candidate_ids: Sequence[str] | None = None
     ) -> Any:
-        """The engine's filter: None where all may be found, `NOTHING` where none can be."""
-        groups = _points.conditions(where, self._indexed)
+        groups = build_conditions(where, self._indexed_keys)
         if groups is None:
-            return _points.NOTHING
-        without: list[Any] | None = (
-            [edge.HasVectorCondition(self._shape.known(without_vector))] if without_vector else None
+            return MATCHES_NOTHING
+        must: list[Any] = [edge.Filter(should=[make_engine_condition(c) for c in group]) for group in groups]
+        must_not: list[Any] | None = None
+        if candidate_ids is not None:
+            must.append(edge.HasIdCondition({self._get_point_id(document_id) for document_id in candidate_ids}))
+        if without_vector:
+            must_not = [edge.HasVectorCondition(self._schema.check_vector(without_vector))]
+        # A filter without conditions is slow.
+        return edge.Filter(must=must, must_not=must_not) if must or must_not else None
+
+    def _search(self, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
+        """Return the k best documents of each query, best first, ties ordered by document id."""
+        query_engine = self._make_query_function(queries, condition, params)
+
+        def fetch(query_numbers: Sequence[int], limit: int) -> list[tuple[list[str], list[float]]]:
+            return self._cache.document_ids.name_rankings(query_engine(query_numbers, limit))
+
+        return fetch_top_k(fetch, len(queries), k, select=ranked)
+
+    def _make_query_function(
+        self, queries: Sequence[Any], condition: Any, params: Any
+    ) -> Callable[[Sequence[int], int], list[Any]]:
+        """Return a function that takes query numbers and a limit, and returns the engine's scored points of each."""
+
+        def query_engine(query_numbers: Sequence[int], limit: int) -> list[Any]:
+            if condition is MATCHES_NOTHING:
+                return [[] for _ in query_numbers]
+            requests = [
+                edge.QueryRequest(limit=limit, query=queries[i], filter=condition, params=params) for i in query_numbers
+            ]
+            if len(requests) == 1:
+                return [self._shard.call("query", requests[0])]
+            points: list[Any] = self._shard.call("query_batch", edge.QueryBatchRequest(requests))
+            return points
+
+        return query_engine
+
+    def _select_points(self, point_ids: list[int], scores: list[float], k: int) -> list[int]:
+        """Return the k best points in any order. Document ids are read only if a tie crosses the end of the list."""
+        if len(point_ids) <= k or scores[k - 1] != scores[k]:
+            return point_ids[:k]
+        document_ids = self._cache.document_ids.find(set(point_ids))
+        scored_points = best(
+            zip(point_ids, scores, strict=True), k, called=lambda scored_point: document_ids[scored_point[0]]
         )
-        must: list[Any] = [edge.Filter(should=[condition(match) for match in group]) for group in groups]
-        if among is not None:
-            must.append(edge.HasIdCondition({self._point_id(id) for id in among}))
-        return edge.Filter(must=must, must_not=without) if must or without else None  # one without conditions is slow
-
-
-def _start_host(store: EmbeddedStore, lock: IO[bytes]) -> Host | None:
-    """Answer other processes, where this system and the disk of its temporary folder allow it."""
-    if hasattr(socket, "AF_UNIX"):
-        with suppress(OSError):
-            return Host(store, lock)
-    _files.write_holder(lock)
-    return None
+        return [point_id for point_id, _ in scored_points]

@@ -1,7 +1,7 @@
-"""Trained models kept with a collection, so that opening it is all a search needs.
+"""Store trained models with a collection, so that opening the collection is all a search needs.
 
-A collection in a folder holds copies of the models' folders. A server holds their files as blobs; this machine keeps
-a copy of what it has fetched, named by its contents.
+A collection in a folder holds copies of the models' folders. A server holds the models' files as blobs; this machine
+caches the files that it has fetched, under a name that is a hash of their contents.
 """
 
 from __future__ import annotations
@@ -20,67 +20,92 @@ if TYPE_CHECKING:
     from paragloss.stores import AnyStore
 
 
-def keep(store: AnyStore, name: str, folder: str | Path) -> None:
-    """Put a copy of a model's folder with the collection; it is there whole or not at all."""
+def save_model_folder(store: AnyStore, name: str, folder: str | Path) -> None:
+    """Store a copy of a model's folder with a collection, as one atomic step.
+
+    :raises StoreError: the folder holds a symbolic link.
+    """
     folder = Path(folder)
-    if linked := next((path for path in folder.rglob("*") if path.is_symlink()), None):
-        raise StoreError(f"{linked} is a link, which may lead anywhere: put the file itself there")
+    link = next((path for path in folder.rglob("*") if path.is_symlink()), None)
+    if link is not None:
+        raise StoreError(f"{link} is a link, which may lead anywhere: put the file itself there")
     if store.path is not None:
-        _copy(folder, store.path / "models" / name)
-        return
-    contents = {}
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        data = file.read_bytes()
-        contents[file.relative_to(folder).as_posix()] = digest = hashlib.blake2b(data, digest_size=16).hexdigest()
-        store.write_blob(f"file-{digest}", data)
-    store.write_blob(f"model-{name}", json.dumps(contents).encode())  # last: what it names is there
+        _copy_folder(folder, store.path / "models" / name)
+    else:
+        _upload_folder(store, name, folder)
 
 
-def discard(store: AnyStore, name: str) -> None:
-    """Remove a model's folder from the collection; on a server its files stay until nothing names them."""
+def delete_model_folder(store: AnyStore, name: str) -> None:
+    """Remove a model's folder from a collection in a folder. On a server, its blobs stay."""
     if store.path is not None:
         shutil.rmtree(store.path / "models" / name, ignore_errors=True)
 
 
-def kept(store: AnyStore, name: str) -> Path:
-    """Where the model's folder is on this machine, fetched if need be."""
+def get_model_folder(store: AnyStore, name: str) -> Path:
+    """Return the path of a stored model's folder on this machine; a server's model is fetched if necessary."""
     if store.path is not None:
         return store.path / "models" / name
     listing = store.read_blob(f"model-{name}")
     if listing is None:
         raise StoreError(f"the collection has lost its model {name!r}: add it again")
-    place = artefacts.cache() / "models" / hashlib.blake2b(listing, digest_size=16).hexdigest()
-    if not place.is_dir():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=".fetching-", dir=place.parent))
-        try:
-            for file, digest in json.loads(listing).items():
-                _fetch(store, digest, fresh, file)
-            fresh.rename(place)
-        except BaseException:
-            shutil.rmtree(fresh, ignore_errors=True)
-            if not place.is_dir():  # another process may have been quicker
-                raise
-    return place
+    cached_folder = artefacts.cache() / "models" / _hash(listing)
+    if not cached_folder.is_dir():
+        _fetch_folder(store, listing, cached_folder)
+    return cached_folder
 
 
-def _fetch(store: AnyStore, digest: str, folder: Path, file: str) -> None:
-    to = (folder / file).resolve()
-    if not to.is_relative_to(folder.resolve()):
-        raise StoreError(f"the collection names a file {file!r} outside its model: don't trust it")
+def _upload_folder(store: AnyStore, name: str, folder: Path) -> None:
+    """Write the files of a model as blobs, then the list of its files, so that everything in the list exists."""
+    digests = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            data = path.read_bytes()
+            digest = _hash(data)
+            digests[path.relative_to(folder).as_posix()] = digest
+            store.write_blob(f"file-{digest}", data)
+    store.write_blob(f"model-{name}", json.dumps(digests).encode())
+
+
+def _fetch_folder(store: AnyStore, listing: bytes, target: Path) -> None:
+    """Fetch all files of a listing into a temporary folder, then rename it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".fetching-", dir=target.parent))
+    try:
+        for file_name, digest in json.loads(listing).items():
+            _fetch_file(store, digest, temporary, file_name)
+        temporary.rename(target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if not target.is_dir():  # another process may have been faster
+            raise
+
+
+def _fetch_file(store: AnyStore, digest: str, folder: Path, file_name: str) -> None:
+    """Fetch a model's file from a server into a folder; raise StoreError if it is damaged or would lie elsewhere."""
+    path = (folder / file_name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise StoreError(f"the collection names a file {file_name!r} outside its model: don't trust it")
     data = store.read_blob(f"file-{digest}")
-    if data is None or hashlib.blake2b(data, digest_size=16).hexdigest() != digest:
-        raise StoreError(f"{file} of the collection's model is damaged: add the model again")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_bytes(data)
+    if data is None or _hash(data) != digest:
+        raise StoreError(f"{file_name} of the collection's model is damaged: add the model again")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
 
 
-def _copy(folder: Path, to: Path) -> None:
-    to.parent.mkdir(parents=True, exist_ok=True)
-    fresh = to.with_name(f".{to.name}.copying")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir()
-    for path in sorted(folder.rglob("*")):  # modes follow the umask, whatever they were
-        place = fresh / path.relative_to(folder)
-        place.mkdir() if path.is_dir() else shutil.copyfile(path, place)
-    artefacts.swap(fresh, to)
+def _copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder to a temporary one, then swap it in; file modes follow the umask."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.copying")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    for path in sorted(source.rglob("*")):
+        copy = temporary / path.relative_to(source)
+        if path.is_dir():
+            copy.mkdir()
+        else:
+            shutil.copyfile(path, copy)
+    artefacts.swap(temporary, target)
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()

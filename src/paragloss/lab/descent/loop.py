@@ -10,7 +10,6 @@ moving for a while after it was last seen.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import torch
 
+from paragloss.atomic_files import replace_file
 from paragloss.errors import ModelError
 
 Batch = TypeVar("Batch")
@@ -210,7 +210,7 @@ class _Run:
         return {"seed": self.seed, "optimizer": self.optimizer, "epsilon": self.epsilon, "shapes": shapes}
 
     def save(self, path: Path) -> None:
-        """Written beside its place and moved there: a kill leaves the old checkpoint or the new one."""
+        """Replace the checkpoint atomically: a kill leaves the old one or the new one."""
         from safetensors.torch import save_file
 
         tensors = {f"now/{name}": p.detach() for name, p in self.parameters.items()}
@@ -219,9 +219,8 @@ class _Run:
             tensors |= {f"moment{i}/{name}": moment for i, moment in enumerate(moments)}
         state = {"step": self.step, "best": self.best, "history": self.history, "run": self._identity()}
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f".{path.name}.fresh")
-        save_file({name: t.contiguous() for name, t in tensors.items()}, fresh, {"state": json.dumps(state)})
-        os.replace(fresh, path)
+        with replace_file(path) as temporary:
+            save_file({name: t.contiguous() for name, t in tensors.items()}, temporary, {"state": json.dumps(state)})
 
     def restore(self, path: Path) -> None:
         from safetensors import safe_open

@@ -10,7 +10,6 @@ nearer the optimum, the worse short queries fared (docs/understand/papers/cr5.md
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 import zlib
@@ -23,6 +22,7 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
+from paragloss.atomic_files import replace_file
 from paragloss.errors import ModelError
 from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormal
 from paragloss.lab.solving.ridge import Block, Regression
@@ -319,12 +319,8 @@ class Checkpoint:
         if self.path is None or time.monotonic() - self.last < self.every:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_name(self.path.name + ".part")
-        with temporary.open("wb") as file:
+        with replace_file(self.path) as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **{"key": np.array(self.key), **state()})
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path)
         self.last = time.monotonic()
 
     def remove(self) -> None:

@@ -1,0 +1,43 @@
+"""Select the k best points of each query, with ties broken by document id. Independent of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from paragloss.stores import _limits
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+#: Points fetched beyond k, so that a few ties don't need a second request.
+_EXTRA_POINTS = 8
+#: Growth of the number of fetched points from one request to the next.
+_GROWTH = 8
+
+
+def fetch_top_k(
+    fetch: Callable[[list[int], int], Iterable[tuple[list[K], list[float]]]],
+    n_queries: int,
+    k: int,
+    *,
+    select: Callable[[list[K], list[float], int], list[T]],
+) -> list[list[T]]:
+    """Return the k best points of each query, though the engine orders points with equal scores arbitrarily.
+
+    A query whose equal scores continue past the last fetched point is sent again for more points, up to MAX_TIES.
+
+    :param fetch: called with query numbers and a limit; returns the keys and scores of each query, best first.
+    :param select: called with keys, scores and k; returns the k best and breaks ties.
+    """
+    rankings: list[list[T]] = [[] for _ in range(n_queries)]
+    pending, limit = list(range(n_queries)), k + _EXTRA_POINTS
+    max_limit = k + _limits.MAX_TIES
+    while pending and k > 0:
+        unresolved = []
+        for query_number, (keys, scores) in zip(pending, fetch(pending, limit), strict=True):
+            rankings[query_number] = select(keys, scores, k)
+            if len(keys) == limit and scores[-1] == scores[k - 1] and limit < max_limit:
+                unresolved.append(query_number)
+        pending, limit = unresolved, min(limit * _GROWTH, max_limit)
+    return rankings
