@@ -119,7 +119,7 @@ def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_satu
 
 def test_a_similarity_is_standard_deviations_above_the_sample_of_its_language():
     sample = np.array([[0.2, 0.0], [0.4, 0.0]] * 500, np.float32)  # cosines of mean .3 and deviation .1
-    background = Background({"en": sample})
+    background = Background.from_samples({"en": sample})
     standardized = background.standardize(np.array([1.0, 0.0], np.float32), ["en"], np.array([0.5], np.float32))
     assert standardized == pytest.approx([2.0], rel=1e-3)
 
@@ -127,7 +127,7 @@ def test_a_similarity_is_standard_deviations_above_the_sample_of_its_language():
 def test_a_language_with_one_document_leans_on_the_background_of_the_others():
     sample = np.array([[0.2, 0.0], [0.4, 0.0]] * 500, np.float32)
     alone = np.array([[0.9, 0.0]], np.float32)
-    background = Background({"en": sample, "de": alone})
+    background = Background.from_samples({"en": sample, "de": alone})
     (standardized,) = background.standardize(np.array([1.0, 0.0], np.float32), ["de"], np.array([0.9], np.float32))
     # The mean of both languages is .6; one document moves it by an eleventh of the way to .9.
     assert standardized == pytest.approx((0.9 - (0.9 + 10 * 0.6) / 11) / (0.05 * 10 / 11) ** 0.5 / 0.1**0.5, rel=0.05)

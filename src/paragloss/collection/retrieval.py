@@ -174,10 +174,14 @@ def _read_shown(state: State, ranking: RankedList, options: SearchOptions) -> Sh
         documents = _without_texts(state, ranking)
         documents.sort(key=lambda document: get_document_day(document.meta) or 0.0, reverse=True)
         doc_ids = [document.id for document in documents[: options.k + EXTRA_FOR_COPIES]]
-    records = state.records(doc_ids)
+    records = state.records(doc_ids[: options.k])
+    groups = group_duplicates([record.signature for record in records])
+    if len(groups) < len(doc_ids[: options.k]):  # copies leave room for further documents
+        records += state.records(doc_ids[options.k :])
+        groups = group_duplicates([record.signature for record in records])
     shown_records = {}
     copies = {}
-    for group in group_duplicates([record.signature for record in records])[: options.k]:
+    for group in groups[: options.k]:
         first, *others = (records[position] for position in group)
         shown_records[first.document.id] = (first, read_tokenized_texts(first))
         copies[first.document.id] = tuple(copy.document.id for copy in others)

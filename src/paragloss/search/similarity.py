@@ -28,30 +28,39 @@ TERMS_PER_PASSAGE = 60.0
 class Background:
     """Vectors of a fixed sample of documents in each language."""
 
-    samples: Mapping[str, Floats]  # (n_vectors, dim) each; equal vectors once
+    rows: Mapping[str, int]  # position of each language in `sizes`
+    vectors: Floats  # (n_vectors, dim), one language after the other
+    sizes: Floats  # (n_languages,) vectors of each language, at least 1
+
+    @classmethod
+    def from_samples(cls, samples: Mapping[str, Floats]) -> Background:
+        """Join the samples of several languages, each (n_vectors, dim); empty ones are left out."""
+        used = {lang: sample for lang, sample in samples.items() if len(sample)}
+        vectors = np.concatenate(list(used.values())) if used else np.zeros((0, 0), np.float32)
+        sizes = np.array([len(sample) for sample in used.values()], np.float32)
+        return cls({lang: row for row, lang in enumerate(used)}, vectors, sizes)
 
     def standardize(self, query_vector: Floats, languages: Sequence[str], cosines: Floats) -> Floats:
         """Express cosines in standard deviations above the background of each document's language."""
-        moments = self._moments(query_vector)
-        default = moments[""]
-        means = np.array([moments.get(lang, default)[0] for lang in languages], np.float32)
-        deviations = np.array([moments.get(lang, default)[1] for lang in languages], np.float32)
-        return (cosines - means) / deviations
+        if not self.rows:
+            return cosines
+        means, deviations = self._estimate_moments(query_vector)
+        rows = np.array([self.rows.get(lang, -1) for lang in languages], np.int64)
+        return np.asarray((cosines - means[rows]) / deviations[rows])
 
-    def _moments(self, query_vector: Floats) -> dict[str, tuple[float, float]]:
-        """Return mean and standard deviation of the cosines of each language's sample; "" stands for all together."""
-        cosines = {lang: sample @ query_vector for lang, sample in self.samples.items() if len(sample)}
-        if not cosines:
-            return {"": (0.0, 1.0)}
-        mean = float(np.mean([values.mean() for values in cosines.values()]))
-        variance = float(np.mean([values.var() for values in cosines.values()]))
-        moments = {"": (mean, max(variance**0.5, MIN_DEVIATION))}
-        for lang, values in cosines.items():
-            share = len(values) / (len(values) + PRIOR_DOCS)
-            lang_variance = share * float(values.var()) + (1 - share) * variance
-            lang_mean = share * float(values.mean()) + (1 - share) * mean
-            moments[lang] = lang_mean, max(lang_variance**0.5, MIN_DEVIATION)
-        return moments
+    def _estimate_moments(self, query_vector: Floats) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of the query's cosines with the sample of each language; the last row, for
+        other languages, has those of all languages; (n_languages + 1,) each."""
+        cosines = self.vectors @ query_vector
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
+        means = np.add.reduceat(cosines, starts) / self.sizes
+        distances = cosines - means.repeat(self.sizes.astype(np.int64))
+        variances = np.add.reduceat(distances**2, starts) / self.sizes
+        mean, variance = means.mean(), variances.mean()
+        trust = self.sizes / (self.sizes + PRIOR_DOCS)
+        smoothed_means = np.append(trust * means + (1 - trust) * mean, mean)
+        smoothed_variances = np.append(trust * variances + (1 - trust) * variance, variance)
+        return smoothed_means, np.maximum(np.sqrt(smoothed_variances), MIN_DEVIATION)
 
 
 def sample_background(store: Store, vector_name: str, languages: Sequence[str]) -> Background:
@@ -63,7 +72,7 @@ def sample_background(store: Store, vector_name: str, languages: Sequence[str]) 
         rows = [np.atleast_2d(record.dense[vector_name]) for record in records if vector_name in record.dense]
         if rows:
             samples[lang] = np.unique(np.concatenate(rows).astype(np.float32), axis=0)
-    return Background(samples)
+    return Background.from_samples(samples)
 
 
 def expected_best_of(n_passages: npt.ArrayLike) -> Floats:

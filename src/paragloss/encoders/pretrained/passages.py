@@ -6,6 +6,7 @@ Lengths are in tokens of a multilingual model, estimated from the script: counti
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,7 +54,8 @@ def select_passages(text: str) -> list[Span]:
     spans = split_passages(text)
     if len(spans) == 1:
         return spans
-    prose = [span for span in spans if is_prose(text[slice(*span)])]
+    is_prose = find_prose(text, spans)
+    prose = [span for span, is_readable in zip(spans, is_prose, strict=True) if is_readable]
     return prose or spans[:1]
 
 
@@ -72,13 +74,16 @@ def add_title(document: Document, body: str) -> str:
     return f"{document.title}\n{body}" if document.title else body
 
 
-def is_prose(text: str) -> bool:
-    """Tell whether a text is made of words, and not mostly of code, numbers or markup."""
+def find_prose(text: str, spans: Sequence[Span]) -> list[bool]:
+    """Tell which passages of a text are made of words, and not mostly of code, numbers or markup."""
     characters = _as_code_points(text)
-    ascii_characters = characters[characters < 128]
-    symbol_count = int(_IS_SYMBOL[ascii_characters].sum())
-    visible_count = len(characters) - int((ascii_characters <= 32).sum())
-    return symbol_count <= MAX_SYMBOL_SHARE * visible_count
+    is_symbol = _IS_SYMBOL[np.minimum(characters, 127)] & (characters < 128)
+    symbols_before = np.concatenate([[0], np.cumsum(is_symbol)])
+    visible_before = np.concatenate([[0], np.cumsum(characters > 32)])
+    starts, ends = np.array(spans).T
+    symbol_counts = symbols_before[ends] - symbols_before[starts]
+    visible_counts = visible_before[ends] - visible_before[starts]
+    return (symbol_counts <= MAX_SYMBOL_SHARE * visible_counts).tolist()
 
 
 def _estimate_tokens(text: str) -> np.ndarray[Any, Any]:
