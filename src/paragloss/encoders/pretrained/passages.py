@@ -83,7 +83,8 @@ def find_prose(text: str, spans: Sequence[Span]) -> list[bool]:
     starts, ends = np.array(spans).T
     symbol_counts = symbols_before[ends] - symbols_before[starts]
     visible_counts = visible_before[ends] - visible_before[starts]
-    return (symbol_counts <= MAX_SYMBOL_SHARE * visible_counts).tolist()
+    is_prose: list[bool] = (symbol_counts <= MAX_SYMBOL_SHARE * visible_counts).tolist()
+    return is_prose
 
 
 def _estimate_tokens(text: str) -> np.ndarray[Any, Any]:
