@@ -42,7 +42,7 @@ from paragloss.cli import app as line
 from paragloss.cli.program import main as run_line
 from paragloss.cli.search_commands import conditions
 from paragloss.collection import Collection, coverage, load
-from paragloss.errors import ParaglossError, PlacedError
+from paragloss.errors import LineSyntaxError, ParaglossError
 from paragloss.formats import sandbox
 from paragloss.formats.dictionaries import read_entries
 from paragloss.formats.documents import read_documents
@@ -365,7 +365,7 @@ def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -
                 getattr(fuzz, kind)()
             except ParaglossError as error:
                 refused[kind] += 1
-                if "\n" in str(error) and not isinstance(error, PlacedError):
+                if "\n" in str(error) and not isinstance(error, LineSyntaxError):
                     wrong.append(f"{kind}: an error of several lines: {str(error)[:200]!r}")
             except (Exception, Died):
                 wrong.append(f"{kind} {number}/{here}: {traceback.format_exc()[-1500:]}")

@@ -119,7 +119,7 @@ def main() -> None:
         asked[concept.id] = [concept.titles["en"], concept.texts["en"].split(". ")[0]]
     texts = {}
     for lang in given.lang:
-        texts[lang] = [d._replace(text=d.whole, title="") for d in demo.documents() if d.lang == lang]
+        texts[lang] = [d._replace(text=d.full_text, title="") for d in demo.documents() if d.lang == lang]
     as_text = {lang: reciprocal_rank(texts[lang], wanted, asked, lang) for lang in given.lang}
     print("| level | language | pages | words right | confidence | s a page | RR as text | RR as scan | lost |")
     print("|---|---|---|---|---|---|---|---|---|")

@@ -95,17 +95,17 @@ def _pack_judged(judged: Any) -> dict[str, Any]:
     from paragloss.analysis import analyzer
 
     documents = [
-        [document.id, " ".join(analyzer(document.lang).terms(document.whole)), document.lang]
+        [document.id, " ".join(analyzer(document.lang).terms(document.full_text)), document.lang]
         for document in judged.documents.values()
     ]
     return {"queries": [_pack_query(q) for q in judged.queries], "documents": documents, "qrels": judged.qrels}
 
 
 def _unpack_judged(packed: Mapping[str, Any]) -> Any:
-    from paragloss.types import Document, Judged, Query
+    from paragloss.types import Document, JudgedCollection, Query
 
     documents = {row[0]: Document(*row) for row in packed["documents"]}
-    return Judged([Query(*row) for row in packed["queries"]], documents, packed["qrels"])
+    return JudgedCollection([Query(*row) for row in packed["queries"]], documents, packed["qrels"])
 
 
 def run(folder: Path, out: Path) -> None:

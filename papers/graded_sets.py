@@ -19,7 +19,7 @@ from paragloss.evaluation import evaluate, mean
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
 from paragloss.ranking import top
-from paragloss.types import Concept, Encoder, Judged, Run
+from paragloss.types import Concept, Encoder, JudgedCollection, Run
 
 MDN_DATA = ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
 MEASURES = ("P_mr@1", "P_mr@5", "P_r@5", "nDCG@5", "MAP", "MRR_mr", "MRR_r")
@@ -36,7 +36,7 @@ ORIGINALS = {"lsclir": original_data.read_lsclir, "wikipedia": original_data.rea
 
 def split_judgments(
     lang: str, *, pages: int, smoke: bool, negatives: int = 40, collection: str = "mdn"
-) -> tuple[Judged, Judged, Judged]:
+) -> tuple[JudgedCollection, JudgedCollection, JudgedCollection]:
     """Make training, validation and test queries 3:1:1; the last two have sampled irrelevant documents.
 
     :param pages: how many pages are used
@@ -71,26 +71,28 @@ def find_links(collection: str, concepts: Sequence[Concept]) -> judgments.Links:
     return links
 
 
-def training_settings(valid: Judged, seed: int, *, smoke: bool, smoke_epochs: int = 2) -> dict[str, Any]:
+def training_settings(valid: JudgedCollection, seed: int, *, smoke: bool, smoke_epochs: int = 2) -> dict[str, Any]:
     """Return the settings of `ordinal.fit_judged` that all recipes share."""
     epochs = smoke_epochs if smoke else MAX_EPOCHS
     return {"validation": [valid], "seed": seed, "epochs": epochs, "patience": PATIENCE}
 
 
-def fit_best(train: Judged, valid: Judged, grid: Sequence[dict[str, Any]], **settings: Any) -> Encoder:
+def fit_best(
+    train: JudgedCollection, valid: JudgedCollection, grid: Sequence[dict[str, Any]], **settings: Any
+) -> Encoder:
     """Fit a model for each combination of settings and return the one with the best validation nDCG@5."""
     models = [ordinal.fit_judged(train, **combination, **settings) for combination in grid]
     return max(models, key=lambda model: mean(score_judged(model, valid, ["nDCG@5"]))["nDCG@5"])
 
 
-def measure_model(model: Encoder, test: Judged) -> Columns:
+def measure_model(model: Encoder, test: JudgedCollection) -> Columns:
     """Measure the columns of the paper's tables, query by query, and the training budget."""
     scores = score_judged(model, test, MEASURES)
     budget = {"best epoch": float(model.meta["best"]), "epochs": float(model.meta["epochs"])}
     return {**{name: list(values.values()) for name, values in scores.items()}, **budget}
 
 
-def measure_random_order(test: Judged, seed: int) -> Columns:
+def measure_random_order(test: JudgedCollection, seed: int) -> Columns:
     """Measure the judged documents of each query in a random order."""
     rng = np.random.default_rng(seed)
     run: Run = {}
@@ -101,12 +103,12 @@ def measure_random_order(test: Judged, seed: int) -> Columns:
     return {name: list(values.values()) for name, values in scores.items()}
 
 
-def score_judged(model: Encoder, judged: Judged, measures: Sequence[str]) -> dict[str, dict[str, float]]:
+def score_judged(model: Encoder, judged: JudgedCollection, measures: Sequence[str]) -> dict[str, dict[str, float]]:
     """Rank the judged documents of each query by the model; return measure -> query -> score."""
     doc_ids = sorted({doc_id for grades in judged.qrels.values() for doc_id in grades})
     row_by_id = {doc_id: row for row, doc_id in enumerate(doc_ids)}
     documents = [judged.documents[doc_id] for doc_id in doc_ids]
-    vectors = model.encode([document.whole for document in documents], documents[0].lang)
+    vectors = model.encode([document.full_text for document in documents], documents[0].lang)
     query_vectors = model.encode([query.text for query in judged.queries], judged.queries[0].lang)
     run: Run = {}
     for query, vector in zip(judged.queries, query_vectors, strict=True):

@@ -19,7 +19,7 @@ from paragloss.formats import lsclir, trec
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.formats.rows import group_by_concept
 from paragloss.lab import aligned_files, judgments, wikilinks
-from paragloss.types import Judged, Query
+from paragloss.types import JudgedCollection, Query
 
 #: The number of sentence pairs that the XCNN paper learns from.
 WMT14_TRAIN_SIZE = 100_000
@@ -60,7 +60,7 @@ def read_dinu_dictionary() -> list[Entry]:
     return list(read_pairs(file))
 
 
-def read_lsclir(lang: str, max_queries: int) -> Judged:
+def read_lsclir(lang: str, max_queries: int) -> JudgedCollection:
     """Read a sample of LS-CLIR's English queries and their documents in another language."""
     folder = data_folder() / "lsclir"
     qrels = lsclir.read_lsclir_qrels(folder / f"en2{lang}.rel")
@@ -73,10 +73,10 @@ def read_lsclir(lang: str, max_queries: int) -> Judged:
         for query in queries
     }
     answered = [query for query in queries if grades[query.id]]
-    return Judged(answered, documents, {query.id: grades[query.id] for query in answered})
+    return JudgedCollection(answered, documents, {query.id: grades[query.id] for query in answered})
 
 
-def read_wikipedia(lang: str, max_queries: int) -> Judged:
+def read_wikipedia(lang: str, max_queries: int) -> JudgedCollection:
     """Make judgments of Wikipedia's dumps: English pages are queries for the same page in another language.
 
     Pages that link to a page and back are partly relevant to it. Pages that are neither queries nor linked are dropped.

@@ -66,7 +66,7 @@ def restrict_vocabulary(task: PageTask, terms: Set[str]) -> PageTask:
 
 def search_by_vectors(model: Encoder, task: PageTask) -> Run:
     """Rank all pages by the cosine of an encoder's vectors."""
-    documents = normalize_rows(model.encode([d.whole for d in task.documents], task.documents[0].lang))
+    documents = normalize_rows(model.encode([d.full_text for d in task.documents], task.documents[0].lang))
     queries = normalize_rows(model.encode([query.text for query in task.queries], task.queries[0].lang))
     doc_ids = [document.id for document in task.documents]
     return _remove_own_page(task, [top(scores, doc_ids, DEPTH + 1) for scores in queries @ documents.T])

@@ -29,7 +29,7 @@ from paragloss.search.lexical import Lexical
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store
 from paragloss.translation import word_table
-from paragloss.types import Concept, Document, Floats, Hit, Judged, Qrels, Query, Reranker, Run, Translator
+from paragloss.types import Concept, Document, Floats, Hit, JudgedCollection, Qrels, Query, Reranker, Run, Translator
 from paragloss.vocabulary import Vocabulary, weigh
 
 DATA = ("ddtp/en.jsonl.gz", "ddtp/de.jsonl.gz")
@@ -65,8 +65,8 @@ class SearchLog(NamedTuple):
     """A simulated log; queries are identified by their package."""
 
     lang: str
-    train: Judged  # native queries with DCTR grades
-    scored_train: Judged  # the same with DCTR scores in thousandths as grades
+    train: JudgedCollection  # native queries with DCTR grades
+    scored_train: JudgedCollection  # the same with DCTR scores in thousandths as grades
     test_ids: list[str]
     native: dict[str, Query]
     english: dict[str, Query]
@@ -94,8 +94,8 @@ def simulate_log(size: LogSize, lang: str = "de") -> SearchLog:
     queries = [native[query_id] for query_id in train_ids]
     return SearchLog(
         lang,
-        Judged(queries, documents, {query_id: grades[query_id] for query_id in train_ids}),
-        Judged(queries, documents, {query_id: scores[query_id] for query_id in train_ids}),
+        JudgedCollection(queries, documents, {query_id: grades[query_id] for query_id in train_ids}),
+        JudgedCollection(queries, documents, {query_id: scores[query_id] for query_id in train_ids}),
         [c.id for c in test],
         native,
         english,
@@ -210,12 +210,14 @@ def fit_shared_vectors(log: SearchLog) -> dict[str, dict[str, Floats]]:
     return vectors
 
 
-def translate_to_english(log: SearchLog, judged: Judged, translator: Translator | None = None) -> Judged:
+def translate_to_english(
+    log: SearchLog, judged: JudgedCollection, translator: Translator | None = None
+) -> JudgedCollection:
     """Translate the queries of a log into English."""
     return translate_log(judged, translator or fit_translator(log), "en")
 
 
-def train_ranker(judged: Judged, *, seed: int, **settings: Any) -> Knrm:
+def train_ranker(judged: JudgedCollection, *, seed: int, **settings: Any) -> Knrm:
     """Train K-NRM on a log with the settings all recipes share."""
     import torch
 

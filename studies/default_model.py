@@ -78,7 +78,7 @@ def task(kind: str, lang: str, source: str = "en") -> tuple[questions.Questions,
     fields = [[d.text for d in found.documents]]
     if any(d.title for d in found.documents):
         fields.append([d.title for d in found.documents])
-    whole = [d.whole for d in found.documents]  # what words hold inside counts with the text
+    whole = [d.full_text for d in found.documents]  # what words hold inside counts with the text
     return found, [scoring.Documents.read(texts, lang, inner=None if i else whole) for i, texts in enumerate(fields)]
 
 

@@ -37,7 +37,7 @@ SHOWN_RESULTS = 10  # results that people see; probabilities are fitted and chec
 RELIABILITY_BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-class Judged(NamedTuple):
+class JudgedCollection(NamedTuple):
     """The candidates of the queries of one collection, query after query."""
 
     features: Doubles  # (n_candidates, n_features)
@@ -101,20 +101,20 @@ def add_mixed_queries(rows: list[dict]) -> list[dict]:
     return rows + [row | {"kind": "mixed", "to": "*"} for row in distinct.values()]
 
 
-def read_features(folder: Path) -> dict[str, Judged]:
+def read_features(folder: Path) -> dict[str, JudgedCollection]:
     """Read what `gather_features` wrote: collection -> candidates."""
     tables = {}
     for path in sorted(folder.glob("*.npz")):
         table = np.load(path)
         columns = [list(table["names"]).index(name) for name in FEATURE_NAMES]
         features = table["features"][:, columns].astype(np.float64)
-        tables[path.stem] = Judged(
+        tables[path.stem] = JudgedCollection(
             features, table["is_right"], table["starts"], [str(kind) for kind in table["kinds"]], table["rights"]
         )
     return tables
 
 
-def fit_model(tables: Sequence[Judged]) -> ScoringModel:
+def fit_model(tables: Sequence[JudgedCollection]) -> ScoringModel:
     """Fit the coefficients with and without vectors."""
     vector_columns = [FEATURE_NAMES.index(name) for name in VECTOR_FEATURES]
     word_columns = [column for column in range(len(FEATURE_NAMES)) if column not in vector_columns]
@@ -122,7 +122,7 @@ def fit_model(tables: Sequence[Judged]) -> ScoringModel:
     return ScoringModel(fit_coefficients(tables, every_column), fit_coefficients(tables, word_columns))
 
 
-def fit_coefficients(tables: Sequence[Judged], columns: Sequence[int]) -> Coefficients:
+def fit_coefficients(tables: Sequence[JudgedCollection], columns: Sequence[int]) -> Coefficients:
     """Fit weights of some features by the order of each query's candidates, then scale and intercept by all of them."""
     sample = [sample_candidates(table, np.random.default_rng(0)) for table in tables]
     weights = np.zeros(len(FEATURE_NAMES))
@@ -130,7 +130,7 @@ def fit_coefficients(tables: Sequence[Judged], columns: Sequence[int]) -> Coeffi
     return calibrate(tables, weights, columns)
 
 
-def sample_candidates(table: Judged, rng: np.random.Generator) -> Judged:
+def sample_candidates(table: JudgedCollection, rng: np.random.Generator) -> JudgedCollection:
     """Keep the right candidates of each query and at most MAX_NEGATIVES of the others."""
     kept, sizes = [], []
     for start, end in pairwise(table.starts):
@@ -144,7 +144,7 @@ def sample_candidates(table: Judged, rng: np.random.Generator) -> Judged:
     return table._replace(features=table.features[rows], is_right=table.is_right[rows], starts=np.cumsum([0, *sizes]))
 
 
-def query_weights(table: Judged) -> Doubles:
+def query_weights(table: JudgedCollection) -> Doubles:
     """Weigh queries so that each kind and language of a collection counts the same and a collection counts 1."""
     counts: dict[str, int] = defaultdict(int)
     for kind in table.kinds:
@@ -152,7 +152,7 @@ def query_weights(table: Judged) -> Doubles:
     return np.array([1 / (counts[kind] * len(counts)) for kind in table.kinds])
 
 
-def fit_order(tables: Sequence[Judged]) -> Doubles:
+def fit_order(tables: Sequence[JudgedCollection]) -> Doubles:
     """Return the weights that maximise the likelihood of the right candidates among those of their query."""
     features = np.concatenate([table.features for table in tables])
     is_right = np.concatenate([table.is_right for table in tables]).astype(np.float64)
@@ -184,7 +184,7 @@ def fit_order(tables: Sequence[Judged]) -> Doubles:
     return result.x / scale
 
 
-def calibrate(tables: Sequence[Judged], weights: Doubles, columns: Sequence[int]) -> Coefficients:
+def calibrate(tables: Sequence[JudgedCollection], weights: Doubles, columns: Sequence[int]) -> Coefficients:
     """Turn scores into log-odds: scale, intercept and the features that are the same for all candidates of a query."""
     constant = [column for column in columns if FEATURE_NAMES[column] in QUERY_FEATURES]
     weights = np.where(np.isin(np.arange(len(weights)), constant), 0.0, weights)
@@ -211,13 +211,13 @@ def calibrate(tables: Sequence[Judged], weights: Doubles, columns: Sequence[int]
     return Coefficients(float(values[1]), scaled)
 
 
-def find_best_rows(table: Judged, scores: Doubles) -> npt.NDArray[np.int64]:
+def find_best_rows(table: JudgedCollection, scores: Doubles) -> npt.NDArray[np.int64]:
     """Return the rows of the ten best candidates of each query."""
     rows = [start + np.argsort(-scores[start:end])[:SHOWN_RESULTS] for start, end in pairwise(table.starts)]
     return np.concatenate(rows)
 
 
-def print_validation(tables: dict[str, Judged]) -> None:
+def print_validation(tables: dict[str, JudgedCollection]) -> None:
     """Rank every collection by a model of the others; print reciprocal ranks by kind, baselines and the reliability."""
     probabilities, labels = [], []
     print(f"{'collection':14} {'kind':9} queries  model  words  title  meaning")
@@ -252,7 +252,7 @@ def list_single_parts(features: Doubles) -> list[Doubles]:
     return [words, title, np.where(passage > 0, passage / (1 - words), passage)]
 
 
-def reciprocal_ranks(table: Judged, scores: Doubles) -> Doubles:
+def reciprocal_ranks(table: JudgedCollection, scores: Doubles) -> Doubles:
     """Return 1 / rank of the best right candidate of each query, 0 where none was retrieved."""
     ranks = np.zeros(len(table.kinds))
     for query, (start, end) in enumerate(pairwise(table.starts)):

@@ -364,7 +364,7 @@ class History(RuleBasedStateMachine):
         if root is None:  # a file of another test of this process
             return self._read_text(path, id=id)
         if root in self.failing_pages and Path(path).name == "p.txt" and Path(path).parent == self.roots[root]:
-            raise InputError("its reader is not there", place=path)
+            raise InputError("its reader is not there", location=path)
         return Document(id, Path(path).read_text(), "en")
 
     # The collection

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from paragloss.collection import Collection
-from paragloss.errors import InputError, LanguageError, PlacedError, StoreError
+from paragloss.errors import InputError, LanguageError, LineSyntaxError, StoreError
 from paragloss.types import Document
 
 WORDS = {"o pão": "the bread", "pão": "bread", "farinha": "flour", "água": "water", "cidade": "city", "lava": "lava"}
@@ -93,7 +93,7 @@ def test_the_engine_translates_queries_as_well(engine):
 
 
 def test_a_language_nothing_was_translated_into_is_said(engine):
-    with pytest.raises(PlacedError, match="were not translated into 'pt'"):
+    with pytest.raises(LineSyntaxError, match="were not translated into 'pt'"):
         found(engine, "pão", "translated", lang="pt")
 
 

@@ -18,7 +18,7 @@ from papers.verdicts import PaperTable, Statement, rows_above
 from paragloss.evaluation.report import panels
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.types import Encoder, Floats, Judged
+from paragloss.types import Encoder, Floats, JudgedCollection
 
 MINUTES = 60
 DATA, PARTS = MDN_DATA, ("en-fr",)
@@ -63,12 +63,12 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     return rows
 
 
-def scores_by_grade(model: Encoder, judged: Judged) -> list[Floats]:
+def scores_by_grade(model: Encoder, judged: JudgedCollection) -> list[Floats]:
     """Score every judged document by the smooth cosine; return an array of scores for each grade."""
     doc_ids = sorted({doc_id for grades in judged.qrels.values() for doc_id in grades})
     row_by_id = {doc_id: row for row, doc_id in enumerate(doc_ids)}
     documents = [judged.documents[doc_id] for doc_id in doc_ids]
-    vectors = model.encode([document.whole for document in documents], documents[0].lang)
+    vectors = model.encode([document.full_text for document in documents], documents[0].lang)
     query_vectors = model.encode([query.text for query in judged.queries], judged.queries[0].lang)
     scores: list[list[float]] = [[], [], []]
     for query, vector in zip(judged.queries, query_vectors, strict=True):

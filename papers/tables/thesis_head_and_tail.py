@@ -33,7 +33,7 @@ from papers.simulated_log import (
 from papers.verdicts import CHANCE_ROW, PaperTable
 from paragloss.evaluation import evaluate
 from paragloss.lab import clicks
-from paragloss.types import Floats, Judged, Qrels, Run
+from paragloss.types import Floats, JudgedCollection, Qrels, Run
 
 MINUTES = 10
 DATA, PARTS = simulated_log.DATA, ("en-de", "en-da")
@@ -49,7 +49,7 @@ class SkewedLog(NamedTuple):
     """A log in which some queries are asked more often than others."""
 
     log: SearchLog
-    train: Judged  # in English, graded by click-through rates
+    train: JudgedCollection  # in English, graded by click-through rates
     frequency: Counter[str]
     common: set[str]  # queries asked MIN_FREQUENCY times or more
     labels: dict[str, Qrels]  # of the test queries: by clicks, and by the readers' preferences

@@ -26,7 +26,7 @@ from papers.verdicts import PaperColumn, PaperTable
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation.report import panels
 from paragloss.lab.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
-from paragloss.types import Judged
+from paragloss.types import JudgedCollection
 
 MINUTES = 4
 DATA, PARTS = simulated_log.DATA, ("en-de",)
@@ -50,8 +50,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     shown = {query_id: dict.fromkeys(log.shown[query_id], 0) for query_id in log.test_ids}
     english = [log.english[query_id] for query_id in log.test_ids]
     native = [log.native[query_id] for query_id in log.test_ids]
-    bilingual_bins = bins(bilingual, Judged(english, log.documents, shown))
-    monolingual_bins = bins(monolingual, Judged(native, log.documents, shown))
+    bilingual_bins = bins(bilingual, JudgedCollection(english, log.documents, shown))
+    monolingual_bins = bins(monolingual, JudgedCollection(native, log.documents, shown))
 
     def score(model: Knrm) -> float:
         return float(np.mean(measure_ranker(log, model, log.english)["DIFF @10"]))

@@ -21,7 +21,7 @@ from papers.simulated_log import (
 )
 from papers.verdicts import CHANCE_ROW, PaperColumn, PaperTable
 from paragloss.lab.query_log import clean, clean_at_random, translate_log
-from paragloss.types import Judged, Query
+from paragloss.types import JudgedCollection, Query
 
 MINUTES, COLUMNS = 7, simulated_log.MEASURES
 DATA, PARTS = simulated_log.DATA, ("en-de",)
@@ -55,14 +55,14 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     return rows
 
 
-def make_ambiguous_log(smoke: bool) -> tuple[SearchLog, Judged, Judged]:
+def make_ambiguous_log(smoke: bool) -> tuple[SearchLog, JudgedCollection, JudgedCollection]:
     """Return the log, its training queries with one-word queries added, and these in English."""
     log = simulate_log(SMOKE_SIZE if smoke else LogSize(1000))
     source = add_first_words(log.train)
     return log, source, translate_log(source, simulated_log.fit_translator(log), "en", case="lower")
 
 
-def add_first_words(judged: Judged) -> Judged:
+def add_first_words(judged: JudgedCollection) -> JudgedCollection:
     """Add each query's first word as a query; it has the judgments of all queries that begin with it."""
     qrels = dict(judged.qrels)
     one_word_queries: dict[str, Query] = {}

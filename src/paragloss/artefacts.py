@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss import __version__
-from paragloss.errors import ModelError, unread_format
+from paragloss.errors import ModelError, describe_unknown_format
 
 FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -186,7 +186,7 @@ def _contents(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path / 'meta.json'} is damaged ({error}): train or copy the model again") from None
     if version != FORMAT:
-        raise ModelError(unread_format(path, contents, str(FORMAT)))
+        raise ModelError(describe_unknown_format(path, contents, str(FORMAT)))
     for name in (*names, *lists):
         if not _NAME.fullmatch(name):
             raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")

@@ -1,72 +1,127 @@
-"""What can go wrong, as a small tree. Each message quotes the value, the expectation and the remedy."""
+"""The errors that a user can cause. Each message quotes the wrong value, what was expected and how to correct it."""
 
 from __future__ import annotations
 
 import unicodedata
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 
 class ParaglossError(Exception):
-    """Anything a user can cause and mend; the command line prints it as one line."""
+    """The base class of all errors that a user can cause and correct; the command line prints them as one line.
+
+    >>> from paragloss import load
+    >>> try:
+    ...     load("no-such-folder")
+    ... except ParaglossError as error:
+    ...     print(type(error).__name__)
+    ModelError
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it travels from one process to another, whatever it was made of."""
-        return _again, (type(self), str(self), self.__dict__)
+        """Pickle any subclass, whatever the arguments of its constructor, so that it can be sent to another process."""
+        return _rebuild_error, (type(self), str(self), self.__dict__)
 
 
-def _again(kind: type[ParaglossError], message: str, fields: Mapping[str, Any]) -> ParaglossError:
-    error = kind.__new__(kind, message)
+def _rebuild_error(error_class: type[ParaglossError], message: str, fields: Mapping[str, Any]) -> ParaglossError:
+    error = error_class.__new__(error_class, message)
     error.__dict__.update(fields)
     return error
 
 
 class InputError(ParaglossError):
-    """A file or a value given by the user can't be used: for what `reason`, and where, in a file or a row of one."""
+    """A file or a value given by the user can't be used.
 
-    def __init__(self, reason: str, *, place: object = "") -> None:
-        super().__init__(f"{place}: {reason}" if place else reason)
-        self.reason, self.place = reason, str(place)
+    :param reason: what is wrong with it.
+    :param location: the file, or the file and the row.
+
+    >>> str(InputError("the file is empty", location="notes.txt"))
+    'notes.txt: the file is empty'
+    """
+
+    def __init__(self, reason: str, *, location: object = "") -> None:
+        super().__init__(f"{location}: {reason}" if location else reason)
+        self.reason, self.location = reason, str(location)
+
+    @property
+    def place(self) -> str:
+        """The same as `location`; deprecated."""
+        warnings.warn(
+            "InputError.place is called location; it will be removed in 0.3", DeprecationWarning, stacklevel=2
+        )
+        return self.location
 
 
 class EmptyFileError(InputError):
-    """A file was read to its end and holds no text. Its earlier documents are out of date, unlike those of a file that
-    can't be read."""
+    """A file was read to its end and has no text.
+
+    Documents read from it earlier are therefore out of date, which can't be said of a file that can't be read.
+    """
 
 
 class PruneError(InputError):
-    """So many files have disappeared that their documents are not removed without being told to."""
+    """So many files have disappeared that their documents are only removed if the user confirms it."""
 
 
-class PlacedError(InputError):
-    """Something in a line of text can't be read: shows the line, and points at the place."""
+class LineSyntaxError(InputError):
+    """A line such as a pipeline can't be parsed; the message shows the line and points at the error.
+
+    :param message: what is wrong.
+    :param text: the line.
+    :param at: the offset of the error in the line.
+    """
 
     def __init__(self, message: str, text: str, at: int) -> None:
-        line = " ".join(text.split("\n"))  # as long as before: places stay
+        line = " ".join(text.split("\n"))  # of the same length, so that offsets stay valid
         # Most letters of East Asian scripts are two columns wide on a terminal.
-        before = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line[:at])
-        super().__init__(f"{message}\n  {line}\n  {' ' * before}^")
+        column = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line[:at])
+        super().__init__(f"{message}\n  {line}\n  {' ' * column}^")
         self.at = at
 
 
 class LanguageError(ParaglossError):
-    """A language is unknown, or not known to this model or collection."""
+    """A language is unknown, or a model or collection does not support it.
+
+    >>> from paragloss import load
+    >>> try:
+    ...     load("default").alternatives("bee", "en", "xx")
+    ... except LanguageError:
+    ...     print("not supported")
+    not supported
+    """
 
 
 class ModelError(ParaglossError):
-    """A model can't be trained, saved, loaded or applied."""
+    """A model can't be trained, saved, loaded or applied.
+
+    >>> from paragloss import load
+    >>> try:
+    ...     load("no-such-folder")
+    ... except ModelError:
+    ...     print("not a model")
+    not a model
+    """
 
 
 class StoreError(ParaglossError):
-    """A collection can't be opened, written or searched."""
+    """A collection can't be opened, written or searched.
+
+    >>> from paragloss import Collection
+    >>> try:
+    ...     Collection.open("no-such-folder")
+    ... except StoreError:
+    ...     print("not a collection")
+    not a collection
+    """
 
 
 class DeadlineError(ParaglossError):
-    """It took longer than it may."""
+    """A search took longer than its deadline allows."""
 
 
 class ConsentError(ParaglossError):
-    """Something would contact a `host` that the user has not allowed."""
+    """A host would be contacted that the user has not allowed."""
 
     def __init__(self, message: str, *, host: str) -> None:
         super().__init__(message)
@@ -74,26 +129,38 @@ class ConsentError(ParaglossError):
 
 
 class MissingExtraError(ParaglossError):
-    """An optional part is not installed."""
+    """An optional dependency is not installed.
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional part that is not installed: pip install 'paragloss[{extra}]'")
+    :param feature: what needs it.
+    :param extra: the extra of the package that installs it.
+
+    >>> str(MissingExtraError("the server", "serve"))
+    "the server needs an optional part that is not installed: pip install 'paragloss[serve]'"
+    """
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional part that is not installed: pip install 'paragloss[{extra}]'")
 
 
 class UnfinishedError(StoreError):
-    """A collection that was never finished being created, copied or restored."""
+    """Creating, copying or restoring a collection was interrupted."""
 
 
 class ClosedError(StoreError):
-    """A collection that this process has closed."""
+    """A collection was used after it had been closed."""
 
 
 class InUseError(StoreError):
     """Another process has the collection open."""
 
 
-def unread_format(what: object, described: Mapping[str, Any], reads: str) -> str:
-    """What to say of something kept in a format that this version does not read, and which version does."""
-    message = f"{what} has format {described['format']!r}, this version reads {reads}"
-    writer = described.get("paragloss")
+def describe_unknown_format(path: object, meta: Mapping[str, Any], supported: str) -> str:
+    """Compose the message for a file or folder whose format this version can't read.
+
+    :param path: the file or folder.
+    :param meta: its metadata: "format", and the version of "paragloss" that wrote it if known.
+    :param supported: the formats that this version reads.
+    """
+    message = f"{path} has format {meta['format']!r}, this version reads {supported}"
+    writer = meta.get("paragloss")
     return message + (f"; paragloss {writer} wrote it: install that version or a newer one" if writer else "")

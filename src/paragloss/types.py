@@ -1,10 +1,11 @@
-"""The whole vocabulary of Paragloss: the records that travel and the protocols that handle them.
+"""The records that are passed between modules, and the protocols of the parts that handle them.
 
-Knows nothing of files, models or engines. Every other module speaks in these words.
+This module imports no other module of the package.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,14 +19,25 @@ if TYPE_CHECKING:
     Floats: TypeAlias = npt.NDArray[np.float32]
     Integers: TypeAlias = npt.NDArray[np.int64]
 else:
-    Floats = Integers = Any  # numpy takes longer to load than all the rest of what prints a help text
+    Floats = Integers = Any  # importing numpy would take most of the time of `paragloss --help`
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: Fewer words than this are looked up in a text one by one, more in one pass over its tokens.
 _MAX_WORDS_SPELLED_SINGLY = 50
 
 
 class Document(NamedTuple):
-    """A text in one language. `fields` holds further searchable text, `meta` what one filters by."""
+    """A text in one language.
+
+    :param id: identifies the document in its collection.
+    :param text: the text that is searched and shown.
+    :param lang: the language code of the text, such as "en" or "zh".
+    :param title: a title, searched as well.
+    :param fields: further texts that are searched, by name.
+    :param meta: values to filter by, such as {"year": 1999}; searches name them `meta.year`.
+
+    >>> Document("bees", "Bienen sammeln Nektar.", "de", title="Bienen").title
+    'Bienen'
+    """
 
     id: str
     text: str
@@ -35,14 +47,22 @@ class Document(NamedTuple):
     meta: Mapping[str, Any] = _NOTHING
 
     @property
-    def whole(self) -> str:
-        """What models read of it: its title, then its text."""
+    def full_text(self) -> str:
+        """The title, if there is one, and the text: what models read of a document."""
         return f"{self.title}\n{self.text}" if self.title else self.text
+
+    @property
+    def whole(self) -> str:
+        """The same as `full_text`; deprecated."""
+        warnings.warn("Document.whole is called full_text; it will be removed in 0.3", DeprecationWarning, stacklevel=2)
+        return self.full_text
 
 
 class Alternative(NamedTuple):
-    """One way to say a query term in another language: a word or phrase as written, and its weight. `terms` are what
-    the language's analyzer would make of the text, where the translator knows them; empty means cut the text."""
+    """A translation of a query term: a word or phrase as it is written, and its weight.
+
+    `terms` are the analyzed terms of the text if the translator knows them; if empty, the text has to be analyzed.
+    """
 
     text: str
     weight: float
@@ -50,10 +70,12 @@ class Alternative(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """What one query term may be in another language; best alternative first. Never empty. `weight` is how much the
-    term counts among the others: less than 1 for one that the query did not say itself. Such a one is not `required`: a
-    search that wants every clause may do without it. `origins` say which of several translators gave which
-    alternatives."""
+    """The alternatives for one term of a query in another language, at least one, best first.
+
+    `weight` is the weight of the term among those of the query, less than 1 for a term that was added to it. Added
+    terms are not `required`: a search that demands every clause may do without them. `origins` tell which translators
+    gave which alternatives.
+    """
 
     source: str
     alternatives: tuple[Alternative, ...]
@@ -62,13 +84,22 @@ class Translation(NamedTuple):
     origins: tuple[Origin, ...] = ()
 
 
-#: A translator's name, what it counts, and the alternatives it gave.
+#: A translator's name, its weight, and the alternatives that it gave.
 Origin: TypeAlias = tuple[str, float, tuple[Alternative, ...]]
 
 
 class Query(NamedTuple):
-    """What a person asks. A translated query also carries its `clauses`, one per source term;
-    a searcher that can weigh alternatives uses them, any other reads `text`."""
+    """A query as a person typed it, or its translation.
+
+    :param id: identifies the query among others; "" for a single one.
+    :param text: the words of the query.
+    :param lang: the language code of the text.
+    :param clauses: the alternatives for each term of a translated query. Searchers that can weigh alternatives use
+        them, others use `text`.
+
+    >>> Query("q1", "how do bees make honey", "en").lang
+    'en'
+    """
 
     id: str
     text: str
@@ -77,14 +108,29 @@ class Query(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A document found, and how well it fits; comparable within one ranking only."""
+    """A document of a ranking.
+
+    :param id: the document id.
+    :param score: how well the document fits the query; comparable within one ranking only.
+
+    >>> Hit("bees", 0.97).score
+    0.97
+    """
 
     id: str
     score: float
 
 
 class Judgment(NamedTuple):
-    """What a person said of a document for a query: 0 is irrelevant, higher is better."""
+    """How relevant a document is to a query, as a person has judged it.
+
+    :param query: the query id.
+    :param document: the document id.
+    :param grade: 0 for irrelevant, higher is better.
+
+    >>> Judgment("q1", "bees", 2).grade
+    2
+    """
 
     query: str
     document: str
@@ -94,9 +140,12 @@ class Judgment(NamedTuple):
 Ranking: TypeAlias = list[Hit]
 
 
-class Share(NamedTuple):
-    """What in a query matched what in a document, through what, and what that gave to the score. Where no word in
-    particular is meant, there is none."""
+class Contribution(NamedTuple):
+    """What a pair of matching words adds to the score of a document.
+
+    `source` names what related the two words, such as a translator. `query` or `document` is "" if no word in
+    particular matched.
+    """
 
     query: str
     document: str
@@ -104,44 +153,51 @@ class Share(NamedTuple):
     score: float
 
 
-class Account(NamedTuple):
-    """A document's score and its parts by name, or the shares of words in it; `exact` unless words were left out to see
-    what they carry."""
+class ScoreExplanation(NamedTuple):
+    """The score of a document, divided into the contributions of matching words and into named parts.
+
+    It is not `exact` if contributions were measured by leaving words out.
+    """
 
     score: float
-    shares: tuple[Share, ...] = ()
+    contributions: tuple[Contribution, ...] = ()
     exact: bool = True
-    parts: tuple[tuple[str, Account], ...] = ()
+    parts: tuple[tuple[str, ScoreExplanation], ...] = ()
 
-    def scaled(self, score: float) -> Account:
-        """The same proportions of another score."""
+    def scale_to(self, score: float) -> ScoreExplanation:
+        """Return an explanation of another score, divided in the same proportions."""
         factor = score / self.score if self.score else 0.0
-        shares = tuple(share._replace(score=share.score * factor) for share in self.shares)
-        parts = tuple((name, part.scaled(part.score * factor)) for name, part in self.parts)
-        return self._replace(score=score, shares=shares, parts=parts)
+        contributions = tuple(
+            contribution._replace(score=contribution.score * factor) for contribution in self.contributions
+        )
+        parts = tuple((name, part.scale_to(part.score * factor)) for name, part in self.parts)
+        return self._replace(score=score, contributions=contributions, parts=parts)
 
-    def flat(self) -> tuple[Share, ...]:
-        """All shares, of the parts too."""
-        return self.shares + tuple(share for _, part in self.parts for share in part.flat())
+    def list_contributions(self) -> tuple[Contribution, ...]:
+        """Return all contributions, including those of the parts."""
+        nested = (contribution for _, part in self.parts for contribution in part.list_contributions())
+        return (*self.contributions, *nested)
 
 
 class QueryForms(NamedTuple):
-    """How a query was put to the index: in which words of each language, with the translations of its terms, and as
-    which vector of each encoder."""
+    """What was searched for: the query in each language, with the translations of its terms, and its vectors.
+
+    `vectors` has the query vector of each encoder, by the encoder's name.
+    """
 
     queries: tuple[Query, ...] = ()
     vectors: Mapping[str, Floats] = _NOTHING
 
     @classmethod
-    def joined(cls, every: Iterable[QueryForms]) -> QueryForms:
-        """All of them, each once; of two vectors of one encoder the first."""
-        some = {id(forms): forms for forms in every}.values()
-        if len(some) == 1:
-            return next(iter(some))
-        queries = {id(query): query for forms in some for query in forms.queries}
+    def merge(cls, forms: Iterable[QueryForms]) -> QueryForms:
+        """Merge the forms of several searches; of two vectors of the same encoder the first is kept."""
+        distinct_forms = {id(form): form for form in forms}.values()
+        if len(distinct_forms) == 1:
+            return next(iter(distinct_forms))
+        queries = {id(query): query for form in distinct_forms for query in form.queries}
         vectors: dict[str, Floats] = {}
-        for forms in some:
-            vectors = {**forms.vectors, **vectors}
+        for form in distinct_forms:
+            vectors = {**form.vectors, **vectors}
         return cls(tuple(queries.values()), vectors)
 
 
@@ -153,15 +209,15 @@ class RankedList(Sequence[Hit]):
     """
 
     hits: tuple[Hit, ...] = ()
-    #: How the query was put to the index.
+    #: What was searched for.
     forms: QueryForms = QueryForms()  # noqa: RUF009 - it is immutable
-    #: Splits the score of a document into parts; None for a searcher that can't be looked into.
+    #: Splits the score of a document into parts; None if the searcher can't explain its scores.
     explainer: Explainer | None = None
-    #: What such a searcher is called.
+    #: The name of the searcher in explanations if it has no explainer.
     name: str = "search"
-    #: Whether scores are probabilities that are explained by their log-odds.
+    #: Whether scores are probabilities, which are explained by their log-odds.
     has_probabilities: bool = False
-    #: Documents that were scored as well but are below the number that was asked for.
+    #: Documents that were scored as well but rank below the requested number.
     lower_hits: tuple[Hit, ...] = ()
 
     def __len__(self) -> int:
@@ -182,29 +238,31 @@ class RankedList(Sequence[Hit]):
     __hash__ = None  # type: ignore[assignment]
 
     def score_of(self, doc_id: str) -> float:
-        """Return the score of a document; 0 where it was not found."""
+        """Return the score of a document, 0 if it was not found."""
         return next((hit.score for hit in (*self.hits, *self.lower_hits) if hit.id == doc_id), 0.0)
 
-    def explain(self, document: Document) -> Account:
-        """Split the score of a document into its parts; an empty account where it was not found."""
+    def explain(self, document: Document) -> ScoreExplanation:
+        """Split the score of a document into its parts; the explanation is empty if it was not found."""
         score = self.score_of(document.id)
         if not score:
-            return Account(0.0)
+            return ScoreExplanation(0.0)
         if self.explainer is None:
-            return Account(score, (Share("", "", self.name, score),), exact=False)
+            return ScoreExplanation(score, (Contribution("", "", self.name, score),), exact=False)
         return self.explainer(document, score)
 
 
 #: Splits the score of a document into its parts, given the document and its score.
-Explainer: TypeAlias = Callable[[Document, float], Account]
+Explainer: TypeAlias = Callable[[Document, float], ScoreExplanation]
 T = TypeVar("T")
 Run: TypeAlias = dict[str, Ranking]
 Qrels: TypeAlias = dict[str, dict[str, int]]
 
 
 class Range(NamedTuple):
-    """Numbers and dates (as `formats.numbers` counts them) from `low` to `high`; None is no limit. The ends belong to
-    it unless they are said to be open."""
+    """A range of numbers, or of dates as `formats.numbers` represents them; None is no limit.
+
+    The limits belong to the range unless `low_open` or `high_open` is set.
+    """
 
     low: float | None = None
     high: float | None = None
@@ -212,13 +270,20 @@ class Range(NamedTuple):
     high_open: bool = False
 
 
-#: Which documents may be found: field -> allowed values. `lang` and `meta.NAME` are fields.
+#: A filter of documents: field -> allowed values. Fields are `lang` and `meta.NAME`.
 Where: TypeAlias = Mapping[str, Sequence[str | int | float | bool | Range]]
 
 
 class Concept(NamedTuple):
-    """Documents about one thing in any number of languages: `texts[lang]`, and `titles[lang]` where
-    a document has a title. What models learn the bridge between languages from."""
+    """Texts about one thing in several languages, from which models learn how the languages correspond.
+
+    :param id: identifies the concept.
+    :param texts: a text for each language code.
+    :param titles: titles of these texts, by language code.
+
+    >>> sorted(Concept("bee", {"en": "Bees make honey.", "de": "Bienen machen Honig."}).texts)
+    ['de', 'en']
+    """
 
     id: str
     texts: Mapping[str, str]
@@ -228,9 +293,11 @@ class Concept(NamedTuple):
 Aligned: TypeAlias = Sequence[Concept]
 
 
-class Judged(NamedTuple):
-    """Queries, documents and what was said of some pairs: what rankers learn from and are measured on.
-    A pair that is not in `qrels` is not judged; a sampler may take it as irrelevant."""
+class JudgedCollection(NamedTuple):
+    """Queries, documents and relevance judgments of some pairs, to train rankers and to measure them.
+
+    A pair that is not in `qrels` is not judged; samplers may assume that it is irrelevant.
+    """
 
     queries: Sequence[Query]
     documents: Mapping[str, Document]
@@ -238,7 +305,7 @@ class Judged(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Where a term stands in the text it was cut from: text[start:end]."""
+    """A term and its position in the text: text[start:end]."""
 
     start: int
     end: int
@@ -246,7 +313,7 @@ class Span(NamedTuple):
 
 
 class TokenizedText(NamedTuple):
-    """The tokens of a text in one language: its distinct words, and which of them stands at which offset.
+    """The tokens of a text in one language: its distinct words, and the offset and the word of each token.
 
     Stop words and tokens without letters or digits are left out.
     """
@@ -306,10 +373,10 @@ class TokenizedText(NamedTuple):
         return spellings if numbers is None else [spellings[number] for number in numbers]
 
     def _spell_word(self, number: int) -> str:
-        is_here = self.word_indices == number
-        if not is_here.any():
+        is_token_of_word = self.word_indices == number
+        if not is_token_of_word.any():
             return ""
-        start = int(self.starts[is_here.argmax()])
+        start = int(self.starts[is_token_of_word.argmax()])
         return self.text[start : start + int(self.lengths[number])]
 
 
@@ -321,7 +388,7 @@ class SparseVector(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Many sparse vectors one after the other: how many entries each has, and the entries, as in `SparseVector`."""
+    """Several sparse vectors, concatenated: the number of entries of each, and all entries as in `SparseVector`."""
 
     sizes: npt.NDArray[np.int64]
     indices: npt.NDArray[np.uint32]
@@ -344,11 +411,12 @@ class CandidateRows(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A document as a store keeps it: with one dense vector per model, one sparse vector per field.
+    """A document with the vectors that a store keeps with it.
 
-    A model that reads long documents passage by passage has a matrix instead, a row per passage. `packed_tokens`
-    are its tokens (`analysis.tokenization`); without them the text is tokenized again. `signature` tells whether
-    another document is a copy of it (`analysis.duplicates.estimate_similarity`)."""
+    `dense` has a vector of each model, or a matrix with a row per passage for models that read passages; `sparse` has
+    the vector of its terms. `packed_tokens` are its tokens (`analysis.tokenization`); without them the text is
+    tokenized again. `signature` identifies copies of the document (`analysis.duplicates.estimate_similarity`).
+    """
 
     document: Document
     dense: Mapping[str, Floats] = _NOTHING
@@ -358,12 +426,16 @@ class Record(NamedTuple):
 
 
 class Analyzer(Protocol):
-    """Turns text of one language into terms."""
+    """Divides texts of one language into terms."""
 
     @property
-    def lang(self) -> str: ...
+    def lang(self) -> str:
+        """The language code."""
+        ...
 
-    def terms(self, text: str) -> list[str]: ...
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of a text in order."""
+        ...
 
     def tokens(self, text: str) -> list[tuple[int, int, str]]:
         """Return (start, end, token) of everything that may be a word; the same for all analyzers of a language."""
@@ -387,104 +459,128 @@ class Encoder(Protocol):
     """Turns texts into vectors that can be compared across the languages it knows."""
 
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int:
+        """The number of columns of the vectors."""
+        ...
 
     @property
-    def langs(self) -> tuple[str, ...]: ...
+    def langs(self) -> tuple[str, ...]:
+        """The language codes of the texts it can encode."""
+        ...
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
-        """One float32 row per text. Empty or wholly unknown text gives a row of zeros."""
+        """Return a float32 row per text; the row of a text without known words is zero."""
         ...
 
 
 @runtime_checkable
 class Translator(Protocol):
-    """Says what each term of a query may be in another language."""
+    """Translates the terms of a query into another language, each with weighted alternatives."""
 
     def knows(self, source: str, target: str) -> bool:
-        """Whether it translates from one language into another."""
+        """Tell whether it can translate from one language into another."""
         ...
 
-    def translate(self, query: Query, to: str) -> list[Translation]: ...
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        """Return the alternatives of each term of a query in another language."""
+        ...
 
 
 @runtime_checkable
 class ManyTranslator(Protocol):
-    """A Translator that looks words up once for several languages."""
+    """A Translator that looks up words once for several languages."""
 
-    def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]: ...
-
-
-@runtime_checkable
-class Trusted(Protocol):
-    """A Translator that says what it counts beside others."""
-
-    @property
-    def trust(self) -> float: ...
-
-
-@runtime_checkable
-class Chooser(Protocol):
-    """Says which of the translations of a query's words are meant, with weights, or names the `one` alone."""
-
-    def choose(
-        self, query: Query, clauses: Sequence[Translation], to: str, *, one: bool = False
-    ) -> list[Translation]: ...
-
-
-@runtime_checkable
-class TermList(Protocol):
-    """Knows terms of some languages."""
-
-    @property
-    def langs(self) -> tuple[str, ...]: ...
-
-    def has_term(self, term: str, lang: str) -> bool:
-        """Whether an analysed term of a language is known."""
+    def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
+        """Return what `translate` returns for each target language."""
         ...
 
 
 @runtime_checkable
-class Described(Protocol):
-    """Says how it was made."""
+class TrustedTranslator(Protocol):
+    """A Translator with a weight of its own when it is combined with others."""
 
     @property
-    def meta(self) -> Mapping[str, Any]: ...
+    def trust(self) -> float:
+        """The weight relative to the default model."""
+        ...
+
+
+@runtime_checkable
+class TranslationChooser(Protocol):
+    """Weighs the alternatives of each word of a query by the other words."""
+
+    def choose(
+        self, query: Query, clauses: Sequence[Translation], to: str, *, best_only: bool = False
+    ) -> list[Translation]:
+        """Return the clauses of a query with new weights, or each with its best alternative only."""
+        ...
+
+
+@runtime_checkable
+class TermList(Protocol):
+    """Has a list of the terms of some languages."""
+
+    @property
+    def langs(self) -> tuple[str, ...]:
+        """The language codes."""
+        ...
+
+    def has_term(self, term: str, lang: str) -> bool:
+        """Tell whether an analyzed term of a language is in the list."""
+        ...
+
+
+@runtime_checkable
+class DescribedModel(Protocol):
+    """A model with a description of how it was made."""
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """Names and values to show to people."""
+        ...
 
 
 @runtime_checkable
 class Multilingual(Protocol):
-    """Knows some languages and no others."""
+    """A model with a list of the languages it supports."""
 
     @property
-    def langs(self) -> tuple[str, ...]: ...
+    def langs(self) -> tuple[str, ...]:
+        """The language codes."""
+        ...
 
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Scores documents for a query by looking at both; higher is better."""
+    """Scores documents for a query by reading both."""
 
-    def score(self, query: Query, documents: Sequence[Document]) -> Floats: ...
+    def score(self, query: Query, documents: Sequence[Document]) -> Floats:
+        """Return a score for each document; higher is better."""
+        ...
 
 
 @runtime_checkable
 class Rescorer(Protocol):
-    """A Reranker that has learned how far to trust the search before it."""
+    """A Reranker that has learned how to combine its scores with those of the search before it."""
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
-        """Like `score`, given what the search before said of each document; any scale, higher is better."""
+        """Return a score for each document, given those of the search before, which may have any scale."""
         ...
 
 
 @runtime_checkable
 class Searcher(Protocol):
-    """Finds documents. One ranking per query, at most `k` long, best first, ties by id, each with its evidence."""
+    """Ranks documents for queries."""
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]: ...
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first, documents with equal scores by id."""
+        ...
 
-    def best(self, lang: str) -> float:
-        """The best score a document of a language can have: nothing where none can be found, infinity where nobody
-        knows."""
+    def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have.
+
+        It is 0 if none can be found, and infinite if the limit is unknown.
+        """
         ...
 
 
@@ -638,4 +734,6 @@ class Store(Protocol):
         """Build the indexes that make searching fast; safe to call at any time."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release all files and locks."""
+        ...

@@ -5,7 +5,7 @@ import pytest
 
 from paragloss.errors import InputError
 from paragloss.lab import judgments
-from paragloss.types import Concept, Judged, Query
+from paragloss.types import Concept, JudgedCollection, Query
 
 CONCEPTS = [
     Concept("sun", {"en": "The Sun is a star. It shines.", "fr": "Le Soleil est une étoile."}, {"en": "Sun"}),
@@ -68,7 +68,7 @@ def many(queries=100, documents=60):
     asked = [judged.queries[i % documents]._replace(id=f"q{i}") for i in range(queries)]
     rng = np.random.default_rng(0)
     qrels = {q.id: {str(d): 2 for d in rng.choice(documents, rng.integers(0, 6), replace=False)} for q in asked}
-    return Judged(asked, judged.documents, qrels)
+    return JudgedCollection(asked, judged.documents, qrels)
 
 
 def test_a_split_divides_the_queries_and_repeats_with_its_seed():
@@ -107,11 +107,11 @@ def test_drawing_every_unjudged_document_gives_exactly_those():
 def test_queries_that_would_tell_each_other_s_answer_are_one_family():
     said = {"a": "Red sun", "b": "blue", "c": "red sun", "d": "green", "e": "grey", "f": "black"}
     qrels = {"a": {"x": 2}, "b": {"y": 2, "x": 1}, "c": {"z": 1}, "d": {"y": 2, "w": 2}, "e": {"w": 2}, "f": {"x": 1}}
-    families = judgments.families(Judged([Query(id, text, "en") for id, text in said.items()], {}, qrels))
+    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in said.items()], {}, qrels))
     # a and c say the same; b and d want y, d and e want w; what is partly relevant (x to b and f) joins nobody.
     together = {tuple(sorted(id for id in said if families[id] == name)) for name in families.values()}
     assert together == {("a", "c"), ("b", "d", "e"), ("f",)}
     # Where clicks say only 1, that is what they say of an answer.
     clicked = {id: dict.fromkeys(grades, 1) for id, grades in qrels.items()}
-    families = judgments.families(Judged([Query(id, text, "en") for id, text in said.items()], {}, clicked))
+    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in said.items()], {}, clicked))
     assert len(set(families.values())) == 1

@@ -19,7 +19,7 @@ from paragloss.lab.kernel_analysis import (
     word_pairs,
     words_of,
 )
-from paragloss.types import Alternative, Document, Judged, Query, Translation
+from paragloss.types import Alternative, Document, JudgedCollection, Query, Translation
 from paragloss.vocabulary import Vocabulary
 
 
@@ -35,7 +35,7 @@ def ranker():
     return Knrm({"en": english, "de": german}, {"en": np.arange(2), "de": np.arange(2, 5)}, table, np.arange(11), 0.5)
 
 
-JUDGED = Judged(
+JUDGED = JudgedCollection(
     [Query("q1", "dog dog", "en"), Query("q2", "dog bird", "en")],
     {
         "d1": Document("d1", "Hund Hund Katze", "de"),
@@ -102,5 +102,5 @@ def test_more_pairs_than_are_looked_at_at_once_are_all_counted():
     words = Vocabulary("en", [f"word{i}" for i in range(320)], [1] * 320, 1, stem=False)
     same = Knrm({"en": words}, {"en": np.arange(320)}, np.ones((320, 1), np.float32), np.zeros(11), 0.0)
     text = " ".join(words.terms)
-    judged = Judged([Query("q", text, "en")], {"d": Document("d", text, "en")}, {"q": {"d": 1}})
+    judged = JudgedCollection([Query("q", text, "en")], {"d": Document("d", text, "en")}, {"q": {"d": 1}})
     assert [b.pairs for b in bins(same, judged)] == [320 * 320] + [0] * 10

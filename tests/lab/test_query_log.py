@@ -14,7 +14,7 @@ from paragloss.lab.query_log import (
     translate_log,
     translate_queries,
 )
-from paragloss.types import Alternative, Document, Judged, Query, Translation
+from paragloss.types import Alternative, Document, JudgedCollection, Query, Translation
 
 WORDS = {
     "alle": [("all", 1.0)],
@@ -40,7 +40,7 @@ def log(**documents):
     """A query per keyword, judged on so many documents."""
     queries = [Query(name, name.replace("_", " "), "de") for name in documents]
     names = {f"d{i}": Document(f"d{i}", "", "de") for i in range(max(documents.values()))}
-    return Judged(queries, names, {name: {f"d{i}": 1 for i in range(n)} for name, n in documents.items()})
+    return JudgedCollection(queries, names, {name: {f"d{i}": 1 for i in range(n)} for name, n in documents.items()})
 
 
 def test_the_best_alternatives_are_joined_and_ids_stay():

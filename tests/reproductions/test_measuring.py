@@ -15,7 +15,7 @@ from papers.tables import (
     xcnn_table_1,
 )
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.types import Concept, Document, Judged, Query
+from paragloss.types import Concept, Document, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary
 
 SIZE = 30
@@ -117,7 +117,7 @@ def test_packages_of_one_small_source_are_partly_relevant():
 def test_a_random_order_scores_what_chance_gives():
     queries = [Query(str(i), "", "en") for i in range(2000)]
     qrels = {query.id: {"a": 2, "b": 0, "c": 0, "d": 0} for query in queries}
-    judged = Judged(queries, {name: Document(name, "", "fr") for name in "abcd"}, qrels)
+    judged = JudgedCollection(queries, {name: Document(name, "", "fr") for name in "abcd"}, qrels)
     columns = graded_sets.measure_random_order(judged, 0)
     assert np.mean(columns["P_mr@1"]) == pytest.approx(1 / 4, abs=0.03)
     assert np.mean(columns["MRR_mr"]) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, abs=0.03)
@@ -149,7 +149,7 @@ def test_a_query_without_words_finds_nothing_and_a_page_does_not_find_itself():
 
 def test_one_word_queries_have_the_judgments_of_all_queries_that_begin_with_the_word():
     queries = [Query("a", "mail reader", "de"), Query("b", "mail, server", "de")]
-    judged = Judged(queries, {}, {"a": {"x": 1, "y": 2}, "b": {"x": 3}})
+    judged = JudgedCollection(queries, {}, {"a": {"x": 1, "y": 2}, "b": {"x": 3}})
     extended = thesis_table_6_9.add_first_words(judged)
     assert [query.text for query in extended.queries] == ["mail reader", "mail, server", "mail"]
     assert extended.qrels["word mail"] == {"x": 3, "y": 2}

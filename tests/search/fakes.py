@@ -16,7 +16,7 @@ class Listed:
         ranking = sorted((Hit(i, s) for i, s in self.scores.items()), key=lambda h: (-h.score, h.id))
         return [RankedList(tuple(ranking[:k]), name="listed") for _ in queries]
 
-    def best(self, lang):
+    def max_score(self, lang):
         return 1.0
 
 

@@ -8,7 +8,7 @@ from fakes import Listed, Shortest, WordForWord
 
 from paragloss.collection.retrieval import mix_readings
 from paragloss.search.dense import Dense
-from paragloss.search.evidence import NOTHING, add_accounts
+from paragloss.search.evidence import NOTHING, add_explanations
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
@@ -20,7 +20,17 @@ from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import CombinedTranslator
-from paragloss.types import Account, Alternative, Document, Hit, Query, Record, Share, Translation, Where
+from paragloss.types import (
+    Alternative,
+    Contribution,
+    Document,
+    Hit,
+    Query,
+    Record,
+    ScoreExplanation,
+    Translation,
+    Where,
+)
 
 A = Document("a", "pain rouge", "fr")
 
@@ -43,26 +53,36 @@ def account(searcher, asking):
 
 def whole(name, score):
     """The account of a searcher that can't be looked into."""
-    return Account(score, (Share("", "", name, score),), exact=False)
+    return ScoreExplanation(score, (Contribution("", "", name, score),), exact=False)
 
 
 def test_an_account_keeps_its_proportions():
-    inner = Account(4.0, (Share("x", "y", "m", 1.0), Share("z", "y", "m", 3.0)))
-    outer = Account(8.0, (Share("", "", "n", 4.0),), parts=(("inner", inner),))
-    half = outer.scaled(4.0)
+    inner = ScoreExplanation(4.0, (Contribution("x", "y", "m", 1.0), Contribution("z", "y", "m", 3.0)))
+    outer = ScoreExplanation(8.0, (Contribution("", "", "n", 4.0),), parts=(("inner", inner),))
+    half = outer.scale_to(4.0)
     assert half.score == 4.0
-    assert half.parts[0][1] == Account(2.0, (Share("x", "y", "m", 0.5), Share("z", "y", "m", 1.5)))
-    assert half.flat() == (Share("", "", "n", 2.0), Share("x", "y", "m", 0.5), Share("z", "y", "m", 1.5))
-    assert Account(0.0, (Share("x", "y", "m", 1.0),)).scaled(3.0) == Account(3.0, (Share("x", "y", "m", 0.0),))
+    assert half.parts[0][1] == ScoreExplanation(
+        2.0, (Contribution("x", "y", "m", 0.5), Contribution("z", "y", "m", 1.5))
+    )
+    assert half.list_contributions() == (
+        Contribution("", "", "n", 2.0),
+        Contribution("x", "y", "m", 0.5),
+        Contribution("z", "y", "m", 1.5),
+    )
+    assert ScoreExplanation(0.0, (Contribution("x", "y", "m", 1.0),)).scale_to(3.0) == ScoreExplanation(
+        3.0, (Contribution("x", "y", "m", 0.0),)
+    )
 
 
 def test_accounts_of_one_document_add_up_part_by_part():
-    one = Account(3.0, (Share("", "", "n", 1.0),), parts=(("p", Account(1.0)), ("r", Account(1.0))))
-    two = Account(2.0, exact=False, parts=(("p", Account(2.0)),))
-    parts = (("p", Account(3.0)), ("r", Account(1.0)))
-    assert add_accounts([one, NOTHING, two]) == Account(5.0, one.shares, exact=False, parts=parts)
-    assert add_accounts([NOTHING, two]) is two
-    assert add_accounts([]) == NOTHING == Account(0.0)
+    one = ScoreExplanation(
+        3.0, (Contribution("", "", "n", 1.0),), parts=(("p", ScoreExplanation(1.0)), ("r", ScoreExplanation(1.0)))
+    )
+    two = ScoreExplanation(2.0, exact=False, parts=(("p", ScoreExplanation(2.0)),))
+    parts = (("p", ScoreExplanation(3.0)), ("r", ScoreExplanation(1.0)))
+    assert add_explanations([one, NOTHING, two]) == ScoreExplanation(5.0, one.contributions, exact=False, parts=parts)
+    assert add_explanations([NOTHING, two]) is two
+    assert add_explanations([]) == NOTHING == ScoreExplanation(0.0)
 
 
 def test_what_was_not_found_has_no_account_and_what_can_not_be_looked_into_one_share():
@@ -75,7 +95,7 @@ def test_a_query_that_may_be_in_two_languages_is_what_is_to_be_expected():
     english, french = (Listed(**hits).search([ASKING.query], 5)[0] for hits in ({"a": 4.0, "b": 5.0}, {"a": 8.0}))
     found = mix_readings([(0.75, english), (0.25, french)], 1)
     assert found == [Hit("a", 0.75 * 4 + 0.25 * 8)]
-    assert [share.score for share in found.explain(A).shares] == [3.0, 2.0]
+    assert [share.score for share in found.explain(A).contributions] == [3.0, 2.0]
     below = Document("b", "pain noir", "fr")  # below the number that was asked for
     assert found.explain(below) == whole("listed", 0.75 * 5)
 
@@ -116,23 +136,23 @@ def test_a_word_is_shared_among_those_who_know_it(french, kind):
     asking = ASKING._replace(query=Query("q", "bread", "en"))
     found = account(Translated(kind(*french), translator, to="fr"), asking)
     # A phrase's words share its weight: of pain one has a half, two a whole.
-    assert {share[:2] for share in found.shares} == {("bread", "pain")}
-    by = {name: sum(share.score for share in found.shares if share.source == name) for name in ("one", "two")}
+    assert {share[:2] for share in found.contributions} == {("bread", "pain")}
+    by = {name: sum(share.score for share in found.contributions if share.source == name) for name in ("one", "two")}
     assert by == {"one": pytest.approx(found.score / 3), "two": pytest.approx(found.score * 2 / 3)}
     assert found.exact
 
 
 def test_words_stand_as_they_are_where_nobody_translated(french):
     found = account(Lexical(*french), ASKING._replace(query=Query("q", "pain rouge", "fr")))
-    assert [share[:3] for share in found.shares] == [("pain", "pain", "bm25"), ("roug", "roug", "bm25")]
-    assert sum(share.score for share in found.shares) == pytest.approx(found.score)
+    assert [share[:3] for share in found.contributions] == [("pain", "pain", "bm25"), ("roug", "roug", "bm25")]
+    assert sum(share.score for share in found.contributions) == pytest.approx(found.score)
     assert account(Lexical(*french), ASKING._replace(query=Query("q", "vin", "fr"))) == NOTHING
 
 
 def test_terms_that_a_translator_names_are_those_it_knows(french):
     translator = Terms({"bread": [("pain", 1.0)], "red": [("roug", 1.0)]})
     found = account(Translated(Nested(*french), translator, to="fr", called="t"), ASKING)
-    assert [share[:3] for share in found.shares] == [("red", "roug", "t"), ("bread", "pain", "t")]
+    assert [share[:3] for share in found.contributions] == [("red", "roug", "t"), ("bread", "pain", "t")]
 
 
 @pytest.mark.parametrize("where", [None, {"meta.year": [2020]}])
@@ -149,7 +169,7 @@ def test_a_reworded_query_says_who_reworded_it(french):
     synonyms = WordForWord({"miche": [("miche", 0.5), ("pain", 0.5)]})
     asking = ASKING._replace(query=Query("q", "miche", "fr"))
     found = account(Reworded(Lexical(*french), synonyms, called="synonyms"), asking)
-    assert found.shares == (Share("miche", "pain", "synonyms", pytest.approx(found.score)),)
+    assert found.contributions == (Contribution("miche", "pain", "synonyms", pytest.approx(found.score)),)
 
 
 def test_words_of_a_translated_query_are_known_inside_a_fusion(french):
@@ -157,8 +177,8 @@ def test_words_of_a_translated_query_are_known_inside_a_fusion(french):
     inner = Fused([Lexical(*french), Listed(b=1.0)])
     found = account(Translated(inner, translator, to="fr", called="t"), ASKING)
     assert found.score == pytest.approx(1 / 61)
-    assert {share.source for share in found.flat()} == {"t"}
-    assert sum(share.score for share in found.flat()) == pytest.approx(1 / 61)
+    assert {share.source for share in found.list_contributions()} == {"t"}
+    assert sum(share.score for share in found.list_contributions()) == pytest.approx(1 / 61)
 
 
 def test_of_lists_that_were_merged_one_has_the_document():
@@ -200,11 +220,11 @@ def test_what_was_met_by_sound_and_inside_longer_words_says_so(tmp_path):
         def told(text, document):
             return account(everywhere, Asking(Query("q", text, "en"), document, 5))
 
-        (share,) = told("delay", documents[2]).shares
+        (share,) = told("delay", documents[2]).contributions
         assert share[:3] == ("delay", "…verspat", "names, inside")
         heard = told("Ovechkin", documents[0])
-        assert {(s.query, s.document[0], s.source) for s in heard.shares} == {("Ovechkin", "≈", "by sound")}
-        assert sum(share.score for share in heard.shares) == pytest.approx(heard.score)
+        assert {(s.query, s.document[0], s.source) for s in heard.contributions} == {("Ovechkin", "≈", "by sound")}
+        assert sum(share.score for share in heard.contributions) == pytest.approx(heard.score)
 
 
 class Letters:
@@ -225,9 +245,9 @@ def test_a_vector_is_accounted_for_by_leaving_out_words(tmp_path):
         # 2 x 2 + 2 x 3 = 10: without aay 6, without bby 4, ccy says nothing. Lost are 4 and 6.
         assert found.score == 10.0
         assert not found.exact
-        assert found.shares == (
-            Share("aay", "aaax", "letters", pytest.approx(4.0)),
-            Share("bby", "bbbbx", "letters", pytest.approx(6.0)),
+        assert found.contributions == (
+            Contribution("aay", "aaax", "letters", pytest.approx(4.0)),
+            Contribution("bby", "bbbbx", "letters", pytest.approx(6.0)),
         )
 
 
@@ -246,10 +266,10 @@ def test_a_reranker_is_accounted_for_by_leaving_out_words_or_by_the_place_it_lef
     def told(text, id, lang="en"):
         return account(reranked, Asking(Query("q", text, lang), texts[id], 5))
 
-    assert told("rouge pain vin", "a") == Account(
-        2.0, (Share("rouge", "", "words", 1.0), Share("pain", "", "words", 1.0)), exact=False
+    assert told("rouge pain vin", "a") == ScoreExplanation(
+        2.0, (Contribution("rouge", "", "words", 1.0), Contribution("pain", "", "words", 1.0)), exact=False
     )
     place = "place in the search before"
     # The third of two that are read again stands one below the worst of these, which has nothing of the query.
-    assert told("pain", "c") == Account(-1.0, (Share("", "", place, -1.0),))
-    assert told("rouge", "a", lang="de") == Account(4.0, (Share("", "", place, 4.0),))
+    assert told("pain", "c") == ScoreExplanation(-1.0, (Contribution("", "", place, -1.0),))
+    assert told("rouge", "a", lang="de") == ScoreExplanation(4.0, (Contribution("", "", place, 4.0),))

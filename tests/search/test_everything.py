@@ -69,7 +69,7 @@ def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
     translators = {"dict": Into("fr"), "finnish": Into("fi")}
     parts = collection({"e5": Sentences(), "bag": BAG}, translators, {"knrm": None})
     searcher = build(parts, pipeline, source="en", targets=["en", "fr", "de"])
-    assert {lang: searcher.best(lang) for lang in ("en", "fr", "de")} == pytest.approx(best)
+    assert {lang: searcher.max_score(lang) for lang in ("en", "fr", "de")} == pytest.approx(best)
 
 
 def test_what_may_be_said():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.errors import PlacedError
+from paragloss.errors import LineSyntaxError
 from paragloss.search.grammar import Chain, Fused, Option, Part, Ranked, Term, parse, place, written
 
 BM25, CR5, TABLE, KNRM = Part("bm25"), Part("cr5"), Part("table"), Part("knrm")
@@ -62,7 +62,7 @@ def test_what_text_makes_which_tree(text, tree):
     ],
 )
 def test_an_error_points_at_its_place(text, at, message):
-    with pytest.raises(PlacedError, match=message) as caught:
+    with pytest.raises(LineSyntaxError, match=message) as caught:
         parse(text)
     assert caught.value.at == at
     _, line, caret = str(caught.value).split("\n")
@@ -71,7 +71,7 @@ def test_an_error_points_at_its_place(text, at, message):
 
 
 def test_the_caret_stands_under_wide_letters_too():
-    with pytest.raises(PlacedError) as caught:
+    with pytest.raises(LineSyntaxError) as caught:
         parse("日本>>x")
     assert str(caught.value).split("\n")[-1] == "  " + " " * 5 + "^"
 
@@ -100,7 +100,7 @@ def test_a_tree_that_is_written_is_read_as_itself(tree):
 
 @given(st.text('ab1.*+|>:=,() "', max_size=20))
 def test_any_text_is_a_tree_or_an_error_with_a_place(text):
-    with suppress(PlacedError):
+    with suppress(LineSyntaxError):
         tree = parse(text)
         assert parse(written(tree)) == tree
 

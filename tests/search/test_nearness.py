@@ -12,7 +12,7 @@ from paragloss.search.dense import Dense
 from paragloss.search.reranked import Reranked
 from paragloss.search.vector_evidence import left_out
 from paragloss.stores.embedded import EmbeddedStore
-from paragloss.types import Document, Query, Record, Share
+from paragloss.types import Contribution, Document, Query, Record
 from paragloss.vocabulary import Vocabulary
 
 ENGLISH = Vocabulary("en", ["dog", "cat"], [1, 1], 1, stem=False)
@@ -32,7 +32,7 @@ def bag(**how):
 def near(dense, query, document, score):
     """What a search by vectors says of a score."""
     told = dense._account(query, document, score)
-    return list(told.shares), told.exact
+    return list(told.contributions), told.exact
 
 
 #: dog + cat = (1, 1), Hund + Brot = (1.6, .8): what a product of two of their words is divided by.
@@ -43,10 +43,10 @@ def test_a_sum_of_words_is_accounted_for_pair_by_pair():
     shares, exact = near(Dense(None, bag(), name="m"), BOTH, DOCUMENT, 2.4 / LENGTHS)
     assert exact
     assert shares == [
-        Share("dog", "hund", "m", pytest.approx(1 / LENGTHS)),
-        Share("cat", "brot", "m", pytest.approx(0.8 / LENGTHS)),
-        Share("dog", "brot", "m", pytest.approx(0.6 / LENGTHS)),
-        Share("cat", "hund", "m", pytest.approx(0.0)),
+        Contribution("dog", "hund", "m", pytest.approx(1 / LENGTHS)),
+        Contribution("cat", "brot", "m", pytest.approx(0.8 / LENGTHS)),
+        Contribution("dog", "brot", "m", pytest.approx(0.6 / LENGTHS)),
+        Contribution("cat", "hund", "m", pytest.approx(0.0)),
     ]
 
 
@@ -62,7 +62,7 @@ def test_hubness_is_a_share_of_its_own_where_it_was_asked_for():
     plain = near(Dense(None, Queries(bag(), csls=False), name="m"), BOTH, DOCUMENT, 0.5)[0]
     assert len(plain) == 4
     held_back = near(Dense(None, Queries(bag(), csls=True), name="m"), BOTH, DOCUMENT, 0.5)[0]
-    assert held_back == [*plain, Share("", "", "m hubness", pytest.approx(0.5 - 2.4 / LENGTHS))]
+    assert held_back == [*plain, Contribution("", "", "m hubness", pytest.approx(0.5 - 2.4 / LENGTHS))]
 
 
 def test_a_network_s_words_are_left_out_one_by_one(tmp_path):
@@ -74,12 +74,12 @@ def test_a_network_s_words_are_left_out_one_by_one(tmp_path):
         # Against (1, 0): dog cat .707, dog alone 1, cat alone 0. Nothing is lost without cat, all without dog.
         shares, exact = near(dense, BOTH, DOCUMENT, 0.7)
         assert not exact
-        assert shares == [Share("dog", "Hund", "m", pytest.approx(0.7))]
-        assert near(dense, BOTH, Document("bare", "x", "de"), 0.7)[0] == [Share("", "", "m", 0.7)]
+        assert shares == [Contribution("dog", "Hund", "m", pytest.approx(0.7))]
+        assert near(dense, BOTH, Document("bare", "x", "de"), 0.7)[0] == [Contribution("", "", "m", 0.7)]
         rows = np.array([[1, 0], [0, 1]], np.float32)  # of several vectors the best counts: each word has its own
         store.add([Record(DOCUMENT, {"several": rows})])
         several = near(Dense(store, model, name="several"), Query("q", "dog cat", "en"), DOCUMENT, 0.7)[0]
-        assert several == [Share("", "", "several", 0.7)]  # without either the other is found all the better
+        assert several == [Contribution("", "", "several", 0.7)]  # without either the other is found all the better
 
 
 def test_a_score_is_shared_by_what_is_lost_without_each_word():
@@ -96,13 +96,15 @@ def test_a_score_is_shared_by_what_is_lost_without_each_word():
 
     # Lost: 1 without big, 4 without red, nothing without house.
     assert left_out(query, document, 5.0, "m", reading, likeness) == [
-        Share("big", "Riesig", "m", pytest.approx(1.0)),
-        Share("red", "rot", "m", pytest.approx(4.0)),
+        Contribution("big", "Riesig", "m", pytest.approx(1.0)),
+        Contribution("red", "rot", "m", pytest.approx(4.0)),
     ]
-    assert left_out(query, document, 5.0, "m", reading, None)[0] == Share("big", "", "m", pytest.approx(1.0))
+    assert left_out(query, document, 5.0, "m", reading, None)[0] == Contribution("big", "", "m", pytest.approx(1.0))
     one = left_out(Query("q", "house", "en"), document, 5.0, "m", reading, likeness)
-    assert one == [Share("house", "Haus", "m", 5.0)]
-    assert left_out(query, document, 5.0, "m", lambda texts: np.ones(len(texts)), likeness) == [Share("", "", "m", 5.0)]
+    assert one == [Contribution("house", "Haus", "m", 5.0)]
+    assert left_out(query, document, 5.0, "m", lambda texts: np.ones(len(texts)), likeness) == [
+        Contribution("", "", "m", 5.0)
+    ]
 
 
 def test_only_the_first_words_of_a_document_are_compared_with():
@@ -134,10 +136,10 @@ def test_kernels_account_for_themselves_and_for_the_search_before(trust):
     for id, score in found:
         told = accounts[id]
         assert told.exact
-        assert sum(share.score for share in told.shares) == pytest.approx(score, rel=1e-5)
-        assert ("search before" in {share.source for share in told.shares}) == (any(trust) and id != "f")
+        assert sum(share.score for share in told.contributions) == pytest.approx(score, rel=1e-5)
+        assert ("search before" in {share.source for share in told.contributions}) == (any(trust) and id != "f")
     # The search before gave 3 and 1 to what the model knows: a spread of 1, so e leads by 2, and d is second.
-    trusted = {id: sum(s.score for s in accounts[id].shares if s.source == "search before") for id in ("d", "e")}
+    trusted = {id: sum(s.score for s in accounts[id].contributions if s.source == "search before") for id in ("d", "e")}
     assert trusted["e"] == pytest.approx(2 * trust[2])
     assert trusted["d"] == pytest.approx(-2 * trust[0] - np.log(2) * trust[1])
-    assert accounts["f"].shares == (Share("", "", "place in the search before", dict(found)["f"]),)
+    assert accounts["f"].contributions == (Contribution("", "", "place in the search before", dict(found)["f"]),)

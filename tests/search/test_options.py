@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from paragloss.errors import PlacedError
+from paragloss.errors import LineSyntaxError
 from paragloss.search.grammar import parse
 from paragloss.search.options import Fields, bind, shown
 
@@ -73,14 +73,14 @@ def test_the_first_that_knows_an_option_has_it():
     ],
 )
 def test_what_can_not_be_given_is_pointed_at(said, at, message):
-    with pytest.raises(PlacedError) as caught:
+    with pytest.raises(LineSyntaxError) as caught:
         bound(said)
     assert caught.value.at == at
     assert message in str(caught.value)
 
 
 def test_fields_are_for_those_that_search_in_them():
-    with pytest.raises(PlacedError, match="x has no option 'title'; it has depth=50, window=3\n"):
+    with pytest.raises(LineSyntaxError, match="x has no option 'title'; it has depth=50, window=3\n"):
         bound("x:title", other)
-    with pytest.raises(PlacedError, match="it has none\n"):
+    with pytest.raises(LineSyntaxError, match="it has none\n"):
         bound("x:title", lambda: None)

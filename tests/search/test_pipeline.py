@@ -9,7 +9,7 @@ import pytest
 
 from paragloss import demo
 from paragloss.collection import Collection, train
-from paragloss.errors import LanguageError, PlacedError
+from paragloss.errors import LanguageError, LineSyntaxError
 from paragloss.formats.dictionaries import Entry
 from paragloss.lab.methods import cr5, parallel
 from paragloss.translation.dictionary import Dictionary
@@ -206,9 +206,9 @@ def test_parallel_texts_choose_what_is_meant(tmp_path):
         assert found(small, "dict", "boat bank") == ["banque", "rive"]
         assert found(small, None, "Tokyo") == ["Tokyo"]  # parallel texts are no part of what is searched by default
         assert small.info()["options"]["a|pairs"] == ["one"]
-        with pytest.raises(PlacedError, match="pairs chooses among translations: put it behind a translator"):
+        with pytest.raises(LineSyntaxError, match="pairs chooses among translations: put it behind a translator"):
             found(small, "pairs|dict")
-        with pytest.raises(PlacedError, match="pairs has no option 'two'; it has one"):
+        with pytest.raises(LineSyntaxError, match="pairs has no option 'two'; it has one"):
             found(small, "dict|pairs:two")
 
 
@@ -228,9 +228,9 @@ def test_languages_are_merged(engine):
 
 
 def test_machine_translation_is_named_or_the_collection_s_own(engine):
-    with pytest.raises(PlacedError, match="no translation engine"):
+    with pytest.raises(LineSyntaxError, match="no translation engine"):
         found(engine, "mt")
-    with pytest.raises(PlacedError, match="mt has no option 'elsewhere'"):
+    with pytest.raises(LineSyntaxError, match="mt has no option 'elsewhere'"):
         found(engine, "mt:elsewhere")
 
 
@@ -255,7 +255,7 @@ def test_machine_translation_is_named_or_the_collection_s_own(engine):
     ],
 )
 def test_what_can_t_be_built_is_pointed_at(engine, pipeline, at, message):
-    with pytest.raises(PlacedError) as caught:
+    with pytest.raises(LineSyntaxError) as caught:
         found(engine, pipeline)
     assert caught.value.at == at, str(caught.value)
     assert message in str(caught.value)

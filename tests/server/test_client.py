@@ -63,7 +63,7 @@ def test_documents_that_the_server_refuses_are_reported_and_the_others_are_added
     errors: list[InputError] = []
     counts = client.add_documents(documents, on_error=errors.append)
     assert (counts.indexed, counts.failed) == (1, 1)
-    assert [error.place for error in errors] == ["bad"]
+    assert [error.location for error in errors] == ["bad"]
     with pytest.raises(InputError):
         client.add_documents(documents[1:])
 

@@ -31,7 +31,7 @@ class Fixed:
 
 
 def chosen(text, *, one, **settings):
-    translator = ReweightedTranslator(Fixed(), parallel.fit(PAIRS, **settings), one=one)
+    translator = ReweightedTranslator(Fixed(), parallel.fit(PAIRS, **settings), best_only=one)
     return {t.source: dict(a[:2] for a in t.alternatives) for t in translator.translate(Query("q", text, "en"), "de")}
 
 

@@ -46,7 +46,7 @@ class Skipped:
         try:
             if self._file is None:
                 self._file = path.open("w", encoding="utf-8")
-            self._file.write(f"{plain(wrong.place)}\t{plain(wrong.reason)}\n")
+            self._file.write(f"{plain(wrong.location)}\t{plain(wrong.reason)}\n")
         except OSError as error:
             print(
                 f"paragloss: {path} can't be written ({error.strerror}); skipped files are not listed", file=sys.stderr

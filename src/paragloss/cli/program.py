@@ -14,7 +14,7 @@ import typer
 from paragloss import __version__, hosts
 from paragloss.cli.help_layout import GroupedCommands, Program
 from paragloss.cli.terminal_text import plain, plain_lines
-from paragloss.errors import InputError, MissingExtraError, ParaglossError, PlacedError
+from paragloss.errors import InputError, LineSyntaxError, MissingExtraError, ParaglossError
 
 #: What is installed with which extra; what else is missing is a fault of ours.
 _EXTRAS = {"matplotlib": "lab", "torch": "train"}
@@ -53,7 +53,7 @@ def main() -> None:
         if debug:
             raise
         # A line of the user's with the place of the mistake stays as it is; any other message is one line.
-        message = plain_lines(str(error)) if isinstance(error, PlacedError) else plain(" ".join(str(error).split()))
+        message = plain_lines(str(error)) if isinstance(error, LineSyntaxError) else plain(" ".join(str(error).split()))
         print(f"paragloss: error: {message}", file=sys.stderr)
         sys.exit(1)
     except SystemExit as ended:

@@ -103,7 +103,7 @@ def translate(
         str, typer.Option("--with", help="Translate with this saved model, dictionary file, engine or URL.")
     ] = "",
     parallel: Annotated[str, typer.Option(help="Choose by these parallel texts (`train parallel`).")] = "",
-    one: Annotated[bool, typer.Option("--one", help="Keep the most frequent translation only.")] = False,
+    best_only: Annotated[bool, typer.Option("--one", help="Keep the most frequent translation only.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Translate a query word by word, with probabilities."""
@@ -115,7 +115,7 @@ def translate(
     source, target = normalise(lang), normalise(to)
     words = translator(by, source, target) if by else LexiconTranslator()
     if parallel:
-        words = ReweightedTranslator(words, Parallel.load(parallel), one=one)
+        words = ReweightedTranslator(words, Parallel.load(parallel), best_only=best_only)
     clauses = words.translate(Query("", query, source), target)
     if as_json:
         print_json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])

@@ -22,7 +22,7 @@ from paragloss import __version__
 from paragloss.atomic_files import replace_file
 from paragloss.bm25 import Layout
 from paragloss.collection.transfer import Contents, CopyProgress, fill, read_contents
-from paragloss.errors import InputError, unread_format
+from paragloss.errors import InputError, describe_unknown_format
 from paragloss.stores import Placement, messages, open_store
 from paragloss.types import Document, Record
 
@@ -150,7 +150,7 @@ def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(data)
         if manifest["format"] != FORMAT:
-            raise InputError(unread_format(file, manifest, str(FORMAT)))
+            raise InputError(describe_unknown_format(file, manifest, str(FORMAT)))
         Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))
         dict(manifest["parts"]), dict(manifest["shape"]["dense"]), list(manifest["shape"]["sparse"])
     except (ValueError, TypeError, KeyError) as error:

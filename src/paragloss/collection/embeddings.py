@@ -36,7 +36,7 @@ def rows_of(
             if terms is not None and isinstance(encoder, BagEncoder | hubness.Documents) and encoder.cuts(lang):
                 encoded = encoder.encode_terms([terms[i] for i in which], lang)
             else:
-                encoded = encoder.encode([documents[i].whole for i in which], lang)
+                encoded = encoder.encode([documents[i].full_text for i in which], lang)
             for i, row in zip(which, encoded, strict=True):
                 rows[i] = row
     return rows

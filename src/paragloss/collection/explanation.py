@@ -9,7 +9,7 @@ from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX, find_subword_matches
-from paragloss.types import Account, Document, Query, Share, TokenizedText
+from paragloss.types import Contribution, Document, Query, ScoreExplanation, TokenizedText
 
 #: Pairs of words that are listed for a part; the others are added up in one line.
 MAX_PAIRS = 12
@@ -23,7 +23,9 @@ REASONS: Mapping[str, str] = {
 }
 
 
-def why(query: Query, document: Document, cut: TokenizedText, account: Account, *, name: str) -> dict[str, Any]:
+def why(
+    query: Query, document: Document, cut: TokenizedText, account: ScoreExplanation, *, name: str
+) -> dict[str, Any]:
     """Describe the parts of a score with the pairs of words that matched.
 
     Pairs sum to their part, and parts to the score. The score of the default search is explained by its log-odds. A
@@ -31,14 +33,14 @@ def why(query: Query, document: Document, cut: TokenizedText, account: Account, 
     """
     parts = account.parts or ((name, account),)
     query_spelling = _spell_query(query.text, query.lang, document.lang)
-    matched_terms = {share.document for _, part in parts for share in part.flat()}
+    matched_terms = {share.document for _, part in parts for share in part.list_contributions()}
     document_spelling = _spell_document(document, cut, matched_terms)
     described = [
         {
             "part": part_name,
             "score": part.score,
             "approximate": not part.exact,
-            "pairs": _list_pairs(part.flat(), query_spelling, document_spelling),
+            "pairs": _list_pairs(part.list_contributions(), query_spelling, document_spelling),
         }
         for part_name, part in parts
     ]
@@ -70,7 +72,7 @@ def _describe_part(part: Mapping[str, Any]) -> str:
 
 
 def _list_pairs(
-    shares: Iterable[Share], query_spelling: Mapping[str, str], document_spelling: Mapping[str, str]
+    shares: Iterable[Contribution], query_spelling: Mapping[str, str], document_spelling: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """List the strongest pairs of words as they are written; a last entry without words adds up the others."""
     sums: dict[tuple[str, str, str], float] = {}

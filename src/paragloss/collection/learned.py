@@ -147,7 +147,7 @@ def _mutual(state: State, every: Sequence[Document]) -> list[Page]:
         return []
     best: list[dict[str, str]] = []
     for source, target in (langs, langs[::-1]):
-        asked = [Query(d.id, " ".join(d.whole.split()[:_WORDS]), source) for d in by[source][:_ASKED]]
+        asked = [Query(d.id, " ".join(d.full_text.split()[:_WORDS]), source) for d in by[source][:_ASKED]]
         rankings = retrieval.rank(state, asked, SearchOptions(to=[target], k=1))
         best.append({q.id: r[0].id for q, r in zip(asked, rankings, strict=True) if r})
     there = {document.id: document for document in every}

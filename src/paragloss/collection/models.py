@@ -16,7 +16,7 @@ from paragloss.errors import ModelError, ParaglossError
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, WatchedDictionary
-from paragloss.types import Aligned, Described, Encoder, Translator
+from paragloss.types import Aligned, DescribedModel, Encoder, Translator
 
 #: The module that loads each kind of artefact; other kinds are loaded by the method of that name (`paragloss.methods`).
 _KINDS = {
@@ -135,7 +135,7 @@ def about(model: object) -> dict[str, Any]:
     description: dict[str, Any] = {"kind": type(model).__name__}
     if isinstance(model, Encoder):
         description |= {"dimensions": model.dim, "languages": list(model.langs)}
-    return description | (dict(model.meta) if isinstance(model, Described) else {})
+    return description | (dict(model.meta) if isinstance(model, DescribedModel) else {})
 
 
 def foreign(path: str | Path) -> bool:

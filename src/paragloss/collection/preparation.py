@@ -64,7 +64,7 @@ def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[s
     cut, parts = analyzer(document.lang), [text for text in (document.title, document.text) if text]
     if isinstance(cut, SpacedAnalyzer) and all(map(cut.says_something, parts)):
         return [*terms.get("title", ()), *terms.get("text", ())]
-    return cut.terms(document.whole)
+    return cut.terms(document.full_text)
 
 
 def side_by_side(

@@ -203,7 +203,7 @@ def _make_results(
     for record, cuts in shown:
         if deadline:
             deadline.check()
-        score, highest = scores[record.document.id], searcher.best(record.document.lang)
+        score, highest = scores[record.document.id], searcher.max_score(record.document.lang)
         if not 0 < highest < math.inf:
             highest = max(ranking[0].score, 1e-9)
         results.append(result(matcher, record, cuts, score, score / highest))
@@ -345,7 +345,7 @@ def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> Ranked
     hits = tuple(expected(scored, sum(len(hits) for _, hits in scored)))
     return RankedList(
         hits[:k],
-        QueryForms.joined(ranking.forms for _, ranking in shares),
+        QueryForms.merge(ranking.forms for _, ranking in shares),
         partial(explain_mixture, shares),
         has_probabilities=any(ranking.has_probabilities for _, ranking in shares),
         lower_hits=hits[k:],

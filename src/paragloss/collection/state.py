@@ -20,7 +20,7 @@ from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import EmbeddingTranslator
 from paragloss.translation.glossary import Pair, UserGlossary, apply_glossary
-from paragloss.types import Chooser, Document, Encoder, Record, Reranker, Translator
+from paragloss.types import Document, Encoder, Record, Reranker, TranslationChooser, Translator
 
 _GLOSSARY = "glossary"
 #: Says that a collection is searched without the default model.
@@ -95,7 +95,7 @@ class State:
             self.documents,
             machine=self.machine.engine,
             memory=self.memory,
-            choosers={name: m for name, m in self.models.items() if isinstance(m, Chooser)},
+            choosers={name: m for name, m in self.models.items() if isinstance(m, TranslationChooser)},
             title_vectors=frozenset(self.store.dense) - self.models.keys(),
         )
 

@@ -79,7 +79,7 @@ class Knrm:
         the model does not know; a document without a known word gets the bias.
         """
         query_ids = self.ids(query.text, query.lang)
-        texts = [self._read_words(document.whole, document.lang) for document in documents]
+        texts = [self._read_words(document.full_text, document.lang) for document in documents]
         scores = self.score_ids(query_ids, [words.ids for words in texts])
         if self.title.any() or self.alike.any():
             # Without a title, the text is used: features of zero would look like a perfect match.
@@ -158,7 +158,7 @@ class Knrm:
         """
         summands = [("", "", "bias", float(self.bias))]
         title = document.title or document.text
-        summands += self._split_score(query, document.whole, document.lang, self.weight, float(self.alike[0]), "")
+        summands += self._split_score(query, document.full_text, document.lang, self.weight, float(self.alike[0]), "")
         summands += self._split_score(query, title, document.lang, self.title, float(self.alike[1]), " of titles")
         return summands
 

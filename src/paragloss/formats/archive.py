@@ -34,12 +34,12 @@ class DocumentArchive:
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
             reason = str(error) or type(error).__name__
             message = f"can't be read as {kind} ({reason}); it is damaged or of another format"
-            raise InputError(message, place=path) from error
+            raise InputError(message, location=path) from error
         unpacked = sum(part.file_size for part in parts)
         limit = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * len(data)))
         if unpacked > limit or len(parts) > MAX_MEMBERS:
             sizes = f"{len(data):,} bytes that unpack to {unpacked:,} in {len(parts):,} parts"
-            raise InputError(f"{sizes}; no real document does, so it is refused", place=path)
+            raise InputError(f"{sizes}; no real document does, so it is refused", location=path)
         self.names = dict.fromkeys(part.filename for part in parts)
 
     def read_part(self, name: str) -> bytes:
@@ -50,9 +50,13 @@ class DocumentArchive:
             with self._zip.open(name) as stream:
                 data = stream.read(_MAX_PART_BYTES + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-            raise InputError(f"its part {name!r} can't be unpacked ({error}); save it anew", place=self.path) from error
+            raise InputError(
+                f"its part {name!r} can't be unpacked ({error}); save it anew", location=self.path
+            ) from error
         if len(data) > _MAX_PART_BYTES:
-            raise InputError(f"its part {name!r} is larger than {_MAX_PART_BYTES:,} bytes; split it", place=self.path)
+            raise InputError(
+                f"its part {name!r} is larger than {_MAX_PART_BYTES:,} bytes; split it", location=self.path
+            )
         return data
 
     def read_part_elements(self, name: str, tags: Collection[str]) -> Iterator[Element]:
@@ -77,7 +81,7 @@ class DocumentArchive:
         :param title: used where the file declares none
         """
         if not text:
-            raise EmptyFileError(if_empty, place=self.path)
+            raise EmptyFileError(if_empty, location=self.path)
         declared_title, lang = self._read_properties(properties)
         return Document(id or Path(self.path).name, text, lang, declared_title or title, **attributes)
 

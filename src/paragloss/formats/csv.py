@@ -139,10 +139,10 @@ def _parse_header(line: str, path: PathLike) -> tuple[str, list[str]]:
     header = line.strip()[:60]
     if not {"text", "title"} & set(columns):
         reason = f"no column 'text' in the header {header!r}; name columns id, lang, title, text"
-        raise InputError(reason, place=f"{path}:1")
+        raise InputError(reason, location=f"{path}:1")
     if len(set(columns)) < len(columns):
         reason = f"a column comes twice in the header {header!r}; give each its own name"
-        raise InputError(reason, place=f"{path}:1")
+        raise InputError(reason, location=f"{path}:1")
     return delimiter, columns
 
 

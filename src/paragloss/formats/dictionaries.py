@@ -175,7 +175,7 @@ def _read_dict_file(index: Path) -> bytes:
         if (index.parent / name).exists():
             return read_bytes(index.parent / name, limit=_DICT_LIMIT)
     raise InputError(
-        f"no {base}.dict.dz or {base}.dict beside it; put both files of the dictionary together", place=index
+        f"no {base}.dict.dz or {base}.dict beside it; put both files of the dictionary together", location=index
     )
 
 

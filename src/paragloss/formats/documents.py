@@ -160,7 +160,7 @@ class _FolderReader:
                 yield from self._file_reader.read_reporting_errors(queue.popleft())
         if not self._n_supported:
             error = InputError(
-                f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}", place=self._folder
+                f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}", location=self._folder
             )
             if self._file_reader.on_error is None:
                 raise error
@@ -197,7 +197,7 @@ class _FileReader:
     def read_reporting_errors(self, source: _SourceFile) -> Iterator[Document]:
         """Yield the documents of a file; an error goes to `on_error` where there is one."""
         if source.problem and self.on_error is not None:
-            self.on_error(InputError(source.problem, place=source.path))
+            self.on_error(InputError(source.problem, location=source.path))
             return
         try:
             yield from self._read_file(source, depth=0)
@@ -249,7 +249,7 @@ class _FileReader:
     def _read_archive(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
         """Yield the documents of the files in an archive, with ids such as `reports.zip/2020/a.pdf`."""
         if depth >= MAX_NESTING:
-            raise InputError(f"archives inside archives are opened {MAX_NESTING} deep; unpack it", place=source.path)
+            raise InputError(f"archives inside archives are opened {MAX_NESTING} deep; unpack it", location=source.path)
         with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
             sandbox.SHARED_READER.unpack(kind, source.path, folder)
             for relative, member in list_files(folder):
@@ -295,7 +295,7 @@ class _FileReader:
         try:
             yield from self._read_file(member, depth)
         except InputError as error:
-            placed = InputError(error.reason, place=f"{container}/{member.path.name}")
+            placed = InputError(error.reason, location=f"{container}/{member.path.name}")
             if self.on_error is None:
                 warnings.warn(f"left out: {placed}", stacklevel=2)
             else:
@@ -337,7 +337,7 @@ def _detect_kind(path: Path) -> str:
     for beginning, detected in _FIRST_BYTES:
         if start.startswith(beginning):
             return detected
-    raise InputError(_explain_unknown_format(kind), place=path)
+    raise InputError(_explain_unknown_format(kind), location=path)
 
 
 def _explain_unknown_format(kind: str) -> str:

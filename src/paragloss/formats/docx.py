@@ -31,7 +31,7 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
     """Read a Word document. Its title is the declared one, else its first title or heading."""
     archive = DocumentArchive(path)
     if "word/document.xml" not in archive.names:
-        raise InputError("can't be read as .docx (no word/document.xml in it); save it anew", place=path)
+        raise InputError("can't be read as .docx (no word/document.xml in it); save it anew", location=path)
     blocks = [block for block in _read_blocks(archive, _read_style_names(archive)) if block.text]
     headings = [block.text for block in blocks if block.style.startswith(("heading", "title"))]
     fields = {

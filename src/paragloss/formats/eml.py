@@ -26,7 +26,7 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
         raise
     except Exception as error:  # a damaged message fails anywhere inside headers, encodings or parts
         reason = error or type(error).__name__
-        raise InputError(f"can't be read as a mail message ({reason}); save it anew", place=path) from error
+        raise InputError(f"can't be read as a mail message ({reason}); save it anew", location=path) from error
     return make_mail_document(id or Path(path).name, body, subject, headers, attachments, path)
 
 
@@ -40,7 +40,7 @@ def make_mail_document(
     :raises InputError: if the message has neither a body nor a subject
     """
     if not body and not subject:
-        raise EmptyFileError("no text in the message; give one that has some", place=path)
+        raise EmptyFileError("no text in the message; give one that has some", location=path)
     meta: dict[str, object] = {name: value for name, value in headers.items() if value}
     fields = {"attachments": "\n".join(attachments)} if attachments else {}
     return Document(id, body, "", subject, fields, meta)

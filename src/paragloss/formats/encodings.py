@@ -94,7 +94,7 @@ class Utf8Stream(io.RawIOBase):
                     f"looks like {self._encoding} and is not ({error.reason}); convert it to UTF-8"
                     if isinstance(error, UnicodeDecodeError)
                     else "holds half a surrogate pair; convert it to UTF-8",
-                    place=self._path,
+                    location=self._path,
                 ) from None
             if not data:
                 break

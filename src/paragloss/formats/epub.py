@@ -17,14 +17,14 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
     archive = DocumentArchive(path)
     package = _find_package(archive)
     if package not in archive.names:
-        raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", place=path)
+        raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", location=path)
     chapters: list[str] = []
     size = 0
     for name in _list_chapters(archive, package):
         chapters.append(extract_visible_text(archive.read_part(name).decode("utf-8", "replace")))
         size += len(chapters[-1])
         if size > MAX_DOCUMENT_BYTES:
-            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
+            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
     text = "\n\n".join(filter(None, chapters))
     if_empty = f"no text in {len(chapters)} chapters; the book may be of images only"
     return archive.make_document(id, text, if_empty, properties=package)

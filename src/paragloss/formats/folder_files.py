@@ -24,7 +24,7 @@ def list_files(
     resolved_top = top.resolve()
 
     def handle_error(error: OSError) -> None:
-        unlisted = InputError(f"can't be listed ({error.strerror}); check its permissions", place=error.filename)
+        unlisted = InputError(f"can't be listed ({error.strerror}); check its permissions", location=error.filename)
         if on_error is None:
             raise unlisted from error
         on_unlisted(Path(error.filename))

@@ -32,7 +32,7 @@ def read_html(path: PathLike, *, id: str = "") -> Document:
     try:
         return parse_html(_decode_page(data), id=id or Path(path).name)
     except InputError as error:
-        raise type(error)(str(error), place=path) from error.__cause__
+        raise type(error)(str(error), location=path) from error.__cause__
 
 
 def parse_html(source: str, *, id: str) -> Document:

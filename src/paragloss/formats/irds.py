@@ -50,11 +50,11 @@ def _load_dataset(name: str, part: str) -> Any:
         dataset = ir_datasets.load(bare)
     except KeyError as error:
         remedy = "https://ir-datasets.com lists them"
-        raise InputError(f"ir_datasets has no collection {bare!r}; {remedy}", place=name) from error
+        raise InputError(f"ir_datasets has no collection {bare!r}; {remedy}", location=name) from error
     if not getattr(dataset, f"has_{part}")():
         has = [kind for kind in ("docs", "queries", "qrels") if getattr(dataset, f"has_{kind}")()]
         raise InputError(
-            f"the collection has no {part}, only {', '.join(has) or 'nothing'}; name a part that has", place=name
+            f"the collection has no {part}, only {', '.join(has) or 'nothing'}; name a part that has", location=name
         )
     return dataset
 

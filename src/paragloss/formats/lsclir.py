@@ -34,7 +34,7 @@ def read_lsclir_qrels(path: PathLike) -> Qrels:
         path, lambda _, line: _split_columns(line, "query id, document id, grade")
     ):
         if grade not in ("0", "1", "2"):
-            raise InputError(f"grade {grade[:20]!r} is none of 0, 1 and 2; check the columns", place=path)
+            raise InputError(f"grade {grade[:20]!r} is none of 0, 1 and 2; check the columns", location=path)
         grades = qrels.setdefault(query, {})
         grades[document] = max(int(grade), grades.get(document, 0))
     return qrels
@@ -52,4 +52,4 @@ def _parse_file_language(path: PathLike) -> str:
     try:
         return parse_language_code(name)
     except InputError as error:
-        raise InputError("no language in the file's name; call it wiki_xx.documents", place=path) from error
+        raise InputError("no language in the file's name; call it wiki_xx.documents", location=path) from error

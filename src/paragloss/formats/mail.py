@@ -27,7 +27,7 @@ def read_mbox_messages(path: PathLike) -> Iterator[bytes]:
                 message.append(_unquote_line(line))
                 size += len(line)
             elif not has_begun and line.strip():
-                raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", place=path)
+                raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", location=path)
             after_blank = not line.strip()
     if has_begun:
         yield b"".join(message)

@@ -19,7 +19,7 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
     """Read an OpenDocument file. Its title is the declared one, else its first heading."""
     archive = DocumentArchive(path)
     if "content.xml" not in archive.names:
-        raise InputError("no content.xml in the file; it is not an OpenDocument file, or encrypted", place=path)
+        raise InputError("no content.xml in the file; it is not an OpenDocument file, or encrypted", location=path)
     lines: list[str] = []
     headings: list[str] = []
     # Invisible elements are listed as well, so that paragraphs inside them are not taken for outermost ones.

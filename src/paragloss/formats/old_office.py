@@ -55,7 +55,7 @@ def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
     if start.startswith(b"PK\x03\x04"):
         return _MODERN[kind][1](path, id=document_id)
     if start != _OLE_SIGNATURE:
-        raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", place=path)
+        raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", location=path)
     for command in _TEXT_COMMANDS[kind]:
         text = _run_text_command(command, path)
         if text:
@@ -64,9 +64,9 @@ def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
         return _convert_with_libreoffice(kind, path, document_id)
     programs = [command[0] for command in _TEXT_COMMANDS[kind]]
     if any(map(shutil.which, programs)):
-        raise InputError(f"no text in the {kind} file, or it is damaged; save it anew", place=path)
+        raise InputError(f"no text in the {kind} file, or it is damaged; save it anew", location=path)
     remedy = f"install one, or save it as .{_MODERN[kind][0]}"
-    raise InputError(f"{kind} files need {', '.join(programs)} or LibreOffice; {remedy}", place=path)
+    raise InputError(f"{kind} files need {', '.join(programs)} or LibreOffice; {remedy}", location=path)
 
 
 def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
@@ -81,7 +81,7 @@ def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
             return read_modern(Path(folder, "out", f"source.{suffix}"), id=id)
         except (subprocess.SubprocessError, OSError, InputError) as error:
             reason = error.reason if isinstance(error, InputError) else type(error).__name__
-            raise InputError(f"LibreOffice can't convert it ({reason}); save it as .{suffix}", place=path) from None
+            raise InputError(f"LibreOffice can't convert it ({reason}); save it as .{suffix}", location=path) from None
 
 
 def _run_text_command(command: tuple[str, ...], path: PathLike) -> str:

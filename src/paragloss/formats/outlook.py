@@ -118,7 +118,7 @@ def _open_ole(path: PathLike) -> Any:
     except ImportError as error:
         raise MissingExtraError("reading .msg files", "archives") from error
     if not olefile.isOleFile(str(path)):
-        raise InputError("is not an Outlook message: it does not begin like an OLE file", place=path)
+        raise InputError("is not an Outlook message: it does not begin like an OLE file", location=path)
     return olefile.OleFileIO(str(path))
 
 

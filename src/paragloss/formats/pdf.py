@@ -33,10 +33,10 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
             pages, picture_pages = _read_pages(pdf, path)
     except pypdfium2.PdfiumError as error:
         remedy = "it is damaged or needs a password; save it anew without one"
-        raise InputError(f"can't be read as PDF ({error}); {remedy}", place=path) from error
+        raise InputError(f"can't be read as PDF ({error}); {remedy}", location=path) from error
     if not any(pages) and not picture_pages:
         nothing = f"no text in {len(pages)} pages, and no picture of one; give a file that has some"
-        raise EmptyFileError(nothing, place=path)
+        raise EmptyFileError(nothing, location=path)
     meta: dict[str, Any] = {"pages": len(pages)}
     if picture_pages:
         meta["unread"] = picture_pages
@@ -56,7 +56,7 @@ def _read_pages(pdf: Any, path: PathLike) -> tuple[list[str], list[int]]:
         pages.append(text)
         size += len(text)
         if size > MAX_DOCUMENT_BYTES:
-            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
+            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
     return pages, picture_pages
 
 

@@ -27,7 +27,7 @@ def read_queries(path: PathLike) -> Iterator[Query]:
     if first.startswith("<"):
         return trec.read_topics(path)
     raise InputError(
-        f"neither its suffix {kind!r} nor its beginning tells its format; supported: {_SUPPORTED}", place=path
+        f"neither its suffix {kind!r} nor its beginning tells its format; supported: {_SUPPORTED}", location=path
     )
 
 

@@ -78,7 +78,7 @@ class SandboxedReader:
             answer = self._exchange(request)
         if "error" in answer:
             kind = EmptyFileError if answer.get("empty") else InputError
-            raise kind(answer["error"], place=answer["place"])
+            raise kind(answer["error"], location=answer["place"])
         return answer
 
     def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _errors_with_path(path: PathLike) -> Iterator[str]:
     try:
         yield absolute
     except InputError as error:
-        raise type(error)(error.reason, place=error.place.replace(absolute, str(path), 1)) from None
+        raise type(error)(error.reason, location=error.location.replace(absolute, str(path), 1)) from None
 
 
 def _count_seconds(path: PathLike) -> int:
@@ -163,7 +163,7 @@ def _count_seconds(path: PathLike) -> int:
         return SECONDS_PER_FILE + (os.stat(path).st_size >> 20)
     except OSError as error:
         reason = f"can't be opened ({error.strerror}); check the path and its permissions"
-        raise InputError(reason, place=path) from error
+        raise InputError(reason, location=path) from error
 
 
 def _exchange_with(process: subprocess.Popen[bytes], request: dict[str, Any]) -> dict[str, Any] | None:

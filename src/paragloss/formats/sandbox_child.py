@@ -74,7 +74,7 @@ def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
             return {"document": _encode_document(read_page(kind, path, request["page"]))}
         return {"document": _encode_document(READERS[kind](path, id=request["id"]))}
     except InputError as error:
-        return {"error": error.reason, "place": error.place, "empty": isinstance(error, EmptyFileError)}
+        return {"error": error.reason, "place": error.location, "empty": isinstance(error, EmptyFileError)}
     except MissingExtraError as error:
         return {"error": str(error), "place": path}
     except MemoryError:

@@ -68,7 +68,7 @@ def complete_scanned_pages(
         if document.text.strip():
             return document._replace(meta=meta)
         remedy = "install Tesseract (Debian: apt install tesseract-ocr, and tesseract-ocr-deu for German ...)"
-        raise InputError(f"no text in {meta['pages']} pages, it is a scan; {remedy} and index it again", place=path)
+        raise InputError(f"no text in {meta['pages']} pages, it is a scan; {remedy} and index it again", location=path)
     texts = document.text.split("\f") if document.text else [""] * meta["pages"]
     scanned_pages: list[Document] = []
     for number in unread:
@@ -76,7 +76,7 @@ def complete_scanned_pages(
         texts[number] = scanned_pages[-1].text + "\n\n"
         on_scanned_page(path, len(scanned_pages), len(unread))
     if not any(map(str.strip, texts)):
-        raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", place=path)
+        raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", location=path)
     n_letters = sum(len(page.text) for page in scanned_pages)
     if n_letters:
         confidence = sum(len(page.text) * page.meta["confidence"] for page in scanned_pages) / n_letters

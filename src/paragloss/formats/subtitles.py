@@ -30,7 +30,7 @@ def read_subtitles(path: PathLike, *, id: str = "") -> Document:
             lines.append(line)
             seconds.append(second)
     if not lines:
-        raise InputError("no line with times (00:00:01,000 --> 00:00:02,000) and words below it", place=path)
+        raise InputError("no line with times (00:00:01,000 --> 00:00:02,000) and words below it", location=path)
     return Document(id or Path(path).name, "\n".join(lines), "", "", {}, {"line_seconds": seconds})
 
 

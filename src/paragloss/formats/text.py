@@ -87,14 +87,14 @@ def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
         raw = cast(io.BufferedReader, open(path, "rb", buffering=_BLOCK))  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:
         raise InputError(
-            f"can't be opened ({_get_reason(error)}); check the path and its permissions", place=path
+            f"can't be opened ({_get_reason(error)}); check the path and its permissions", location=path
         ) from error
     with raw:
         try:
             yield _decompress(raw)
         except _DAMAGE_ERRORS as error:
             remedy = "the file is damaged or cut off, fetch it again"
-            raise InputError(f"can't be read to its end ({error}); {remedy}", place=path) from error
+            raise InputError(f"can't be read to its end ({error}); {remedy}", location=path) from error
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def read_bytes(path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES) -> bytes:
 def _read_stream(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
     data = stream.read(limit + 1)
     if len(data) > limit:
-        raise InputError(f"more than {limit:,} bytes in one document; split it into smaller ones", place=path)
+        raise InputError(f"more than {limit:,} bytes in one document; split it into smaller ones", location=path)
     return data
 
 
@@ -131,9 +131,9 @@ def read_text(path: PathLike) -> str:
     try:
         text = decode_utf8(data)
     except InputError as error:
-        raise InputError(str(error), place=path) from error.__cause__
+        raise InputError(str(error), location=path) from error.__cause__
     if not text.strip():
-        raise EmptyFileError("the file is empty; give a file with text", place=path)
+        raise EmptyFileError("the file is empty; give a file with text", location=path)
     return text
 
 
@@ -157,7 +157,7 @@ def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError
             is_blank = is_blank and not text.strip()
             yield number, text.rstrip("\r\n")
     if is_blank:
-        raise EmptyFileError("the file is empty; give a file with at least one row", place=path)
+        raise EmptyFileError("the file is empty; give a file with at least one row", location=path)
 
 
 def parse_lines(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
@@ -197,7 +197,7 @@ def decode_utf8(data: bytes, offset: int = 0) -> str:
 
 def raise_or_report(error: InputError, path: PathLike, number: int, on_error: OnError) -> None:
     """Give an error its file and line, and raise it or pass it to `on_error`."""
-    placed = InputError(str(error), place=f"{path}:{number}")
+    placed = InputError(str(error), location=f"{path}:{number}")
     if on_error is None:
         raise placed from error.__cause__
     on_error(placed)
@@ -229,7 +229,7 @@ def _open_utf8(path: Path, final: Path) -> Iterator[TextIO]:
         raw = open(path, "wb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InputError(
-            f"can't be written ({error.strerror}); check the folder and its permissions", place=final
+            f"can't be written ({error.strerror}); check the folder and its permissions", location=final
         ) from error
     with raw, ExitStack() as compression:
         out: IO[bytes] = raw

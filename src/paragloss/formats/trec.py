@@ -67,7 +67,7 @@ def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
                     raise InputError(
                         f"rank {rank} of query {query!r} has score {score!r} after {last!r}; "
                         "scores must be finite and fall with the rank",
-                        place=path,
+                        location=path,
                     )
                 last = score
                 out.write(f"{query} Q0 {_check_id(hit.id, 'document id')} {rank} {score!r} {tag}\n")
@@ -126,7 +126,7 @@ def read_topics(path: PathLike, *, lang: str = "") -> Iterator[Query]:
     text = files.read_text(path)
     topics = list(_TOPIC.finditer(text))
     if not topics:
-        raise InputError("no <top> ... </top> element; give a file of TREC topics", place=path)
+        raise InputError("no <top> ... </top> element; give a file of TREC topics", location=path)
     for match in topics:
         try:
             yield _parse_topic(match[2], match[3], lang)
@@ -190,7 +190,7 @@ def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int,
     if start_line:
         raise_or_report(unclosed, path, start_line, on_error)
     if not has_doc:
-        raise InputError("no <DOC> element; give a file of TREC documents", place=path)
+        raise InputError("no <DOC> element; give a file of TREC documents", location=path)
 
 
 def _parse_document(body: str, lang: str) -> Document:

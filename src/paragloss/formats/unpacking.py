@@ -85,7 +85,7 @@ class MemberWriter:
         """Create the file of a member; the limits are checked whenever something is written to it."""
         self._members += 1
         if self._members > MAX_MEMBERS:
-            raise InputError(f"more than {MAX_MEMBERS:,} files in the archive; split it", place=self.path)
+            raise InputError(f"more than {MAX_MEMBERS:,} files in the archive; split it", location=self.path)
         return MemberFile(self._choose_target(name), self._count_bytes)
 
     def _count_bytes(self, number: int) -> None:
@@ -93,7 +93,7 @@ class MemberWriter:
         if self._bytes_written > self._limit:
             raise InputError(
                 f"unpacks to more than {self._limit:,} bytes; no real archive of its size does, so it is refused",
-                place=self.path,
+                location=self.path,
             )
 
     def _choose_target(self, name: str) -> Path:
@@ -122,17 +122,19 @@ def unpack(kind: str, path: PathLike, folder: PathLike) -> None:
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, OSError, ValueError) as error:
         reason = str(error) or type(error).__name__
         message = f"can't be unpacked as {kind} ({reason}); it is damaged or of another format"
-        raise InputError(message, place=path) from error
+        raise InputError(message, location=path) from error
 
 
 def _unpack_zip(path: PathLike, writer: MemberWriter) -> None:
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         if len(members) > MAX_MEMBERS:
-            raise InputError(f"{len(members):,} files in the archive, more than {MAX_MEMBERS:,}; split it", place=path)
+            raise InputError(
+                f"{len(members):,} files in the archive, more than {MAX_MEMBERS:,}; split it", location=path
+            )
         is_encrypted = [bool(member.flag_bits & 1) for member in members]
         if members and all(is_encrypted):
-            raise InputError(_ENCRYPTED, place=path)
+            raise InputError(_ENCRYPTED, location=path)
         for member, encrypted in zip(members, is_encrypted, strict=True):
             is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
             if not (member.is_dir() or is_link or encrypted):
@@ -156,13 +158,13 @@ def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
     try:
         with py7zr.SevenZipFile(path) as archive:
             if archive.needs_password():
-                raise InputError(_ENCRYPTED, place=path)
+                raise InputError(_ENCRYPTED, location=path)
             is_file = [not (member.is_directory or member.is_symlink or member.is_junction) for member in archive.files]
             names = [member.filename for member, regular in zip(archive.files, is_file, strict=True) if regular]
             archive.extract(targets=names, factory=_SevenZipTargets(writer))
     except (py7zr.exceptions.ArchiveError, lzma.LZMAError) as error:
         raise InputError(
-            f"can't be unpacked as .7z ({error}); it is damaged or of another format", place=path
+            f"can't be unpacked as .7z ({error}); it is damaged or of another format", location=path
         ) from error
 
 

@@ -41,7 +41,9 @@ def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
         start = stream.read(4096)
     header = _HEADER.match(start)
     if start.startswith(b"\x80") or format_suffix(path) in (".pkl", ".pickle"):
-        raise InputError("a pickle runs what it says when it is opened; save its vectors as word2vec text", place=path)
+        raise InputError(
+            "a pickle runs what it says when it is opened; save its vectors as word2vec text", location=path
+        )
     if header is not None and _is_binary(start[header.end() :]):
         words, matrix = _read_binary(path, int(header[1]), int(header[2]))
     else:
@@ -55,7 +57,7 @@ def read_multilingual_vectors(paths: Sequence[str]) -> dict[str, tuple[list[str]
     for source in paths:
         lang, path = parse_vector_source(source)
         if lang in vectors:
-            raise InputError(f"vectors for {lang} were given before; give one file for each language", place=path)
+            raise InputError(f"vectors for {lang} were given before; give one file for each language", location=path)
         vectors[lang] = read_vectors(path)
     widths = {lang: matrix.shape[1] for lang, (_, matrix) in vectors.items()}
     if len(set(widths.values())) > 1:
@@ -71,7 +73,9 @@ def parse_vector_source(source: str) -> tuple[str, str]:
     for part in reversed(re.split(r"[._-]", file_stem(source))):
         if is_language_code(part):
             return parse_language_code(part), source
-    raise InputError(f"no language in the file's name; call it such as wiki.fr.vec, or write fr={source}", place=source)
+    raise InputError(
+        f"no language in the file's name; call it such as wiki.fr.vec, or write fr={source}", location=source
+    )
 
 
 def _remove_repeated_words(words: list[str], matrix: Floats) -> tuple[list[str], Floats]:
@@ -95,7 +99,7 @@ def _parse_header(first: str, path: PathLike) -> tuple[int, int]:
         words, dim = (int(number) for number in first.split())
     except ValueError:
         expected = f"expected a number of words and one of dimensions, got {first[:40]!r}"
-        raise InputError(expected, place=f"{path}:1") from None
+        raise InputError(expected, location=f"{path}:1") from None
     return words, dim
 
 
@@ -116,7 +120,7 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
         values.extend(row)
     if len(words) < expected:
         short = f"the header promises {expected:,} words, the file has {len(words):,}; it is cut off, fetch it again"
-        raise InputError(short, place=f"{path}:1")
+        raise InputError(short, location=f"{path}:1")
     return words, np.array(values, np.float32).reshape(-1, dim)
 
 
@@ -124,7 +128,7 @@ def _guess_dimensions(lines: list[str], path: PathLike) -> int:
     """Return the commonest number of fields after the word: a word with spaces has more, a truncated line fewer."""
     dim = Counter(line.count(" ") for line in lines if line).most_common(1)[0][0]
     if not 2 <= dim <= _MAX_DIM:
-        raise InputError(f"{dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks", place=path)
+        raise InputError(f"{dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks", location=path)
     return dim
 
 
@@ -144,7 +148,7 @@ def _parse_vector(line: str, dim: int) -> tuple[str, list[float]]:
 
 def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Floats]:
     if not 1 <= dim <= _MAX_DIM:
-        raise InputError(f"the header promises {dim} dimensions; expected 1 to {_MAX_DIM}", place=path)
+        raise InputError(f"the header promises {dim} dimensions; expected 1 to {_MAX_DIM}", location=path)
     words: list[str] = []
     data = bytearray()
     with open_bytes(path) as stream:
@@ -157,7 +161,7 @@ def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Float
             data += values
     matrix: Floats = np.frombuffer(bytes(data), dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
     if not np.isfinite(matrix).all():
-        raise InputError("a value is not finite; the file is damaged, fetch it again", place=path)
+        raise InputError("a value is not finite; the file is damaged, fetch it again", location=path)
     return words, matrix
 
 
@@ -168,8 +172,10 @@ def _binary_word(stream: BinaryIO, path: PathLike, row: int) -> str:
             raise EOFError(f"{row:,} words")
         word += char
         if len(word) > 4096:
-            raise InputError(f"word {row + 1} is longer than 4,096 bytes; the file is not word2vec binary", place=path)
+            raise InputError(
+                f"word {row + 1} is longer than 4,096 bytes; the file is not word2vec binary", location=path
+            )
     try:
         return word.lstrip(b"\n").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"word {row + 1} is not UTF-8; convert the file", place=path) from error
+        raise InputError(f"word {row + 1} is not UTF-8; convert the file", location=path) from error

@@ -28,7 +28,7 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
             size += len(line)
             # A shared string may be repeated in any number of cells.
             if size > MAX_DOCUMENT_BYTES:
-                raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
+                raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
         sheets.append("\n".join(lines))
     if_empty = f"no text in {len(matches)} sheets; give a workbook that has some"
     return archive.make_document(id, "\n\n".join(filter(None, sheets)), if_empty, meta={"sheets": len(matches)})

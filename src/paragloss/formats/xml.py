@@ -34,10 +34,10 @@ def parse_elements(
         except expat.ExpatError as error:
             reason = expat.errors.messages.get(error.code, str(error.code))
             raise InputError(
-                f"not XML ({reason}); the file is damaged or cut off, fetch it again", place=f"{path}:{error.lineno}"
+                f"not XML ({reason}); the file is damaged or cut off, fetch it again", location=f"{path}:{error.lineno}"
             ) from error
         except (InputError, ValueError, LookupError) as error:
-            raise InputError(str(error), place=f"{path}:{handler.parser.CurrentLineNumber}") from None
+            raise InputError(str(error), location=f"{path}:{handler.parser.CurrentLineNumber}") from None
         yield from handler.complete_elements
         handler.complete_elements.clear()
 

@@ -179,7 +179,7 @@ def summarize_corpus(paths: Sequence[str]) -> CorpusSummary:
     characters = 0
     for path in paths:
         if not Path(path).exists():
-            raise InputError("there is no such file or folder", place=path)
+            raise InputError("there is no such file or folder", location=path)
         pair = aligned_files.languages(path) if Path(path).is_file() else None
         if pair is not None:
             texts = list(aligned_files.read_pairs(path))

@@ -48,7 +48,7 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptT
         return read_bitext(path, on_error=on_error)
     if kind in (".csv", ".tsv"):
         return csv.read_csv_concept_texts(path, on_error=on_error)
-    raise InputError(f"no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}", place=path)
+    raise InputError(f"no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}", location=path)
 
 
 def _files(path: Path) -> list[Path]:
@@ -61,7 +61,7 @@ def _files(path: Path) -> list[Path]:
         and (format_suffix(file) in (".jsonl", ".ndjson") or (format_suffix(file) == ".tsv" and languages(file)))
     ]
     if not files:
-        raise InputError(f"no aligned texts in this folder; supported: {_SUPPORTED}", place=path)
+        raise InputError(f"no aligned texts in this folder; supported: {_SUPPORTED}", location=path)
     return files
 
 
@@ -91,7 +91,9 @@ def read_bitext(
     """Each pair as a concept of two languages, called after folder, file and line: `tatoeba/en-de:12`."""
     pair = langs or languages(path)
     if pair is None:
-        raise InputError("no language pair in the file's name; call it after its languages, as en-de.tsv", place=path)
+        raise InputError(
+            "no language pair in the file's name; call it after its languages, as en-de.tsv", location=path
+        )
     first, second = parse_language_code(pair[0]), parse_language_code(pair[1])
     name = f"{Path(path).absolute().parent.name}/{file_stem(path)}"
 

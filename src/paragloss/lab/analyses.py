@@ -20,7 +20,7 @@ from paragloss.lab import judgments, kernel_analysis
 from paragloss.lab.aligned_files import read_aligned
 from paragloss.lab.methods import knrm
 from paragloss.ranking import rank
-from paragloss.types import Hit, Judged, Translator
+from paragloss.types import Hit, JudgedCollection, Translator
 
 #: Documents a query's own one must stand out from, when an analysis measures.
 RIVALS = 19
@@ -126,12 +126,12 @@ KINDS: Mapping[str, Callable[..., Table]] = {
 }
 
 
-def reciprocal_rank(model: Knrm, judged: Judged) -> float:
+def reciprocal_rank(model: Knrm, judged: JudgedCollection) -> float:
     """Where a query's own document stands among RIVALS others, on average; ties count against it."""
     return mean({"RR": reciprocal_ranks(model, judged)})["RR"]
 
 
-def reciprocal_ranks(model: Knrm, judged: Judged) -> dict[str, float]:
+def reciprocal_ranks(model: Knrm, judged: JudgedCollection) -> dict[str, float]:
     against = judgments.sample_irrelevant(judged, min(RIVALS, len(judged.documents) - 1))
     run = {}
     for query in against.queries:
@@ -143,7 +143,7 @@ def reciprocal_ranks(model: Knrm, judged: Judged) -> dict[str, float]:
     return evaluate(run, against.qrels, ("RR",))["RR"]
 
 
-def _judged(files: Sequence[str], source: str, target: str) -> Judged:
+def _judged(files: Sequence[str], source: str, target: str) -> JudgedCollection:
     return judgments.from_aligned(list(read_aligned(files)), source=source, target=target, query="title")
 
 
@@ -152,7 +152,7 @@ def _pairs(path: str) -> list[tuple[str, str]]:
         rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     for number, row in enumerate(rows, 1):
         if len(row) != 2:
-            raise InputError("expected a concept and a category with a tab between them", place=f"{path}:{number}")
+            raise InputError("expected a concept and a category with a tab between them", location=f"{path}:{number}")
     return [(row[0], row[1]) for row in rows]
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paragloss.errors import InputError
 from paragloss.formats.text import parse_lines
-from paragloss.types import Aligned, Concept, Document, Integers, Judged, Qrels, Query
+from paragloss.types import Aligned, Concept, Document, Integers, JudgedCollection, Qrels, Query
 
 #: Grades: the same concept, a linked one, anything else.
 RELEVANT, PARTLY, IRRELEVANT = 2, 1, 0
@@ -28,7 +28,7 @@ _WORD = re.compile(r"\w+")
 
 def from_aligned(
     aligned: Aligned, *, source: str, target: str, links: Links | None = None, query: str = "first-sentence"
-) -> Judged:
+) -> JudgedCollection:
     """Make queries in one language for documents in another; a query and its document have the concept's id.
 
     :param links: concept -> concepts that are partly relevant to it
@@ -55,7 +55,7 @@ def from_aligned(
         qrels[concept.id] = linked | {concept.id: RELEVANT}
     if not queries:
         raise InputError(f"no concept can ask in {source!r} for a document in {target!r}: check the language codes")
-    return Judged(queries, documents, qrels)
+    return JudgedCollection(queries, documents, qrels)
 
 
 def _query_text(concept: Concept, lang: str, query: str) -> str:
@@ -96,7 +96,9 @@ def mutual(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     return {source: targets for source, targets in returned.items() if targets}
 
 
-def split(judged: Judged, parts: Sequence[int], *, seed: int = 0, family: Callable[[str], str] = str) -> list[Judged]:
+def split(
+    judged: JudgedCollection, parts: Sequence[int], *, seed: int = 0, family: Callable[[str], str] = str
+) -> list[JudgedCollection]:
     """Split the queries at random in these proportions; every part keeps all documents.
 
     :param parts: proportions such as (3, 1, 1)
@@ -114,11 +116,11 @@ def split(judged: Judged, parts: Sequence[int], *, seed: int = 0, family: Callab
     for start, end in itertools.pairwise(bounds):
         queries = [query for i in order[start:end] for query in groups[i]]
         qrels = {query.id: judged.qrels[query.id] for query in queries if query.id in judged.qrels}
-        splits.append(Judged(queries, judged.documents, qrels))
+        splits.append(JudgedCollection(queries, judged.documents, qrels))
     return splits
 
 
-def families(judged: Judged) -> dict[str, str]:
+def families(judged: JudgedCollection) -> dict[str, str]:
     """Group queries that would reveal each other's answer, by union-find: query id -> id of the group's first query.
 
     Queries belong together if they have the same words or a common relevant document (grade 2, or 1 if no grade is
@@ -144,7 +146,7 @@ def families(judged: Judged) -> dict[str, str]:
     return {query.id: find_root(query.id) for query in judged.queries}
 
 
-def sample_irrelevant(judged: Judged, n: int = 40, *, seed: int = 0) -> Judged:
+def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -> JudgedCollection:
     """Add `n` different documents of grade 0 to each query, never one that is judged already."""
     doc_ids = list(judged.documents)
     number_by_id = {doc_id: number for number, doc_id in enumerate(doc_ids)}
@@ -159,7 +161,7 @@ def sample_irrelevant(judged: Judged, n: int = 40, *, seed: int = 0) -> Judged:
         query.id: dict(judged.qrels.get(query.id, {})) | {doc_ids[i]: IRRELEVANT for i in row}
         for query, row in zip(judged.queries, samples.tolist(), strict=True)
     }
-    return Judged(judged.queries, judged.documents, qrels)
+    return JudgedCollection(judged.queries, judged.documents, qrels)
 
 
 def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from paragloss.encoders.kernel_features import MEANS, responses
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation.measures import Scores
-from paragloss.types import Integers, Judged, Query, Translator
+from paragloss.types import Integers, JudgedCollection, Query, Translator
 
 
 class Bin(NamedTuple):
@@ -36,7 +36,7 @@ class Placed(NamedTuple):
     bin: int
 
 
-def bins(model: Knrm, judged: Judged) -> list[Bin]:
+def bins(model: Knrm, judged: JudgedCollection) -> list[Bin]:
     """Weights, and how many different pairs of a query word and a word of a document judged for it fall into each
     kernel (Table 6.4)."""
     pairs = word_pairs(model, judged)
@@ -54,7 +54,7 @@ def kernel_of(cosines: npt.ArrayLike) -> Integers:
     return np.asarray(responses(np.asarray(cosines, np.float64)).argmax(axis=-1) + 1, np.int64)
 
 
-def word_pairs(model: Knrm, judged: Judged) -> Integers:
+def word_pairs(model: Knrm, judged: JudgedCollection) -> Integers:
     """Different pairs of rows of the model's table, a query's word and a document's: (pairs, 2)."""
     size = len(model.table)
     rows: dict[str, Integers] = {}
@@ -64,7 +64,7 @@ def word_pairs(model: Knrm, judged: Judged) -> Integers:
         for name in judged.qrels.get(query.id, {}):
             if name not in rows:
                 document = judged.documents[name]
-                rows[name] = np.unique(model.ids(document.whole, document.lang))
+                rows[name] = np.unique(model.ids(document.full_text, document.lang))
             pair_keys.append((query_rows[:, None] * size + rows[name]).ravel())
     keys = np.unique(np.concatenate(pair_keys))
     return np.stack([keys // size, keys % size], axis=1)
@@ -121,7 +121,10 @@ class Size(NamedTuple):
 
 
 def data_sizes(
-    judged: Judged, sizes: Sequence[int], fit: Callable[[Judged], Knrm], measure: Callable[[Knrm], float]
+    judged: JudgedCollection,
+    sizes: Sequence[int],
+    fit: Callable[[JudgedCollection], Knrm],
+    measure: Callable[[Knrm], float],
 ) -> list[Size]:
     """Train on the first so many queries, for each size (Table 6.10, Figs. 6.5 and 6.6)."""
     measured = []
@@ -133,20 +136,20 @@ def data_sizes(
     return measured
 
 
-def first(judged: Judged, size: int) -> Judged:
+def first(judged: JudgedCollection, size: int) -> JudgedCollection:
     """The first so many queries, and all documents."""
     queries = judged.queries[:size]
     return judged._replace(queries=queries, qrels={q.id: judged.qrels.get(q.id, {}) for q in queries})
 
 
-def seen_terms(model: Knrm, judged: Judged) -> int:
+def seen_terms(model: Knrm, judged: JudgedCollection) -> int:
     """How many terms the queries and the documents judged for them have."""
     rows: set[int] = set()
     for query in judged.queries:
         rows.update(model.ids(query.text, query.lang).tolist())
     for name in {name for grades in judged.qrels.values() for name in grades}:
         document = judged.documents[name]
-        rows.update(model.ids(document.whole, document.lang).tolist())
+        rows.update(model.ids(document.full_text, document.lang).tolist())
     return len(rows)
 
 

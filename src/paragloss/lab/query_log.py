@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.errors import InputError
-from paragloss.types import Judged, Query, Translator
+from paragloss.types import JudgedCollection, Query, Translator
 
 #: The thesis' bounds on the length of an ambiguous query's document list.
 BOUNDS = (100, 200, 1000)
@@ -65,7 +65,7 @@ def translate_queries(queries: Sequence[Query], translator: Translator, to: str,
     return translated
 
 
-def translate_log(judged: Judged, translator: Translator, to: str, *, case: str = "keep") -> Judged:
+def translate_log(judged: JudgedCollection, translator: Translator, to: str, *, case: str = "keep") -> JudgedCollection:
     """The same documents and judgments, asked for in another language."""
     return judged._replace(queries=translate_queries(judged.queries, translator, to, case=case))
 
@@ -82,14 +82,14 @@ def ambiguous(before: Sequence[Query], after: Sequence[Query]) -> dict[str, list
 class Cleaned(NamedTuple):
     """What cleaning left, and what it found."""
 
-    judged: Judged
+    judged: JudgedCollection
     ambiguous: int  # queries whose translation another query has too
     removed: int  # queries taken out
     pairs: int  # judged pairs before
     kept: int  # judged pairs after
 
 
-def clean(before: Judged, after: Judged, *, longest: int) -> Cleaned:
+def clean(before: JudgedCollection, after: JudgedCollection, *, longest: int) -> Cleaned:
     """Take out an ambiguous translation, with all its queries, if any of them has more than `longest` documents.
 
     The most ambiguous of the source queries decides: what they share can't be clearer than that one.
@@ -100,7 +100,7 @@ def clean(before: Judged, after: Judged, *, longest: int) -> Cleaned:
     return Cleaned(cleaned, sum(map(len, shared.values())), len(bad), _pairs(after), _pairs(cleaned))
 
 
-def clean_at_random(judged: Judged, pairs: int, *, seed: int = 0) -> Judged:
+def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
     """A control for `clean`: queries taken out at random until no more than so many judged pairs are left."""
     if pairs < 0:
         raise InputError(f"{pairs} pairs to keep: expected none or more")
@@ -124,7 +124,7 @@ class Lengths(NamedTuple):
     ranges: dict[str, int]
 
 
-def list_lengths(before: Judged, after: Judged, *, bounds: Sequence[int] = BOUNDS) -> Lengths:
+def list_lengths(before: JudgedCollection, after: JudgedCollection, *, bounds: Sequence[int] = BOUNDS) -> Lengths:
     """Over the ambiguous queries; all zero when there is none."""
     shared = ambiguous(before.queries, after.queries)
     lengths = np.array([_length(after, id) for ids in shared.values() for id in ids], np.int64)
@@ -136,14 +136,14 @@ def list_lengths(before: Judged, after: Judged, *, bounds: Sequence[int] = BOUND
     return Lengths(float(lengths.mean()), int(lengths.min()), int(lengths.max()), float(lengths.std()), spread)
 
 
-def _length(judged: Judged, query: str) -> int:
+def _length(judged: JudgedCollection, query: str) -> int:
     return len(judged.qrels.get(query, ()))
 
 
-def _pairs(judged: Judged) -> int:
+def _pairs(judged: JudgedCollection) -> int:
     return sum(_length(judged, query.id) for query in judged.queries)
 
 
-def _without(judged: Judged, bad: set[str]) -> Judged:
+def _without(judged: JudgedCollection, bad: set[str]) -> JudgedCollection:
     queries = [query for query in judged.queries if query.id not in bad]
     return judged._replace(queries=queries, qrels={id: g for id, g in judged.qrels.items() if id not in bad})

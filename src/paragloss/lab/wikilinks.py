@@ -34,14 +34,14 @@ def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
         if insert[1] == table:
             yield from _rows(line, insert.end(), f"{path}:{number}")
     if other_table and other_table != table:
-        raise InputError(f"a dump of {other_table}, expected one of {table}", place=path)
+        raise InputError(f"a dump of {other_table}, expected one of {table}", location=path)
 
 
 def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
     """A page's number, a language, and the title of the same page in it."""
     for row in read_table(path, "langlinks"):
         if len(row) != 3 or not isinstance(row[0], int) or not row[1] or not row[2]:
-            raise InputError(f"a row of {len(row)} columns; expected a page, a language and a title", place=path)
+            raise InputError(f"a row of {len(row)} columns; expected a page, a language and a title", location=path)
         yield row[0], str(row[1]), _title(row[2])
 
 
@@ -55,12 +55,12 @@ def read_pagelinks(path: PathLike, linktarget: PathLike | None = None) -> Iterat
     for row in read_table(path, "pagelinks"):
         if len(row) == 3:  # pl_from, pl_from_namespace, pl_target_id
             if targets is None:
-                raise InputError("targets are numbers; give the linktarget dump of the same day, too", place=path)
+                raise InputError("targets are numbers; give the linktarget dump of the same day, too", location=path)
             title = targets.get(row[2]) if row[1] == 0 else None
         elif len(row) == 4:  # pl_from, pl_namespace, pl_title, pl_from_namespace
             title = _title(row[2]) if row[1] == 0 and row[3] == 0 else None
         else:
-            raise InputError(f"rows of {len(row)} columns; pagelinks have 3, or before 2024 4", place=path)
+            raise InputError(f"rows of {len(row)} columns; pagelinks have 3, or before 2024 4", location=path)
         if title is not None and isinstance(row[0], int):
             yield row[0], title
 
@@ -122,7 +122,7 @@ def _rows(line: str, at: int, place: str) -> Iterator[tuple[Value, ...]]:
             value = _VALUE.match(line, at)
             if value is None or line[value.end() : value.end() + 1] not in (",", ")"):
                 column = (at if value is None else value.end()) + 1
-                raise InputError(f"not a row of values at column {column}; give a dump that is whole", place=place)
+                raise InputError(f"not a row of values at column {column}; give a dump that is whole", location=place)
             row.append(_read(value))
             at = value.end() + 1
         yield tuple(row)

@@ -17,13 +17,13 @@ from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT
 from paragloss.types import (
-    Account,
     Analyzer,
     Document,
     Query,
     QueryForms,
     RankedList,
     Ranking,
+    ScoreExplanation,
     Store,
     Translation,
     Where,
@@ -84,7 +84,7 @@ class StructuredSearcher:
             for query, ranking in rankings
         ]
 
-    def best(self, lang: str) -> float:
+    def max_score(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
 
     def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
@@ -94,7 +94,7 @@ class StructuredSearcher:
         """What every word gives a document of the query's language; all of them sum to its score."""
         raise NotImplementedError
 
-    def _account(self, query: Query, document: Document, score: float) -> Account:
+    def _account(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         return explain_matches(self.matches(query, document.id), list_origins(query), score)
 
     def shares(self, query: Query) -> list[Shares]:

@@ -34,7 +34,7 @@ from paragloss.statistics import Statistics
 from paragloss.translation.combined import list_known_targets, translate_many
 from paragloss.translation.subword_terms import add_sound_alternatives
 from paragloss.types import (
-    Account,
+    Contribution,
     Document,
     Encoder,
     Floats,
@@ -42,7 +42,7 @@ from paragloss.types import (
     Query,
     QueryForms,
     RankedList,
-    Share,
+    ScoreExplanation,
     SparseRows,
     Store,
     Translator,
@@ -116,7 +116,7 @@ class DefaultSearcher:
         self._encoder = semantic.encoder if semantic is not None else None
         self._model = model or shipped_model()
 
-    def best(self, lang: str) -> float:
+    def max_score(self, lang: str) -> float:
         """Return the highest score: a probability."""
         return 1.0 if lang in self._targets else 0.0
 
@@ -251,7 +251,7 @@ class DefaultSearcher:
         explainer = partial(self._explain, evidence)
         return RankedList(hits[:k], evidence.forms, explainer, has_probabilities=True, lower_hits=hits[k:])
 
-    def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> Account:
+    def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> ScoreExplanation:
         """Split the log-odds of a candidate into parts, and the part of the words into pairs of words."""
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
@@ -262,12 +262,14 @@ class DefaultSearcher:
             if name == WORDS_PART:
                 parts.append((name, self._explain_words(evidence, document, candidates.languages[row], log_odds)))
             elif log_odds:
-                parts.append((name, Account(log_odds, (Share("", "", name, log_odds),))))
-        return Account(sum(part.score for _, part in parts), parts=tuple(parts))
+                parts.append((name, ScoreExplanation(log_odds, (Contribution("", "", name, log_odds),))))
+        return ScoreExplanation(sum(part.score for _, part in parts), parts=tuple(parts))
 
-    def _explain_words(self, evidence: QueryEvidence, document: Document, language: str, log_odds: float) -> Account:
+    def _explain_words(
+        self, evidence: QueryEvidence, document: Document, language: str, log_odds: float
+    ) -> ScoreExplanation:
         """Share the log-odds of the words among the pairs of words that matched."""
-        unmatched = Account(log_odds, (Share("", "", WORDS_PART, log_odds),))
+        unmatched = ScoreExplanation(log_odds, (Contribution("", "", WORDS_PART, log_odds),))
         if evidence.table is None:
             return unmatched
         _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
@@ -276,7 +278,7 @@ class DefaultSearcher:
         for form in evidence.forms.queries:
             origins.update(list_origins(form))
         total = sum(match.score for match in matches)
-        return explain_matches(matches, origins, total).scaled(log_odds) if total else unmatched
+        return explain_matches(matches, origins, total).scale_to(log_odds) if total else unmatched
 
 
 def build_features(

@@ -9,7 +9,18 @@ import numpy as np
 
 from paragloss.errors import LanguageError
 from paragloss.search.vector_evidence import near
-from paragloss.types import Account, Document, Encoder, Floats, Query, QueryForms, RankedList, Ranking, Store, Where
+from paragloss.types import (
+    Document,
+    Encoder,
+    Floats,
+    Query,
+    QueryForms,
+    RankedList,
+    Ranking,
+    ScoreExplanation,
+    Store,
+    Where,
+)
 
 
 class Dense:
@@ -34,7 +45,7 @@ class Dense:
             for query, vector, ranking in zip(queries, vectors, rankings, strict=True)
         ]
 
-    def best(self, lang: str) -> float:
+    def max_score(self, lang: str) -> float:
         """Return the highest score of a document of a language: a cosine of 1, or 0 if the encoder can't read it."""
         return 1.0 if lang in self.encoder.langs else 0.0
 
@@ -62,7 +73,7 @@ class Dense:
                 rankings[i] = ranking
         return rankings
 
-    def _account(self, query: Query, document: Document, score: float) -> Account:
+    def _account(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         def read_vectors() -> Floats | None:
             (record,) = self.store.get([document.id], vectors=[self.name])
             return record.dense.get(self.name) if record is not None else None

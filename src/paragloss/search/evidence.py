@@ -12,35 +12,35 @@ from collections.abc import Iterable, Mapping, Sequence
 from paragloss.analysis import analyzer
 from paragloss.search.matches import Match
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
-from paragloss.types import Account, Document, Query, RankedList, Share
+from paragloss.types import Contribution, Document, Query, RankedList, ScoreExplanation
 
 #: What words that stand as they are were met through.
 AS_THEY_STAND = "bm25"
 #: What names were met through that were compared by sound, and what is said of words that stand inside longer ones.
 BY_SOUND, INSIDE = "by sound", ", inside"
-NOTHING = Account(0.0)
+NOTHING = ScoreExplanation(0.0)
 #: The part of an explanation that says what it costs that the query may be in several languages.
 DOUBT = "language of the query"
 
 
-def add_accounts(accounts: Iterable[Account]) -> Account:
+def add_explanations(accounts: Iterable[ScoreExplanation]) -> ScoreExplanation:
     """Add explanations of one document, part by part."""
     nonzero = [account for account in accounts if account.score]
     if len(nonzero) == 1:
         return nonzero[0]
-    parts: dict[str, list[Account]] = {}
+    parts: dict[str, list[ScoreExplanation]] = {}
     for account in nonzero:
         for name, part in account.parts:
             parts.setdefault(name, []).append(part)
-    return Account(
+    return ScoreExplanation(
         sum(account.score for account in nonzero),
-        tuple(share for account in nonzero for share in account.shares),
+        tuple(share for account in nonzero for share in account.contributions),
         all(account.exact for account in nonzero),
-        tuple((name, add_accounts(same_part)) for name, same_part in parts.items()),
+        tuple((name, add_explanations(same_part)) for name, same_part in parts.items()),
     )
 
 
-def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Document, score: float) -> Account:
+def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Document, score: float) -> ScoreExplanation:
     """Explain the expected score of a document over several rankings, given how likely each is the right one.
 
     Scores add up. Log-odds don't: a probability is explained by the ranking that contributes most to it, and by one
@@ -48,12 +48,13 @@ def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Docu
     """
     if not any(ranking.has_probabilities for _, ranking in weighted):
         accounts = [(share, ranking.explain(document)) for share, ranking in weighted]
-        return add_accounts(account.scaled(share * account.score) for share, account in accounts)
+        return add_explanations(account.scale_to(share * account.score) for share, account in accounts)
     ranking = max(weighted, key=lambda pair: pair[0] * pair[1].score_of(document.id))[1]
     account = ranking.explain(document)
     doubt = math.log(score / (1 - score)) - account.score
     return account._replace(
-        score=account.score + doubt, parts=(*account.parts, (DOUBT, Account(doubt, (Share("", "", DOUBT, doubt),))))
+        score=account.score + doubt,
+        parts=(*account.parts, (DOUBT, ScoreExplanation(doubt, (Contribution("", "", DOUBT, doubt),)))),
     )
 
 
@@ -68,7 +69,7 @@ def attribute_clauses(query: Query, name: str) -> Query:
 
 def explain_matches(
     matches: Sequence[Match], origins: Mapping[tuple[str, str], Mapping[str, float]], score: float
-) -> Account:
+) -> ScoreExplanation:
     """Explain a score by pairs of words; a pair that several translators know is divided by their weights.
 
     `origins` has the weights of the translators of each pair, see `list_origins`.
@@ -79,8 +80,8 @@ def explain_matches(
         is_sound = word.startswith(SOUND_PREFIX)
         weights = {BY_SOUND: 1.0} if is_sound else origins.get((source, plain_word)) or {AS_THEY_STAND: 1.0}
         total, suffix = sum(weights.values()), "" if plain_word == word else INSIDE
-        shares += [Share(source, word, name + suffix, gain * weight / total) for name, weight in weights.items()]
-    return Account(score, tuple(shares))
+        shares += [Contribution(source, word, name + suffix, gain * weight / total) for name, weight in weights.items()]
+    return ScoreExplanation(score, tuple(shares))
 
 
 def list_origins(query: Query) -> dict[tuple[str, str], dict[str, float]]:

@@ -37,8 +37,8 @@ class Expanded:
         again = [self.expand(query, ranking) for query, ranking in zip(queries, first, strict=True)]
         return self.searcher.search(again, k, where)
 
-    def best(self, lang: str) -> float:
-        return self.searcher.best(lang)
+    def max_score(self, lang: str) -> float:
+        return self.searcher.max_score(lang)
 
     def expand(self, query: Query, ranking: Sequence[Hit]) -> Query:
         """The query with what its best documents add."""

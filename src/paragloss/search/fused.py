@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Hit, Query, QueryForms, RankedList, Searcher, Where
+from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreExplanation, Searcher, Where
 
 Fusion: TypeAlias = Callable[[Sequence[Sequence[Hit]], Sequence[float]], dict[str, float]]
 
@@ -36,22 +36,22 @@ class Fused:
         answers = [searcher.search(queries, depth, where) for searcher in self._searchers]
         return [self._one(rankings, k) for rankings in zip(*answers, strict=True)]
 
-    def best(self, lang: str) -> float:
+    def max_score(self, lang: str) -> float:
         return math.inf
 
     def _one(self, rankings: Sequence[RankedList], k: int) -> RankedList:
         scores = self._fuse(rankings, self._weights)
-        forms = QueryForms.joined(ranking.forms for ranking in rankings)
+        forms = QueryForms.merge(ranking.forms for ranking in rankings)
         hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), k)
         return RankedList(tuple(hits), forms, partial(self._account, rankings))
 
-    def _account(self, rankings: Sequence[RankedList], document: Document, score: float) -> Account:
+    def _account(self, rankings: Sequence[RankedList], document: Document, score: float) -> ScoreExplanation:
         """Every fusion is a sum over its searchers."""
         parts = []
         for number, (ranking, weight) in enumerate(zip(rankings, self._weights, strict=True), start=1):
             if share := self._fuse([ranking], [weight]).get(document.id, 0.0):
-                parts.append((str(number), ranking.explain(document).scaled(share)))
-        return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
+                parts.append((str(number), ranking.explain(document).scale_to(share)))
+        return ScoreExplanation(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
 
 def reciprocal_rank(

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
-from paragloss.errors import PlacedError
+from paragloss.errors import LineSyntaxError
 
 _SIGNS = ">+*|:,=()"
 _TOKEN = re.compile(r'\s*(?:([>+*|:,=()])|"((?:[^"]|"")*)"|([^\s>+*|:,=()"]+))')
@@ -186,10 +186,10 @@ class _Parser:
         self._next += 1
         return token
 
-    def _wrong(self, expected: str) -> PlacedError:
+    def _wrong(self, expected: str) -> LineSyntaxError:
         token = self._here
         found = "the pipeline ends" if token.sign == "end" else f"found {token.sign or token.word!r}"
-        return PlacedError(f"{found} where {expected} was expected", self._text, token.at)
+        return LineSyntaxError(f"{found} where {expected} was expected", self._text, token.at)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -198,7 +198,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     while at < end:
         found = _TOKEN.match(text, at)
         if found is None:  # only a quote can be no token
-            raise PlacedError("a quote that never ends", text, text.index('"', at))
+            raise LineSyntaxError("a quote that never ends", text, text.index('"', at))
         sign, quoted, word = found.groups()
         start = found.end() - len(found[0].lstrip())
         yield _Token(start, sign or "", word or (quoted or "").replace('""', '"'), quoted is not None)

@@ -16,13 +16,13 @@ from paragloss.search.evidence import explain_matches, list_origins
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.types import (
-    Account,
     Analyzer,
     Document,
     Query,
     QueryForms,
     RankedList,
     Ranking,
+    ScoreExplanation,
     SparseVector,
     Store,
     Where,
@@ -68,7 +68,7 @@ class Lexical:
             for query, ranking in zip(queries, rankings, strict=True)
         ]
 
-    def best(self, lang: str) -> float:
+    def max_score(self, lang: str) -> float:
         """Return the highest score possible."""
         return 1.0 if self._proportional else math.inf
 
@@ -111,7 +111,7 @@ class Lexical:
             return vector._replace(values=(vector.values / highest).astype(vector.values.dtype))
         return vector
 
-    def _explain(self, query: Query, document: Document, score: float) -> Account:
+    def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         return explain_matches(self.matches(query, document.id), list_origins(query), score)
 
     def _list_languages(self, query: Query, where: Where | None) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Hit, Query, QueryForms, RankedList, Searcher, Where
+from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreExplanation, Searcher, Where
 
 
 class Merged:
@@ -21,8 +21,8 @@ class Merged:
             return [RankedList() for _ in queries]
         return [merge_rankings(rankings, k) for rankings in zip(*answers, strict=True)]
 
-    def best(self, lang: str) -> float:
-        return max((searcher.best(lang) for searcher in self.searchers), default=0.0)
+    def max_score(self, lang: str) -> float:
+        return max((searcher.max_score(lang) for searcher in self.searchers), default=0.0)
 
 
 def merge_rankings(rankings: Sequence[RankedList], k: int) -> RankedList:
@@ -32,12 +32,12 @@ def merge_rankings(rankings: Sequence[RankedList], k: int) -> RankedList:
         for hit in ranking:
             scores[hit.id] = max(hit.score, scores.get(hit.id, hit.score))
     hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), k)
-    forms = QueryForms.joined(ranking.forms for ranking in rankings)
+    forms = QueryForms.merge(ranking.forms for ranking in rankings)
     has_probabilities = any(ranking.has_probabilities for ranking in rankings)
     return RankedList(tuple(hits), forms, partial(_explain, rankings), has_probabilities=has_probabilities)
 
 
-def _explain(rankings: Sequence[RankedList], document: Document, score: float) -> Account:
+def _explain(rankings: Sequence[RankedList], document: Document, score: float) -> ScoreExplanation:
     """Explain a score by the list that it came from."""
     ranking = max(rankings, key=lambda ranking: ranking.score_of(document.id))
-    return ranking.explain(document) if ranking.score_of(document.id) else Account(score)
+    return ranking.explain(document) if ranking.score_of(document.id) else ScoreExplanation(score)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
-from paragloss.errors import PlacedError
+from paragloss.errors import LineSyntaxError
 from paragloss.search.grammar import Option, Part
 
 #: Fields with their weights; None for a field that was named without one.
@@ -61,7 +61,7 @@ def bind(part: Part, text: str, makers: Sequence[Callable[..., Any]], fields: Se
             if _given(option, make, fields, mine, text):
                 break
         else:
-            raise PlacedError(_unknown(part, option, makers, fields), text, option.at)
+            raise LineSyntaxError(_unknown(part, option, makers, fields), text, option.at)
     return bound
 
 
@@ -100,7 +100,7 @@ def _value(option: Option, setting: Setting, text: str) -> Any:
     else:
         whole = f"a whole number from {min(setting.default, 1) if kind is int else 0} up"
         expected = {bool: "yes or no", int: whole, float: "a number from 0 up"}.get(kind, "a word")
-    raise PlacedError(f"{option.name}={written}: expected {expected}", text, option.at)
+    raise LineSyntaxError(f"{option.name}={written}: expected {expected}", text, option.at)
 
 
 def _unknown(part: Part, option: Option, makers: Sequence[Callable[..., Any]], fields: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ from paragloss.translation.embedding import EmbeddingTranslator
 from paragloss.translation.expansion import FeedbackExpander
 from paragloss.translation.machine import MachineTranslator
 from paragloss.translation.parallel_texts import ReweightedTranslator
-from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Store, Translator
+from paragloss.types import Document, Encoder, Reranker, Searcher, Store, TranslationChooser, Translator
 
 T = TypeVar("T")
 #: How many hits of each ranking are fused.
@@ -57,7 +57,7 @@ class Parts(NamedTuple):
     documents: Callable[[Sequence[str]], Sequence[Document]]
     machine: str = ""
     memory: dict[Hashable, Any] = {}  # noqa: RUF012 - an engine gives its own
-    choosers: Mapping[str, Chooser] = {}
+    choosers: Mapping[str, TranslationChooser] = {}
     #: The names of the vectors that documents have of their titles.
     title_vectors: frozenset[str] = frozenset()
 
@@ -266,7 +266,7 @@ def together(
 
 def witnessed(search: SearchContext, translator: Translator, name: str, *, one: bool = False) -> Translator:
     """Weigh each word's alternatives by parallel texts, or keep only the `one` that is likeliest there."""
-    return ReweightedTranslator(translator, search.parts.choosers[name], one=one)
+    return ReweightedTranslator(translator, search.parts.choosers[name], best_only=one)
 
 
 def _texts(parts: Parts, lang: str) -> Iterable[str]:

@@ -34,7 +34,7 @@ from paragloss.search.structured import ClauseSearcher
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.combined import list_known_targets
 from paragloss.translation.word_table import USER_TABLE_TRUST
-from paragloss.types import Query, Searcher, Translator, Trusted
+from paragloss.types import Query, Searcher, Translator, TrustedTranslator
 
 __all__ = ["Parts", "SearchContext", "build", "list_part_options"]
 
@@ -93,7 +93,7 @@ def _build_similarity_searcher(parts: Parts, vector_name: str) -> SimilaritySear
 
 
 def _get_trust(translator: Translator) -> float:
-    return translator.trust if isinstance(translator, Trusted) else USER_TABLE_TRUST
+    return translator.trust if isinstance(translator, TrustedTranslator) else USER_TABLE_TRUST
 
 
 def list_part_options(parts: Parts) -> dict[str, list[str]]:

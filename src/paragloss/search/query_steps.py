@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from paragloss.errors import InputError, PlacedError
+from paragloss.errors import InputError, LineSyntaxError
 from paragloss.search import parts as makers
 from paragloss.search.grammar import Chain, Fused, Node, Part, Term, place
 from paragloss.search.indexed_fields import named
@@ -28,9 +28,9 @@ class PipelineContext(NamedTuple):
     text: str
     search: SearchContext
 
-    def make_error(self, message: str, node: Node) -> PlacedError:
+    def make_error(self, message: str, node: Node) -> LineSyntaxError:
         """Return an error that points at a node of the pipeline."""
-        return PlacedError(message, self.text, place(node))
+        return LineSyntaxError(message, self.text, place(node))
 
     def bind_options(self, part: Part, *functions: Callable[..., Any]) -> list[dict[str, Any]]:
         """Return for each function the keyword arguments that the part's options give it."""
@@ -40,7 +40,7 @@ class PipelineContext(NamedTuple):
         """Call the function that makes a part; its input errors point at the part."""
         try:
             return maker(**settings)
-        except PlacedError:
+        except LineSyntaxError:
             raise
         except InputError as error:
             raise self.make_error(str(error), part) from None

@@ -11,7 +11,6 @@ import numpy as np
 from paragloss.ranking import rank
 from paragloss.search.vector_evidence import reread
 from paragloss.types import (
-    Account,
     Document,
     Floats,
     Hit,
@@ -20,6 +19,7 @@ from paragloss.types import (
     RankedList,
     Reranker,
     Rescorer,
+    ScoreExplanation,
     Searcher,
     Where,
 )
@@ -49,7 +49,7 @@ class Reranked:
         first = self.searcher.search(queries, max(k, self.depth), where)
         return [self._rerank(query, ranking, k) for query, ranking in zip(queries, first, strict=True)]
 
-    def best(self, lang: str) -> float:
+    def max_score(self, lang: str) -> float:
         return math.inf
 
     def _rerank(self, query: Query, ranking: RankedList, k: int) -> RankedList:
@@ -83,5 +83,5 @@ class Reranked:
 
     def _account(
         self, query: Query, first: Sequence[Hit], known: set[str], document: Document, score: float
-    ) -> Account:
+    ) -> ScoreExplanation:
         return reread(self.reranker, query, document, score, first, known)

@@ -29,8 +29,8 @@ class Translated:
         there = {**(where or {}), "lang": [self._to]}
         return self.searcher.search([self.translate(query) for query in queries], k, there)
 
-    def best(self, lang: str) -> float:
-        return self.searcher.best(lang) if lang == self._to else 0.0
+    def max_score(self, lang: str) -> float:
+        return self.searcher.max_score(lang) if lang == self._to else 0.0
 
     def translate(self, query: Query) -> Query:
         """The query as the inner searcher sees it; a query that is in the target language already stays as it is."""
@@ -54,8 +54,8 @@ class Reworded:
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         return self.searcher.search([self.translate(query) for query in queries], k, where)
 
-    def best(self, lang: str) -> float:
-        return self.searcher.best(lang)
+    def max_score(self, lang: str) -> float:
+        return self.searcher.max_score(lang)
 
     def translate(self, query: Query) -> Query:
         """The query as the inner searcher sees it."""

@@ -81,7 +81,7 @@ class ServerClient:
             answer = self._request(path, "".join(map(_format_document, batch)).encode())
             indexed, failed, total = indexed + answer["indexed"], failed + answer["failed"], answer["documents"]
             for refusal in answer["errors"]:
-                _report(InputError(refusal["error"], place=batch[refusal["line"] - 1].id), on_error)
+                _report(InputError(refusal["error"], location=batch[refusal["line"] - 1].id), on_error)
             progress(indexed + failed)
             if not batch:
                 return WriteCounts(indexed, failed, total)

@@ -10,7 +10,7 @@ from typing import IO
 
 from paragloss import __version__
 from paragloss.atomic_files import write_file_atomically
-from paragloss.errors import InUseError, StoreError, unread_format
+from paragloss.errors import InUseError, StoreError, describe_unknown_format
 from paragloss.stores._lock_file import acquire_lock
 from paragloss.stores._schema import VectorSchema
 
@@ -90,7 +90,7 @@ def read_schema(path: Path) -> VectorSchema:
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
     if folder_format != FOLDER_FORMAT:
-        raise StoreError(unread_format(path, meta, str(FOLDER_FORMAT)))
+        raise StoreError(describe_unknown_format(path, meta, str(FOLDER_FORMAT)))
     return schema
 
 

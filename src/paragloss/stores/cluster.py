@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from paragloss import __version__
-from paragloss.errors import InUseError, StoreError, unread_format
+from paragloss.errors import InUseError, StoreError, describe_unknown_format
 from paragloss.ranking import ranked
 from paragloss.stores import _limits
 from paragloss.stores._base import BaseStore
@@ -104,7 +104,7 @@ class ClusterStore(BaseStore):
             raise StoreError(f"{store._location} was never finished: delete it on the server and index again")
         meta = json.loads(data)
         if meta["format"] != FORMAT:
-            raise StoreError(unread_format(store._location, meta, str(FORMAT)))
+            raise StoreError(describe_unknown_format(store._location, meta, str(FORMAT)))
         store._schema = VectorSchema.from_json(meta)
         return store
 

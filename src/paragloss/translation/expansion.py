@@ -115,7 +115,7 @@ def rocchio(
     `terms` new terms become clauses of their own, as they are written in the documents; the best has the weight beta. A
     term that the query has already gains up to beta.
     """
-    texts = [document.whole for document in documents if document.lang == lang]
+    texts = [document.full_text for document in documents if document.lang == lang]
     analyze = analyzer(lang).terms
     own_terms = {a.text: analyze(a.text) for clause in clauses for a in clause.alternatives}
     query_terms = {term for terms_of_text in own_terms.values() for term in terms_of_text}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
-from paragloss.types import Alternative, Chooser, Query, Translation, Translator
+from paragloss.types import Alternative, Query, Translation, TranslationChooser, Translator
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -55,10 +55,12 @@ class Parallel:
         """Number of texts in each language; shown by `paragloss info`."""
         return {"texts": {lang: int((self._sides[lang].length > 0).sum()) for lang in self.langs}}
 
-    def choose(self, query: Query, clauses: Sequence[Translation], to: str, *, one: bool = False) -> list[Translation]:
+    def choose(
+        self, query: Query, clauses: Sequence[Translation], to: str, *, best_only: bool = False
+    ) -> list[Translation]:
         """Multiply the weight of each alternative by its weight in the pool.
 
-        :param one: keep only the heaviest alternative of a word, as Ballesteros and Croft do.
+        :param best_only: keep only the heaviest alternative of a word, as Ballesteros and Croft do.
         """
         weight_by_term = self.weights(query, to)
         analyze = analyzer(to).terms
@@ -69,7 +71,7 @@ class Parallel:
         reweighted = []
         for clause in clauses:
             support = [compute_support(alternative) for alternative in clause.alternatives]
-            reweighted.append(_keep_best(clause, support) if one else _reweigh(clause, support))
+            reweighted.append(_keep_best(clause, support) if best_only else _reweigh(clause, support))
         return reweighted
 
     def weights(self, query: Query, to: str) -> dict[str, float]:
@@ -112,16 +114,16 @@ class Parallel:
 
 
 class ReweightedTranslator:
-    """Wraps a Translator whose alternatives a Chooser, such as `Parallel`, weighs anew."""
+    """Wraps a Translator whose alternatives a TranslationChooser, such as `Parallel`, weighs anew."""
 
-    def __init__(self, translator: Translator, chooser: Chooser, *, one: bool = False) -> None:
-        self._translator, self._chooser, self._one = translator, chooser, one
+    def __init__(self, translator: Translator, chooser: TranslationChooser, *, best_only: bool = False) -> None:
+        self._translator, self._chooser, self._best_only = translator, chooser, best_only
 
     def knows(self, source: str, target: str) -> bool:
         return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        return self._chooser.choose(query, self._translator.translate(query, to), to, one=self._one)
+        return self._chooser.choose(query, self._translator.translate(query, to), to, best_only=self._best_only)
 
 
 def _keep_best(clause: Translation, support: Sequence[float]) -> Translation:

@@ -12,7 +12,7 @@ from paragloss.errors import ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import cr5, ordinal
 from paragloss.lab.solving import spectrum
-from paragloss.types import Concept, Document, Judged, Query
+from paragloss.types import Concept, Document, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary
 
 FEW = sentences(40, 0)
@@ -171,7 +171,7 @@ def test_ordinal_learns_from_the_folds_that_it_does_not_test_on(monkeypatch):
 def test_ordinal_parts_no_queries_that_would_tell_each_other_s_answer(monkeypatch):
     asked = [Query(f"{way}{i}", f"{way} {i}", "en") for i in range(12) for way in ("title", "text")]
     documents = {str(i): Document(str(i), f"texte {i}", "fr") for i in range(12)}
-    judged = Judged(asked, documents, {query.id: {query.text.split()[1]: 2} for query in asked})
+    judged = JudgedCollection(asked, documents, {query.id: {query.text.split()[1]: 2} for query in asked})
     seen = []
 
     def fit(rest, *, validation, **_):

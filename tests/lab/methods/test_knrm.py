@@ -9,7 +9,7 @@ from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.learning import sampling
 from paragloss.lab.methods import cr5, knrm
-from paragloss.types import Concept, Document, Judged, Query
+from paragloss.types import Concept, Document, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary
 
 torch = pytest.importorskip("torch")
@@ -378,4 +378,4 @@ def test_what_it_cannot_learn_from_is_refused():
     with pytest.raises(ModelError, match=r"'soft'.*random, hard"):
         knrm.fit_judged(judged, negatives="soft")
     with pytest.raises(InputError, match="relevant document"):
-        knrm.fit_judged(Judged(judged.queries, judged.documents, {}))
+        knrm.fit_judged(JudgedCollection(judged.queries, judged.documents, {}))

@@ -10,7 +10,7 @@ from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.methods import cr5, knrm
 from paragloss.lab.solving.lists import weigh_lists
-from paragloss.types import Document, Judged, Query
+from paragloss.types import Document, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary
 
 torch = pytest.importorskip("torch")
@@ -60,7 +60,9 @@ WORDS = BagEncoder({
     for lang in ("en", "fr")
 })  # fmt: skip
 DOCUMENTS = {str(i): Document(str(i), f"fr{i} fr{(i + 1) % 4}", "fr", "fr1" if i == 0 else "") for i in range(4)}
-JUDGED = Judged([Query(str(i), f"en{i}", "en") for i in range(4)], DOCUMENTS, {str(i): {str(i): 2} for i in range(4)})
+JUDGED = JudgedCollection(
+    [Query(str(i), f"en{i}", "en") for i in range(4)], DOCUMENTS, {str(i): {str(i): 2} for i in range(4)}
+)
 
 
 def candidates(encoder=WORDS, apart=frozenset("0123")):

@@ -8,7 +8,7 @@ from paragloss.errors import InputError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.learning import smoothness
 from paragloss.lab.methods import ordinal
-from paragloss.types import Concept, Judged
+from paragloss.types import Concept, JudgedCollection
 
 torch = pytest.importorskip("torch")
 
@@ -349,7 +349,7 @@ def test_what_it_cannot_learn_from_is_refused():
         ordinal.fit_judged(judged, encoder="tanh")
     with pytest.raises(ModelError, match=r"'hinge'.*sosl"):
         ordinal.fit_judged(judged, loss="hinge")
-    everything = Judged(
+    everything = JudgedCollection(
         judged.queries, judged.documents, {q.id: dict.fromkeys(judged.documents, 1) for q in judged.queries}
     )
     with pytest.raises(ModelError, match="judged all 3 documents"):
@@ -358,7 +358,7 @@ def test_what_it_cannot_learn_from_is_refused():
 
 def test_grades_beyond_the_thresholds_are_refused():
     judged = judgments.from_aligned(bilingual(5), source="qa", target="qb")
-    high = Judged(judged.queries, judged.documents, {q.id: {q.id: 3} for q in judged.queries})
+    high = JudgedCollection(judged.queries, judged.documents, {q.id: {q.id: 3} for q in judged.queries})
     with pytest.raises(ModelError, match=r"grade 3.*thresholds"):
         ordinal.fit_judged(high, negatives=1)
 

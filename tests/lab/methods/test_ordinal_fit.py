@@ -8,7 +8,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import InputError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.types import Concept, Judged
+from paragloss.types import Concept, JudgedCollection
 
 torch = pytest.importorskip("torch")
 
@@ -160,7 +160,7 @@ def test_thresholds_lie_between_minus_one_and_one(thresholds):
 
 
 def test_three_part_tells_three_grades_apart(trained):
-    high = Judged(JUDGED.queries, JUDGED.documents, {query.id: {query.id: 3} for query in JUDGED.queries})
+    high = JudgedCollection(JUDGED.queries, JUDGED.documents, {query.id: {query.id: 3} for query in JUDGED.queries})
     with pytest.raises(ModelError, match="grades from 0 to 2 apart"):
         ordinal.fit_judged(high, dim=4, loss="three-part")
     assert ordinal.fit_judged(high, dim=4, thresholds=(0.1, 0.2, 0.3)).meta["loss"] == "sosl"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.errors import InputError
-from paragloss.types import Document, Judged, Qrels, Query
+from paragloss.types import Document, JudgedCollection, Qrels, Query
 
 
 class Pair(NamedTuple):
@@ -58,7 +58,7 @@ def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0)
     return document_pairs
 
 
-def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Document], lang: str) -> Judged:
+def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Document], lang: str) -> JudgedCollection:
     """Queries numbered q1, q2, ... in their order; documents that are not at hand are left out, and queries without."""
     available = {
         query: {doc_id: grade for doc_id, grade in by_document.items() if doc_id in documents}
@@ -68,4 +68,4 @@ def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Docu
     if not text_by_id:
         raise InputError("none of the documents in the log is at hand: give the documents that were shown")
     queries = [Query(query_id, text, lang) for query_id, text in text_by_id.items()]
-    return Judged(queries, documents, {query_id: available[text] for query_id, text in text_by_id.items()})
+    return JudgedCollection(queries, documents, {query_id: available[text] for query_id, text in text_by_id.items()})

@@ -13,7 +13,7 @@ from paragloss.cli.output import Skipped, print_json, print_table
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
-from paragloss.types import Judged, Qrels, Query
+from paragloss.types import JudgedCollection, Qrels, Query
 
 MODELS = ("dctr", "tacm", "raw")
 WORK = ("translate", "clean", "case")
@@ -97,7 +97,7 @@ def log(
         print_table(["", ""], [[key, str(value)] for key, value in summary.items()])
 
 
-def _translated(before: Judged, by: str, to: str, case: str) -> tuple[Judged, dict[str, object]]:
+def _translated(before: JudgedCollection, by: str, to: str, case: str) -> tuple[JudgedCollection, dict[str, object]]:
     from paragloss.collection import translator
     from paragloss.lab import query_log
     from paragloss.languages import normalise
@@ -112,21 +112,23 @@ def _translated(before: Judged, by: str, to: str, case: str) -> tuple[Judged, di
     return translated, {**summary, "documents of ambiguous queries": lengths.ranges}
 
 
-def _cleaned(before: Judged, after: str, longest: int, seed: int, at_random: bool) -> tuple[Judged, dict[str, object]]:
+def _cleaned(
+    before: JudgedCollection, after: str, longest: int, seed: int, at_random: bool
+) -> tuple[JudgedCollection, dict[str, object]]:
     from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.lab import query_log
 
     if not after:
         raise InputError("clean needs --after FOLDER: what `paragloss log translate` wrote")
     queries, qrels = read_queries(Path(after, "queries.jsonl")), read_qrels(Path(after, "qrels"))
-    translated = Judged(list(queries), before.documents, qrels)
+    translated = JudgedCollection(list(queries), before.documents, qrels)
     cleaned = query_log.clean(before, translated, longest=longest)
     result = query_log.clean_at_random(translated, cleaned.kept, seed=seed) if at_random else cleaned.judged
     summary = {"ambiguous": cleaned.ambiguous, "removed": len(translated.queries) - len(result.queries)}
     return result, {**summary, "pairs before": cleaned.pairs, "pairs after": sum(map(len, result.qrels.values()))}
 
 
-def _cased(before: Judged, case: str) -> tuple[Judged, dict[str, object]]:
+def _cased(before: JudgedCollection, case: str) -> tuple[JudgedCollection, dict[str, object]]:
     from paragloss.lab.query_log import CASES
 
     if case not in CASES:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from paragloss.errors import InputError
-from paragloss.types import Document, Floats, Judged
+from paragloss.types import Document, Floats, JudgedCollection
 
 #: The files of the LS-CLIR collection: queries, documents, judgments; given in any order.
 LSCLIR = (".queries", ".documents", ".rel")
@@ -30,7 +30,7 @@ def reader(hint: Any) -> Reader | None:
         Mapping[tuple[str, str], Sequence[tuple[str, str]]]: word_pairs,
         Sequence[str]: texts,
         Sequence[tuple[str, str]]: clicked,
-        Sequence[Judged]: judgments,
+        Sequence[JudgedCollection]: judgments,
         BagEncoder: model,
     }
     return next((readers[kind] for kind in alternatives(hint) if kind in readers), None)
@@ -95,12 +95,12 @@ def clicked(flag: str, arguments: list[str]) -> list[tuple[str, str]]:
     return clicked_pairs
 
 
-def judgments(flag: str, arguments: list[str]) -> list[Judged]:
+def judgments(flag: str, arguments: list[str]) -> list[JudgedCollection]:
     """Each time QUERIES,DOCUMENTS,JUDGMENTS, or a click log and its documents: LOG,DOCUMENTS."""
     return [judged(flag, text.split(",")) for text in arguments]
 
 
-def judged(flag: str, files: Sequence[str]) -> Judged:
+def judged(flag: str, files: Sequence[str]) -> JudgedCollection:
     from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.formats.text import format_suffix
     from paragloss.lab import clicks
@@ -125,7 +125,7 @@ def judged(flag: str, files: Sequence[str]) -> Judged:
         raise InputError(f"{flag} {','.join(files)}: no query has a judged document that is at hand")
     if not judged_queries[0].lang or not next(iter(document_by_id.values())).lang:
         raise InputError(f"{flag} {','.join(files)}: queries and documents must say their language; add a key 'lang'")
-    return Judged(judged_queries, document_by_id, {query.id: qrels[query.id] for query in judged_queries})
+    return JudgedCollection(judged_queries, document_by_id, {query.id: qrels[query.id] for query in judged_queries})
 
 
 def documents(files: Sequence[str]) -> dict[str, Document]:

@@ -32,7 +32,7 @@ Files = Annotated[
 Langs = Annotated[str, typer.Option(help="Use these languages only, such as en,fr,zh.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip rows that can't be read.")]
 Help = Annotated[bool, typer.Option("--help", help="Show this message; with a METHOD, its settings.")]
-Judged = Annotated[
+JudgedFiles = Annotated[
     list[str] | None,
     typer.Option(help="Learn from QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS (ordinal, knrm). Repeatable."),
 ]
@@ -48,7 +48,7 @@ def train(
     files: Files = None,
     out: Annotated[str, typer.Option("--out", help="Folder for the model.")] = "",
     langs: Langs = "",
-    judged: Judged = None,
+    judged: JudgedFiles = None,
     add_language: Annotated[str, typer.Option(help="cr5: add this language to the model of --to.")] = "",
     to: Annotated[str, typer.Option("--to", help="Model to add the language to.")] = "",
     skip_bad: SkipBad = False,
@@ -89,7 +89,7 @@ def tune(
     files: Files = None,
     plot: Annotated[str, typer.Option(help="Plot file, such as tune.svg.")] = "",
     langs: Langs = "",
-    judged: Judged = None,
+    judged: JudgedFiles = None,
     collection: In = "",
     queries: Annotated[str, typer.Option(help='fusion: file of queries, rows {"id","lang","text"}.')] = "",
     qrels: Annotated[str, typer.Option(help="fusion: TREC judgments.")] = "",
@@ -115,13 +115,13 @@ def tune(
     module = method_named(method, "tune")
     paths, texts_by_flag = separated([*(files or []), *context.args], [module.tune])
     settings = values(method, module.tune, texts_by_flag)
-    from paragloss.types import Judged as Judgments
+    from paragloss.types import JudgedCollection
 
     if next(iter(inspect.signature(module.tune).parameters)) == "judged":
         sets = data_files.judgments("--judged", judged or ([",".join(paths)] if paths else []))
         if len(sets) != 1:
             raise InputError(f"{method} is tuned on one set of judgments: give QUERIES DOCUMENTS JUDGMENTS once")
-        learned: Aligned | Judgments = sets[0]
+        learned: Aligned | JudgedCollection = sets[0]
     else:
         _needed("-", paths)
         learned = _concepts(paths, langs, skip_bad)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paragloss.errors import InputError, ModelError
-from paragloss.types import Aligned, Floats, Integers, Judged
+from paragloss.types import Aligned, Floats, Integers, JudgedCollection
 from paragloss.vocabulary import Vocabulary, by_term
 
 
@@ -23,28 +23,28 @@ def pivot(aligned: Aligned) -> tuple[str, list[str]]:
     return asking, sorted(counts.keys() - {asking})
 
 
-def languages(judged: Judged) -> tuple[str, str]:
+def languages(judged: JudgedCollection) -> tuple[str, str]:
     """The language of the queries and that of the documents."""
     if not judged.queries or not judged.documents:
         raise InputError(f"{len(judged.queries)} queries for {len(judged.documents)} documents: nothing to learn from")
     return judged.queries[0].lang, next(iter(judged.documents.values())).lang
 
 
-def vocabularies(judged: Iterable[Judged], *, max_terms: int, min_df: int) -> dict[str, Vocabulary]:
+def vocabularies(judged: Iterable[JudgedCollection], *, max_terms: int, min_df: int) -> dict[str, Vocabulary]:
     """One per language, over the distinct texts of its queries and documents."""
     texts: dict[str, dict[str, None]] = {}
     for judged_set in judged:
         for query in judged_set.queries:
             texts.setdefault(query.lang, {})[query.text] = None
         for document in judged_set.documents.values():
-            texts.setdefault(document.lang, {})[document.whole] = None
+            texts.setdefault(document.lang, {})[document.full_text] = None
     return {
         lang: Vocabulary.build(lang_texts, lang, max_terms=max_terms, min_df=min_df)[0]
         for lang, lang_texts in texts.items()
     }
 
 
-def grades(judged: Judged) -> sp.csr_matrix:
+def grades(judged: JudgedCollection) -> sp.csr_matrix:
     """Queries x documents; a judgment of 0 is stored, what was not judged is not."""
     at = {name: i for i, name in enumerate(judged.documents)}
     graded = [judged.qrels.get(query.id, {}).items() for query in judged.queries]

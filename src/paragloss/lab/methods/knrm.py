@@ -36,7 +36,7 @@ from paragloss.lab.settings import (
     checked,
 )
 from paragloss.lab.solving.lists import weigh_lists
-from paragloss.types import Aligned, Document, Floats, Integers, Judged, Query
+from paragloss.types import Aligned, Document, Floats, Integers, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
 
 
 def _candidates(
-    encoder: BagEncoder, judged: Judged, apart: Set[str], depth: int, rng: np.random.Generator
+    encoder: BagEncoder, judged: JudgedCollection, apart: Set[str], depth: int, rng: np.random.Generator
 ) -> Iterator[_List]:
     """What several searches find for concepts kept apart."""
     source, target = pairs.languages(judged)
@@ -165,7 +165,7 @@ def _searches(
     """Scores (queries, documents) by meaning, by words as they stand and by something surer, and whether they are
     real: the last are made up."""
     source, target = query_list[0].lang, documents[0].lang
-    queries, texts = [query.text for query in query_list], [document.whole for document in documents]
+    queries, texts = [query.text for query in query_list], [document.full_text for document in documents]
     by_meaning = encoder.encode(queries, source) @ encoder.encode(texts, target).T
     yield by_meaning, True
     yield firststage.as_they_stand(queries, source, texts, target), True
@@ -179,7 +179,7 @@ def _feeling(
     """What the kernels feel of the texts and titles of some documents for a query, all by their numbers."""
     vocabularies, table = _words(encoder)
     blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
-    read = [blank.words(document.whole, document.lang) for document in documents]
+    read = [blank.words(document.full_text, document.lang) for document in documents]
     names = [blank.words(document.title or document.text, document.lang) for document in documents]
 
     def feel(query: int, some: Integers) -> Floats:
@@ -205,7 +205,7 @@ def _places(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
 
 @checked
 def fit_judged(
-    *judged: Judged,
+    *judged: JudgedCollection,
     dim: Dim = 300,
     seed: Seed = 0,
     negatives: Annotated[
@@ -295,7 +295,7 @@ class _Counted(NamedTuple):
 
 
 def _counted(
-    judged: Judged,
+    judged: JudgedCollection,
     vocabularies: Mapping[str, Vocabulary],
     rows: Mapping[str, Integers],
     size: int,
@@ -305,7 +305,7 @@ def _counted(
 ) -> _Counted:
     source, target = pairs.languages(judged)
     queries = vocabularies[source].counts([query.text for query in judged.queries])
-    documents = vocabularies[target].counts([document.whole for document in judged.documents.values()])
+    documents = vocabularies[target].counts([document.full_text for document in judged.documents.values()])
     like = weigh(documents, vocabularies[target].idf, "tfidf") if alike else None
     drawn_from = sampling.source(pairs.grades(judged), like, difference=difference)
     return _Counted(_to_rows(queries, rows[source], size), _to_rows(documents, rows[target], size), drawn_from)

@@ -33,7 +33,7 @@ from paragloss.lab.settings import (
     WordVectors,
     checked,
 )
-from paragloss.types import Aligned, Encoder, Judged
+from paragloss.types import Aligned, Encoder, JudgedCollection
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _concept(query: str) -> str:
     return query.partition(":")[2]
 
 
-def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> Judged:
+def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> JudgedCollection:
     """Titles, first sentences and whole texts as queries, each under its own id."""
     queries, qrels, documents = [], {}, {}
     for query_kind in judgments.QUERIES:
@@ -107,13 +107,13 @@ def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgment
             qrels[queries[-1].id] = judged.qrels[query.id]
     if not queries:
         raise InputError(f"no concept has both {source!r} and {target!r}: ordinal learns from such concepts only")
-    return Judged(queries, documents, qrels)
+    return JudgedCollection(queries, documents, qrels)
 
 
 @checked
 def fit_judged(
-    *judged: Judged,
-    validation: Annotated[Sequence[Judged], Setting("Judgments that choose the best epoch.")] = (),
+    *judged: JudgedCollection,
+    validation: Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")] = (),
     dim: Dim = 64,
     seed: Seed = 0,
     encoder: Annotated[
@@ -170,7 +170,7 @@ def fit_judged(
     return _served(encoder, nets, vocabularies, epsilon, about)
 
 
-def _told_apart(judged: Iterable[Judged], thresholds: Sequence[float], highest: int) -> None:
+def _told_apart(judged: Iterable[JudgedCollection], thresholds: Sequence[float], highest: int) -> None:
     """Refuse grades that so many thresholds can't tell apart."""
     for judged_set in judged:
         grade = max(
@@ -225,7 +225,7 @@ class Trial(NamedTuple):
 
 @checked
 def tune(
-    judged: Judged,
+    judged: JudgedCollection,
     *,
     thresholds: Annotated[
         Iterable[Sequence[float]], Setting("Thresholds to try, as 0,0.5/0.2,0.7.", above=-1, below=1, ascending=True)
@@ -248,7 +248,9 @@ def tune(
         measures = []
         for held_out in parts:
             queries = [query for part in parts if part is not held_out for query in part.queries]
-            training = Judged(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
+            training = JudgedCollection(
+                queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries}
+            )
             test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
             fixed: dict[str, Any] = {"validation": [test], "seed": seed, "negatives": negatives}
             model = fit_judged(training, thresholds=edges, epsilon=epsilon, **fixed, **settings)
@@ -334,7 +336,7 @@ def _segment(
     return edges[grades], edges[grades + 1]
 
 
-def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
+def _task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
     from paragloss.lab.descent import graded, towers
 
     def rows(texts: Sequence[str], lang: str) -> sp.csr_matrix:
@@ -345,5 +347,5 @@ def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *
 
     source, target = pairs.languages(judged)
     queries = rows([query.text for query in judged.queries], source)
-    documents = rows([document.whole for document in judged.documents.values()], target)
+    documents = rows([document.full_text for document in judged.documents.values()], target)
     return graded.task(source, target, queries, documents, pairs.grades(judged), device)
