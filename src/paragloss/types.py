@@ -621,7 +621,8 @@ class Store(Protocol):
         """Return the records of documents, None for one that is not stored.
 
         :param vectors: whether to read vectors, or the names of those to read.
-        :param text: whether to read texts; without them ids, languages, titles and metadata are read, much faster.
+        :param text: whether to read texts; without them ids, languages, titles, metadata and signatures are read, which
+            is much faster.
         """
         ...
 

@@ -169,23 +169,17 @@ class ShownDocuments(NamedTuple):
 
 def _read_shown(state: State, ranking: RankedList, options: SearchOptions) -> ShownDocuments:
     """Read the documents that are shown, the best ones or the newest of the best; of copies the first is shown."""
-    doc_ids = [hit.id for hit in ranking]
+    ranked = _without_texts(state, ranking)
     if options.newest:
-        documents = _without_texts(state, ranking)
-        documents.sort(key=lambda document: get_document_day(document.meta) or 0.0, reverse=True)
-        doc_ids = [document.id for document in documents[: options.k + EXTRA_FOR_COPIES]]
-    records = state.records(doc_ids[: options.k])
-    groups = group_duplicates([record.signature for record in records])
-    if len(groups) < len(doc_ids[: options.k]):  # copies leave room for further documents
-        records += state.records(doc_ids[options.k :])
-        groups = group_duplicates([record.signature for record in records])
-    shown_records = {}
+        ranked.sort(key=lambda record: get_document_day(record.document.meta) or 0.0, reverse=True)
+    ranked = ranked[: options.k + EXTRA_FOR_COPIES]
+    groups = group_duplicates([record.signature for record in ranked])[: options.k]
     copies = {}
-    for group in groups[: options.k]:
-        first, *others = (records[position] for position in group)
-        shown_records[first.document.id] = (first, read_tokenized_texts(first))
-        copies[first.document.id] = tuple(copy.document.id for copy in others)
-    return ShownDocuments(shown_records, copies)
+    for group in groups:
+        first_id, *copy_ids = (ranked[position].document.id for position in group)
+        copies[first_id] = tuple(copy_ids)
+    records = {record.document.id: (record, read_tokenized_texts(record)) for record in state.records(list(copies))}
+    return ShownDocuments(records, copies)
 
 
 def _make_results(
@@ -269,12 +263,14 @@ def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, 
     """Return the query with its language, and the best documents without their texts."""
     state.index.catch_up()
     reading = understood(state, Query("", text, options.lang or ""))
-    return reading.query, _without_texts(state, rank_queries(state, [reading], options)[0].ranking)
+    records = _without_texts(state, rank_queries(state, [reading], options)[0].ranking)
+    return reading.query, [record.document for record in records]
 
 
-def _without_texts(state: State, ranking: Sequence[Any]) -> list[Document]:
+def _without_texts(state: State, ranking: Sequence[Any]) -> list[Record]:
+    """Return the records of ranked documents without their texts, which are read faster."""
     records = state.store.get([hit.id for hit in ranking], text=False)
-    return [record.document for record in records if record is not None]
+    return [record for record in records if record is not None]
 
 
 def guesses(state: State, text: str) -> list[Guess]:

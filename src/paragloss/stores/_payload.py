@@ -23,7 +23,7 @@ ADDED_DAY, DOCUMENT_DAY = "added", "dated"
 #: Filterable properties of a document's file: its extension and its folder.
 FILE_PROPERTIES = ("kind", "folder")
 #: Payload keys that are read when a document's text is not needed.
-KEYS_WITHOUT_TEXT = ("id", "lang", "title", "meta")
+KEYS_WITHOUT_TEXT = ("id", "lang", "title", "meta", "signature")
 _SECONDS_PER_DAY = 86400
 
 _encode_sorted_json = json.JSONEncoder(sort_keys=True).encode
