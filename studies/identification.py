@@ -24,7 +24,7 @@ import torch
 from sets import folder
 
 from paragloss.languages import normalise, scripts_of
-from paragloss.languages.grams import BUCKETS, grams
+from paragloss.languages.grams import BUCKETS, hash_grams
 
 SAMPLES, EPOCHS, BATCH, RATE, DECAY = 25_000, 3, 1024, 0.01, 1e-5
 #: Sets of sentences, those of real prose first; sets of words; sets of names.
@@ -75,7 +75,7 @@ def samples(texts: dict[str, list[str]], words: list[str], seed: int) -> list[np
             run = _run(rng.choice(texts[rng.choices(names, sizes)[0]]), rng)
         else:
             run = " ".join(rng.choice(words) for _ in range(rng.choice((1, 1, 1, 2, 2, 3))))
-        if len(found := grams(run)):
+        if len(found := hash_grams(run)):
             made.append(found)
     return made
 

@@ -99,25 +99,25 @@ def test_sentences():
 
 def test_knowing_the_candidates_helps_short_queries():
     # Two words that several Scandinavian languages share: the caller's list decides.
-    assert languages.identify_one("gamle broer", among=["en", "da", "it"]) == "da"
-    assert languages.identify_one("gamle broer", among=["en", "nb", "it"]) == "no"
+    assert languages.identify_one("gamle broer", candidates=["en", "da", "it"]) == "da"
+    assert languages.identify_one("gamle broer", candidates=["en", "nb", "it"]) == "no"
 
 
 def test_script_narrows_the_candidates():
-    assert languages.identify_one("hello", among=["hi", "ru", "sw"]) == "sw"
+    assert languages.identify_one("hello", candidates=["hi", "ru", "sw"]) == "sw"
     # No candidate is written so: they are still all there is to choose from.
-    assert languages.identify_one("hello", among=["hi", "mr"]) in {"hi", "mr"}
+    assert languages.identify_one("hello", candidates=["hi", "mr"]) in {"hi", "mr"}
 
 
 @pytest.mark.parametrize("text", ["", "   ", "12 + 34", "?!", "🙂"])
 def test_no_letters_no_language(text):
     assert languages.identify_one(text) is None
-    assert languages.identify_one(text, among=["en", "fr"]) is None
+    assert languages.identify_one(text, candidates=["en", "fr"]) is None
 
 
 def test_unknown_candidate_is_an_error():
     with pytest.raises(LanguageError, match="'klingon'"):
-        languages.identify(["text"], among=["klingon"])
+        languages.identify(["text"], candidates=["klingon"])
 
 
 def test_threads_with_different_candidates_do_not_disturb_each_other():
@@ -158,14 +158,14 @@ def test_what_tells_languages_is_unpacked_once_and_again_when_damaged(tmp_path, 
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = " het regent in de stad "
-    first = _unpacked.identifier().rank(text)
+    first = _unpacked.load_identifier().rank(text)
     kept = next((tmp_path / "paragloss").glob("py3langid-*"))
-    monkeypatch.setattr(_unpacked, "_packed", lambda: pytest.fail("unpacked again"))
-    assert _unpacked.identifier().rank(text) == first
+    monkeypatch.setattr(_unpacked, "_unpack_identifier", lambda: pytest.fail("unpacked again"))
+    assert _unpacked.load_identifier().rank(text) == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (kept / "row.npy").write_bytes(b"")
-    assert _unpacked.identifier().rank(text) == first
+    assert _unpacked.load_identifier().rank(text) == first
     assert first[0][0] == "nl"
 
 
@@ -173,16 +173,16 @@ def test_letters_of_languages_are_unpacked_once_and_again_when_damaged(tmp_path,
     from paragloss.languages import grams
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    grams._model.cache_clear()
+    grams._load_model.cache_clear()
     first = grams.score_languages("het regent in de stad")
-    monkeypatch.setattr(grams, "_packed", lambda: pytest.fail("unpacked again"))
-    grams._model.cache_clear()
+    monkeypatch.setattr(grams, "_unpack_model", lambda: pytest.fail("unpacked again"))
+    grams._load_model.cache_clear()
     assert grams.score_languages("het regent in de stad") == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     kept = next((tmp_path / "paragloss").glob("grams-*"))
     np.save(kept / "weights.npy", np.zeros((3, 45), np.int8))
-    grams._model.cache_clear()
+    grams._load_model.cache_clear()
     assert grams.score_languages("het regent in de stad") == first
     assert max(first, key=first.__getitem__) == "nl"
 
@@ -192,7 +192,7 @@ def test_languages_are_told_where_nothing_can_be_written(tmp_path, monkeypatch):
 
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert _unpacked.identifier().rank(" het regent in de stad ")[0][0] == "nl"
+    assert _unpacked.load_identifier().rank(" het regent in de stad ")[0][0] == "nl"
 
 
 def test_a_language_that_is_seldom_met_has_a_name_and_is_found_by_names(tmp_path):

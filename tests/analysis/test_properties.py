@@ -80,7 +80,7 @@ def test_texts_side_by_side_give_their_terms_side_by_side(lang, one, other):
 
 
 def test_memo_starts_over_when_full_and_forgets_nothing_that_matters(monkeypatch):
-    monkeypatch.setattr("paragloss.analysis._words._MOST_TOKENS", 2)
+    monkeypatch.setattr("paragloss.analysis._words.MAX_CACHED_TOKENS", 2)
     seen = []
     memo = TermCache(lambda token: seen.append(token) or token.upper())
     assert [memo[token] for token in "abcab"] == list("ABCAB")

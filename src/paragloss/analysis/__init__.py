@@ -1,4 +1,4 @@
-"""Text to terms, one language at a time; one file per way of cutting text. Knows nothing of vocabularies or weights."""
+"""Turn text into terms, one language at a time; one file for each way of splitting text into words."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ _BY_ICU = {"ja", "th", "lo", "km", "my"}
 
 
 def analyzer(lang: str, *, stem: bool = True, stop: bool = True) -> Analyzer:
-    """The analyzer of a language (`pt-br` gets that of `pt`), made once and shared; any language code has one.
+    """Return the analyzer of a language; it is built once and shared.
 
-    `stem=False, stop=False` gives plain lower-cased words, as the Cr5 paper uses.
+    Args:
+        lang: Any language code; `pt-br` has the analyzer of `pt`.
+        stem: Reduce words to their stems.
+        stop: Leave stop words out. Without both, terms are plain lower-cased words, as in the Cr5 paper.
     """
-    return _make(_base(lang), stem, stop)
+    return _build_analyzer(_normalise_code(lang), stem, stop)
 
 
 @cache
-def _base(lang: str) -> str:
-    """The code analyzers go by; one that ISO 639 does not have still gets the analyzer for words between spaces."""
+def _normalise_code(lang: str) -> str:
+    """Return the base code of a language, or the code itself if ISO 639 does not have it."""
     try:
         return normalise(lang)
     except LanguageError:
@@ -35,7 +38,7 @@ def _base(lang: str) -> str:
 
 
 @cache
-def _make(lang: str, stem: bool, stop: bool) -> Analyzer:
+def _build_analyzer(lang: str, stem: bool, stop: bool) -> Analyzer:
     if lang == "zh":
         from paragloss.analysis import chinese
         from paragloss.analysis._segmented import SegmentedAnalyzer

@@ -1,7 +1,7 @@
-"""Which characters make words: the regular expressions every analyzer cuts with.
+"""The characters of words, and the regular expressions by which analyzers find words.
 
-Python's `\\w` leaves out combining marks, which cuts Devanagari and Thai words at their vowel signs, and takes in the
-underscore. The class here is spelled out instead, which the `re` module turns into one table look-up per character.
+Python's `\\w` lacks combining marks, so it splits Devanagari and Thai words at their vowel signs, and contains the
+underscore. The class here lists the characters instead, and the `re` module turns it into one look-up per character.
 """
 
 from __future__ import annotations
@@ -19,29 +19,36 @@ JOINERS = "\u200c\u200d\u00ad"
 #: Letters beyond the Basic Multilingual Plane, roughly: historic scripts, mathematical letters, rare ideographs.
 _ASTRAL = "\U00010000-\U0001cfff\U0001d400-\U0001d7ff\U0001e000-\U0001efff\U00020000-\U0003ffff"
 
-
-#: Blocks of which all characters are words, or none: most of those there are.
-_UNIFORM = ((0x3400, 0x4DB5, True), (0x4E00, 0x9FA5, True), (0xAC00, 0xD7A3, True), (0xD800, 0xF8FF, False))
+#: Ranges of code points whose characters are all parts of words, or all not: (first, last, are parts of words). They
+#: hold most characters and need not be tested one by one.
+_UNIFORM_RANGES = ((0x3400, 0x4DB5, True), (0x4E00, 0x9FA5, True), (0xAC00, 0xD7A3, True), (0xD800, 0xF8FF, False))
 
 
 @cache
 def word_class() -> str:
-    """The inside of a regular expression's [...]: letters, marks and digits of every script."""
-    signs, at = "", 0  # of each character, one after the other: 1 for a word's
-    for low, high, word in (*_UNIFORM, (0x10000, 0xFFFF, False)):
-        signs += "".join(["1" if is_word(one) else "0" for one in map(chr, range(at, low))])
-        signs, at = signs + ("1" if word else "0") * (high + 1 - low), high + 1
-    runs = (run.span() for run in re.finditer("1+", signs))
-    return "".join(f"{chr(low)}-{chr(high - 1)}" for low, high in runs) + _ASTRAL
+    """Return the content of a regular expression's [...] that matches letters, marks and digits of every script."""
+    flags, next_code = "", 0  # "1" or "0" for each code point: part of a word or not
+    for first, last, are_words in (*_UNIFORM_RANGES, (0x10000, 0xFFFF, False)):
+        characters = map(chr, range(next_code, first))
+        flags += "".join(["1" if is_word_character(character) else "0" for character in characters])
+        flags += ("1" if are_words else "0") * (last + 1 - first)
+        next_code = last + 1
+    runs = (run.span() for run in re.finditer("1+", flags))
+    return "".join(f"{chr(first)}-{chr(end - 1)}" for first, end in runs) + _ASTRAL
 
 
-def is_word(character: str) -> bool:
-    """A letter, mark or digit; Unicode calls one of the apostrophes a letter, too."""
+def is_word_character(character: str) -> bool:
+    """Tell whether a character is a letter, mark or digit; Unicode counts one of the apostrophes as a letter, too."""
     return (character.isalnum() and character not in APOSTROPHES) or unicodedata.category(character)[0] == "M"
 
 
-def word_pattern(inside: str = APOSTROPHES + JOINERS) -> re.Pattern[str]:
-    """Words with the characters of `inside` kept in them; also C++ and C#, whose signs are their names. In a group, so
-    that it also splits a text into words and what stands between."""
+def compile_word_pattern(inner: str = APOSTROPHES + JOINERS) -> re.Pattern[str]:
+    """Compile a pattern of words, and of C++, C# and F#, whose signs are part of their names.
+
+    The word is a group, so `split` returns the words and what stands between them by turns.
+
+    Args:
+        inner: Further characters that may stand within a word, but not begin it.
+    """
     word = word_class()
-    return re.compile(rf"([Cc]\+\+|[CcFf]#|[{word}][{word}{inside}]*)")
+    return re.compile(rf"([Cc]\+\+|[CcFf]#|[{word}][{word}{inner}]*)")

@@ -1,6 +1,6 @@
-"""Spelling: what makes two ways of writing one word the same term, language by language.
+"""Normalise the spelling of words, language by language, so that variants of a word become the same term.
 
-Everything here works on one token at a time and is called once per distinct token.
+Every function takes one token, and is called once per distinct token.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 
-from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, is_word
+from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, is_word_character
 
 #: Marked letters that are letters of their own in a language; other accents on Latin and Greek letters are dropped.
 #: Where accents are reading aids or often left out (fr it pt ca ro en nl ...) nothing is kept; Spanish keeps its ñ.
@@ -67,7 +67,7 @@ _CUT_AT_APOSTROPHE = {"tr", "az"}
 #: Names whose signs are part of them.
 _SIGNED_NAMES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}
 
-_TATWEEL = "\u0640"  # what lengthens Arabic words; Unicode calls it a letter
+_TATWEEL = "\u0640"  # lengthens Arabic words; Unicode classifies it as a letter
 _OPTIONAL_MARKS = str.maketrans(
     "",
     "",
@@ -87,7 +87,7 @@ _NASAL = re.compile("[ङञणनम]्(?=[क-ह])")
 
 
 def fold(token: str, lang: str) -> str:
-    """One spelling for compatibility forms, case, digits, apostrophes, joiners and optional vowel marks."""
+    """Fold compatibility forms, case, digits, apostrophes, joiners and optional vowel marks of a token."""
     if token.isascii() and token.isalnum() and lang not in _CUT_AT_APOSTROPHE:
         return token.lower()
     if token[-1] in "+#":
@@ -100,11 +100,12 @@ def fold(token: str, lang: str) -> str:
         return word
     word = word.translate(_OPTIONAL_MARKS)
     if not word.isalnum():
-        word = "".join(filter(is_word, _without_clitics(word, lang)))
-    return word if word.isascii() else _ascii_digits(word)
+        word = "".join(filter(is_word_character, _strip_clitics(word, lang)))
+    return word if word.isascii() else _convert_digits(word)
 
 
-def _without_clitics(word: str, lang: str) -> str:
+def _strip_clitics(word: str, lang: str) -> str:
+    """Remove an elided article before an apostrophe (l'eau), or an ending behind it (Anna's)."""
     head, apostrophe, tail = word.replace("’", "'").replace("ʼ", "'").partition("'")
     if not apostrophe:
         return word
@@ -113,12 +114,13 @@ def _without_clitics(word: str, lang: str) -> str:
     return tail if head in _ELIDED.get(lang, "").split() and tail else word
 
 
-def _ascii_digits(word: str) -> str:
+def _convert_digits(word: str) -> str:
+    """Replace the digits of other scripts by ASCII digits."""
     return "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in word)
 
 
-def before_stemming(lang: str) -> Callable[[str], str]:
-    """Spelling variants that a stemmer or a list of stop words should not have to know."""
+def get_word_normalizer(lang: str) -> Callable[[str], str]:
+    """Return the function that unifies spelling variants before stop words are looked up and words are stemmed."""
     match lang:
         case "hi" | "mr" | "ne" | "sa" | "mai":
             return lambda word: _NASAL.sub("ं", word.translate(_DEVANAGARI))
@@ -129,37 +131,39 @@ def before_stemming(lang: str) -> Callable[[str], str]:
         case "ru" | "be":
             return lambda word: word.replace("ё", "е")
         case "el":
-            return lambda word: without_accents(word, lang)
+            return lambda word: strip_accents(word, lang)
         case "ro":
             return lambda word: word.replace("ş", "ș").replace("ţ", "ț")
         case _:
             return lambda word: word
 
 
-def after_stemming(lang: str) -> Callable[[str], str]:
-    """Letter variants that a stemmer still needs to see and a term should not show."""
+def get_term_normalizer(lang: str) -> Callable[[str], str]:
+    """Return the function that unifies letters of a stem which the stemmer had to tell apart."""
     if lang in {"ar", "ug"}:
         return lambda word: word.translate(_ARABIC)
-    return lambda word: without_accents(word, lang)
+    return lambda word: strip_accents(word, lang)
 
 
-def without_accents(word: str, lang: str) -> str:
-    """Latin and Greek letters without their accents, but for the letters a language counts as its own."""
+def strip_accents(word: str, lang: str) -> str:
+    """Remove the accents of Latin and Greek letters, except of letters that a language counts as its own."""
     if word.isascii() or lang in _ALL_MARKS_MATTER:
         return word
-    return word.translate(_plain(lang))
+    return word.translate(_get_plain_letters(lang))
 
 
-class _Plain(dict[int, str]):
-    """What each character becomes in a language, worked out once."""
+class _PlainLetters(dict[int, str]):
+    """Maps each character to its plain letter; filled as characters occur, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
-        base = unicodedata.normalize("NFD", character := chr(code))[0]
-        latin_or_greek = "a" <= base <= "z" or "α" <= base <= "ω"
-        self[code] = plain = base if latin_or_greek else _PLAIN.get(character, character)
-        return plain
+        character = chr(code)
+        base = unicodedata.normalize("NFD", character)[0]
+        is_latin_or_greek = "a" <= base <= "z" or "α" <= base <= "ω"
+        letter = base if is_latin_or_greek else _PLAIN.get(character, character)
+        self[code] = letter
+        return letter
 
 
 @cache
-def _plain(lang: str) -> _Plain:
-    return _Plain({ord(letter): letter for letter in _OWN_LETTERS.get(lang, "")})
+def _get_plain_letters(lang: str) -> _PlainLetters:
+    return _PlainLetters({ord(letter): letter for letter in _OWN_LETTERS.get(lang, "")})

@@ -1,4 +1,4 @@
-"""Languages that a segmenter cuts: it gives all pieces of a text in order, words or not; the rest is as everywhere."""
+"""The analyzer of languages written without spaces: a segmenter returns all pieces of a text, words or not."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class SegmentedAnalyzer:
-    """Words where `cut` sees them; its pieces may differ from the text in their characters but not in their lengths."""
+    """Finds words by a segmenter."""
 
-    def __init__(self, lang: str, cut: Callable[[str], list[str]], *, stem: bool = True, stop: bool = True) -> None:
+    def __init__(self, lang: str, segment: Callable[[str], list[str]], *, stem: bool = True, stop: bool = True) -> None:
+        """Take the function that splits a text; its pieces may differ from the text in letters, not in length."""
         self.lang = lang
-        self._cut = cut
+        self._segment = segment
         self._words = TokenNormalizer(lang, stem=stem, stop=stop)
         self.token_terms = self._words.token_terms
 
     def terms(self, text: str) -> list[str]:
-        return self._words.terms(self._pieces(text))
+        return self._words.terms(self._split(text))
 
     def tokens(self, text: str) -> list[tuple[int, int, str]]:
-        pieces = self._pieces(text)
-        ends = accumulate(map(len, pieces))
-        return [(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)]
+        pieces = self._split(text)
+        offsets = accumulate(map(len, pieces))  # where each piece ends
+        return [(end - len(piece), end, piece) for piece, end in zip(pieces, offsets, strict=True)]
 
     def spans(self, text: str) -> list[Span]:
         return self._words.spans(self.tokens(text))
 
     def tokenize(self, text: str) -> TokenizedText:
-        pieces = self._pieces(text)
+        pieces = self._split(text)
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
         return self._words.tokenize(text, pieces, np.cumsum(lengths) - lengths)
 
-    def _pieces(self, text: str) -> list[str]:
+    def _split(self, text: str) -> list[str]:
         try:
-            return self._cut(text)
-        except UnicodeEncodeError:  # half a surrogate pair, which Python's text may hold and no segmenter takes
-            return self._cut(_SURROGATES.sub("\ufffd", text))
+            return self._segment(text)
+        except UnicodeEncodeError:  # half a surrogate pair, which a Python string may have and no segmenter accepts
+            return self._segment(_SURROGATES.sub("\ufffd", text))

@@ -1,5 +1,4 @@
-"""From a word to its stem: Snowball's stemmers (Porter, 2001) by language code, and small ones of our own where
-Snowball has none and the endings are few and regular."""
+"""Stemmers by language code: Snowball's (Porter, 2001), and small ones for languages that Snowball lacks."""
 
 from __future__ import annotations
 
@@ -9,8 +8,8 @@ from functools import cache, partial
 
 from paragloss.languages import known_codes, language_name
 
-#: Snowball calls its stemmers by the English names of their languages, but for one; a language without a stemmer takes
-#: that of its nearest relative.
+#: Snowball names its stemmers by the English names of their languages. These languages have stemmers of other names, or
+#: those of their nearest relatives.
 _SNOWBALL = {
     "af": "dutch",
     "ast": "spanish",
@@ -36,7 +35,7 @@ _KOREAN_ENDINGS = """
 된 되는 될 되어 됩니다 되었습니다 된다 되다 되고 되며 되면 되지 시키는 시킵니다 시킬 적 적인 적으로
 """
 
-#: What the particles beginning so can't follow: an open or a closed syllable.
+#: First syllables of particles that follow a consonant only, or a vowel only.
 _AFTER_CONSONANT, _AFTER_VOWEL = "은을과으", "는를와가"
 _SURE_PARTICLES = {"을", "를", "은", "는", "에서", "으로"}
 #: Endings of nouns, adjectives and verbs where Snowball has no stemmer; the longest that leaves three letters goes.
@@ -62,92 +61,109 @@ ne ni nega nemu nih nim nimi nem ski ska sko ske skega skem skih skim skimi anje
 """,
 }
 #: And, but, the, in, to, as, written together with a Hebrew word; and endings of its nouns and adjectives.
-_HEBREW_BEGINNINGS, _HEBREW_ENDINGS = "והבלכ", "ים ות יות ית ה ת י"
+_HEBREW_PREFIXES, _HEBREW_ENDINGS = "והבלכ", "ים ות יות ית ה ת י"
 #: Of, in, to and from before an Amharic word, and its endings.
-_AMHARIC_BEGINNINGS, _AMHARIC_ENDINGS = "የበለከ", "ን ም ው ና ች ዎች ዎችን ዎቹ ቸው ውን ችን ችው ቸውን ዋ ት ታት ነት ዊ"
+_AMHARIC_PREFIXES, _AMHARIC_ENDINGS = "የበለከ", "ን ም ው ና ች ዎች ዎችን ዎቹ ቸው ውን ችን ችው ቸውን ዋ ት ታት ነት ዊ"
 
 
-def stemmer(lang: str) -> Callable[[str], str]:
-    """A function from word to stem; the word itself for languages without a stemmer."""
+def get_stemmer(lang: str) -> Callable[[str], str]:
+    """Return the function from word to stem; it returns the word itself for languages without a stemmer."""
     if lang == "ko":
-        return _korean_noun
+        return _strip_korean_particle
     if lang in _ENDINGS:
-        return partial(_without_ending, endings=_ENDINGS[lang])
+        return partial(_strip_ending, endings=_ENDINGS[lang])
     if lang == "he":
-        return partial(_inner, beginnings=_HEBREW_BEGINNINGS, endings=_HEBREW_ENDINGS)
+        return partial(_strip_affixes, prefixes=_HEBREW_PREFIXES, endings=_HEBREW_ENDINGS)
     if lang == "am":
-        return partial(_inner, beginnings=_AMHARIC_BEGINNINGS, endings=_AMHARIC_ENDINGS)
+        return partial(_strip_affixes, prefixes=_AMHARIC_PREFIXES, endings=_AMHARIC_ENDINGS)
     if lang == "sw":
-        return _swahili_root
+        return _find_swahili_root
     if lang == "ja":
-        return _without_final_length
+        return _strip_final_length
     from Stemmer import Stemmer, algorithms
 
     algorithm = _SNOWBALL.get(lang) or (language_name(lang).lower() if lang in known_codes() else "")
     if algorithm not in algorithms():
         return lambda word: word
-    # Our memo already sees every word once; a second cache inside would only take memory.
+    # Size of its cache 0: words are cached by their analyzer.
     stem: Callable[[str], str] = Stemmer(algorithm, 0).stemWord
     return stem
 
 
-def _korean_noun(word: str) -> str:
-    """A word without its particle. Some particles only follow a consonant, others only a vowel, which tells 책을 (book,
-    as object) from 마을 (village); after one syllable only the surest are taken off."""
-    for noun, ending in _partings(word, _KOREAN_ENDINGS):
+def _strip_korean_particle(word: str) -> str:
+    """Remove the particle of a noun.
+
+    Some particles follow a consonant only, others a vowel only, which tells 책을 (book, as object) from 마을 (village).
+    After one syllable only the surest are removed.
+    """
+    for noun, ending in _split_endings(word, _KOREAN_ENDINGS):
         if len(noun) == 1 and ending not in _SURE_PARTICLES:
             continue
-        # Syllables are laid out 28 to a vowel, first the one without a final consonant.
-        closed = (ord(noun[-1]) - ord("가")) % 28 > 0
-        if not ("가" <= noun[-1] <= "힣" and ending[0] in (_AFTER_VOWEL if closed else _AFTER_CONSONANT)):
+        # Unicode has 28 syllables for each pair of consonant and vowel; the first has no final consonant.
+        ends_in_consonant = (ord(noun[-1]) - ord("가")) % 28 > 0
+        impossible_particles = _AFTER_VOWEL if ends_in_consonant else _AFTER_CONSONANT
+        if not ("가" <= noun[-1] <= "힣" and ending[0] in impossible_particles):
             return noun
     return word
 
 
-def _without_ending(word: str, endings: str) -> str:
+def _strip_ending(word: str, endings: str) -> str:
+    """Remove the reflexive ending of East Slavic verbs, then the longest ending that leaves three letters."""
     if len(word) > 5 and word.endswith(("ся", "сь")):
         word = word[:-2]
-    return next((stem for stem, _ in _partings(word, endings) if len(stem) >= 3), word)
+    return _strip_longest_ending(word, endings)
 
 
-def _inner(word: str, beginnings: str, endings: str) -> str:
-    """Letters before a word are taken off as long as three are left, whether they were words or not: so they are gone
-    from every form alike."""
-    while len(word) > 3 and word[0] in beginnings:
+def _strip_affixes(word: str, prefixes: str, endings: str) -> str:
+    """Remove letters that may be prefixed words while three are left, then the longest ending that leaves three.
+
+    First letters of the word proper are removed, too, but from all its forms alike.
+    """
+    while len(word) > 3 and word[0] in prefixes:
         word = word[1:]
-    return next((stem for stem, _ in _partings(word, endings) if len(stem) >= 3), word)
+    return _strip_longest_ending(word, endings)
 
 
-def _swahili_root(word: str) -> str:
-    """A verb without who, when and whom, a noun without its class, either without its last vowel."""
-    for pattern in _swahili():
-        found = pattern.match(word)
-        if found:
-            word = found[1]
+def _strip_longest_ending(word: str, endings: str) -> str:
+    return next((stem for stem, _ in _split_endings(word, endings) if len(stem) >= 3), word)
+
+
+def _find_swahili_root(word: str) -> str:
+    """Return a verb without the prefixes of subject, tense and object, or a noun without its class prefix.
+
+    The final vowel is removed, too.
+    """
+    for pattern in _compile_swahili_patterns():
+        match = pattern.match(word)
+        if match:
+            word = match[1]
             break
     return word[:-1] if len(word) > 3 and word[-1] in "aeiou" else word
 
 
 @cache
-def _swahili() -> tuple[re.Pattern[str], ...]:
-    who, whom = "(?:ni|u|a|tu|m|wa|i|ki|vi|zi|li|ya|pa|ku)", "(?:ni|ku|m|mw|tu|wa|i|ki|vi|zi|ya|ji)?"
-    verb = f"(?:ha)?{who}(?:na|li|ta|me|nge|ka|taka)(?:yo|lo|cho|vyo|zo|o|ye)?{whom}(.{{3,}})$"
+def _compile_swahili_patterns() -> tuple[re.Pattern[str], ...]:
+    """Compile patterns of finite verbs, infinitives and nouns; the group is the root."""
+    subject, tense = "(?:ni|u|a|tu|m|wa|i|ki|vi|zi|li|ya|pa|ku)", "(?:na|li|ta|me|nge|ka|taka)"
+    relative, object_ = "(?:yo|lo|cho|vyo|zo|o|ye)?", "(?:ni|ku|m|mw|tu|wa|i|ki|vi|zi|ya|ji)?"
+    verb = f"(?:ha)?{subject}{tense}{relative}{object_}(.{{3,}})$"
     return tuple(map(re.compile, (verb, "(?:ku|kw)(.{3,})$", "(?:mw|wa|ki|vi|ma|mi|m|u)(.{4,})$")))
 
 
-def _partings(word: str, endings: str) -> Iterator[tuple[str, str]]:
-    """(stem, ending) for every known ending of a word, the longest ending first."""
-    ending_set, longest = _known_endings(endings)
-    for cut in range(max(1, len(word) - longest), len(word)):
-        if word[cut:] in ending_set:
-            yield word[:cut], word[cut:]
+def _split_endings(word: str, endings: str) -> Iterator[tuple[str, str]]:
+    """Yield stem and ending for every ending of a word that is in the list, the longest ending first."""
+    ending_set, max_length = _parse_endings(endings)
+    for split in range(max(1, len(word) - max_length), len(word)):
+        if word[split:] in ending_set:
+            yield word[:split], word[split:]
 
 
 @cache
-def _known_endings(endings: str) -> tuple[frozenset[str], int]:
+def _parse_endings(endings: str) -> tuple[frozenset[str], int]:
+    """Return the endings of a list, and the length of the longest."""
     return frozenset(endings.split()), max(map(len, endings.split()))
 
 
-def _without_final_length(word: str) -> str:
-    """Long katakana words are written with and without a final length mark."""
+def _strip_final_length(word: str) -> str:
+    """Remove the final length mark of long katakana words, which are written with and without it."""
     return word[:-1] if len(word) >= 4 and word[-1] == "ー" else word

@@ -1,4 +1,4 @@
-"""Words too common to search for, by language: stopwordsiso's lists, spelled as the analyzer spells its words."""
+"""Stop words by language: stopwordsiso's lists, in the spelling of the analyzer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-#: stopwordsiso's English list holds words people do search for (computer, information, index, order, number):
-#: these are the closed classes only.
+#: Words of closed classes only: stopwordsiso's English list has words that people search for (computer, information,
+#: index, order, number).
 _ENGLISH = """
 a about above after again against all also although am an and any are aren't as at be because been before being below
 between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either for
@@ -23,17 +23,19 @@ wasn't we we'd we'll we're we've were weren't what what's when when's where wher
 whose why why's will with within without won't would wouldn't yet you you'd you'll you're you've your yours yourself
 yourselves
 """
-_NEAREST = {"nn": "no", "bs": "hr", "sr": "hr", "mai": "hi", "ne": "hi"}
+#: Languages that have the list of a relative.
+_LIST_OF_RELATIVE = {"nn": "no", "bs": "hr", "sr": "hr", "mai": "hi", "ne": "hi"}
 
-#: The long lists of stopwordsiso hold many words people search for (Russian: water, money, Moscow; Portuguese: system,
-#: journey). The truly common ones are short, so of a long list only short words are taken, less those named below.
-_LONG_LIST = 300
-_SHORT_WORD = 4
+#: A list of more words than this has many that people search for (Russian: water, money, Moscow; Portuguese: system,
+#: journey). The truly common ones are short, so of a long list only words of so many letters are used, without those
+#: in `_SEARCHED_WORDS`.
+MIN_WORDS_OF_LONG_LIST = 300
+MAX_LETTERS_IN_LONG_LIST = 4
 #: Arabic script leaves vowels out, so its words are shorter.
-_SHORT_WORDS = {"ar": 3, "fa": 3, "ur": 3}
-#: Long lists that are good as they are: measured, and short or foreign to counting letters.
-_WHOLE = {"zh", "ko", "vi"}
-_WORTH_FINDING = """
+_MAX_LETTERS_BY_LANGUAGE = {"ar": 3, "fa": 3, "ur": 3}
+#: Languages whose long lists are used as they are: measured, and without alphabets whose letters could be counted.
+_UNSHORTENED_LISTS = {"zh", "ko", "vi"}
+_SEARCHED_WORDS = """
 anni anno ansa caso cima cosa fine lato male mesi modo nome uomo vita vale ieri oggi
 beau gens haut mine neuf onze sein stop voie vive état cent clic
 dank ende gott jahr lang kurz mann neue teil tage tag uhr zeit zehn hoch rund wahr
@@ -42,28 +44,28 @@ anos hoje hora obra povo tipo zero área nova novo meio ano
 года году год глаз дать день душа жена лицо люди мать мир мира нога ночь окно отец путь рука свет сила стол утро вода
 дело друг дом раз час
 """
-#: What the lists forgot.
-_MORE = {"uk": "і в у на не за по при над між а о ж я ти", "sw": "vya cha la za"}
+#: Stop words that the lists lack.
+_MISSING_WORDS = {"uk": "і в у на не за по при над між а о ж я ти", "sw": "vya cha la za"}
 
 
 def stopwords(lang: str, spell: Callable[[str], str]) -> frozenset[str]:
-    """Spelled by `spell`. Empty for a language without a list."""
-    return frozenset(spelled for word in _listed(lang) if (spelled := spell(word)))
+    """Return the stop words of a language, spelled by `spell`; none for a language without a list."""
+    return frozenset(filter(None, map(spell, _select_words(lang))))
 
 
-def _listed(lang: str) -> set[str]:
+def _select_words(lang: str) -> set[str]:
     if lang == "en":
         return set(_ENGLISH.split())
-    words = {word for word in _lists().get(_NEAREST.get(lang, lang), ()) if " " not in word}
-    if len(words) > _LONG_LIST and lang not in _WHOLE:
-        longest = _SHORT_WORDS.get(lang, _SHORT_WORD)
-        words = {word for word in words if len(word) <= longest}
-    return words.union(_MORE.get(lang, "").split()) - set(_WORTH_FINDING.split())
+    words = {word for word in _load_lists().get(_LIST_OF_RELATIVE.get(lang, lang), ()) if " " not in word}
+    if len(words) > MIN_WORDS_OF_LONG_LIST and lang not in _UNSHORTENED_LISTS:
+        max_letters = _MAX_LETTERS_BY_LANGUAGE.get(lang, MAX_LETTERS_IN_LONG_LIST)
+        words = {word for word in words if len(word) <= max_letters}
+    return words.union(_MISSING_WORDS.get(lang, "").split()) - set(_SEARCHED_WORDS.split())
 
 
 @cache
-def _lists() -> dict[str, list[str]]:
-    """Read from stopwordsiso's file: importing the package takes five times as long, for its version."""
+def _load_lists() -> dict[str, list[str]]:
+    """Read the file of stopwordsiso; importing the package takes five times as long."""
     package: Any = find_spec("stopwordsiso")
     lists: dict[str, list[str]] = json.loads(Path(package.origin).with_name("stopwords-iso.json").read_bytes())
     return lists

@@ -1,5 +1,4 @@
-"""Words of any script in Latin letters: letter by letter (`romanize`), or as near to their sound as rules get
-(`transcribe`)."""
+"""Write words of any script in Latin letters: letter by letter (`romanize`), or by rules of sound (`transcribe`)."""
 
 from __future__ import annotations
 
@@ -31,13 +30,13 @@ _HIRAGANA_TO_KATAKANA = 0x60
 
 
 def romanize(word: str) -> str:
-    """The word in ASCII letters, as near to its sound as letter by letter gets; Latin words stay as they are."""
+    """Return a word in ASCII letters, letter by letter; Latin words stay as they are."""
     if all(ord(char) < 0x250 for char in word):
         return word
     from anyascii import anyascii
 
-    found: str = anyascii(word)
-    return found.strip() or word
+    romanized: str = anyascii(word)
+    return romanized.strip() or word
 
 
 def transcribe(word: str, lang: str) -> str:

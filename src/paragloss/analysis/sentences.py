@@ -1,4 +1,4 @@
-"""Where sentences begin and end, in every script (ICU's rules)."""
+"""Split texts in any script into sentences, by ICU's rules."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from paragloss.languages import normalise
 
 
 def split_sentences(text: str, lang: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each sentence, one after another, as they are asked for; together they are the whole text."""
+    """Yield (start, end) of each sentence; together they cover the whole text."""
     from icu4py.breakers import SentenceBreaker
 
     start = 0
-    # Pieces, not its places: those count UTF-16 units, which are not Python's characters.
+    # Its offsets count UTF-16 units, so the lengths of the pieces are used.
     for piece in SentenceBreaker(text, _locale(lang)):
         yield start, start + len(piece)
         start += len(piece)

@@ -1,8 +1,8 @@
-"""How a word of any script sounds, as the consonants it has: what a name keeps when another language writes it.
+"""Reduce a word of any script to the consonants it is pronounced with: what a name has in common between languages.
 
-Twenty symbols: B C D F G H J K L M N P R S T V W Z as read in English, C for ch, J for its voiced sister, X for sh, Q
-for ng. Vowels, Y and doubled letters are left out; so is W outside Latin letters, where it is as often a vowel. What
-remains different between languages (Arabic has no P) is learned: see `translation.sounds`.
+Twenty symbols: B C D F G H J K L M N P R S T V W Z as read in English, C for ch, J for its voiced counterpart, X for
+sh, Q for ng. Vowels, Y and doubled letters are left out, and W outside Latin letters, where it is as often a vowel.
+Remaining differences between languages (Arabic has no P) are learned: see `translation.sounds`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 from paragloss.analysis._words import TermCache
 
-#: Letters that say another sound than anyascii's, or nothing: Greek pairs, Hebrew and Arabic vowels, Indian nasals.
-_LETTERS = """
+#: Letters with another sound than anyascii gives them, or none: Greek pairs, Hebrew and Arabic vowels, Indian nasals.
+_LETTER_RULES = """
 μπ=b ντ=d γκ=g γγ=ng γχ=nh τζ=j τσ=ch ου=u χ=h ευ=ev αυ=av ψ=ps
 וו=v ו= ב=b פ=p ף=p כ=k ך=k ג׳=j צ׳=ch ז׳=j צ=ts ץ=ts ה= י=
 و= ي= ى= ی= ة= ه=h ع= غ=g تش=ch دج=j چ=ch ژ=j ق=k ث=th ح=h خ=kh
 ं=n ँ=n ং=n ঁ=n श=sh ष=sh শ=sh ষ=sh ஷ=sh ஃப=f ஃ= ச=s ங=n ஞ=n व=v
 ж=j дж=j х=h щ=sh ц=ts г=g ล=l ฌ=ch ซ=s
 """
-#: Groups of Latin letters, the first that fits counts, by how a script was written in them.
-_GROUPS = {
+#: Groups of Latin letters, the first that matches, by the script that was written in them.
+_GROUP_RULES = {
     "Latn": """tsch=C tch=C dsch=J sch=X tsh=C dzh=J shch=X dj=J dg(?=[eiy])=J sh=X ch=C zh=J kh=H ph=F th=T dh=D gh=G
 ck=K qu=K ng=Q x=KS q=K c(?=[eiy])=S c=K j=J""",
     "Indic": "ch=C jh=J kh=K gh=G th=T dh=D ph=F bh=B sh=X ng=Q x=KS q=K c=C j=J",
@@ -33,57 +33,60 @@ ck=K qu=K ng=Q x=KS q=K c(?=[eiy])=S c=K j=J""",
     "other": "shch=X tsh=C dzh=J sh=X ch=C zh=J kh=H ph=F th=T dh=D gh=G ng=Q x=KS q=K c=K j=J",
 }
 _PLAIN = {letter: letter.upper() for letter in "bdfghklmnprstvwz"}
-#: Of each byte that letter, and the bytes that say nothing.
-_SAID = bytes(range(256)).upper()
-_UNSAID = bytes(code for code in range(128) if chr(code) not in _PLAIN)
-#: What a group of Latin letters has in it, and doubled letters; vowels are left out anyway.
-_GROUPED, _doubled = re.compile("[chjqx]|[dn]g"), re.compile(r"([b-df-hj-np-tv-xz])\1")
-#: What becomes of what is left beside groups, which have become large letters.
-_KEPT = {code: _PLAIN.get(chr(code), "") for code in range(128)} | {ord(one): one for one in string.ascii_uppercase}
-_REST = {"Latn": _KEPT, "other": _KEPT | {ord("w"): ""}}
-#: Nobody's name is longer; what is, is no name.
-_LONGEST = 40
+#: For `bytes.translate`: each byte in upper case, and the ASCII bytes without a sound of their own.
+_UPPER_CASE = bytes(range(256)).upper()
+_SILENT_BYTES = bytes(code for code in range(128) if chr(code) not in _PLAIN)
+#: Latin letters that some rule of `_GROUP_RULES` may apply to, and doubled consonants.
+_GROUPED, _DOUBLED = re.compile("[chjqx]|[dn]g"), re.compile(r"([b-df-hj-np-tv-xz])\1")
+#: The symbol of each character that is left when groups have become capital letters.
+_LATIN_SYMBOLS = {code: _PLAIN.get(chr(code), "") for code in range(128)} | {ord(c): c for c in string.ascii_uppercase}
+_OTHER_SYMBOLS = _LATIN_SYMBOLS | {ord("w"): ""}
+#: Longer words are no names.
+MAX_NAME_LENGTH = 40
 
 
 class _Rules(NamedTuple):
+    """Replacements of letters: a pattern of all of them, and the symbol of each."""
+
     pattern: re.Pattern[str]
-    becomes: Mapping[tuple[str, bool], str]  # of letters, and whether a rule looks ahead
+    symbols: Mapping[tuple[str, bool], str]  # by the letters, and whether the rule looks ahead
 
-    def applied(self, word: str) -> str:
-        becomes = self.becomes
-        return self.pattern.sub(lambda found: becomes[found[0], found.lastindex is not None], word)
+    def apply(self, word: str) -> str:
+        symbols = self.symbols
+        return self.pattern.sub(lambda match: symbols[match[0], match.lastindex is not None], word)
 
 
-def _sound(word: str) -> str:
-    if not word or len(word) > _LONGEST:
+def _compute_phonetic_key(word: str) -> str:
+    if not word or len(word) > MAX_NAME_LENGTH:
         return ""
-    script, word = _script(word), word.lower()
+    script, word = _classify_script(word), word.lower()
     if script == "Latn" and word.isascii() and not _GROUPED.search(word):
-        return _once(word).encode().translate(_SAID, _UNSAID).decode()
+        return _merge_doubled(word).encode().translate(_UPPER_CASE, _SILENT_BYTES).decode()
     if script != "Latn":
-        word = _rules(_LETTERS).applied(_without_greek_accents(word))
-    text = _rules(_GROUPS[script]).applied(_once(_ascii(word).lower()))
-    return text.translate(_REST["Latn" if script == "Latn" else "other"])
+        word = _parse_rules(_LETTER_RULES).apply(_strip_greek_accents(word))
+    text = _parse_rules(_GROUP_RULES[script]).apply(_merge_doubled(_transliterate(word).lower()))
+    return text.translate(_LATIN_SYMBOLS if script == "Latn" else _OTHER_SYMBOLS)
 
 
-#: The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none.
-phonetic_key: Callable[[str], str] = TermCache(_sound).__getitem__
+#: Returns the consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for a word without any.
+phonetic_key: Callable[[str], str] = TermCache(_compute_phonetic_key).__getitem__
 
 
-def _once(word: str) -> str:
-    return _doubled.sub(r"\1", word) if _doubled.search(word) else word
+def _merge_doubled(word: str) -> str:
+    return _DOUBLED.sub(r"\1", word) if _DOUBLED.search(word) else word
 
 
-def _ascii(word: str) -> str:
+def _transliterate(word: str) -> str:
     if word.isascii():
         return word
     from anyascii import anyascii
 
-    found: str = anyascii(word)
-    return found
+    transliterated: str = anyascii(word)
+    return transliterated
 
 
-def _script(word: str) -> str:
+def _classify_script(word: str) -> str:
+    """Return the key of `_GROUP_RULES` that fits the letters of a word."""
     if word.isascii():
         return "Latn"
     highest = max(map(ord, word))
@@ -94,18 +97,24 @@ def _script(word: str) -> str:
     return "Hani" if 0x3400 <= highest < 0xA000 else "other"
 
 
-def _without_greek_accents(word: str) -> str:
+def _strip_greek_accents(word: str) -> str:
     if not any("\u0370" <= char < "\u0400" for char in word):
         return word
     return "".join(char for char in unicodedata.normalize("NFD", word) if not "\u0300" <= char <= "\u036f")
 
 
 @cache
-def _rules(text: str) -> _Rules:
-    """Without groups around letters, so that `re` passes over what no rule begins with."""
-    pairs = [rule.rpartition("=")[::2] for rule in text.split()]
-    if text is _LETTERS:  # what says nothing keeps two consonants apart as a vowel does
-        pairs = sorted(((letters, symbol or "a") for letters, symbol in pairs), key=lambda pair: -len(pair[0]))
-    pattern = re.compile("|".join(letters.replace("[", "([").replace("]", "])") for letters, _ in pairs))
-    ahead = [(letters.partition("(?=")[::2], symbol) for letters, symbol in pairs]
-    return _Rules(pattern, {(plain, bool(next_)): symbol for (plain, next_), symbol in ahead})
+def _parse_rules(text: str) -> _Rules:
+    """Parse rules `letters=symbol`.
+
+    The pattern has no groups around letters, so `re` skips characters that no rule begins with.
+    """
+    rules = [rule.rpartition("=")[::2] for rule in text.split()]
+    if text is _LETTER_RULES:  # a silent letter keeps two consonants apart as a vowel does
+        rules = sorted(((letters, symbol or "a") for letters, symbol in rules), key=lambda rule: -len(rule[0]))
+    pattern = re.compile("|".join(letters.replace("[", "([").replace("]", "])") for letters, _ in rules))
+    symbols = {}
+    for letters, symbol in rules:
+        plain_letters, _, lookahead = letters.partition("(?=")
+        symbols[plain_letters, bool(lookahead)] = symbol
+    return _Rules(pattern, symbols)

@@ -1,4 +1,4 @@
-"""Languages that put spaces between words: one regular expression over the text as it stands, one look-up per token."""
+"""The analyzer of languages with spaces between words: one regular expression, and one look-up per token."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ import re
 
 import numpy as np
 
-from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, word_pattern
+from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, compile_word_pattern
 from paragloss.analysis._words import TokenNormalizer
 from paragloss.types import Span, TokenizedText
 
-#: What may stand inside a word where it is not the usual apostrophes and joiners. Persian spells plural and tense
-#: endings behind a zero-width non-joiner, or a space, or nothing: cut there, all three give the same first term.
-_INSIDE = {"he": APOSTROPHES + GERSHAYIM + JOINERS, "fa": APOSTROPHES, "ckb": APOSTROPHES}
+#: The signs that may stand within a word, where they are not the usual apostrophes and joiners. Persian spells plural
+#: and tense endings behind a zero-width non-joiner, or a space, or nothing: split there, all give the same first term.
+_INNER_SIGNS = {"he": APOSTROPHES + GERSHAYIM + JOINERS, "fa": APOSTROPHES, "ckb": APOSTROPHES}
 _CLOSING = APOSTROPHES + GERSHAYIM + JOINERS
 
 
 class SpacedAnalyzer:
-    """Words between spaces and signs; hyphens, dots and underscores separate."""
+    """Finds words between spaces and signs; hyphens, dots and underscores separate words."""
 
     def __init__(self, lang: str, *, stem: bool = True, stop: bool = True) -> None:
         self.lang = lang
         self._words = TokenNormalizer(lang, stem=stem, stop=stop)
         self.token_terms = self._words.token_terms
-        self._pattern = word_pattern(_INSIDE.get(lang, APOSTROPHES + JOINERS))
+        self._pattern = compile_word_pattern(_INNER_SIGNS.get(lang, APOSTROPHES + JOINERS))
 
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pattern.findall(text))
 
-    def says_something(self, text: str) -> bool:
-        """Whether there is a word that is no stop word."""
-        return any(self._words.counts(match[0]) for match in self._pattern.finditer(text))
+    def has_content_word(self, text: str) -> bool:
+        """Tell whether a text has a word that is no stop word."""
+        return any(self._words.is_content_word(match[0]) for match in self._pattern.finditer(text))
 
     def tokens(self, text: str) -> list[tuple[int, int, str]]:
-        return [_placed(match) for match in self._pattern.finditer(text)]
+        return [_locate_word(match) for match in self._pattern.finditer(text)]
 
     def spans(self, text: str) -> list[Span]:
         return self._words.spans(self.tokens(text))
 
     def tokenize(self, text: str) -> TokenizedText:
-        parts = self._pattern.split(text)  # what stands between words, and words
-        ends = np.fromiter(map(len, parts), np.int64, len(parts)).cumsum()
-        return self._words.tokenize(text, parts[1::2], ends[:-1:2], _CLOSING)
+        parts = self._pattern.split(text)  # text between words and words, by turns
+        offsets = np.fromiter(map(len, parts), np.int64, len(parts)).cumsum()  # where each part ends
+        return self._words.tokenize(text, parts[1::2], offsets[:-1:2], _CLOSING)
 
 
-def _placed(match: re.Match[str]) -> tuple[int, int, str]:
-    """A word without the closing quotation marks that its own apostrophes can't be told from."""
+def _locate_word(match: re.Match[str]) -> tuple[int, int, str]:
+    """Return start, end and letters of a word, without closing quotation marks, which look like its apostrophes."""
     word, start = match[0].rstrip(_CLOSING), match.start()
     return start, start + len(word), word

@@ -76,8 +76,8 @@ def truncate_texts(tokenized_texts: list[TokenizedText]) -> list[TokenizedText]:
 
 
 def _truncate_text(tokens: TokenizedText) -> TokenizedText:
-    ends = tokens.starts + tokens.lengths[tokens.word_indices]
-    token_count = int(np.searchsorted(ends, MAX_TOKENIZED_CHARACTERS))
+    token_ends = tokens.starts + tokens.lengths[tokens.word_indices]
+    token_count = int(np.searchsorted(token_ends, MAX_TOKENIZED_CHARACTERS))
     if token_count == len(tokens.starts):
         return tokens
     word_indices = tokens.word_indices[:token_count]

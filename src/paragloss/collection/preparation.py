@@ -62,7 +62,7 @@ def prepared(
 def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """The terms of title and text together: those of each, where both say more than stop words."""
     cut, parts = analyzer(document.lang), [text for text in (document.title, document.text) if text]
-    if isinstance(cut, SpacedAnalyzer) and all(map(cut.says_something, parts)):
+    if isinstance(cut, SpacedAnalyzer) and all(map(cut.has_content_word, parts)):
         return [*terms.get("title", ()), *terms.get("text", ())]
     return cut.terms(document.full_text)
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from paragloss.errors import InputError, LanguageError
-from paragloss.languages import identify, name, normalise, scripts
+from paragloss.languages import identify, language_name, normalise, scripts_of
 
 #: A page that is read with less confidence may be in another script than it seems.
 CLEAR_CONFIDENCE = 70.0
@@ -81,7 +81,7 @@ def recognize_page(image: PageImage) -> list[RecognizedWord]:
     languages = _list_languages()
     orientation = detect_orientation(image)
     image = image._replace(arguments=(*image.arguments, "--psm", "3" if orientation.is_upright else "1"))
-    fitting = [lang for lang in languages if orientation.script in scripts(lang)]
+    fitting = [lang for lang in languages if orientation.script in scripts_of(lang)]
     first_choice = [lang for lang in ("en", *fitting) if lang in fitting]
     first_choice = first_choice[: 1 if orientation.script == "Latn" else 3]
     words: list[RecognizedWord] = []
@@ -90,9 +90,10 @@ def recognize_page(image: PageImage) -> list[RecognizedWord]:
     if measure_confidence(words) < CLEAR_CONFIDENCE:
         words = _try_scripts(image, words, first_choice)
     if measure_confidence(words) < CLEAR_CONFIDENCE and orientation.is_script_clear and not fitting:
+        installed = ", ".join(map(language_name, languages)) or "none"
         raise InputError(
             f"{image.arguments[0]}: written in letters ({orientation.script}) of a language that Tesseract does not "
-            f"have; install it (Debian: apt install tesseract-ocr-..., has {', '.join(map(name, languages)) or 'none'})"
+            f"have; install it (Debian: apt install tesseract-ocr-..., has {installed})"
         )
     return words
 
@@ -120,9 +121,9 @@ def _try_scripts(image: PageImage, words: list[RecognizedWord], first_choice: Se
     language_of_script: dict[str, str] = {}
     for lang in (*first_choice, "en", *languages):
         if lang in languages:
-            language_of_script.setdefault(scripts(lang)[0], lang)
+            language_of_script.setdefault(scripts_of(lang)[0], lang)
     for script, lang in list(language_of_script.items())[:_MAX_SCRIPTS_TRIED]:
-        same_script = [other for other in languages if scripts(other)[0] == script]
+        same_script = [other for other in languages if scripts_of(other)[0] == script]
         words = max(words, _recognize_twice(image, [lang], same_script), key=measure_confidence)
         if measure_confidence(words) >= CLEAR_CONFIDENCE:
             break

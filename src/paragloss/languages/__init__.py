@@ -18,6 +18,3 @@ __all__ = [
     "script_of",
     "scripts_of",
 ]
-
-# Names used until their callers are renamed.
-known, name, scripts, likelihoods = known_codes, language_name, scripts_of, language_likelihoods

@@ -1,5 +1,7 @@
-"""Models that tell languages, as they lie in memory, unpacked once into the user's cache and mapped from there:
-unpacking takes longer than everything else a search from the command line does, and 70 MB in every process."""
+"""Models that identify languages, unpacked once into the user's cache and mapped into memory from there.
+
+Unpacking takes longer than everything else a search from the command line does, and 70 MB in every process.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,19 @@ if TYPE_CHECKING:
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def unpacked(name: str, unpack: Callable[[], Arrays], sound: Callable[[Arrays], bool]) -> Arrays:
-    """From the cache if they are there and sound; where nothing can be written, unpacked each time."""
+def load_unpacked(name: str, unpack: Callable[[], Arrays], are_valid: Callable[[Arrays], bool]) -> Arrays:
+    """Load the arrays of a model from the cache.
+
+    Args:
+        name: The name of the model in the cache, with its version.
+        unpack: Unpacks the arrays. It is called if the cache lacks them or has invalid ones, and the result is cached
+            where the folder of the cache can be written.
+        are_valid: Tells whether cached arrays fit together.
+    """
     cached = artefacts.cache() / name
     with suppress(ModelError, OSError):
         arrays = {name: np.asarray(array) for name, array in artefacts.load(cached).arrays.items()}
-        if sound(arrays):
+        if are_valid(arrays):
             return arrays
     arrays = unpack()
     with suppress(OSError, ModelError):
@@ -32,12 +41,13 @@ def unpacked(name: str, unpack: Callable[[], Arrays], sound: Callable[[Arrays], 
     return arrays
 
 
-def identifier() -> LanguageIdentifier:
+def load_identifier() -> LanguageIdentifier:
+    """Load py3langid's model."""
     from py3langid import __version__
     from py3langid.langid import LanguageIdentifier
 
-    arrays = unpacked(f"py3langid-{__version__}", _packed, _sound)
-    made = LanguageIdentifier(
+    arrays = load_unpacked(f"py3langid-{__version__}", _unpack_identifier, _are_identifier_arrays_valid)
+    identifier = LanguageIdentifier(
         arrays["ptc"],
         arrays["pc"],
         arrays["classes"].tolist(),
@@ -45,17 +55,18 @@ def identifier() -> LanguageIdentifier:
         arrays["output"].data,
         tk_row=(),
     )
-    made._rowbase = (arrays["row"].astype(np.int64) << 8).tolist()  # as it does, one by one, with `tk_row`
-    return made
+    # The constructor computes this from `tk_row` number by number, which is slow.
+    identifier._rowbase = (arrays["row"].astype(np.int64) << 8).tolist()
+    return identifier
 
 
-def _sound(arrays: Arrays) -> bool:
-    states, moves = len(arrays["row"]), len(arrays["nextmove"])
-    right = len(arrays["output"]) == states and int(arrays["row"].max()) * 256 < moves
-    return right and int(arrays["output"].max()) < len(arrays["ptc"]) and moves % 256 == 0
+def _are_identifier_arrays_valid(arrays: Arrays) -> bool:
+    n_states, n_moves = len(arrays["row"]), len(arrays["nextmove"])
+    are_states_valid = len(arrays["output"]) == n_states and int(arrays["row"].max()) * 256 < n_moves
+    return are_states_valid and int(arrays["output"].max()) < len(arrays["ptc"]) and n_moves % 256 == 0
 
 
-def _packed() -> Arrays:
+def _unpack_identifier() -> Arrays:
     from py3langid.langid import MODEL_DIR, MODEL_FILE
     from py3langid.modelio import load_model
 

@@ -1,5 +1,7 @@
-"""Codes of languages and their names: ISO 639-1 where a language has one, else ISO 639-3. Those that are met often
-stand here, the other 7,700 in iso639.txt."""
+"""Codes of languages and their names: ISO 639-1 where a language has one, else ISO 639-3.
+
+The common languages are listed here, the other 7,700 in iso639.txt.
+"""
 
 from __future__ import annotations
 
@@ -50,14 +52,18 @@ quy=qu gug=gn nno=nn ydd=yi pnb=pa
 """
 
 
-#: ISO 639's word for a language that can't be told: what documents have whose text says nothing about it.
+#: ISO 639's code for an undetermined language: that of documents without letters.
 UNKNOWN = "und"
 
 
 def normalise(code: str) -> str:
-    """The base code of a language: `pt-br` -> `pt`, `eng` -> `en`, `zh_Hant` -> `zh`."""
-    base = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]
-    base_code = UNKNOWN if base == UNKNOWN else bases().get(base) or (base if base in _others() else None)
+    """Return the base code of a language: `pt-br` -> `pt`, `eng` -> `en`, `zh_Hant` -> `zh`.
+
+    Raises:
+        LanguageError: If no language has this code.
+    """
+    subtag = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]
+    base_code = bases().get(subtag) or (subtag if subtag == UNKNOWN or subtag in _rare_names() else None)
     if base_code is None:
         raise LanguageError(
             f"unknown language code {code!r}; expected an ISO 639 code such as 'en', 'pt-br' or 'swa' "
@@ -67,19 +73,19 @@ def normalise(code: str) -> str:
 
 
 def language_name(code: str) -> str:
-    """The English name of a language."""
+    """Return the English name of a language."""
     base = normalise(code)
-    return _names().get(base) or _others().get(base, "unknown")
+    return _common_names().get(base) or _rare_names().get(base, "unknown")
 
 
 def known_codes() -> tuple[str, ...]:
-    """The base codes of languages that are met often, in alphabetical order."""
-    return tuple(sorted(_names()))
+    """Return the base codes of the common languages, in alphabetical order."""
+    return tuple(sorted(_common_names()))
 
 
 @cache
 def _entries() -> tuple[tuple[tuple[str, ...], str], ...]:
-    """(codes, base code first; name) of every language."""
+    """Return the codes, base code first, and the name of each common language."""
     entries = []
     for entry in _ISO_639.replace("\n", "|").strip("|").split("|"):
         words = entry.split()
@@ -89,19 +95,20 @@ def _entries() -> tuple[tuple[tuple[str, ...], str], ...]:
 
 
 @cache
-def _names() -> dict[str, str]:
+def _common_names() -> dict[str, str]:
     return {codes[0]: name for codes, name in _entries()}
 
 
 @cache
-def _others() -> dict[str, str]:
-    """The names of languages that are seldom met."""
+def _rare_names() -> dict[str, str]:
+    """Return the names of the languages in iso639.txt."""
     lines = Path(__file__).with_name("iso639.txt").read_text(encoding="utf-8").splitlines()
     return {line[:3]: line[4:] for line in lines}
 
 
 @cache
 def bases() -> dict[str, str]:
+    """Return the base code of every code and alias of the common languages."""
     return {code: codes[0] for codes, _ in _entries() for code in codes} | dict(
         pair.split("=") for pair in _ALIASES.split()
     )

@@ -1,5 +1,7 @@
-"""Which language a few words are in: a linear classifier over hashed character n-grams, learned from open sets of
-sentences, words and names by studies/identification.py. It says how likely each of its languages is, no more."""
+"""Score how likely a few words are in each language, by a linear classifier over hashed character n-grams.
+
+Learned from open sets of sentences, words and names by studies/identification.py.
+"""
 
 from __future__ import annotations
 
@@ -13,46 +15,47 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.languages._unpacked import Arrays, unpacked
+from paragloss.languages._unpacked import Arrays, load_unpacked
 
 BUCKETS = 49_152
-_LONGEST = 5
+MAX_GRAM_LETTERS = 5
 #: Letters and the marks that go with them, in runs.
 _WORD = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff'’])+")
-#: A query is short; of anything longer the beginning will do.
-_ENOUGH = 400
+#: A query is short; only the beginning of anything longer is read.
+MAX_CHARACTERS = 400
 _FILE = Path(__file__).with_name("grams.npz")
 
 
-def grams(text: str) -> npt.NDArray[np.int32]:
-    """The buckets of a text's words and of their runs of one to five letters; a bucket may come more than once."""
-    found = []
-    for word in _WORD.findall(unicodedata.normalize("NFC", text[:_ENOUGH]).lower()):
-        marked = f"<{word}>"
-        found.append(marked)
-        for size in range(1, _LONGEST + 1):
-            found.extend(marked[at : at + size] for at in range(len(marked) - size + 1))
-    return np.array([zlib.crc32(gram.encode("utf-8", "replace")) % BUCKETS for gram in found], np.int32)
+def hash_grams(text: str) -> npt.NDArray[np.int32]:
+    """Return the buckets of a text's words and of their runs of one to five letters, as often as they occur."""
+    grams: list[str] = []
+    for word in _WORD.findall(unicodedata.normalize("NFC", text[:MAX_CHARACTERS]).lower()):
+        marked_word = f"<{word}>"
+        grams.append(marked_word)
+        for size in range(1, MAX_GRAM_LETTERS + 1):
+            grams.extend(marked_word[start : start + size] for start in range(len(marked_word) - size + 1))
+    return np.array([zlib.crc32(gram.encode("utf-8", "replace")) % BUCKETS for gram in grams], np.int32)
 
 
 def score_languages(text: str) -> Mapping[str, float]:
-    """For each language the model knows, the logarithm of how likely the text is in it, up to one number for all."""
-    weights, scale, langs = _model()
-    sums = weights[grams(text)].sum(axis=0, dtype=np.int64) * scale
+    """Return the log-likelihood of a text in each language the model knows, up to one number added to all."""
+    weights, scale, langs = _load_model()
+    sums = weights[hash_grams(text)].sum(axis=0, dtype=np.int64) * scale
     return dict(zip(langs, sums.tolist(), strict=True))
 
 
 @cache
-def _model() -> tuple[npt.NDArray[np.int8], float, tuple[str, ...]]:
+def _load_model() -> tuple[npt.NDArray[np.int8], float, tuple[str, ...]]:
+    """Return the weights (buckets, languages), what each is multiplied by, and the language codes."""
     file = _FILE.stat()
-    kept = unpacked(f"grams-{file.st_size}-{file.st_mtime_ns}", _packed, _sound)
-    return kept["weights"], kept["scale"].item(), tuple(str(lang) for lang in kept["langs"])
+    arrays = load_unpacked(f"grams-{file.st_size}-{file.st_mtime_ns}", _unpack_model, _are_arrays_valid)
+    return arrays["weights"], arrays["scale"].item(), tuple(str(lang) for lang in arrays["langs"])
 
 
-def _sound(kept: Arrays) -> bool:
-    return kept["weights"].shape == (BUCKETS, len(kept["langs"]))
+def _are_arrays_valid(arrays: Arrays) -> bool:
+    return arrays["weights"].shape == (BUCKETS, len(arrays["langs"]))
 
 
-def _packed() -> Arrays:
+def _unpack_model() -> Arrays:
     with np.load(_FILE, allow_pickle=False) as packed:
         return dict(packed)

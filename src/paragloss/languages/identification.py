@@ -1,5 +1,8 @@
-"""Identifies the language of a text by py3langid's naive Bayes over byte n-grams (Lui and Baldwin, 2012) and, for short
-texts, by character n-grams learned here (`grams`). Only languages written in the text's script are considered."""
+"""Identify the language of a text.
+
+Long texts are identified by py3langid's naive Bayes over byte n-grams (Lui and Baldwin, 2012), short ones also by
+character n-grams learned here (`grams`). Only languages written in the text's script are considered.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +30,23 @@ MIN_LEAD_OF_BYTE_MODEL = 2.0
 MIN_LEAD_OVER_DECLARED = 12.0
 
 
-def identify(texts: Iterable[str], among: Collection[str] | None = None) -> list[str | None]:
+def identify(texts: Iterable[str], candidates: Collection[str] | None = None) -> list[str | None]:
     """Identify the language of each text.
 
     Args:
         texts: Texts of any length; the beginning of a long one is read.
-        among: The languages to choose from; without it all known ones.
+        candidates: The languages to choose from; without it all known ones.
 
     Returns:
         A language code for each text, None for a text without letters.
     """
-    candidates = None if among is None else frozenset(map(normalise, among))
-    return [_identify(text, candidates) for text in texts]
+    codes = None if candidates is None else frozenset(map(normalise, candidates))
+    return [_identify(text, codes) for text in texts]
 
 
-def identify_one(text: str, among: Collection[str] | None = None) -> str | None:
+def identify_one(text: str, candidates: Collection[str] | None = None) -> str | None:
     """Identify the language of one text, as `identify` does."""
-    return identify([text], among)[0]
+    return identify([text], candidates)[0]
 
 
 def identify_short(text: str, declared: str = "") -> str | None:
@@ -82,12 +85,12 @@ def _choose_short(text: str, byte_scores: Mapping[str, float]) -> str:
     return max(likelihoods, key=likelihoods.__getitem__)
 
 
-def language_likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
+def language_likelihoods(text: str, candidates: Collection[str]) -> dict[str, float]:
     """Compute how likely a few words are in each of some languages.
 
     Args:
         text: A few words, such as a query.
-        among: The candidates. Those that are not written in the text's script are left out, unless all are.
+        candidates: Language codes. Those that are not written in the text's script are left out, unless all are.
 
     Returns:
         The logarithm of each candidate's likelihood, up to one number for all; empty for a text without letters. A
@@ -96,10 +99,10 @@ def language_likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
     script = script_of(text)
     if script is None:
         return {}
-    candidates = sorted(_written_in(script, frozenset(map(normalise, among))))
-    if len(candidates) == 1:
-        return {candidates[0]: 0.0}
-    return _combine_scores(grams.score_languages(text), _score_by_bytes(text, None), candidates)
+    codes = sorted(_written_in(script, frozenset(map(normalise, candidates))))
+    if len(codes) == 1:
+        return {codes[0]: 0.0}
+    return _combine_scores(grams.score_languages(text), _score_by_bytes(text, None), codes)
 
 
 def _combine_scores(
@@ -129,27 +132,27 @@ def _score_by_bytes(text: str, candidates: Collection[str] | None) -> dict[str, 
     return scores
 
 
-def _identify(text: str, among: frozenset[str] | None) -> str | None:
+def _identify(text: str, candidates: frozenset[str] | None) -> str | None:
     text = text[:MAX_CHARACTERS]
     script = script_of(text)
     if script is None:
         return None
-    candidates = _written_in(script, among)
-    if len(candidates) == 1:
-        return next(iter(candidates))
-    return next(iter(_score_by_bytes(text, candidates)), min(candidates))
+    codes = _written_in(script, candidates)
+    if len(codes) == 1:
+        return next(iter(codes))
+    return next(iter(_score_by_bytes(text, codes)), min(codes))
 
 
 @lru_cache(maxsize=1024)
-def _written_in(script: str, among: frozenset[str] | None) -> frozenset[str]:
-    """Return the candidates written in a script; all of them if none is, since the caller knows they are the ones."""
-    pool = among or frozenset(known_codes())
-    return frozenset(lang for lang in pool if script in scripts_of(lang)) or pool
+def _written_in(script: str, candidates: frozenset[str] | None) -> frozenset[str]:
+    """Return the candidates written in a script, or all of them if none is."""
+    codes = candidates or frozenset(known_codes())
+    return frozenset(lang for lang in codes if script in scripts_of(lang)) or codes
 
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    # Its own instance, only ever read: `rank` changes nothing, so threads may share it.
-    from paragloss.languages._unpacked import identifier
+    # `rank` changes nothing, so threads may share one instance.
+    from paragloss.languages._unpacked import load_identifier
 
-    return identifier()
+    return load_identifier()

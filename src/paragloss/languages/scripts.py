@@ -1,4 +1,4 @@
-"""Scripts: which letters a language is written in, and which a text is."""
+"""Scripts: the letters that languages and texts are written in."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ _SCRIPTS_OF = {
     for lang in langs.split()
 }
 
-#: One character of these says as much as several letters.
+#: One character of these scripts counts as several letters.
 _WEIGHTS = {"Hani": 3, "Kana": 3, "Hang": 2}
 
 
 def scripts_of(code: str) -> tuple[str, ...]:
-    """The ISO 15924 codes of the scripts a language is usually written in."""
+    """Return the ISO 15924 codes of the scripts a language is usually written in."""
     return _SCRIPTS_OF.get(normalise(code), ("Latn",))
 
 
@@ -111,14 +111,14 @@ def _weigh_scripts(text: str) -> dict[str, int]:
 
 @cache
 def foreign_letters(code: str) -> re.Pattern[str]:
-    """Letters that are neither Latin nor of a language's own scripts."""
+    """Return a pattern of letters that are neither Latin nor of a language's own scripts."""
     return re.compile(f"[{''.join(r for s, r in _SCRIPT_RANGES.items() if s not in ('Latn', *scripts_of(code)))}]")
 
 
 @lru_cache(maxsize=1 << 16)
 def _script(letter: str) -> str:
-    found = _script_pattern().match(letter)
-    return (found.lastgroup or "") if found else ""
+    match = _script_pattern().match(letter)
+    return (match.lastgroup or "") if match else ""
 
 
 @cache
