@@ -27,7 +27,7 @@ from test_two_actors import PLACE, World
 
 from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError
-from paragloss.search import journal
+from paragloss.index import journal
 from paragloss.stores import _limits, _writer_fence
 from paragloss.types import Document, Query
 
@@ -101,7 +101,7 @@ def history(world: World, seed: int) -> Counter[str]:
     rng = random.Random(seed)
     writer.BATCH = writer.SMALL = rng.randint(1, 3)
     _limits.WRITE_BATCH = rng.randint(1, 3)
-    journal.MOST = rng.randint(1, 4)
+    journal.MAX_JOURNAL_ENTRIES = rng.randint(1, 4)
     often = rng.choice((0.02, 0.1, 0.4))
     turns = Turns([rng.randrange(1, 4) if rng.random() < often else 0 for _ in range(3000)])
     world.anew(turns)

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "stores"))
 from conftest import Server
 
 from paragloss.errors import StoreError
-from paragloss.search.journal import JournaledIndex
+from paragloss.index.journal import JournaledIndex
 from paragloss.search.lexical import Lexical
 from paragloss.stores import Placement
 from paragloss.stores.cluster import ClusterStore

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from papers.corpora import Columns, data_folder, read_collection, sample_by_hash, select_multilingual
 from paragloss.evaluation import evaluate
+from paragloss.index.terms import TERMS_VECTOR, TermIndex
 from paragloss.lab import judgments
 from paragloss.search.lexical import Lexical
-from paragloss.search.terms import NAME, TermIndex
 from paragloss.search.translated import Translated
 from paragloss.statistics import Statistics
 from paragloss.stores import create_store
@@ -83,7 +83,7 @@ def open_pages(*, smoke: bool) -> Iterator[FieldedPages]:
     linked = [p for p in concepts if links.get(p.id, set()) & page_ids and p.titles.get("es") and p.titles.get("en")]
     query_pages = sample_by_hash(linked, 20 if smoke else 300, 0)
     with TemporaryDirectory() as folder:
-        store = create_store(str(Path(folder) / "mdn"), dense={}, sparse=[NAME])
+        store = create_store(str(Path(folder) / "mdn"), dense={}, sparse=[TERMS_VECTOR])
         markdown_fields = MARKDOWN_FIELDS if (data_folder() / "translated-content").is_dir() else ()
         index = TermIndex.build(store, fields=(*PLAIN_FIELDS, *markdown_fields))
         documents = [document for page in concepts for document in _make_documents(page, bool(markdown_fields))]

@@ -20,13 +20,13 @@ import numpy as np
 from papers.corpora import Columns, split_collection
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation import evaluate
+from paragloss.index.terms import TERMS_VECTOR, TermIndex
 from paragloss.lab import clicks
 from paragloss.lab.clicks.log_files import Session
 from paragloss.lab.methods import cr5, knrm, table
 from paragloss.lab.query_log import translate_log
 from paragloss.ranking import rank
 from paragloss.search.lexical import Lexical
-from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store
 from paragloss.translation import word_table
 from paragloss.types import Concept, Document, Floats, Hit, JudgedCollection, Qrels, Query, Reranker, Run, Translator
@@ -137,7 +137,7 @@ def _sample_evenly(concepts: Sequence[Concept], size: int) -> list[Concept]:
 
 def _search_bm25(documents: Mapping[str, Document], queries: Mapping[str, Query]) -> dict[str, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
-        store = create_store(str(Path(folder) / "log"), dense={}, sparse=[NAME])
+        store = create_store(str(Path(folder) / "log"), dense={}, sparse=[TERMS_VECTOR])
         index = TermIndex.build(store, fields=("text",))
         index.add(list(documents.values()))
         index.refresh()

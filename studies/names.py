@@ -33,7 +33,7 @@ from sets import folder
 from paragloss.analysis.sound import phonetic_key
 from paragloss.collection import Collection
 from paragloss.evaluation import compare, evaluate
-from paragloss.search import terms
+from paragloss.index import terms
 from paragloss.translation import default, sounds
 
 SYMBOLS = "BCDFGHJKLMNPQRSTVWXZ"

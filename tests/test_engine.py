@@ -9,8 +9,8 @@ from paragloss import demo
 from paragloss.collection import Collection, describe, load
 from paragloss.errors import InputError, LanguageError, ModelError, StoreError
 from paragloss.evaluation import evaluate, mean
+from paragloss.index.terms import TERMS_VECTOR, TermIndex
 from paragloss.lab.methods import cr5
-from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
@@ -301,7 +301,7 @@ def test_fields_that_documents_have_are_indexed_and_searched(tmp_path):
 
 
 def test_a_collection_made_with_two_fields_still_opens(tmp_path):
-    store = create_store(str(tmp_path / "c"), dense={}, sparse=[NAME])
+    store = create_store(str(tmp_path / "c"), dense={}, sparse=[TERMS_VECTOR])
     TermIndex.build(store, fields=("title", "text")).commit()
     store.close()
     with Collection.open(str(tmp_path / "c")) as engine:

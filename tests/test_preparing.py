@@ -6,8 +6,8 @@ import numpy as np
 
 from paragloss.bm25 import Layout
 from paragloss.collection import Collection, embeddings, preparation, train, writer
+from paragloss.index.terms import TermIndex
 from paragloss.lab.methods import cr5
-from paragloss.search.terms import TermIndex
 from paragloss.statistics import DRIFT
 from paragloss.types import Concept, Document
 
@@ -41,9 +41,9 @@ def test_weights_are_exact_where_that_costs_little():
 
 def test_weights_are_made_anew_once_though_documents_become_longer(tmp_path, monkeypatch):
     documents = [Document(str(i), "rain " * (20 + i // 10), "en") for i in range(60)]  # a tenth in the end
-    passes, made = [], TermIndex._refresh
+    passes, rewrite = [], TermIndex._rewrite_weights
     monkeypatch.setattr(writer, "BATCH", 10)
-    monkeypatch.setattr(TermIndex, "_refresh", lambda self, lang: (passes.append(lang), made(self, lang)))
+    monkeypatch.setattr(TermIndex, "_rewrite_weights", lambda self, lang: (passes.append(lang), rewrite(self, lang)))
     with Collection.create(str(tmp_path / "new"), meaning=False, default=False) as engine:
         engine.index(documents)
         assert passes == ["en"]

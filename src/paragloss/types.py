@@ -592,7 +592,7 @@ class Store(Protocol):
 
     @property
     def has_journal(self) -> bool:
-        """Whether a journal lets others read the term statistics while they are written, see `search.journal`."""
+        """Whether a journal lets others read the term statistics while they are written, see `index.journal`."""
         ...
 
     def add(self, records: Sequence[Record]) -> None:

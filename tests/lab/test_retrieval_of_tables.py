@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from paragloss.index.terms import TermIndex
 from paragloss.search.structured import Tempered
-from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation
 

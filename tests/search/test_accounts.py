@@ -7,6 +7,7 @@ import pytest
 from fakes import Listed, Shortest, WordForWord
 
 from paragloss.collection.retrieval import mix_readings
+from paragloss.index.terms import TermIndex
 from paragloss.search.dense import Dense
 from paragloss.search.evidence import NOTHING, add_explanations
 from paragloss.search.expanded import Expanded
@@ -16,7 +17,6 @@ from paragloss.search.merged import Merged
 from paragloss.search.nested import Nested
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import Probabilistic, Synonymous, Tempered
-from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import CombinedTranslator

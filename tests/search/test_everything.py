@@ -9,10 +9,10 @@ import pytest
 from paragloss.bm25 import Layout
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
+from paragloss.index.terms import TermIndex
 from paragloss.search import parts as made
 from paragloss.search.parts import Parts, SearchContext
 from paragloss.search.pipeline import build, list_part_options
-from paragloss.search.terms import TermIndex
 from paragloss.statistics import Statistics
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query

@@ -9,10 +9,10 @@ from functools import partial
 import pytest
 from reference import Words
 
+from paragloss.index.terms import TermIndex
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
 from paragloss.search.structured import Probabilistic
-from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation

@@ -3,8 +3,8 @@
 import pytest
 
 from paragloss.bm25 import Layout, hashed
-from paragloss.search.indexed_fields import language_of, named, text_of, translation, weights
-from paragloss.search.terms import counted
+from paragloss.index.fields import choose_field_weights, language_of, list_own_fields, read_field, translation_field
+from paragloss.index.terms import count_documents
 from paragloss.statistics import Statistics
 from paragloss.types import Document
 
@@ -12,8 +12,8 @@ STATISTICS = Statistics(Layout(("title", "text", "headings", "aliases", "text@en
 
 
 def test_translations_and_what_words_hold_are_no_fields_to_name():
-    assert named(STATISTICS) == ["title", "text", "headings", "aliases"]
-    assert translation("en") == "text@en"
+    assert list_own_fields(STATISTICS) == ["title", "text", "headings", "aliases"]
+    assert translation_field("en") == "text@en"
     assert (language_of("text@en"), language_of("text")) == ("en", "")
 
 
@@ -27,7 +27,7 @@ def test_translations_and_what_words_hold_are_no_fields_to_name():
     ],
 )
 def test_what_each_field_counts(said, found):
-    assert weights(STATISTICS, said) == found
+    assert choose_field_weights(STATISTICS, said) == found
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_what_each_field_counts(said, found):
 )
 def test_an_address_is_read_as_the_words_in_it(address, words):
     document = Document("d", "a text", "en", "a title", {"url": address, "strong": "as_it_is"})
-    assert text_of(document, "url") == words
-    assert [text_of(document, field) for field in ("text", "title", "strong", "headings")] == [
+    assert read_field(document, "url") == words
+    assert [read_field(document, field) for field in ("text", "title", "strong", "headings")] == [
         "a text",
         "a title",
         "as_it_is",
@@ -52,7 +52,7 @@ def test_an_address_is_read_as_the_words_in_it(address, words):
 def test_a_translation_is_cut_by_its_own_language():
     layout = Layout(("text", "text@en"))
     document = Document("d", "les chevaux", "fr", fields={"text@en": "the horses"})
-    bags = counted(layout, [document]).bags
+    bags = count_documents(layout, [document]).bags
     assert bags.length.tolist() == [1, 1]  # neither article
     horse = layout.ids(layout.field("text@en"), [hashed("fr")["hors"]])
     assert horse[0] in bags.ids  # a term of English, of a document in French

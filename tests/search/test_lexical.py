@@ -15,8 +15,8 @@ import pytest
 from reference import Plain, Words
 
 from paragloss.errors import StoreError
+from paragloss.index.terms import TermIndex
 from paragloss.search.lexical import Lexical
-from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation
 

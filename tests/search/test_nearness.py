@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from fakes import Listed
 
+from paragloss.encoders import explanations
 from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.encoders.explanations import left_out
 from paragloss.encoders.hubness import Queries
 from paragloss.encoders.kernel_ranker import Knrm
-from paragloss.search import vector_evidence
 from paragloss.search.dense import Dense
 from paragloss.search.reranked import Reranked
-from paragloss.search.vector_evidence import left_out
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Contribution, Document, Query, Record
 from paragloss.vocabulary import Vocabulary
@@ -52,7 +52,7 @@ def test_a_sum_of_words_is_accounted_for_pair_by_pair():
 
 @pytest.mark.parametrize(("named", "rest"), [(2, [0.6]), (3, [0.0]), (4, [])])
 def test_pairs_beyond_those_that_are_named_are_one_share(monkeypatch, named, rest):
-    monkeypatch.setattr(vector_evidence, "PAIRS", named)
+    monkeypatch.setattr(explanations, "PAIRS", named)
     shares, _ = near(Dense(None, bag(), name="m"), BOTH, DOCUMENT, 2.4 / LENGTHS)
     assert [share.score for share in shares[named:]] == [pytest.approx(part / LENGTHS, abs=1e-7) for part in rest]
     assert all(share[:3] == ("", "", "m") for share in shares[named:])

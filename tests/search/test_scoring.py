@@ -9,6 +9,7 @@ import pytest
 from paragloss.collection import Collection
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.retrieval import collect_candidates
+from paragloss.index.terms import TermIndex
 from paragloss.search.clause_table import build_clause_table
 from paragloss.search.clauses import cut_query
 from paragloss.search.scoring import (
@@ -21,7 +22,6 @@ from paragloss.search.scoring import (
     shipped_model,
 )
 from paragloss.search.similarity import Background, expected_best_of
-from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Query
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from reference import Plain, Words
 
+from paragloss.index.terms import TermIndex
 from paragloss.search.lexical import Lexical
 from paragloss.search.nested import Nested
 from paragloss.search.structured import Probabilistic, Synonymous, Tempered
-from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation
 

@@ -1,7 +1,7 @@
 """What a document holds inside its words, as it is indexed: names by sound, in other scripts as they are written."""
 
 from paragloss.analysis import analyzer
-from paragloss.search import terms
+from paragloss.index import terms
 from paragloss.types import Document
 
 
@@ -11,7 +11,7 @@ def held(document, monkeypatch):
     monkeypatch.setattr(terms, "list_subword_terms", lambda terms, *said: seen.append((len(terms), *said)) or ["held"])
     found = {field: analyzer(document.lang).terms(getattr(document, field)) for field in ("title", "text")}
     cut = analyzer(document.lang).tokenize(document.text)
-    assert terms._inner(document, found, cut, analyzer) == ["held"]
+    assert terms._list_subwords(document, found, cut, analyzer) == ["held"]
     return seen[0]
 
 

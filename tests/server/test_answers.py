@@ -4,8 +4,8 @@ import pytest
 
 from paragloss import demo
 from paragloss.collection import Collection
+from paragloss.collection.deadline import Deadline
 from paragloss.errors import DeadlineError
-from paragloss.search.deadline import Deadline
 from paragloss.server import answers
 
 

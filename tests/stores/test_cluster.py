@@ -15,10 +15,10 @@ from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.collection.integrity import check
 from paragloss.errors import InUseError, StoreError
-from paragloss.search import journal
-from paragloss.search.journal import JournaledIndex
+from paragloss.index import journal
+from paragloss.index.journal import JournaledIndex
+from paragloss.index.terms import TermIndex, recount
 from paragloss.search.lexical import Lexical
-from paragloss.search.terms import TermIndex, recount
 from paragloss.statistics import Statistics
 from paragloss.stores import Placement, _writer_fence, open_store
 from paragloss.stores.cluster import ClusterStore
@@ -132,7 +132,7 @@ def test_writing_goes_on_while_a_node_is_away(start_server):
         with ClusterStore.open(nodes[1].url, f"k{replicas}", timeout=240) as other:
             assert store.count() == other.count() == 30
             assert {record.document.text for record in other.get(["d0", "d10", "d29"])} == {"snow", "rain falls"}
-            assert journal.read(other)[0].df("text", "en", ["snow", "rain"]).tolist() == [10, 20]
+            assert journal.read_statistics(other)[0].df("text", "en", ["snow", "rain"]).tolist() == [10, 20]
         store.close()
 
 

@@ -16,8 +16,8 @@ import qdrant_edge as edge
 
 from paragloss.bm25 import Layout
 from paragloss.errors import StoreError
+from paragloss.index.terms import TermIndex, recount
 from paragloss.search.lexical import Lexical
-from paragloss.search.terms import TermIndex, recount
 from paragloss.statistics import Statistics
 from paragloss.stores import _engine_jobs, collection_exists, open_store
 from paragloss.stores._shard import Shard

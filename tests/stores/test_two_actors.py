@@ -21,9 +21,9 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.errors import InUseError, ParaglossError, StoreError
-from paragloss.search import journal
-from paragloss.search.journal import JournaledIndex
-from paragloss.search.terms import recount
+from paragloss.index import journal
+from paragloss.index.journal import JournaledIndex
+from paragloss.index.terms import recount
 from paragloss.statistics import Statistics
 from paragloss.stores import _server_blobs, _writer_fence, cluster, open_store
 from paragloss.stores._schema import VectorSchema
@@ -76,7 +76,7 @@ class World:
     def counted(self):
         """Whoever reads now knows what there is."""
         with open_store(PLACE) as store:
-            read, whole, _, _ = journal.read(store)
+            read, whole, _, _ = journal.read_statistics(store)
             counted = Statistics(read.layout)
             recount(store, counted)
             assert whole

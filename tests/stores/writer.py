@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.search.terms import TermIndex
+from paragloss.index.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document
 

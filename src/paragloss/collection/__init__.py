@@ -2,9 +2,9 @@
 
 from paragloss.collection.arguments import CollectionKeywords, SearchKeywords, SearchOptions
 from paragloss.collection.collection import Answer, Collection, IndexReport, describe
+from paragloss.collection.deadline import Deadline
 from paragloss.collection.display import Result
 from paragloss.collection.models import add_language, load, train, translator
-from paragloss.search.deadline import Deadline
 
 __all__ = [
     "Answer",

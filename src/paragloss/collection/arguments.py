@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
+from paragloss.collection.deadline import Deadline
 from paragloss.formats.text import OnError
-from paragloss.search.deadline import Deadline
 from paragloss.stores import Placement
 from paragloss.types import Where
 

@@ -32,6 +32,7 @@ from paragloss.collection.arguments import (
     SearchKeywords,
     SearchOptions,
 )
+from paragloss.collection.deadline import Deadline
 from paragloss.collection.models import about, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
@@ -42,8 +43,7 @@ from paragloss.encoders.pretrained import MEANING
 from paragloss.formats.file_ids import is_inside
 from paragloss.formats.text import OnError
 from paragloss.gloss import Gloss
-from paragloss.search import terms
-from paragloss.search.deadline import Deadline
+from paragloss.index import terms
 from paragloss.search.parts import remembered
 from paragloss.stores import collection_exists
 from paragloss.translation.glossary import Pair
@@ -121,7 +121,7 @@ class Collection:
     def versions(self) -> tuple[str, str]:
         """What another process must have read to search as this one does: the terms' counts, and everything else but
         documents. Each changes when that does."""
-        return self.state.store.get_blob_change_markers(terms.STATISTICS)
+        return self.state.store.get_blob_change_markers(terms.STATISTICS_BLOB)
 
     def catch_up(self) -> None:
         """Take in what another process has written since."""
@@ -130,7 +130,7 @@ class Collection:
     def read_ahead(self) -> Iterator[int]:
         """What searches would read bit by bit, into memory, as far as there is room for it: step by step, with how many
         documents were read so far. A server's collection is read by the server itself."""
-        return self.state.store.preload_sparse(terms.NAME)
+        return self.state.store.preload_sparse(terms.TERMS_VECTOR)
 
     def tend(self) -> None:
         """What makes searching quick once many documents have been added: a graph of their vectors, where one is due.

@@ -15,9 +15,9 @@ from paragloss.collection.state import State
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.gloss import Gloss, lexicon
 from paragloss.gloss import glosses as glossed
+from paragloss.index.fields import SUBWORD_FIELDS
 from paragloss.search import pipeline as pipelines
 from paragloss.search import plan
-from paragloss.search.indexed_fields import SUBWORD_FIELDS
 from paragloss.translation.language_support import describe_support
 from paragloss.types import Query, Translator
 

@@ -16,8 +16,8 @@ from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.gloss import contributions, snippet
-from paragloss.search.indexed_fields import INNER
-from paragloss.search.terms import NAME
+from paragloss.index.fields import INNER
+from paragloss.index.terms import TERMS_VECTOR
 from paragloss.translation.subword_terms import find_subword_matches
 from paragloss.types import Document, Query, QueryForms, Record, TokenizedText
 
@@ -96,7 +96,7 @@ class Matcher:
     @cached_property
     def _indexed(self) -> dict[str, Ids]:
         """The ids of the documents' terms in the index."""
-        _, rows = self._state.store.read_sparse(NAME, self._ids)
+        _, rows = self._state.store.read_sparse(TERMS_VECTOR, self._ids)
         return dict(zip(self._ids, np.split(rows.indices, np.cumsum(rows.sizes)[:-1]), strict=True))
 
     def passage(self, record: Record) -> tuple[int, int] | None:

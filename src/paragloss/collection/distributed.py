@@ -24,7 +24,7 @@ from paragloss.collection.sources import open_roots
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.file_ids import IndexedFolders
-from paragloss.search.terms import Counted
+from paragloss.index.terms import CountedDocuments
 from paragloss.stores import messages, model_files, open_store
 
 _NOTE = "part-"
@@ -110,7 +110,7 @@ def spread(
             failed += [wrong] if wrong else []
             for documents, counted, dense in _unpacked(data):
                 unchanged = read_unchanged_vectors(store, engine.state.models, documents)
-                engine.state.index.add(documents, {**dense, **unchanged}, ready=counted)
+                engine.state.index.add(documents, {**dense, **unchanged}, counted=counted)
                 read_ += len(documents)
                 if progress:
                     progress(read_)
@@ -127,7 +127,7 @@ def _write(engine: Collection, ready: Prepared) -> None:
         return
     state.memory.clear()
     unchanged = read_unchanged_vectors(state.store, state.models, documents)
-    state.index.add(documents, {**ready.dense, **unchanged}, ready=ready.counted)
+    state.index.add(documents, {**ready.dense, **unchanged}, counted=ready.counted)
 
 
 def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
@@ -149,7 +149,7 @@ def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
 
 def _unpacked(data: bytes) -> Iterator[Prepared]:
     for documents, bags, packed_tokens, signatures, dense in messages.decode_message(data):
-        yield Prepared(documents, Counted(Bags(*bags), packed_tokens, signatures), dense)
+        yield Prepared(documents, CountedDocuments(Bags(*bags), packed_tokens, signatures), dense)
 
 
 def _at_home(document: Any, part: Part) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paragloss import languages
 from paragloss.errors import InputError
-from paragloss.search.indexed_fields import translation
+from paragloss.index.fields import translation_field
 from paragloss.stores import AnyStore
 from paragloss.translation.machine import TranslationCache, translate_documents
 from paragloss.types import Document
@@ -75,7 +75,7 @@ def translated(documents: Sequence[Document], machine: Machine, store: AnyStore)
             home = store.path
             with TranslationCache(Path(home) / _KEPT, engine) if home else nullcontext(engine) as remembering:
                 made |= {d.id: f"{d.title}\n{d.text}" for d in translate_documents(some, remembering, machine.to)}
-    field = translation(machine.to)
+    field = translation_field(machine.to)
     return [d._replace(fields={**d.fields, field: made[d.id]}) if d.id in made else d for d in documents]
 
 

@@ -20,9 +20,9 @@ from paragloss.collection.opening import check_finished
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.errors import InputError, ParaglossError, UnfinishedError
-from paragloss.search import journal
-from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS
-from paragloss.search.terms import NAME, recount, vectors_of
+from paragloss.index import journal
+from paragloss.index.fields import FIELDS, SUBWORD_FIELDS
+from paragloss.index.terms import TERMS_VECTOR, read_term_vectors, recount
 from paragloss.statistics import Statistics
 from paragloss.stores import (
     AnyStore,
@@ -73,11 +73,11 @@ def _documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[
     findings, seen = [], 0
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
-    told, whole, _, entries = journal.read(store)
+    told, whole, _, entries = journal.read_statistics(store)
     counted = Statistics(told.layout)
     for records in store.scroll(vectors=True):
         seen += len(records)
-        counted.count([record.document.lang for record in records], vectors_of(records))
+        counted.count([record.document.lang for record in records], read_term_vectors(records))
         findings += [f for record in records for f in _record(record)]
         if progress:
             progress(seen)
@@ -91,7 +91,7 @@ def _documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[
 
 
 def _record(record: Record) -> list[Finding]:
-    if NAME not in record.sparse and (record.document.text or record.document.title).strip():
+    if TERMS_VECTOR not in record.sparse and (record.document.text or record.document.title).strip():
         return [Finding(f"document {record.document.id!r} has lost its terms", "index it again")]
     return []
 
@@ -172,7 +172,7 @@ def _salvage(old: AnyStore, home: Path, target: Path, progress: Callable[[int], 
     shape = old.schema
     layout = {"multivectors": shape["several"], "precision": shape["precision"]}
     kept, lost = 0, 0
-    with create_store(target, dense=shape["dense"], sparse=[NAME], **layout) as new:
+    with create_store(target, dense=shape["dense"], sparse=[TERMS_VECTOR], **layout) as new:
         for records, damaged_count in old.salvage_records():
             new.add(records)
             kept, lost = kept + len(records), lost + damaged_count

@@ -13,9 +13,9 @@ from paragloss.collection.models import given, load, name_of
 from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
-from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS, translation
-from paragloss.search.journal import index_of
-from paragloss.search.terms import NAME, STATISTICS
+from paragloss.index.fields import FIELDS, SUBWORD_FIELDS, translation_field
+from paragloss.index.journal import choose_index_class
+from paragloss.index.terms import STATISTICS_BLOB, TERMS_VECTOR
 from paragloss.stores import AnyStore, collection_exists, create_store, open_store
 
 #: Blob of a collection that is being filled by a copy or a restored backup, until it is whole.
@@ -35,14 +35,14 @@ def create(location: str, options: CollectionOptions) -> State:
     store = create_store(
         location,
         dense=model_records.list_vector_sizes(loaded),
-        sparse=[NAME],
+        sparse=[TERMS_VECTOR],
         multivectors=list(deferred_encoders(loaded)),
         precision=dict.fromkeys(model_records.list_vector_sizes(deferred_encoders(loaded)), options.precision),
         placement=options.placement,
     )
     try:
-        more = [translation(translator.to)] if translator.to else []
-        index = index_of(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *more])
+        more = [translation_field(translator.to)] if translator.to else []
+        index = choose_index_class(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *more])
         if translator.engine:
             document_translation.write(store, translator)
         for path in models:
@@ -87,7 +87,7 @@ def open(location: str, *, default: bool = True, build_empty: bool = False) -> S
     store = open_store(location)
     try:
         check_finished(store, location, build_empty=build_empty)
-        return State(location, store, index_of(store).open_or_build(store), default=default)
+        return State(location, store, choose_index_class(store).open_or_build(store), default=default)
     except BaseException as error:
         store.close()
         if isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError):
@@ -98,7 +98,7 @@ def open(location: str, *, default: bool = True, build_empty: bool = False) -> S
 
 def check_finished(store: AnyStore, location: str, *, build_empty: bool = False) -> None:
     """Raise UnfinishedError for a collection that a copy, a restored backup or a creation has left unfinished."""
-    if store.read_blob(STATISTICS) is not None:
+    if store.read_blob(STATISTICS_BLOB) is not None:
         return
     if store.read_blob(COPYING) is not None:
         raise UnfinishedError(

@@ -17,7 +17,7 @@ from paragloss.collection.document_languages import assign_languages
 from paragloss.collection.embeddings import encoded, storing
 from paragloss.collection.models import load
 from paragloss.errors import StoreError
-from paragloss.search.terms import Counted, analysed, counting
+from paragloss.index.terms import CountedDocuments, analyze_document, count_analyzed
 from paragloss.types import Document, Encoder, Floats
 
 #: So many batches are prepared in this process: others take a second or two to start.
@@ -30,7 +30,7 @@ class Prepared(NamedTuple):
     """Documents that say their language, their counted terms, and a row for each and every quick encoder."""
 
     documents: list[Document]
-    counted: Counted
+    counted: CountedDocuments
     dense: dict[str, Floats]
 
 
@@ -54,9 +54,9 @@ def prepared(
     """Batches as they come, in this process."""
     for batch in batches:
         documents = assign_languages(batch, lang)
-        analyses = [analysed(layout, document) for document in documents]
+        analyses = [analyze_document(layout, document) for document in documents]
         terms = [_whole(d, each.terms) for d, each in zip(documents, analyses, strict=True)] if models else []
-        yield Prepared(documents, counting(layout, documents, analyses), _rows(models, documents, terms))
+        yield Prepared(documents, count_analyzed(layout, documents, analyses), _rows(models, documents, terms))
 
 
 def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -101,7 +101,7 @@ def side_by_side(
 
 class _Packed(NamedTuple):
     langs: list[str]
-    counted: Counted
+    counted: CountedDocuments
     dense: dict[str, Floats]
 
 

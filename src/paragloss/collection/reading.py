@@ -11,11 +11,11 @@ from paragloss.analysis import analyzer
 from paragloss.analysis.tokenization import read_tokenized_texts
 from paragloss.collection import retrieval
 from paragloss.collection.arguments import SearchOptions
+from paragloss.collection.deadline import Deadline
 from paragloss.collection.display import Matcher
 from paragloss.collection.state import State
 from paragloss.formats.markdown import BULLET
 from paragloss.gloss.snippets import MARKED, best_window
-from paragloss.search.deadline import Deadline
 from paragloss.types import Document, Record, TokenizedText
 
 #: Characters of a piece, of what stands before the best passage in the first one, and of a paragraph: what has no

@@ -15,6 +15,7 @@ from paragloss.analysis.tokenization import read_tokenized_texts
 from paragloss.collection import coverage, explanation
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.coverage import Understood
+from paragloss.collection.deadline import Deadline
 from paragloss.collection.display import Matcher, Result, result
 from paragloss.collection.query_language import FALLBACK, Guess, bounded, checked, expected, likely
 from paragloss.collection.query_language import guesses as guessed
@@ -24,7 +25,6 @@ from paragloss.errors import InputError
 from paragloss.formats.numbers import get_document_day
 from paragloss.search import pipeline as pipelines
 from paragloss.search import plan
-from paragloss.search.deadline import Deadline
 from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
 from paragloss.search.merged import merge_rankings

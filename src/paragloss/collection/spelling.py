@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from paragloss.analysis import analyzer
+from paragloss.collection.deadline import Deadline
 from paragloss.languages import scripts_of
-from paragloss.search.deadline import Deadline
 from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
 from paragloss.types import Query

@@ -9,13 +9,13 @@ from contextlib import suppress
 from typing import Any
 
 from paragloss.collection import document_translation, model_records
+from paragloss.collection.deadline import Deadline, timed
 from paragloss.collection.models import load
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.errors import ConsentError, StoreError
+from paragloss.index.terms import TermIndex
 from paragloss.search import pipeline as pipelines
-from paragloss.search.deadline import Deadline, timed
-from paragloss.search.terms import TermIndex
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import EmbeddingTranslator

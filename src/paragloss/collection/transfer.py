@@ -23,15 +23,15 @@ from paragloss.collection.models import foreign, load, name_of
 from paragloss.collection.opening import COPYING
 from paragloss.encoders import published
 from paragloss.errors import ClosedError, InputError, ModelError, StoreError
-from paragloss.search.terms import STATISTICS, vectors_of
+from paragloss.index.terms import STATISTICS_BLOB, read_term_vectors
 from paragloss.statistics import Statistics
 from paragloss.stores import AnyStore, Placement, collection_exists, create_store, model_files, open_store
 from paragloss.types import Encoder, Record
 
 #: Blobs that belong to one folder or server, and are not copied.
-_UNCOPIED_BLOBS = ("lease", "collection", STATISTICS, "graph", COPYING)
+_UNCOPIED_BLOBS = ("lease", "collection", STATISTICS_BLOB, "graph", COPYING)
 #: Prefixes of blobs that are copied otherwise or rebuilt: files of models, and what was counted of batches.
-_UNCOPIED_PREFIXES = ("model-", "file-", "batch-", f"{STATISTICS}-")
+_UNCOPIED_PREFIXES = ("model-", "file-", "batch-", f"{STATISTICS_BLOB}-")
 #: Is told how many documents have been copied so far.
 CopyProgress = Callable[[int], None] | None
 _DIGEST_MODULUS = 2**128
@@ -60,7 +60,7 @@ class ContentsDigest(NamedTuple):
 
 def read_contents(store: AnyStore, location: str) -> Contents:
     """Return what an open collection holds; its documents are read when they are iterated."""
-    data = store.read_blob(STATISTICS)
+    data = store.read_blob(STATISTICS_BLOB)
     if data is None:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
     blobs = {}
@@ -154,7 +154,7 @@ def fill(target: str, contents: Contents, *, placement: Placement | None = None,
     store = _open_target(target, contents.shape, placement)
     try:
         with store.write_session():
-            if store.read_blob(STATISTICS) is not None:
+            if store.read_blob(STATISTICS_BLOB) is not None:
                 return _verify_finished(store, contents, target, progress)
             return _fill_store(store, contents, target, progress)
     except (InputError, ModelError):
@@ -176,7 +176,7 @@ def _open_target(target: str, shape: Mapping[str, Any], placement: Placement | N
     store = open_store(target)
     try:
         is_copy = store.read_blob(COPYING) is not None or not store.count()  # or killed before it could be marked
-        if not is_copy or (store.read_blob(STATISTICS) is not None and store.schema != shape):
+        if not is_copy or (store.read_blob(STATISTICS_BLOB) is not None and store.schema != shape):
             raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
         if store.schema != shape:
             raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
@@ -202,7 +202,7 @@ def _fill_store(store: AnyStore, contents: Contents, target: str, progress: Copy
         if progress:
             progress(expected.n_documents)
     statistics = _verify_copy(store, contents.layout, expected, target)
-    store.write_blob(STATISTICS, statistics.to_bytes(records=expected.n_documents))
+    store.write_blob(STATISTICS_BLOB, statistics.to_bytes(records=expected.n_documents))
     store.mark_statistics_current()
     return expected.n_documents
 
@@ -238,7 +238,7 @@ def _verify_copy(store: AnyStore, layout: Layout, expected: ContentsDigest, targ
     """Return the statistics of the documents in a store; StoreError if they are not those that were read."""
     statistics, actual = Statistics(layout), ContentsDigest()
     for records in store.scroll(vectors=True):
-        statistics.count([record.document.lang for record in records], vectors_of(records))
+        statistics.count([record.document.lang for record in records], read_term_vectors(records))
         actual = actual.add([digest(record) for record in records])
     if actual != expected:
         raise StoreError(

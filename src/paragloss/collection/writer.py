@@ -84,7 +84,7 @@ def index(
         for ready, counted, dense in _prepared(state, _batches(documents, BATCH), options.lang, options.workers):
             old = read_unchanged_vectors(state.store, state.models, ready)
             begin()
-            state.index.add(ready, {**dense, **old}, ready=counted, drift=_ROUGH)
+            state.index.add(ready, {**dense, **old}, counted=counted, drift=_ROUGH)
             done += len(ready)
             _warn(state, ready, warned)
             if options.progress:

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, ranges
+from paragloss.index.fields import INNER, TITLE_SUBWORDS, translation_field
 from paragloss.search.clauses import Shares
-from paragloss.search.indexed_fields import INNER, TITLE_SUBWORDS, translation
-from paragloss.search.matches import Match
+from paragloss.search.evidence import Match
 from paragloss.statistics import Statistics, rarity, summed, tempered
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Query, SparseRows, SparseVector
@@ -239,7 +239,7 @@ class _TableBuilder:
             title_weights=self._arrange(title_weights),
             rates=self._estimate_rates(clause_df),
             title_factors=self._field_factors(TITLE_FIELDS),
-            body_factors=self._field_factors({**BODY_FIELDS, translation(self.source_language): 1.0}),
+            body_factors=self._field_factors({**BODY_FIELDS, translation_field(self.source_language): 1.0}),
             words=self.words,
             word_numbers=entries.words[order],
             request=self._make_request(entries, body_weights),
@@ -311,7 +311,7 @@ class _TableBuilder:
     def _list_document_translations(self) -> _Entries:
         """List the entries of the query's own words in the field that holds translations of documents, if there is
         one. Its terms are known by the language of the document, as those of all its fields."""
-        field = translation(self.source_language)
+        field = translation_field(self.source_language)
         ids: list[int] = []
         clauses: list[int] = []
         counts: list[float] = []
@@ -342,7 +342,7 @@ class _TableBuilder:
         totals = np.bincount(self.row_of_clause, body_weights, len(self.languages))
         clause_shares = body_weights / np.maximum(totals[self.row_of_clause], 1e-9)
         factors = TITLE_BOOST * self._field_factors(TITLE_FIELDS) + self._field_factors(
-            {**BODY_FIELDS, translation(self.source_language): 1.0}
+            {**BODY_FIELDS, translation_field(self.source_language): 1.0}
         )
         weights = (
             entries.counts * clause_shares[entries.clauses] * factors[entries.ids.astype(np.int64) // self.layout.span]

@@ -11,9 +11,8 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Doubles, hashed
-from paragloss.search.evidence import explain_matches, list_origins
-from paragloss.search.indexed_fields import INNER, SUBWORD_FIELDS
-from paragloss.search.matches import Match
+from paragloss.index.fields import INNER, SUBWORD_FIELDS
+from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import Statistics
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT
 from paragloss.types import (

@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import sieved
+from paragloss.index.fields import INNER
+from paragloss.index.terms import TERMS_VECTOR
 from paragloss.ranking import rank
 from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
 from paragloss.search.clauses import cut_query
 from paragloss.search.evidence import attribute_clauses, explain_matches, list_origins
-from paragloss.search.indexed_fields import INNER
 from paragloss.search.scoring import (
     FEATURE_NAMES,
     Candidates,
@@ -49,8 +50,6 @@ from paragloss.types import (
     Where,
 )
 
-#: The sparse vector of every document that holds its terms.
-TERMS_VECTOR = "terms"
 #: Candidates that are measured for each query: by words, and by each kind of vector. With 100 or 200 by words the first
 #: ten results of 720 queries were equally good; with 60 nDCG@10 falls by .001.
 WORD_CANDIDATES = 100

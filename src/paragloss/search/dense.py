@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from paragloss.encoders.explanations import near
 from paragloss.errors import LanguageError
-from paragloss.search.vector_evidence import near
 from paragloss.types import (
     Document,
     Encoder,

@@ -1,16 +1,16 @@
 """Explain scores: split what words contributed, and add up explanations of several searchers.
 
-Every searcher explains the score that it gave, and the parts of an explanation sum to the score. `vector_evidence`
-explains vectors and rerankers. docs/understand/why.md derives it.
+Every searcher explains the score that it gave, and the parts of an explanation sum to the score. Vectors and rerankers
+are explained in `encoders.explanations`. docs/understand/why.md derives it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from paragloss.analysis import analyzer
-from paragloss.search.matches import Match
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Contribution, Document, Query, RankedList, ScoreExplanation
 
@@ -21,6 +21,14 @@ BY_SOUND, INSIDE = "by sound", ", inside"
 NOTHING = ScoreExplanation(0.0)
 #: The part of an explanation that says what it costs that the query may be in several languages.
 DOUBT = "language of the query"
+
+
+class Match(NamedTuple):
+    """A term of the query, the word of the document that it matched, and what that added to the score."""
+
+    source: str
+    word: str
+    score: float
 
 
 def add_explanations(accounts: Iterable[ScoreExplanation]) -> ScoreExplanation:

@@ -12,8 +12,7 @@ from functools import partial
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, sparse
-from paragloss.search.evidence import explain_matches, list_origins
-from paragloss.search.matches import Match
+from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import Statistics
 from paragloss.types import (
     Analyzer,

@@ -10,7 +10,7 @@ import numpy as np
 from paragloss.bm25 import dot, sparse
 from paragloss.ranking import rank
 from paragloss.search.clauses import CANDIDATES, StructuredSearcher
-from paragloss.search.matches import Match
+from paragloss.search.evidence import Match
 from paragloss.types import Hit, Query, Ranking, SparseVector, Where
 
 

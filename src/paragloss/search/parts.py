@@ -15,11 +15,11 @@ from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.errors import InputError
+from paragloss.index.fields import choose_field_weights, translation_field
 from paragloss.search.clauses import CANDIDATES
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
-from paragloss.search.indexed_fields import translation, weights
 from paragloss.search.lexical import Lexical
 from paragloss.search.nested import Nested
 from paragloss.search.options import Fields
@@ -98,12 +98,14 @@ class SearchContext(NamedTuple):
 def bm25(search: SearchContext, *, fields: Fields | None = None) -> Searcher:
     """Search by words as they are written: names, numbers, cognates."""
     store, statistics = search.parts.store, search.parts.statistics
-    return Lexical(store, statistics, weights=weights(statistics, fields), langs=search.targets, proportional=True)
+    return Lexical(
+        store, statistics, weights=choose_field_weights(statistics, fields), langs=search.targets, proportional=True
+    )
 
 
 def translated(search: SearchContext) -> Searcher:
     """Search the documents' translations into the query's language, made when they were indexed."""
-    store, statistics, field = search.parts.store, search.parts.statistics, translation(search.source)
+    store, statistics, field = search.parts.store, search.parts.statistics, translation_field(search.source)
     if field not in statistics.layout.fields:
         raise InputError(
             f"documents here were not translated into {search.source!r}: make the collection with "
@@ -143,7 +145,7 @@ def clauses(
     (a OR b) AND (c OR d), or each for itself with its weight.
     """
     store, statistics = search.parts.store, search.parts.statistics
-    field_weights = weights(statistics, fields)
+    field_weights = choose_field_weights(statistics, fields)
     if match == "each":
         return Lexical(store, statistics, weights=field_weights, proportional=True)
     kind = {"tempered": Tempered, "psq": Probabilistic, "synonyms": Synonymous, "nested": Nested}[match]
@@ -230,7 +232,7 @@ def onward(*, to: str = "") -> str:
 def before(search: SearchContext, *, depth: int = 20, terms: int = 5, beta: float = 0.3) -> Translator:
     """Add words of the best documents in the query's own language before it is translated (Rocchio)."""
     parts, source = search.parts, search.source
-    own = Lexical(parts.store, parts.statistics, weights=weights(parts.statistics, None))
+    own = Lexical(parts.store, parts.statistics, weights=choose_field_weights(parts.statistics, None))
     return FeedbackExpander(own, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
 
 

@@ -11,10 +11,10 @@ from functools import partial
 
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained.titles import title_vector_name
+from paragloss.index.fields import FIELDS, list_own_fields
 from paragloss.search import parts as makers
 from paragloss.search.default_search import DefaultSearcher, SemanticSearchers
 from paragloss.search.grammar import Fused, Node, Part, Ranked, parse
-from paragloss.search.indexed_fields import FIELDS, named
 from paragloss.search.merged import Merged
 from paragloss.search.options import shown
 from paragloss.search.parts import Parts, SearchContext
@@ -98,7 +98,7 @@ def _get_trust(translator: Translator) -> float:
 
 def list_part_options(parts: Parts) -> dict[str, list[str]]:
     """List the parts that a pipeline for this collection may name, with their options as they are written."""
-    fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in named(parts.statistics)]
+    fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in list_own_fields(parts.statistics)]
     clause_options = [*shown(makers.clauses), *fields]
     options = {name: [*shown(make), *(fields if name == "bm25" else [])] for name, make in makers.SEARCHERS.items()}
     options |= {name: [*shown(makers.meaning), ",".join(shown(makers.words))] for name in parts.encoders}

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from paragloss.errors import InputError, LineSyntaxError
+from paragloss.index.fields import list_own_fields
 from paragloss.search import parts as makers
 from paragloss.search.grammar import Chain, Fused, Node, Part, Term, place
-from paragloss.search.indexed_fields import named
 from paragloss.search.options import bind
 from paragloss.search.parts import SearchContext
 from paragloss.translation.expansion import ChainedTranslator
@@ -34,7 +34,7 @@ class PipelineContext(NamedTuple):
 
     def bind_options(self, part: Part, *functions: Callable[..., Any]) -> list[dict[str, Any]]:
         """Return for each function the keyword arguments that the part's options give it."""
-        return bind(part, self.text, functions, named(self.search.parts.statistics))
+        return bind(part, self.text, functions, list_own_fields(self.search.parts.statistics))
 
     def call_maker(self, part: Part, maker: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
         """Call the function that makes a part; its input errors point at the part."""

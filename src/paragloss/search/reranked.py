@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from paragloss.encoders.explanations import reread
 from paragloss.ranking import rank
-from paragloss.search.vector_evidence import reread
 from paragloss.types import (
     Document,
     Floats,

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, ranges, sieved
+from paragloss.index.fields import INNER
 from paragloss.ranking import rank
 from paragloss.search.clauses import StructuredSearcher
-from paragloss.search.indexed_fields import INNER
-from paragloss.search.matches import Match
+from paragloss.search.evidence import Match
 from paragloss.statistics import POWER, RARER, rarity, summed, tempered
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Hit, Query, Ranking, SparseRows, SparseVector, Where

@@ -24,7 +24,7 @@ T = TypeVar("T")
 class BaseStore:
     """The half of `types.Store` that engines share. A subclass implements the methods at the end of this class."""
 
-    #: Whether a journal lets others read the term statistics while they are written, see `search.journal`.
+    #: Whether a journal lets others read the term statistics while they are written, see `index.journal`.
     has_journal = False
     #: The collection's folder; None if it is on a server.
     path: Path | None = None

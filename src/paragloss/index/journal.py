@@ -1,0 +1,204 @@
+"""The index of terms of a collection on a server, which others read while one process writes.
+
+The statistics on the server are a base and a journal. The journal has a small blob for each batch since the base was
+written: what the batch added, and what it replaced. A batch is acknowledged when it is in the journal, so whoever reads
+base and journal knows every acknowledged document. Entries are named after the version of the base, so a new base,
+which contains them, makes them obsolete. One process writes at a time, by a right that every write needs. A process
+that takes it from one that did not finish counts all documents again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, cast
+
+from paragloss.errors import StoreError
+from paragloss.index.terms import STATISTICS_BLOB, TermIndex, recount
+from paragloss.statistics import Statistics
+from paragloss.types import SparseVector, Store
+
+#: From this many entries on, the journal is put into a new base.
+MAX_JOURNAL_ENTRIES = 64
+
+
+class StoredStatistics(NamedTuple):
+    """The statistics of a store, from base and journal."""
+
+    statistics: Statistics
+    is_complete: bool  # whether the base was written after the last change
+    version: str | None  # of the base
+    n_entries: int
+
+
+class JournaledStore(Store, Protocol):
+    """A store that others read and write."""
+
+    def has_no_unfinished_writes(self) -> bool: ...
+
+    def delete_blob(self, name: str) -> None: ...
+
+
+class JournaledIndex(TermIndex):
+    """A `TermIndex` for a store that others read and write."""
+
+    _store: JournaledStore
+
+    def __init__(self, store: JournaledStore, statistics: Statistics, **options: Any) -> None:
+        """Use `open`."""
+        super().__init__(store, statistics, **options)
+        self._n_entries = 0  # entries of this base that are in the statistics
+        self._writer_number = -1  # the right to write with which those entries were the last
+        self._n_records = -1  # number of documents, -1 if unknown
+        self._has_entries = self._has_new_weights = False
+        self._start_batch()
+
+    @classmethod
+    def open(cls, store: Store, **options: Any) -> JournaledIndex:
+        """Open the index; raise StoreError if documents are missing."""
+        statistics, is_complete, version, n_entries = read_statistics(store)
+        if not is_complete:
+            recount(store, statistics)
+        index = cls(cast(JournaledStore, store), statistics, clean=True, **options)
+        index._version, index._n_entries = version, n_entries
+        if is_complete and not n_entries and statistics.records is not None:
+            n_stored = store.count()
+            is_changing = not index._store.has_no_unfinished_writes() or index._has_news()
+            if n_stored != statistics.records and not is_changing:
+                raise StoreError(
+                    f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found"
+                )
+        return index
+
+    def refresh(self, *, tolerance: float = 0.0) -> None:
+        """Rewrite weights as `TermIndex.refresh` does, and write a new base if any were rewritten."""
+        with self._write_lock, self._store.write_session():
+            try:
+                super().refresh(tolerance=tolerance)
+                if self._has_new_weights:  # the journal does not say how documents are weighted
+                    self._write_base()
+            except BaseException:
+                self._recover()
+                raise
+
+    def commit(self) -> None:
+        """Put the journal into the base. A process that has only read writes nothing."""
+        with self._write_lock, self._store.write_session():
+            if self._has_entries:
+                self._begin()
+                if self._has_entries:
+                    self._write_base()
+
+    def catch_up(self, *, every: float = 0.5) -> None:
+        """Read what others have written since; checks at most once in `every` seconds."""
+        if time.monotonic() - self._last_check >= every:
+            with self._write_lock:
+                self._last_check = time.monotonic()
+                if self._has_news():
+                    self._read_again()
+
+    def _has_news(self) -> bool:
+        """Return whether others have written."""
+        return self._store.blob_version(STATISTICS_BLOB) != self._version or bool(
+            self._store.blob_version(_name_entry(self._version, self._n_entries + 1))
+        )
+
+    def _read_again(self) -> None:
+        stored = read_statistics(self._store)
+        if stored.is_complete:
+            self.statistics, self._version, self._n_entries = stored.statistics, stored.version, stored.n_entries
+            self._n_records = -1
+
+    def _begin(self) -> None:
+        number, is_complete = self._store.claim_writing()
+        if number == self._writer_number:
+            return
+        if is_complete and self._has_news():
+            self._read_again()
+        if not is_complete:
+            self._recount()
+            self._write_base()
+        elif self._n_records < 0:
+            self._n_records = self._store.count()
+        self._writer_number = number
+
+    def _recount(self) -> None:
+        statistics = Statistics(self.statistics.layout)
+        self._n_records = recount(self._store, statistics)
+        self.statistics = statistics
+
+    def _count(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
+        super()._count(langs, vectors, sign=sign)
+        (self._added if sign > 0 else self._removed).count(langs, vectors)
+        self._n_records += sign * len(langs)
+
+    def _rewrite_weights(self, lang: str) -> None:
+        self._has_new_weights = True
+        super()._rewrite_weights(lang)
+
+    def _record_batch(self) -> None:
+        """Write an entry for the batch; its first line has the lengths of its two parts."""
+        parts = [self._removed.to_bytes(), self._added.to_bytes()]
+        self._start_batch()
+        sizes = json.dumps([len(part) for part in parts]).encode()
+        name = _name_entry(self._version, self._n_entries + 1)
+        self._store.write_blob(name, b"".join([sizes, b"\n", *parts]))
+        self._n_entries += 1
+        self._has_entries = True
+        if self._n_entries == MAX_JOURNAL_ENTRIES:
+            self._write_base()
+
+    def _start_batch(self) -> None:
+        self._removed, self._added = Statistics(self.statistics.layout), Statistics(self.statistics.layout)
+
+    def _recover(self) -> None:
+        """After a failed write let the next writer, with a new right to write, count what the store holds."""
+        self._start_batch()
+        self._version, self._writer_number, self._has_entries = "", -1, True
+        self._store.mark_statistics_stale()
+
+    def _write_base(self) -> None:
+        """Write a new base and delete the old journal; count again if documents are not as many as were counted."""
+        if self._store.count() != self._n_records:
+            self._recount()
+        old_version, old_entries = self._version, self._n_entries
+        self._store.write_blob(STATISTICS_BLOB, self.statistics.to_bytes(records=self._n_records))
+        self._version, self._n_entries = self._store.blob_version(STATISTICS_BLOB), 0
+        self._store.mark_statistics_current()
+        self._has_entries = self._has_new_weights = False
+        for number in range(1, old_entries + 1):
+            self._store.delete_blob(_name_entry(old_version, number))
+
+
+def read_statistics(store: Store) -> StoredStatistics:
+    """Read base and journal of a store."""
+    while True:
+        version = store.blob_version(STATISTICS_BLOB)
+        data = store.read_blob(STATISTICS_BLOB)
+        if data is None:
+            raise StoreError("this collection has no index of terms: build one when it is created")
+        statistics, is_complete = Statistics.from_bytes(data)
+        entries: list[tuple[Statistics, Statistics]] = []
+        while store.has_journal and (entry := store.read_blob(_name_entry(version, len(entries) + 1))):
+            entries.append(_parse_entry(entry))
+        if not store.has_journal or store.blob_version(STATISTICS_BLOB) == version:  # else there is a new base
+            statistics.merge([part for removed, added in entries for part in ((added, 1), (removed, -1))])
+            return StoredStatistics(statistics, is_complete, version, len(entries))
+
+
+def choose_index_class(store: Store) -> type[TermIndex]:
+    """Return the class that indexes the terms of a store: on a server others read and write meanwhile."""
+    return JournaledIndex if store.has_journal else TermIndex
+
+
+def _name_entry(version: str | None, number: int) -> str:
+    return f"{STATISTICS_BLOB}-{version}-{number}"
+
+
+def _parse_entry(data: bytes) -> tuple[Statistics, Statistics]:
+    """Return what an entry removes and what it adds."""
+    sizes, _, parts = data.partition(b"\n")
+    n_removed, n_added = json.loads(sizes)
+    removed, added = parts[:n_removed], parts[n_removed : n_removed + n_added]
+    return Statistics.from_bytes(removed)[0], Statistics.from_bytes(added)[0]

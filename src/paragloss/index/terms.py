@@ -1,0 +1,351 @@
+"""The index of terms: stores documents with their BM25 vectors, and counts their terms.
+
+The statistics are in memory while a collection is open. Before the first write they are marked unfinished in the store,
+and `commit` writes them. A collection whose statistics are unfinished (its writer was killed) is counted again from its
+documents' vectors, so statistics and documents can't differ.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.analysis import analyzer, check_yield, tokenization
+from paragloss.analysis.duplicates import compute_signature
+from paragloss.bm25 import Bags, Layout
+from paragloss.errors import StoreError
+from paragloss.index.fields import (
+    INNER,
+    SUBWORD_FIELDS,
+    TITLE_SUBWORDS,
+    language_of,
+    read_field,
+    translation_field,
+)
+from paragloss.statistics import DRIFT, Statistics
+from paragloss.translation.subword_terms import has_spoken_spellings, list_subword_terms
+from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store, TokenizedText
+
+#: The name of the sparse vector of every document that holds its terms.
+TERMS_VECTOR = "terms"
+#: The name of the blob with the statistics of the terms.
+STATISTICS_BLOB = "statistics"
+
+
+class CountedDocuments(NamedTuple):
+    """Documents whose terms are counted but not yet weighted."""
+
+    bags: Bags
+    packed_tokens: list[bytes]  # of each document, as `analysis.tokenization` packs them
+    signatures: list[bytes]  # of each document (`analysis.duplicates`)
+
+
+class AnalyzedDocument(NamedTuple):
+    """The terms of a document by field, the offsets of its words, and its signature."""
+
+    terms: dict[str, list[str]]
+    packed_tokens: bytes
+    signature: bytes
+
+
+class TermIndex:
+    """The only writer of a collection's terms; `statistics` is what searches need of them."""
+
+    def __init__(
+        self, store: Store, statistics: Statistics, *, clean: bool, analyze: Callable[[str], Analyzer] = analyzer
+    ) -> None:
+        """Use `build` or `open`. `clean` tells whether the store has these statistics."""
+        self.statistics = statistics
+        self._store = store
+        self._is_clean = clean
+        self._analyze = analyze
+        self._write_lock = threading.RLock()
+        self._n_changes = 0
+        self._packed_statistics = -1, b""  # the number of changes, and the statistics after them
+        self._version = store.blob_version(STATISTICS_BLOB)
+        self._last_check = time.monotonic()
+        self._publish()
+
+    @classmethod
+    def build(
+        cls,
+        store: Store,
+        *,
+        fields: Sequence[str] = ("title", "text"),
+        k1: float = 1.2,
+        b: float = 0.75,
+        analyze: Callable[[str], Analyzer] = analyzer,
+    ) -> TermIndex:
+        """Start the index of an empty collection. Fields other than `title` and `text` are in `Document.fields`."""
+        if store.read_blob(STATISTICS_BLOB) is not None or store.count():
+            raise StoreError("this collection has documents already: open its index, or build in a new collection")
+        statistics = Statistics(Layout(fields, k1=k1, b=b))
+        store.write_blob(STATISTICS_BLOB, statistics.to_bytes())
+        return cls(store, statistics, clean=True, analyze=analyze)
+
+    @classmethod
+    def open_or_build(cls, store: Store) -> TermIndex:
+        """Open the index; build it for an empty collection whose creation was interrupted."""
+        is_built = store.read_blob(STATISTICS_BLOB) is not None or store.count() > 0
+        return cls.open(store) if is_built else cls.build(store)
+
+    @classmethod
+    def open(cls, store: Store, *, analyze: Callable[[str], Analyzer] = analyzer) -> TermIndex:
+        """Open the index; count the terms again if its last writer was killed."""
+        data = store.read_blob(STATISTICS_BLOB)
+        if data is None:
+            raise StoreError("this collection has no index of terms: build one when it is created")
+        statistics, is_complete = Statistics.from_bytes(data)
+        if not is_complete:
+            recount(store, statistics)
+        elif statistics.records is not None and statistics.records != (n_stored := store.count()):
+            raise StoreError(
+                f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found; restore "
+                "a copy, or `paragloss repair` keeps what is whole"
+            )
+        return cls(store, statistics, clean=is_complete, analyze=analyze)
+
+    def add(
+        self,
+        documents: Sequence[Document],
+        dense: Mapping[str, Sequence[Floats | None] | Floats] | None = None,
+        *,
+        counted: CountedDocuments | None = None,
+        drift: float = DRIFT,
+    ) -> None:
+        """Insert or replace documents; they are durable when this returns.
+
+        :param dense: for each model one row per document. A row that is None or all zeros (the model does not know the
+            language or the words) is not stored.
+        :param counted: the result of `count_documents`, if it was computed before.
+        :param drift: weights that are off by more than this are computed again.
+        """
+        rows = {document.id: row for row, document in enumerate(documents)}  # the last of equal ids counts
+        if counted is None or len(rows) < len(documents):
+            distinct_documents = [documents[row] for row in rows.values()]
+            counted = count_documents(self.statistics.layout, distinct_documents, self._analyze)
+        documents = [documents[row] for row in rows.values()]
+        vectors = [_select_vectors(dense or {}, row) for row in rows.values()]
+        if "text" in self.statistics.layout.fields:
+            _check_text_lengths(documents, counted.bags, self.statistics.layout.field("text"))
+        self._write(documents, vectors, counted, drift)
+
+    def _write(
+        self,
+        documents: Sequence[Document],
+        vectors: Sequence[Mapping[str, Floats]],
+        counted: CountedDocuments,
+        drift: float,
+    ) -> None:
+        """Write documents, weighted by the statistics of the moment, and count them."""
+        languages = [document.lang for document in documents]
+        with self._change():
+            self._uncount([document.id for document in documents])
+            weighted = self.statistics.weigh(languages, counted.bags)
+            parts = zip(documents, vectors, weighted, counted.packed_tokens, counted.signatures, strict=True)
+            self._store.add(
+                [
+                    Record(document, dense, {TERMS_VECTOR: terms}, tokens, signature)
+                    for document, dense, terms, tokens, signature in parts
+                ]
+            )
+            self._count(languages, weighted)
+            self._record_batch()
+            self.refresh(tolerance=drift)
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Remove documents; return how many of them were stored."""
+        with self._change():
+            self._uncount(list(dict.fromkeys(ids)))
+            n_deleted = self._store.delete(ids)
+            self._record_batch()
+            return n_deleted
+
+    def refresh(self, *, tolerance: float = 0.0) -> None:
+        """Rewrite the weights of languages whose average length has moved by more than `tolerance`.
+
+        After refresh() scores are exactly BM25. `add` sees to it that they are never off by more than its `drift`.
+        """
+        with self._write_lock, self._store.write_session():
+            for lang in sorted(self.statistics.stale(tolerance)):
+                self._begin()
+                self._rewrite_weights(lang)
+
+    def commit(self) -> None:
+        """Write the statistics, so that opening the store needs no recount. Closing without it loses nothing."""
+        with self._write_lock:
+            if not self._is_clean:
+                data = self.statistics.to_bytes(records=self._store.count())
+                self._store.write_blob(STATISTICS_BLOB, data)
+                self._is_clean = True
+                self._version = self._store.blob_version(STATISTICS_BLOB)
+
+    def catch_up(self, *, every: float = 0.5) -> None:
+        """Read what another process has written since; checks at most once in `every` seconds."""
+        if not self._is_clean or time.monotonic() - self._last_check < every:
+            return
+        with self._write_lock:
+            self._last_check = time.monotonic()
+            version = self._store.blob_version(STATISTICS_BLOB)
+            if version is not None and version != self._version:
+                statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
+                if is_complete:
+                    self.statistics, self._version = statistics, version
+
+    def _publish(self) -> None:
+        """Let others read the current statistics while this process writes."""
+        self._store.publish_blob(STATISTICS_BLOB, lambda: str(self._n_changes), self._pack_statistics)
+
+    def _pack_statistics(self) -> bytes:
+        with self._write_lock:
+            if self._packed_statistics[0] != self._n_changes:  # every reader asks for the same bytes
+                self._packed_statistics = self._n_changes, self.statistics.to_bytes()
+            return self._packed_statistics[1]
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Count the documents written within this context even if writing fails."""
+        with self._write_lock, self._store.write_session():
+            self._begin()
+            try:
+                yield
+            except BaseException:
+                self._recover()
+                raise
+
+    def _record_batch(self) -> None:
+        """Tell other processes what was counted; readers of a folder ask the process that owns it."""
+
+    def _recover(self) -> None:
+        """Count again what the store holds after a failed write."""
+        self.statistics.clear()
+        recount(self._store, self.statistics)
+
+    def _begin(self) -> None:
+        """Become the only writer, with everything that was written before."""
+        self._store.claim_writing()
+        self._n_changes += 1
+        if self._is_clean:
+            if self._store.blob_version(STATISTICS_BLOB) not in (None, self._version):
+                self.statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
+                if not is_complete:
+                    recount(self._store, self.statistics)
+            self._publish()
+            self._store.write_blob(STATISTICS_BLOB, self.statistics.unfinished())
+            self._is_clean = False
+
+    def _uncount(self, ids: Sequence[str]) -> None:
+        """Subtract the terms of documents that are about to be replaced or removed."""
+        records = [record for record in self._store.get(ids, vectors=[TERMS_VECTOR], text=False) if record is not None]
+        self._count([record.document.lang for record in records], read_term_vectors(records), sign=-1)
+
+    def _count(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
+        self.statistics.count(langs, vectors, sign=sign)
+
+    def _rewrite_weights(self, lang: str) -> None:
+        for point_ids, vectors in self._store.scroll_sparse(TERMS_VECTOR, {"lang": [lang]}):
+            changed, old_bags = self.statistics.reweigh(lang, vectors)
+            self._store.update_sparse(TERMS_VECTOR, [point_ids[row] for row in changed], list(changed.values()))
+            self.statistics.recast(lang, old_bags)
+
+
+def count_documents(
+    layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer
+) -> CountedDocuments:
+    """Do the part of `TermIndex.add` that needs neither the store nor its statistics."""
+    return count_analyzed(layout, documents, [analyze_document(layout, document, analyze) for document in documents])
+
+
+def count_analyzed(
+    layout: Layout, documents: Sequence[Document], analyses: Sequence[AnalyzedDocument]
+) -> CountedDocuments:
+    """Count the terms of documents that were analyzed before."""
+    terms = [(document.lang, analysis.terms) for document, analysis in zip(documents, analyses, strict=True)]
+    return CountedDocuments(
+        layout.bags(terms),
+        [analysis.packed_tokens for analysis in analyses],
+        [analysis.signature for analysis in analyses],
+    )
+
+
+def analyze_document(
+    layout: Layout, document: Document, analyze: Callable[[str], Analyzer] = analyzer
+) -> AnalyzedDocument:
+    """Split the indexed fields of a document into terms."""
+    own, *foreign = tokenization.tokenize_by_language(document.text, document.lang, analyze)
+    terms = {
+        field: own.token_terms() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
+        for field in layout.fields
+        if field not in SUBWORD_FIELDS and (text := read_field(document, field))
+    }
+    if INNER in layout.fields:
+        terms[INNER] = _list_subwords(document, terms, own, analyze)
+    if TITLE_SUBWORDS in layout.fields:
+        terms[TITLE_SUBWORDS] = _list_title_subwords(document, terms.get("title", ()), analyze)
+    if "text" not in terms:
+        return AnalyzedDocument(terms, b"", b"")
+    for tokens in foreign:
+        if translation_field(tokens.lang) not in layout.fields:
+            terms[translation_field(tokens.lang)] = tokens.token_terms()
+    packed_tokens = tokenization.pack_texts(tokenization.truncate_texts([own, *foreign]))
+    return AnalyzedDocument(terms, packed_tokens, compute_signature(terms["text"]))
+
+
+def recount(store: Store, statistics: Statistics) -> int:
+    """Count every document of a store into empty statistics; return how many there are."""
+    n_documents = 0
+    for records in store.scroll(vectors=[TERMS_VECTOR], text=False):
+        statistics.count([record.document.lang for record in records], read_term_vectors(records))
+        n_documents += len(records)
+    return n_documents
+
+
+def read_term_vectors(records: Iterable[Record]) -> list[SparseVector]:
+    """Return the term vectors of records; an empty one for a record that has none."""
+    empty = SparseVector(np.zeros(0, np.uint32), np.zeros(0, np.float32))
+    return [record.sparse.get(TERMS_VECTOR, empty) for record in records]
+
+
+def _select_vectors(dense: Mapping[str, Sequence[Floats | None] | Floats], row: int) -> dict[str, Floats]:
+    """Return the vectors of one document by model, without those that are None or all zeros."""
+    vectors = {name: matrix[row] for name, matrix in dense.items()}
+    return {name: vector for name, vector in vectors.items() if vector is not None and vector.any()}
+
+
+def _list_subwords(
+    document: Document, terms: Mapping[str, Sequence[str]], tokens: TokenizedText, analyze: Callable[[str], Analyzer]
+) -> list[str]:
+    """List the parts of compounds and the sounds of names in a document's title and text."""
+    title_and_text = [*terms.get("title", ()), *terms.get("text", ())]
+    if not has_spoken_spellings(document.lang):
+        return list_subword_terms(title_and_text, document.lang)
+    words = tokens.spell_words()
+    text_spellings = [words[index] for index in tokens.word_indices.tolist()]
+    spellings = [*_spell_title(document, analyze), *text_spellings]
+    return list_subword_terms(title_and_text, document.lang, spellings)
+
+
+def _list_title_subwords(document: Document, terms: Sequence[str], analyze: Callable[[str], Analyzer]) -> list[str]:
+    """List the parts of compounds and the sounds of names in a document's title."""
+    if not has_spoken_spellings(document.lang):
+        return list_subword_terms(terms, document.lang)
+    return list_subword_terms(terms, document.lang, _spell_title(document, analyze))
+
+
+def _spell_title(document: Document, analyze: Callable[[str], Analyzer]) -> list[str]:
+    """Return the words of a title as they are written."""
+    return [document.title[span.start : span.end] for span in analyze(document.lang).spans(document.title)]
+
+
+def _check_text_lengths(documents: Sequence[Document], bags: Bags, text_field: int) -> None:
+    """Warn, with counts, of languages whose texts gave suspiciously few terms."""
+    lengths = np.zeros(len(documents), np.int64)
+    lengths[bags.row[bags.field == text_field]] = bags.length[bags.field == text_field]
+    for lang in dict.fromkeys(document.lang for document in documents):
+        rows = [row for row, document in enumerate(documents) if document.lang == lang]
+        check_yield([documents[row].text for row in rows], lengths[rows].tolist(), lang)
