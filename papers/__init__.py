@@ -2,12 +2,13 @@
 
 Each file in `papers/tables` is one recipe and declares, as module constants:
 
-- `MINUTES`: minutes of one core; `DATA`: files it reads under PARAGLOSS_DATA; `COLUMNS`: the measures of its table;
+- `DATA`: files it reads under PARAGLOSS_DATA; `COLUMNS`: the measures of its table;
 - `PARTS`: what is measured separately, usually a pair of languages; `measure(part, seed, smoke=...)` returns the rows;
-- `PAPER`: the paper's own figures (`papers.verdicts.PaperTable`), if it has any;
 - optionally `SMOKE_PARTS` (the parts of a smoke run; the first part by default), `ORIGINAL_PARTS` (parts on the paper's
   own data, with the files they need), `SEEDS` ((0, 1, 2) by default), `UNSEEDED_PARTS` (parts that draw nothing at
   random) and `plot(results)`.
+
+The papers' own figures are in `paper_figures.toml`, ours in `results.json`, those of smoke runs in `smoke.json`.
 """
 
 from __future__ import annotations

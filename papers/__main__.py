@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from papers import data_sets, invented_data, load_recipe, recipe_names, reporting, runner
-from papers.verdicts import judge_table
+from papers.verdicts import judge_table, read_paper_table
 from paragloss.errors import ParaglossError
 
 
@@ -42,6 +42,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     run.add_argument("--smoke", action="store_true", help="run on a little data, in seconds")
     run.add_argument("--out", default="results", help="folder for results; an interrupted run continues there")
     run.add_argument("--seeds", type=int, nargs="+", help="random seeds, such as 0 1 2")
+    run.add_argument("--processes", type=int, default=1, metavar="N", help="measure N parts and seeds at a time")
     run.add_argument("--part", action="append", default=[], help="run this part only; repeatable")
     data = commands.add_parser("data", help="list the data sets that recipes read, or get one")
     actions = data.add_subparsers(dest="action", required=True)
@@ -58,11 +59,13 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def list_recipes() -> int:
     """Print each recipe with its minutes, the first missing file and its title."""
+    seconds = reporting.recorded_seconds()
     for name in recipe_names():
         recipe = load_recipe(name)
         missing = runner.missing_data(recipe)
         state = f"no {missing[0]}" if missing else "ready"
-        print(f"{name:22} {recipe.MINUTES:4} min  {state:28} {runner.recipe_title(recipe)}")
+        minutes = f"{seconds[name] / 60:.0f}" if name in seconds else "?"
+        print(f"{name:22} {minutes:>4} min  {state:28} {runner.recipe_title(recipe)}")
     return 0
 
 
@@ -89,14 +92,20 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
     out = Path(options.out, f"{name}-invented" if is_invented else name)
     with invented_data.use_invented_data() if is_invented else nullcontext():
         results = runner.run_recipe(
-            name, out, smoke=options.smoke, seeds=options.seeds, parts=options.part, report=report
+            name,
+            out,
+            smoke=options.smoke,
+            seeds=options.seeds,
+            parts=options.part,
+            processes=options.processes,
+            report=report,
         )
     print(reporting.format_table(results))
     if is_invented:
         print(f"OK   {name}: runs on invented data; values mean nothing and are not compared")
         return 0
     if not options.smoke:
-        for verdict in judge_table(load_recipe(name).PAPER, results.values):
+        for verdict in judge_table(read_paper_table(name), results.values):
             print(f"- {verdict.describe()}")
     checks = list(runner.check_results(results, runner.read_recorded(smoke=options.smoke).get(name, {})))
     failures = [check for check in checks if not check.is_ok]

@@ -37,6 +37,47 @@ class PageTask(NamedTuple):
     def sample_train(self, seed: int) -> list[Concept]:
         return sample_by_hash(self.train, self.train_size, seed)
 
+    def restrict_vocabulary(self, terms: Set[str]) -> PageTask:
+        """Return the task with all words removed that are not in a vocabulary."""
+
+        def restrict(text: str, lang: str) -> str:
+            spans = analyzer(lang).spans(text)
+            return " ".join(text[span.start : span.end] for span in spans if span.term in terms)
+
+        queries = [query._replace(text=restrict(query.text, query.lang)) for query in self.queries]
+        documents = [d._replace(text=restrict(d.text, d.lang), title=restrict(d.title, d.lang)) for d in self.documents]
+        return self._replace(queries=queries, documents=documents)
+
+    def search_by_vectors(self, model: Encoder) -> Run:
+        """Rank all pages by the cosine of an encoder's vectors."""
+        documents = normalize_rows(model.encode([d.full_text for d in self.documents], self.documents[0].lang))
+        queries = normalize_rows(model.encode([query.text for query in self.queries], self.queries[0].lang))
+        doc_ids = [document.id for document in self.documents]
+        return self._remove_own_page([top(scores, doc_ids, DEPTH + 1) for scores in queries @ documents.T])
+
+    def search_by_pipeline(self, pipeline: str, models: Sequence[tuple[str, Any]] = ()) -> Run:
+        """Rank pages by one of the product's pipelines."""
+        return self._remove_own_page(run_pipeline(self.queries, self.documents, pipeline, models, DEPTH + 1))
+
+    def search_randomly(self, seed: int) -> Run:
+        """Rank all pages in a random order."""
+        rng = np.random.default_rng(seed)
+        doc_ids = [document.id for document in self.documents]
+        rankings = [top(rng.random(len(doc_ids)).astype(np.float32), doc_ids, DEPTH + 1) for _ in self.queries]
+        return self._remove_own_page(rankings)
+
+    def measure_run(self, run: Run, query_ids: Sequence[str] | None = None) -> Columns:
+        """Measure a run query by query, of all queries or of some."""
+        selected = [query.id for query in self.queries if query_ids is None or query.id in set(query_ids)]
+        scores = evaluate(run, {query_id: self.qrels[query_id] for query_id in selected}, MEASURES)
+        return {name: [round(scores[name][query_id], 4) for query_id in selected] for name in MEASURES}
+
+    def _remove_own_page(self, rankings: Sequence[Ranking]) -> Run:
+        return {
+            query.id: [hit for hit in ranking if hit.id != query.id][:DEPTH]
+            for query, ranking in zip(self.queries, rankings, strict=True)
+        }
+
 
 def make_page_task(source: str, target: str, *, smoke: bool) -> PageTask:
     """Make a task of MDN's pages; a third is held out, since pages that link to each other must be among them."""
@@ -50,39 +91,6 @@ def make_page_task(source: str, target: str, *, smoke: bool) -> PageTask:
     qrels: Qrels = {query.id: dict.fromkeys(sorted(links[query.id] & page_ids), 1) for query in queries}
     train = select_multilingual(split.train, ["en", target])
     return PageTask(queries, documents, qrels, train, 100 if smoke else 1500)
-
-
-def restrict_vocabulary(task: PageTask, terms: Set[str]) -> PageTask:
-    """Return the task with all words removed that are not in a vocabulary."""
-
-    def restrict(text: str, lang: str) -> str:
-        spans = analyzer(lang).spans(text)
-        return " ".join(text[span.start : span.end] for span in spans if span.term in terms)
-
-    queries = [query._replace(text=restrict(query.text, query.lang)) for query in task.queries]
-    documents = [d._replace(text=restrict(d.text, d.lang), title=restrict(d.title, d.lang)) for d in task.documents]
-    return task._replace(queries=queries, documents=documents)
-
-
-def search_by_vectors(model: Encoder, task: PageTask) -> Run:
-    """Rank all pages by the cosine of an encoder's vectors."""
-    documents = normalize_rows(model.encode([d.full_text for d in task.documents], task.documents[0].lang))
-    queries = normalize_rows(model.encode([query.text for query in task.queries], task.queries[0].lang))
-    doc_ids = [document.id for document in task.documents]
-    return _remove_own_page(task, [top(scores, doc_ids, DEPTH + 1) for scores in queries @ documents.T])
-
-
-def search_by_pipeline(task: PageTask, pipeline: str, models: Sequence[tuple[str, Any]] = ()) -> Run:
-    """Rank pages by one of the product's pipelines."""
-    return _remove_own_page(task, run_pipeline(task.queries, task.documents, pipeline, models, DEPTH + 1))
-
-
-def search_randomly(task: PageTask, seed: int) -> Run:
-    """Rank all pages in a random order."""
-    rng = np.random.default_rng(seed)
-    doc_ids = [document.id for document in task.documents]
-    rankings = [top(rng.random(len(doc_ids)).astype(np.float32), doc_ids, DEPTH + 1) for _ in task.queries]
-    return _remove_own_page(task, rankings)
 
 
 def run_pipeline(
@@ -106,17 +114,3 @@ def run_pipeline(
             rankings = collection.rank(with_words, k=k, to=[documents[0].lang], pipeline=pipeline)
     ranking_by_id = {query.id: ranking for query, ranking in zip(with_words, rankings, strict=True)}
     return [ranking_by_id.get(query.id, []) for query in queries]
-
-
-def _remove_own_page(task: PageTask, rankings: Sequence[Ranking]) -> Run:
-    return {
-        query.id: [hit for hit in ranking if hit.id != query.id][:DEPTH]
-        for query, ranking in zip(task.queries, rankings, strict=True)
-    }
-
-
-def measure_run(task: PageTask, run: Run, query_ids: Sequence[str] | None = None) -> Columns:
-    """Measure a run query by query, of all queries or of some."""
-    wanted = [query.id for query in task.queries if query_ids is None or query.id in set(query_ids)]
-    scores = evaluate(run, {query_id: task.qrels[query_id] for query_id in wanted}, MEASURES)
-    return {name: [round(scores[name][query_id], 4) for query_id in wanted] for name in MEASURES}

@@ -18,7 +18,7 @@ import numpy as np
 
 from papers import load_recipe, overview, recipe_names
 from papers.runner import RECORDED, Results, collect_results, recipe_seeds, recipe_title
-from papers.verdicts import format_figure, judge_table
+from papers.verdicts import format_figure, judge_table, read_paper_table
 from paragloss.errors import InputError
 
 _MARKER = re.compile(r"<!-- (recipe|tasks|fusion|box)(?:: (.*?))? -->")
@@ -44,6 +44,12 @@ def read_results() -> dict[str, Any]:
     """Read the recorded results of all recipes and of the overview."""
     results: dict[str, Any] = json.loads(RECORDED.read_text(encoding="utf-8"))
     return results
+
+
+def recorded_seconds() -> dict[str, float]:
+    """Return how many seconds of one core each recorded recipe took."""
+    results = read_results()
+    return {"results": results["seconds"], **{name: table["seconds"] for name, table in results["tables"].items()}}
 
 
 def record_results(folder: Path) -> None:
@@ -165,9 +171,10 @@ def render_recipe(name: str, results: Mapping[str, Any]) -> str:
     if recorded is None:
         return f"`python -m papers run {name}` has not been run to its end here.\n"
     table = Results(name, **recorded)
-    verdicts = judge_table(load_recipe(name).PAPER, table.values)
+    paper = read_paper_table(name)
+    verdicts = judge_table(paper, table.values)
     lines = [f"- {verdict.describe()}" for verdict in verdicts] or ["No figure of the paper is compared with this."]
-    return "\n".join([format_table(table), *lines, "", f"The paper's data: {load_recipe(name).PAPER.data}."])
+    return "\n".join([format_table(table), *lines, "", f"The paper's data: {paper.data}."])
 
 
 def render_systems(kinds: Sequence[str], systems: Sequence[str], results: Mapping[str, Any]) -> str:
@@ -221,7 +228,7 @@ def render_results_page(results: Mapping[str, Any]) -> str:
     for name, recorded in results["tables"].items():
         recipe = load_recipe(name)
         lines.append(f"- {recipe_title(recipe)}, `python -m papers run {name}`:")
-        lines += [f"  - {verdict.describe()}" for verdict in judge_table(recipe.PAPER, recorded["values"])]
+        lines += [f"  - {verdict.describe()}" for verdict in judge_table(read_paper_table(name), recorded["values"])]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -12,7 +12,9 @@ import platform
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -95,11 +97,13 @@ def run_recipe(
     smoke: bool = False,
     seeds: Sequence[int] | None = None,
     parts: Sequence[str] = (),
+    processes: int = 1,
     report: Callable[[str], None] = lambda _: None,
 ) -> Results:
     """Measure the parts that are not under `out` yet, and write the results.
 
     :param parts: measure these parts only
+    :param processes: measure so many parts and seeds at a time
     :param report: called with the name of each part and seed before it is measured
     """
     recipe = load_recipe(name)
@@ -110,25 +114,35 @@ def run_recipe(
             f"{name} reads {', '.join(missing)} under {data_folder()} (PARAGLOSS_DATA), which is not there: {commands}"
         )
     seeds = seeds if seeds is not None else (0,) if smoke else recipe_seeds(recipe)
+    cells = []
     for part in recipe_parts(recipe, smoke=smoke):
         if parts and part not in parts:
             continue
         for seed in seeds[:1] if part in getattr(recipe, "UNSEEDED_PARTS", ()) else seeds:
             path = _cell_path(out, part, seed, smoke)
             if not path.is_file():
-                report(f"{part}, seed {seed}")
-                _measure_cell(recipe, part, seed, smoke, path)
+                cells.append((name, part, seed, smoke, path))
+    if processes > 1:
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            for future in as_completed([pool.submit(_measure_cell, *cell) for cell in cells]):
+                report(future.result())
+    else:
+        for cell in cells:
+            report(f"{cell[1]}, seed {cell[2]}")
+            _measure_cell(*cell)
     results = collect_results(name, out, smoke=smoke)
     _write_json(out / "results.json", asdict(results))
     _write_plots(recipe, results, out)
     return results
 
 
-def _measure_cell(recipe: ModuleType, part: str, seed: int, smoke: bool, path: Path) -> None:
+def _measure_cell(name: str, part: str, seed: int, smoke: bool, path: Path) -> str:
+    """Measure one part with one seed, write its file, and return its name."""
     started = time.process_time()
-    rows: Rows = recipe.measure(part, seed, smoke=smoke)
+    rows: Rows = load_recipe(name).measure(part, seed, smoke=smoke)
     seconds = time.process_time() - started
     _write_json(path, {"part": part, "seed": seed, "seconds": seconds, "machine": describe_machine(), "rows": rows})
+    return f"{part}, seed {seed}"
 
 
 def collect_results(name: str, out: Path, *, smoke: bool = False) -> Results:
@@ -152,8 +166,8 @@ def read_cells(name: str, out: Path, *, smoke: bool = False) -> list[dict[str, A
     order = {part: i for i, part in enumerate(recipe_parts(load_recipe(name), smoke=smoke))}
     files = [path for path in (out / "cells").glob("*.json") if path.name.endswith(".smoke.json") == smoke]
     cells = [json.loads(path.read_text(encoding="utf-8")) for path in files]
-    known = [cell for cell in cells if cell["part"] in order]
-    return sorted(known, key=lambda cell: (order[cell["part"]], cell["seed"]))
+    expected_cells = [cell for cell in cells if cell["part"] in order]
+    return sorted(expected_cells, key=lambda cell: (order[cell["part"]], cell["seed"]))
 
 
 def check_results(results: Results, recorded: Mapping[str, Any]) -> Iterator[Check]:

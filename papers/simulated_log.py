@@ -44,17 +44,6 @@ READERS_PER_QUERY = 30
 GRADE_SHARES = (0.4, 0.2, 0.1)
 
 
-class LogSize(NamedTuple):
-    """How many training and test queries; `lines` reads only the beginning of the files."""
-
-    train: int
-    test: int = 1000
-    lines: int | None = None
-
-
-SMOKE_SIZE = LogSize(60, 40, 500)
-
-
 class Labels(NamedTuple):
     same: Qrels
     diff: Qrels
@@ -75,13 +64,72 @@ class SearchLog(NamedTuple):
     labels: Labels
     packages: list[Concept]  # all training packages, which a translator may learn from
 
+    def fit_translator(self) -> Translator:
+        """Learn a table from the training packages' short descriptions; it replaces the thesis' translation service."""
+        return _fit_table(tuple((c.id, c.titles[self.lang], c.titles["en"]) for c in self.packages), self.lang)
+
+    def translate_to_english(self, judged: JudgedCollection, translator: Translator | None = None) -> JudgedCollection:
+        """Translate the queries of a log into English."""
+        return translate_log(judged, translator or self.fit_translator(), "en")
+
+    def fit_shared_vectors(self) -> dict[str, dict[str, Floats]]:
+        """Fit Cr5 to the training packages; its word vectors of both languages are a start for K-NRM."""
+        langs = (self.lang, "en")
+        concepts = [
+            c._replace(texts={lang: f"{c.titles[lang]}\n{c.texts[lang][:DOCUMENT_CHARS]}" for lang in langs})
+            for c in self.packages
+        ]
+        space = cr5.fit(concepts, dim=DIM)
+        # Vectors drawn evenly from (-1, 1) are this long on average; the optimiser's steps then have the same effect.
+        length = np.sqrt(DIM / 3)
+        vectors: dict[str, dict[str, Floats]] = {}
+        for lang in langs:
+            rows = zip(space.tower(lang).vocabulary.terms, space.words(lang), strict=True)
+            vectors[lang] = {term: length * row / max(float(np.linalg.norm(row)), 1e-9) for term, row in rows}
+        return vectors
+
+    def rank_randomly(self, seed: int) -> Run:
+        """Rank the ten shown documents of each test query in a random order."""
+        rng = np.random.default_rng(seed)
+        return {
+            query_id: rank((Hit(doc_id, float(rng.random())) for doc_id in self.shown[query_id]), RESULTS_SHOWN)
+            for query_id in self.test_ids
+        }
+
+    def rerank(self, model: Reranker, queries: Mapping[str, Query]) -> Run:
+        """Rank the ten shown documents of each test query by a model."""
+        run: Run = {}
+        for query_id in self.test_ids:
+            documents = [self.documents[doc_id] for doc_id in self.shown[query_id]]
+            scores: Sequence[float] | Floats = model.score(queries[query_id], documents) if documents else []
+            hits = (Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True))
+            run[query_id] = rank(hits, RESULTS_SHOWN)
+        return run
+
+    def measure_run(self, run: Run, query_ids: Sequence[str] | None = None) -> Columns:
+        """Measure the seven columns of the thesis' tables, query by query, of all test queries or of some."""
+        selected = set(self.test_ids if query_ids is None else query_ids)
+        same, diff, raw = (select_queries(qrels, selected) for qrels in self.labels)
+        scores = [evaluate(run, qrels, _NDCG)[name] for qrels in (same, diff) for name in _NDCG]
+        scores.append(evaluate(run, raw, ("RR",))["RR"])
+        return {name: list(values.values()) for name, values in zip(MEASURES, scores, strict=True)}
+
+    def measure_ranker(self, model: Reranker, queries: Mapping[str, Query]) -> Columns:
+        """Rerank the test queries and measure the run."""
+        return self.measure_run(self.rerank(model, queries))
+
 
 @lru_cache(maxsize=1)
-def simulate_log(size: LogSize, lang: str = "de") -> SearchLog:
-    """Simulate readers of descriptions in a language, and label documents by their clicks."""
-    split = split_collection("ddtp", ["en", lang], lines=size.lines)
+def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: int = 1000) -> SearchLog:
+    """Simulate readers of descriptions in a language, and label documents by their clicks.
+
+    A smoke run has 60 training and 40 test queries from the beginning of the files.
+    """
+    if smoke:
+        train_size, test_size = 60, 40
+    split = split_collection("ddtp", ["en", lang], lines=500 if smoke else None)
     packages = _select_complete(split.train, lang)
-    train, test = _sample_evenly(packages, size.train), _sample_evenly(_select_complete(split.test, lang), size.test)
+    train, test = _sample_evenly(packages, train_size), _sample_evenly(_select_complete(split.test, lang), test_size)
     concepts = [*train, *test]
     documents = {c.id: Document(c.id, c.texts[lang][:DOCUMENT_CHARS], lang) for c in concepts}
     native = {c.id: Query(c.id, c.titles[lang], lang) for c in concepts}
@@ -188,35 +236,6 @@ def _fit_table(titles: tuple[tuple[str, str, str], ...], lang: str) -> word_tabl
     return table.fit(concepts, sharpness=1.0)
 
 
-def fit_translator(log: SearchLog) -> Translator:
-    """Learn a table from the training packages' short descriptions; it replaces the thesis' translation service."""
-    return _fit_table(tuple((c.id, c.titles[log.lang], c.titles["en"]) for c in log.packages), log.lang)
-
-
-def fit_shared_vectors(log: SearchLog) -> dict[str, dict[str, Floats]]:
-    """Fit Cr5 to the training packages; its word vectors of both languages are a start for K-NRM."""
-    langs = (log.lang, "en")
-    concepts = [
-        c._replace(texts={lang: f"{c.titles[lang]}\n{c.texts[lang][:DOCUMENT_CHARS]}" for lang in langs})
-        for c in log.packages
-    ]
-    space = cr5.fit(concepts, dim=DIM)
-    # As long as vectors drawn evenly from (-1, 1) are on average, so that the optimiser's steps have the same effect.
-    length = np.sqrt(DIM / 3)
-    vectors: dict[str, dict[str, Floats]] = {}
-    for lang in langs:
-        rows = zip(space.tower(lang).vocabulary.terms, space.words(lang), strict=True)
-        vectors[lang] = {term: length * row / max(float(np.linalg.norm(row)), 1e-9) for term, row in rows}
-    return vectors
-
-
-def translate_to_english(
-    log: SearchLog, judged: JudgedCollection, translator: Translator | None = None
-) -> JudgedCollection:
-    """Translate the queries of a log into English."""
-    return translate_log(judged, translator or fit_translator(log), "en")
-
-
 def train_ranker(judged: JudgedCollection, *, seed: int, **settings: Any) -> Knrm:
     """Train K-NRM on a log with the settings all recipes share."""
     import torch
@@ -224,37 +243,3 @@ def train_ranker(judged: JudgedCollection, *, seed: int, **settings: Any) -> Knr
     torch.set_num_threads(1)  # batches are small: a second thread waits more than it works
     defaults = {"epochs": EPOCHS, "batch": 32, "per_positive": 2}
     return knrm.fit_judged(judged, dim=DIM, **{**defaults, **settings}, seed=seed)
-
-
-def rerank_test(log: SearchLog, model: Reranker, queries: Mapping[str, Query]) -> Run:
-    """Rank the ten shown documents of each test query by a model."""
-    run: Run = {}
-    for query_id in log.test_ids:
-        documents = [log.documents[doc_id] for doc_id in log.shown[query_id]]
-        scores: Sequence[float] | Floats = model.score(queries[query_id], documents) if documents else []
-        hits = (Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True))
-        run[query_id] = rank(hits, RESULTS_SHOWN)
-    return run
-
-
-def rank_randomly(log: SearchLog, seed: int) -> Run:
-    """Rank the ten shown documents of each test query in a random order."""
-    rng = np.random.default_rng(seed)
-    return {
-        query_id: rank((Hit(doc_id, float(rng.random())) for doc_id in log.shown[query_id]), RESULTS_SHOWN)
-        for query_id in log.test_ids
-    }
-
-
-def measure_run(log: SearchLog, run: Run, query_ids: Sequence[str] | None = None) -> Columns:
-    """Measure the seven columns of the thesis' tables, query by query, of all test queries or of some."""
-    wanted = set(log.test_ids if query_ids is None else query_ids)
-    same, diff, raw = (select_queries(qrels, wanted) for qrels in log.labels)
-    scores = [evaluate(run, qrels, _NDCG)[name] for qrels in (same, diff) for name in _NDCG]
-    scores.append(evaluate(run, raw, ("RR",))["RR"])
-    return {name: list(values.values()) for name, values in zip(MEASURES, scores, strict=True)}
-
-
-def measure_ranker(log: SearchLog, model: Reranker, queries: Mapping[str, Query]) -> Columns:
-    """Rerank the test queries and measure the run."""
-    return measure_run(log, rerank_test(log, model, queries))

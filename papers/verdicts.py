@@ -1,4 +1,4 @@
-"""Compare a measured table with the paper's figures.
+"""Compare a measured table with the paper's figures, which are in `paper_figures.toml`.
 
 Two rows that the paper has further apart than the tolerance are one comparison. It agrees if ours are in the same order
 and further apart than the tolerance, ties if ours are not further apart than that, and disagrees otherwise. Rows that
@@ -7,15 +7,18 @@ lie within the noise of the seeds of a random order take part in no comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 #: part -> row -> column -> one value per seed
 Values: TypeAlias = Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]
+PAPER_FIGURES = Path(__file__).with_name("paper_figures.toml")
 #: The row of a random order, where a recipe measures one.
 CHANCE_ROW = "Random order"
 #: A row is no better than chance if its mean is closer than this many standard deviations of its seeds, or than
@@ -25,25 +28,32 @@ NOISE_DEVIATIONS, MIN_NOISE = 2.0, 0.005
 
 @dataclass(frozen=True)
 class PaperColumn:
-    """One column of a paper's table: part (or "all" for the mean over parts) -> row -> figure."""
+    """One column of a paper's table: its figures by row, and our parts they are compared with ("all": their mean)."""
 
     column: str
-    figures: Mapping[str, Mapping[str, float]]
+    parts: Sequence[str]
+    figures: Mapping[str, float]
     tolerance: float
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Something the paper says in words or shows in a plot without numbers.
+    """Something the paper says in words or shows in a plot: one row is above another.
 
-    `check` takes our means by row and says whether the statement holds; `rows` are shown beside it.
+    It holds where our mean of `higher` is above `factor` times our mean of `lower` plus `margin`.
     """
 
     text: str
-    part: str
     column: str
-    rows: Sequence[str]
-    check: Callable[[Mapping[str, float]], bool]
+    parts: Sequence[str]
+    higher: str
+    lower: str
+    margin: float
+    factor: float = 1.0
+
+    def holds(self, ours: Mapping[str, float]) -> bool:
+        """Say whether our means, by row, agree with the statement."""
+        return ours[self.higher] > self.factor * ours[self.lower] + self.margin
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,13 @@ class PaperTable:
     data: str
     columns: Sequence[PaperColumn] = ()
     statements: Sequence[Statement] = ()
+
+
+def read_paper_table(recipe: str) -> PaperTable:
+    """Read what the paper reports for a recipe."""
+    record = tomllib.loads(PAPER_FIGURES.read_text(encoding="utf-8"))[recipe]
+    columns = [PaperColumn(**column) for column in record.get("columns", ())]
+    return PaperTable(record["data"], columns, [Statement(**statement) for statement in record.get("statements", ())])
 
 
 @dataclass(frozen=True)
@@ -90,17 +107,21 @@ class OrderVerdict:
 
 @dataclass(frozen=True)
 class StatementVerdict:
+    """Whether our means agree with a statement, in one part."""
+
     statement: Statement
+    part: str
     ours: Mapping[str, float]
 
     @property
     def word(self) -> str:
-        return "agrees" if self.statement.check(self.ours) else "disagrees"
+        return "agrees" if self.statement.holds(self.ours) else "disagrees"
 
     def describe(self) -> str:
         """Describe the verdict in a sentence of Markdown, with our figures."""
-        figures = ", ".join(f"{row} {format_figure(self.ours[row])}" for row in self.statement.rows)
-        where = "" if self.statement.part == "all" else f"{self.statement.part}, "
+        rows = (self.statement.higher, self.statement.lower)
+        figures = ", ".join(f"{row} {format_figure(self.ours[row])}" for row in rows)
+        where = "" if self.part == "all" else f"{self.part}, "
         return f"{where}{self.statement.column}: **{self.word}** with “{self.statement.text}”. Ours: {figures}."
 
 
@@ -111,21 +132,22 @@ def judge_table(paper: PaperTable, values: Values) -> list[Verdict]:
     """Compare all columns and statements of a paper's table for which enough rows were measured."""
     verdicts: list[Verdict] = []
     for column in paper.columns:
-        for part in column.figures:
+        for part in column.parts:
             verdict = judge_order(column, part, values)
             if len(verdict.paper) > 1:
                 verdicts.append(verdict)
     for statement in paper.statements:
-        ours = mean_by_row(values, statement.part, statement.column)
-        if all(row in ours for row in statement.rows):
-            verdicts.append(StatementVerdict(statement, ours))
+        for part in statement.parts:
+            ours = mean_by_row(values, part, statement.column)
+            if statement.higher in ours and statement.lower in ours:
+                verdicts.append(StatementVerdict(statement, part, ours))
     return verdicts
 
 
 def judge_order(column: PaperColumn, part: str, values: Values) -> OrderVerdict:
     """Compare the order of our rows with the paper's in one column of one part."""
     ours = mean_by_row(values, part, column.column)
-    paper = {row: figure for row, figure in column.figures[part].items() if row in ours}
+    paper = {row: figure for row, figure in column.figures.items() if row in ours}
     noise = noise_by_row(values, part, column.column)
     chance = ours.get(CHANCE_ROW)
     at_chance = [row for row in paper if chance is not None and abs(ours[row] - chance) <= noise[row]]
@@ -163,11 +185,6 @@ def noise_by_row(values: Values, part: str, column: str) -> dict[str, float]:
                 if column in columns:
                     deviations.setdefault(row, []).append(float(np.std(columns[column])))
     return {row: max(NOISE_DEVIATIONS * float(np.mean(std)), MIN_NOISE) for row, std in deviations.items()}
-
-
-def rows_above(higher: str, lower: str, margin: float = 0.0) -> Callable[[Mapping[str, float]], bool]:
-    """Make a check that one row is above another by more than a margin."""
-    return lambda means: means[higher] > means[lower] + margin
 
 
 def format_figure(value: float) -> str:

@@ -18,7 +18,6 @@ import numpy as np
 from papers import original_data
 from papers.corpora import Rows, data_folder, sample_by_hash, select_multilingual, split_collection, split_sentences
 from papers.nearest_neighbours import measure_translation_retrieval
-from papers.verdicts import PaperColumn, PaperTable
 from paragloss.encoders.bag import BagEncoder
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.learning import monolingual
@@ -26,7 +25,6 @@ from paragloss.lab.learning.counting import count, text_of
 from paragloss.lab.methods import alignment, cr5
 from paragloss.types import Concept
 
-MINUTES = 12
 PARTS = ("en-it", "en-da", "en-fr")
 ORIGINAL_PARTS = {"europarl en-it": ("europarl/*.en", "europarl/*.it")}
 DATA = ("ddtp/it.jsonl.gz", "ddtp/da.jsonl.gz", "ddtp/fr.jsonl.gz", "tatoeba/en-it.tsv.gz", "muse/en-it.tsv.gz")
@@ -48,20 +46,6 @@ SYSTEMS = {
     "Cr5, λ = 1 (cosine)": ("cr5 1", "cosine"),
     "Cr5, λ = 1 (CSLS)": ("cr5 1", "CSLS"),
 }
-FIGURES = {
-    "Mikolov et al.": 0.120,
-    "Dinu et al.": 0.489,
-    "Smith et al.": 0.429,
-    "Procrustes (cosine)": 0.535,
-    "Procrustes (CSLS)": 0.695,
-    "AdvRefine (CSLS)": 0.690,
-    "Cr5 (cosine)": 0.458,
-    "Cr5 (CSLS)": 0.504,
-}
-PAPER = PaperTable(
-    "Europarl en-it, 2,000 of 200,000 sentences; word vectors and Cr5 from Wikipedia",
-    [PaperColumn("P@1", {"europarl en-it": FIGURES, "en-it": FIGURES}, tolerance=0.02)],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

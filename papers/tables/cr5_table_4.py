@@ -15,28 +15,13 @@ from papers.corpora import Columns, Rows, data_folder, sample_by_hash
 from papers.nearest_neighbours import SIMILARITIES, normalize_rows
 from papers.tables import cr5_table_3
 from papers.tables.cr5_table_3 import DICTIONARY_SIZE, SYSTEMS, choose_lambda, fit_models, select_model
-from papers.verdicts import PaperColumn, PaperTable
 from paragloss.encoders.bag import BagEncoder
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.types import Query
 
-MINUTES, DATA, PARTS = cr5_table_3.MINUTES, cr5_table_3.DATA, cr5_table_3.PARTS
+DATA, PARTS = cr5_table_3.DATA, cr5_table_3.PARTS
 COLUMNS = ("P@1", "P@5", "P@10", "words", "λ")
 ORIGINAL_PARTS = {"dinu en-it": ("dinu/*test*",)}
-FIGURES = {
-    "Mikolov et al.": 0.249,
-    "Dinu et al.": 0.246,
-    "Faruqui and Dyer": 0.310,
-    "Artetxe et al.": 0.338,
-    "Smith et al.": 0.380,
-    "Procrustes (CSLS)": 0.563,
-    "AdvRefine (CSLS)": 0.587,
-    "Cr5 (cosine)": 0.386,
-}
-PAPER = PaperTable(
-    "Dinu's en-it dictionary, 1,500 words among 200,000",
-    [PaperColumn("P@1", {"dinu en-it": FIGURES, "en-it": FIGURES}, tolerance=0.02)],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

@@ -18,13 +18,12 @@ from papers.corpora import (
     split_collection,
     split_sentences,
 )
-from papers.verdicts import PaperTable
 from paragloss.collection import Collection
 from paragloss.evaluation import compare, evaluate
 from paragloss.lab.methods import cr5, knrm, table
 from paragloss.types import Concept, Document, Qrels, Query
 
-MINUTES, COLUMNS = 45, ("RR", "better", "worse")
+COLUMNS = ("RR", "better", "worse")
 SMOKE_PARTS = ("tatoeba en-hi",)
 DATA = ("lohelp/it.jsonl.gz", "mdn/zh.jsonl.gz", "ddtp/ru.jsonl.gz", "tatoeba/en-hi.tsv.gz")
 PARTS = (
@@ -34,7 +33,6 @@ PARTS = (
 FIRST_STAGES = ("bm25", "table", "cr5", "bm25+cr5+table")
 MAX_DOCUMENTS = 2000
 SIGNIFICANCE = 0.05
-PAPER = PaperTable("none: no paper has this table")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

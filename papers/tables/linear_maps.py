@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from papers.corpora import Columns, Rows, sample_by_hash, select_multilingual, split_collection
 from papers.nearest_neighbours import precision_columns, rank_of_targets
-from papers.verdicts import PaperTable
 from paragloss.encoders.bag import BagEncoder
 from paragloss.lab.learning import monolingual
 from paragloss.lab.learning.counting import count, text_of
 from paragloss.lab.methods import alignment, cr5
 from paragloss.types import Concept
 
-MINUTES = 12
 PARTS = ("lohelp en-it", "mdn en-fr", "ddtp en-da", "ddtp en-ru")
 DATA = ("ddtp/da.jsonl.gz", "mdn/fr.jsonl.gz", "lohelp/it.jsonl.gz")
 COLUMNS = ("P@1", "RR", "P@1, CSLS", "RR, CSLS")
@@ -26,7 +24,6 @@ METHODS = {
     "least squares": "least-squares",
     "CCA of words": "cca",
 }
-PAPER = PaperTable("none: no paper has this table")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

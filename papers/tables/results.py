@@ -17,7 +17,6 @@ from typing import Any
 
 from papers.corpora import Rows, data_folder
 from papers.tasks import GROUPS, Task, make_tasks, sample_training
-from papers.verdicts import PaperTable
 from paragloss.collection import Collection
 from paragloss.errors import LanguageError
 from paragloss.evaluation import evaluate
@@ -27,7 +26,6 @@ from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Concept, Encoder, Ranking
 
-MINUTES = 240
 DATA = (
     *("ddtp/en.jsonl.gz", "lohelp/en.jsonl.gz", "mdn/en.jsonl.gz", "mdn/mutual_links.tsv.gz", "muse/en-hi.tsv.gz"),
     *("tatoeba/en-hi.tsv.gz", "open/text/ntrex.jsonl.xz", "open/text/tico19.jsonl.xz"),
@@ -44,7 +42,6 @@ SPACES: dict[str, Callable[..., Encoder]] = {
 SMOKE_SETTINGS: dict[str, dict[str, Any]] = {
     "BAE": {"epochs": 2}, "XCNN": {"epochs": 2}, "SOSL": {"epochs": 2, "negatives": 4},
 }  # fmt: skip
-PAPER = PaperTable("none: no paper compares all of them")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

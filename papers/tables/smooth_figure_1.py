@@ -13,16 +13,14 @@ import numpy as np
 from papers.corpora import Rows
 from papers.plots import plot_lines
 from papers.runner import Results
-from papers.verdicts import PaperTable
 from paragloss.types import Floats
 
-MINUTES, DATA, SEEDS = 1, (), (0,)
+DATA, SEEDS = (), (0,)
 PARTS = ("gradient",)
 LENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 COLUMNS = (*(f"length {length}" for length in LENGTHS), "bound")
 EPSILONS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
 DIRECTIONS = 721
-PAPER = PaperTable("none: a property of the formula")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

@@ -10,15 +10,13 @@ import torch
 from papers.corpora import Columns, Rows
 from papers.plots import plot_lines
 from papers.runner import Results
-from papers.verdicts import PaperTable
 from paragloss.lab.methods import ordinal
 
-MINUTES, DATA, SEEDS = 1, (), (0,)
+DATA, SEEDS = (), (0,)
 PARTS = SMOKE_PARTS = ("irrelevant", "partly relevant", "relevant")
 SCORES = tuple(round(float(score), 1) + 0.0 for score in np.arange(-1, 1.01, 0.1))
 COLUMNS = tuple(f"r = {score}" for score in SCORES)
 THRESHOLDS = (0.0, 0.5)
-PAPER = PaperTable("none: a property of the formulas")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

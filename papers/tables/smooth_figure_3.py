@@ -11,43 +11,26 @@ from typing import Any
 
 import numpy as np
 
+from papers import graded_sets
 from papers.corpora import Rows
-from papers.graded_sets import LOSSES, MDN_DATA, split_judgments, training_settings
 from papers.runner import Results
-from papers.verdicts import PaperTable, Statement, rows_above
 from paragloss.evaluation.report import panels
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
 from paragloss.types import Encoder, Floats, JudgedCollection
 
-MINUTES = 60
-DATA, PARTS = MDN_DATA, ("en-fr",)
+DATA, PARTS = graded_sets.MDN_DATA, ("en-fr",)
 EDGES = tuple(round(float(edge), 2) for edge in np.linspace(-1, 1, 41))
 CLASSES = ("NR", "SR", "MR")
 COLUMNS = ("mean NR", "mean SR", "mean MR", "NR above SR", "SR above MR", "best epoch", "epochs")
-#: (more mixed, less mixed): under the first loss more partly relevant documents score above relevant ones.
-MIXED = (("MSE", "SOSL"), ("PO_S", "SOSL"), ("3-part", "SOSL"), ("MSE", "3-part"), ("PO_S", "3-part"))
-PAPER = PaperTable(
-    "Wikipedia, English queries, French documents, training queries",
-    statements=[
-        Statement(
-            f"{more} mixes relevant and partly relevant documents more than {less}",
-            "en-fr",
-            "SR above MR",
-            (more, less),
-            rows_above(more, less, 0.01),
-        )
-        for more, less in MIXED
-    ],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    train, valid, _ = split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
+    train, valid, _ = graded_sets.split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
     training_documents = judgments.sample_irrelevant(train, 40, seed=seed)
-    settings = training_settings(valid, seed, smoke=smoke)
+    settings = graded_sets.training_settings(valid, seed, smoke=smoke)
     rows: Rows = {}
-    for name, loss in LOSSES.items():
+    for name, loss in graded_sets.LOSSES.items():
         model = ordinal.fit_judged(train, loss=loss, **settings)
         scores = scores_by_grade(model, training_documents)
         rows[name] = {

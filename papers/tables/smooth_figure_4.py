@@ -7,41 +7,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from papers import graded_sets
 from papers.corpora import Rows
-from papers.graded_sets import COLUMNS, MDN_DATA, fit_best, measure_model, split_judgments, training_settings
 from papers.plots import plot_columns
 from papers.runner import Results
-from papers.verdicts import PaperTable, Statement, rows_above
 
-__all__ = ["COLUMNS"]
-
-MINUTES = 500
-DATA, PARTS = MDN_DATA, ("en-fr",)
+DATA, COLUMNS, PARTS = graded_sets.MDN_DATA, graded_sets.COLUMNS, ("en-fr",)
 #: Epsilon must be above 0: a millionth stands for the cosine itself.
 EPSILONS = {"0": 1e-6, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "1.5": 1.5, "2": 2.0}
 THRESHOLDS = ((0.2, 0.7), (0.1, 0.4), (0.05, 0.25), (0.3, 0.85))
-PAPER = PaperTable(
-    "Wikipedia, English queries, French documents",
-    statements=[
-        Statement(
-            f"epsilon {epsilon} ranks better than none",
-            "en-fr",
-            "nDCG@5",
-            (f"epsilon {epsilon}", "epsilon 0"),
-            rows_above(f"epsilon {epsilon}", "epsilon 0", 0.01),
-        )
-        for epsilon in ("0.25", "0.5", "1", "1.5")
-    ],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    train, valid, test = split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
-    settings = training_settings(valid, seed, smoke=smoke, smoke_epochs=1)
+    train, valid, test = graded_sets.split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
+    settings = graded_sets.training_settings(valid, seed, smoke=smoke, smoke_epochs=1)
     rows: Rows = {}
     for label, epsilon in list(EPSILONS.items())[:: 5 if smoke else 1]:
         grid = [{"epsilon": epsilon, "thresholds": thresholds} for thresholds in THRESHOLDS]
-        rows[f"epsilon {label}"] = measure_model(fit_best(train, valid, grid[:1] if smoke else grid, **settings), test)
+        rows[f"epsilon {label}"] = graded_sets.measure_model(
+            graded_sets.fit_best(train, valid, grid[:1] if smoke else grid, **settings), test
+        )
     return rows
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 from papers.corpora import Rows
 from papers.graded_sets import split_judgments
 from papers.tables import smooth_table_2
-from papers.verdicts import PaperTable
 
 DATA, PARTS, ORIGINAL_PARTS = smooth_table_2.DATA, smooth_table_2.PARTS, smooth_table_2.ORIGINAL_PARTS
-MINUTES, SEEDS, COLUMNS = 2, (0,), ("queries", "partly relevant", "documents")
-PAPER = PaperTable("LS-CLIR, 25,000 queries a language")
+SEEDS, COLUMNS = (0,), ("queries", "partly relevant", "documents")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

@@ -15,34 +15,18 @@ from typing import NamedTuple
 
 from papers import simulated_log
 from papers.corpora import Columns, Rows, hash_text, sample_by_hash
-from papers.simulated_log import (
-    SMOKE_SIZE,
-    LogSize,
-    SearchLog,
-    estimate_preferences,
-    fit_shared_vectors,
-    grade_scores,
-    rank_randomly,
-    rerank_test,
-    select_queries,
-    simulate_log,
-    simulate_readers,
-    train_ranker,
-    translate_to_english,
-)
-from papers.verdicts import CHANCE_ROW, PaperTable
+from papers.simulated_log import SearchLog, simulate_log, train_ranker
+from papers.verdicts import CHANCE_ROW
 from paragloss.evaluation import evaluate
 from paragloss.lab import clicks
 from paragloss.types import Floats, JudgedCollection, Qrels, Run
 
-MINUTES = 10
 DATA, PARTS = simulated_log.DATA, ("en-de", "en-da")
 COLUMNS = ("head, clicks", "tail, clicks", "head, wanted", "tail, wanted", "queries")
 #: Queries asked fewer times are the thesis' tail.
 MIN_FREQUENCY = 50
 #: How often the commonest query is asked; the n-th is asked n ** -0.8 times as often.
 MAX_FREQUENCY, ZIPF_EXPONENT = 5000, -0.8
-PAPER = PaperTable("none: the thesis does not measure its choice")
 
 
 class SkewedLog(NamedTuple):
@@ -66,13 +50,13 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         "asked fewer than 50 times": [query for query in queries if query.id not in skewed.common],
         "as many at random": sample_by_hash(queries, len(common), seed),
     }
-    rows: Rows = {CHANCE_ROW: measure_halves(skewed, rank_randomly(skewed.log, seed))}
+    rows: Rows = {CHANCE_ROW: measure_halves(skewed, skewed.log.rank_randomly(seed))}
     for row, selected in training_sets.items():
         if selected:  # the log of a smoke run has no rare queries
-            qrels = select_queries(skewed.train.qrels, {query.id for query in selected})
+            qrels = simulated_log.select_queries(skewed.train.qrels, {query.id for query in selected})
             judged = skewed.train._replace(queries=selected, qrels=qrels)
             model = train_ranker(judged, vectors=skewed.vectors, seed=seed)
-            run = rerank_test(skewed.log, model, skewed.log.english)
+            run = skewed.log.rerank(model, skewed.log.english)
             rows[row] = {**measure_halves(skewed, run), "queries": float(len(selected))}
     return rows
 
@@ -80,23 +64,32 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
 @lru_cache(maxsize=1)
 def simulate_skewed_log(lang: str, smoke: bool) -> SkewedLog:
     """Simulate more readers for common queries than for rare ones."""
-    log = simulate_log(SMOKE_SIZE if smoke else LogSize(2000, 600), lang)
-    preferences = estimate_preferences(log.shown, log.documents, lang)
-    sessions = simulate_readers(log.shown, preferences, lang, draw_frequencies(list(log.shown)))
-    click_grades = grade_scores(clicks.dctr(sessions))
+    log = simulate_log(2000, lang, smoke=smoke, test_size=600)
+    preferences = simulated_log.estimate_preferences(log.shown, log.documents, lang)
+    sessions = simulated_log.simulate_readers(log.shown, preferences, lang, draw_frequencies(list(log.shown)))
+    click_grades = simulated_log.grade_scores(clicks.dctr(sessions))
     wanted = {
         query: {doc_id: score * preferences.satisfaction[query][doc_id] for doc_id, score in attraction.items()}
         for query, attraction in preferences.attraction.items()
     }
-    train = log.train._replace(qrels=select_queries(click_grades, {query.id for query in log.train.queries}))
+    train = log.train._replace(
+        qrels=simulated_log.select_queries(click_grades, {query.id for query in log.train.queries})
+    )
     test_ids = set(log.test_ids)
     labels = {
-        "clicks": select_queries(click_grades, test_ids),
-        "wanted": select_queries(grade_scores(wanted), test_ids),
+        "clicks": simulated_log.select_queries(click_grades, test_ids),
+        "wanted": simulated_log.select_queries(simulated_log.grade_scores(wanted), test_ids),
     }
     frequency = Counter(session.query for session in sessions)
     common = {query for query, count in frequency.items() if count >= MIN_FREQUENCY}
-    return SkewedLog(log, translate_to_english(log, train), frequency, common, labels, fit_shared_vectors(log))
+    return SkewedLog(
+        log,
+        log.translate_to_english(train),
+        frequency,
+        common,
+        labels,
+        log.fit_shared_vectors(),
+    )
 
 
 def draw_frequencies(queries: Sequence[str]) -> dict[str, int]:
@@ -111,7 +104,9 @@ def measure_halves(skewed: SkewedLog, run: Run) -> Columns:
     order = sorted(test_ids, key=lambda query_id: (-skewed.frequency[query_id], query_id))
     halves = {"head": order[: len(order) // 2], "tail": order[len(order) // 2 :]}
     return {
-        f"{half}, {name}": list(evaluate(run, select_queries(qrels, set(ids)), ["nDCG@10"])["nDCG@10"].values())
+        f"{half}, {name}": list(
+            evaluate(run, simulated_log.select_queries(qrels, set(ids)), ["nDCG@10"])["nDCG@10"].values()
+        )
         for name, qrels in skewed.labels.items()
         for half, ids in halves.items()
     }

@@ -10,28 +10,16 @@ from __future__ import annotations
 from papers import page_fields
 from papers.corpora import Rows, data_folder, sample_by_hash, select_multilingual, split_collection
 from papers.page_fields import open_pages
-from papers.verdicts import PaperColumn, PaperTable
 from paragloss.encoders.bag import BagEncoder
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.methods import alignment, cr5
 from paragloss.translation.embedding import EmbeddingTranslator
 from paragloss.types import Searcher, Translator
 
-MINUTES = 5
 COLUMNS, PARTS = page_fields.COLUMNS, ("en-es",)
 DATA = (*page_fields.DATA, "lohelp/en.jsonl.gz", "lohelp/es.jsonl.gz", "muse/en-es.tsv.gz")
 DICTIONARY_SIZE = 10_000
 NEAREST = (1, 3, 5)
-FIGURES = {
-    "Monolingual, title": 0.5851,
-    "Title, top 1, aligned": 0.0371,
-    "Title, top 3, aligned": 0.0459,
-    "Title, top 5, aligned": 0.0463,
-}
-PAPER = PaperTable(
-    "SogouT-16 B, 50 English queries, monolingual vectors of another corpus, aligned",
-    [PaperColumn("nDCG@10", {"en-es": FIGURES}, tolerance=0.01)],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

@@ -12,42 +12,28 @@ from papers import simulated_log
 from papers.corpora import Rows
 from papers.plots import plot_columns
 from papers.runner import Results
-from papers.simulated_log import (
-    SMOKE_SIZE,
-    LogSize,
-    measure_ranker,
-    measure_run,
-    rank_randomly,
-    simulate_log,
-    train_ranker,
-    translate_to_english,
-)
-from papers.verdicts import CHANCE_ROW, PaperColumn, PaperTable
+from papers.simulated_log import simulate_log, train_ranker
+from papers.verdicts import CHANCE_ROW
 from paragloss.lab.kernel_analysis import first, seen_terms
 
-MINUTES, COLUMNS = 15, (*simulated_log.MEASURES, "pairs", "terms")
+COLUMNS = (*simulated_log.MEASURES, "pairs", "terms")
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 #: Of the thesis' 8,553,124 pairs: 0.5, 1, 1.5, 2, 4, 6 and 8 million, and all.
 SHARES = (5.8, 11.7, 17.5, 23.4, 46.8, 70.2, 93.5, 100.0)
-PAPER_SCORES = (0.3693, 0.4094, 0.4146, 0.4166, 0.4244, 0.4334, 0.4262, 0.4447)
-FIGURES = {f"share {share}": score for share, score in zip(SHARES, PAPER_SCORES, strict=True)}
-PAPER = PaperTable(
-    "Sogou-Log, 0.5 to 8.55 million pairs", [PaperColumn("DIFF @10", {"en-de": FIGURES}, tolerance=0.01)]
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    log = simulate_log(SMOKE_SIZE if smoke else LogSize(4000))
-    bilingual = translate_to_english(log, log.train)
+    log = simulate_log(4000, smoke=smoke)
+    bilingual = log.translate_to_english(log.train)
     # The log is in alphabetical order of packages: every eighth query is a fair sample, the first eighth is not.
     queries = [query for offset in range(8) for query in bilingual.queries[offset::8]]
     interleaved = bilingual._replace(queries=queries)
-    rows: Rows = {CHANCE_ROW: measure_run(log, rank_randomly(log, seed))}
+    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for share in SHARES[:: 7 if smoke else 1]:
         sample = first(interleaved, round(len(queries) * share / 100))
         model = train_ranker(sample, seed=seed)
         rows[f"share {share}"] = {
-            **measure_ranker(log, model, log.english),
+            **log.measure_ranker(model, log.english),
             "pairs": float(sum(map(len, sample.qrels.values()))),
             "terms": float(seen_terms(model, sample)),
         }

@@ -13,67 +13,40 @@ from typing import Any
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.runner import Results
-from papers.simulated_log import (
-    SMOKE_SIZE,
-    LogSize,
-    SearchLog,
-    measure_run,
-    rank_randomly,
-    rerank_test,
-    simulate_log,
-    train_ranker,
-    translate_to_english,
-)
-from papers.verdicts import CHANCE_ROW, PaperColumn, PaperTable
+from papers.simulated_log import SearchLog, simulate_log, train_ranker
+from papers.verdicts import CHANCE_ROW
 from paragloss.analysis import analyzer
 from paragloss.evaluation.report import panels
 from paragloss.lab.kernel_analysis import unknown_words
 from paragloss.lab.query_log import translate_queries
 from paragloss.types import Query
 
-MINUTES, COLUMNS = 4, (*simulated_log.MEASURES, "queries", "unknown words")
+COLUMNS = (*simulated_log.MEASURES, "queries", "unknown words")
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 CATEGORIES = ("Good", "Imperfect", "Bad", "Not correct", "Untranslatable")
 MIN_QUERIES = 10
-FIGURES = {
-    "Good, monolingual": 0.3346,
-    "Good, bilingual": 0.3578,
-    "Imperfect, monolingual": 0.3316,
-    "Imperfect, bilingual": 0.3331,
-    "Bad, monolingual": 0.3446,
-    "Bad, bilingual": 0.3019,
-    "Bad, corrected": 0.2646,
-    "Not correct, monolingual": 0.3348,
-    "Not correct, bilingual": 0.3934,
-    "Not correct, corrected": 0.2983,
-    "Untranslatable, monolingual": 0.3227,
-    "Untranslatable, bilingual": 0.3296,
-}
-PAPER = PaperTable(
-    "Sogou-Log, 265 test queries judged by hand", [PaperColumn("DIFF @10", {"en-de": FIGURES}, tolerance=0.02)]
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    log = simulate_log(SMOKE_SIZE if smoke else LogSize(2000))
+    log = simulate_log(2000, smoke=smoke)
     monolingual = train_ranker(log.train, seed=seed)
-    bilingual = train_ranker(translate_to_english(log, log.train), seed=seed)
+    bilingual = train_ranker(log.translate_to_english(log.train), seed=seed)
     answered = [log.native[query_id] for query_id in log.test_ids if log.shown[query_id]]
-    translated = {q.id: q for q in translate_queries(answered, simulated_log.fit_translator(log), "en")}
+    translated = {q.id: q for q in translate_queries(answered, log.fit_translator(), "en")}
     systems = {
         "monolingual": (monolingual, log.native),
         "bilingual": (bilingual, {**log.native, **translated}),  # queries without results count nowhere
         "corrected": (bilingual, log.english),
     }
-    runs = {name: rerank_test(log, model, queries) for name, (model, queries) in systems.items()}
-    rows: Rows = {CHANCE_ROW: measure_run(log, rank_randomly(log, seed))}
+    runs = {name: log.rerank(model, queries) for name, (model, queries) in systems.items()}
+    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for category, query_ids in group_by_category(log, answered, translated).items():
         if len(query_ids) < (1 if smoke else MIN_QUERIES):
             continue
         for name, (model, queries) in systems.items():
             unknown = unknown_words(model, [queries[query_id] for query_id in query_ids])
             rows[f"{category}, {name}"] = {
-                **measure_run(log, runs[name], query_ids),
+                **log.measure_run(runs[name], query_ids),
                 "queries": float(len(query_ids)),
                 "unknown words": unknown.unknown / max(unknown.words, 1),
             }

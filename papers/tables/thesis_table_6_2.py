@@ -13,19 +13,8 @@ import shutil
 
 from papers import simulated_log
 from papers.corpora import Rows, data_folder
-from papers.simulated_log import (
-    SMOKE_SIZE,
-    LogSize,
-    SearchLog,
-    fit_shared_vectors,
-    measure_ranker,
-    measure_run,
-    rank_randomly,
-    simulate_log,
-    train_ranker,
-    translate_to_english,
-)
-from papers.verdicts import CHANCE_ROW, PaperColumn, PaperTable
+from papers.simulated_log import SearchLog, simulate_log, train_ranker
+from papers.verdicts import CHANCE_ROW
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.kernel_analysis import unknown_words
@@ -35,26 +24,16 @@ from paragloss.translation.engines import Apertium
 from paragloss.translation.machine import MachineTranslator, TranslationCache
 from paragloss.types import Hit, Query, Translator
 
-MINUTES, COLUMNS = 40, (*simulated_log.MEASURES, "unknown words")
+COLUMNS = (*simulated_log.MEASURES, "unknown words")
 PARTS = ("en-de", "en-es")
 DATA = (*simulated_log.DATA, "ddtp/es.jsonl.gz", "muse/en-de.tsv.gz", "muse/en-es.tsv.gz")
 #: A pair is learned from if the click-through rates differ by this many thousandths.
 MIN_DIFFERENCE = 100
-FIGURES = {
-    "Monolingual baseline": 0.4338,
-    "Dictionary translation": 0.3751,
-    "Machine translation": 0.4036,
-    "Bilingual baseline": 0.4446,
-}
-PAPER = PaperTable(
-    "Sogou-Log, 91,313 Chinese training queries, 1,000 test queries translated by Google",
-    [PaperColumn("DIFF @10", {"en-de": FIGURES, "en-es": FIGURES}, tolerance=0.01)],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     lang = part.removeprefix("en-")
-    log = simulate_log(SMOKE_SIZE if smoke else LogSize(4000), lang)
+    log = simulate_log(4000, lang, smoke=smoke)
     dictionary = Dictionary.build(read_pairs(data_folder() / "muse" / f"{part}.tsv.gz"), "en", lang, choose="best")
     machine = choose_machine(log)
     models = train_models(log, machine, seed)
@@ -69,20 +48,23 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         "Bilingual, both changes": (models["bilingual, both"], log.english),
     }
     rows: Rows = {
-        CHANCE_ROW: measure_run(log, rank_randomly(log, seed)),
-        "As shown (BM25)": measure_run(log, shown),
+        CHANCE_ROW: log.measure_run(log.rank_randomly(seed)),
+        "As shown (BM25)": log.measure_run(shown),
     }
     for name, (model, queries) in systems.items():
         unknown = unknown_words(model, [queries[query_id] for query_id in log.test_ids])
-        rows[name] = {**measure_ranker(log, model, queries), "unknown words": unknown.unknown / max(unknown.words, 1)}
+        rows[name] = {
+            **log.measure_ranker(model, queries),
+            "unknown words": unknown.unknown / max(unknown.words, 1),
+        }
     return rows
 
 
 def train_models(log: SearchLog, machine: Translator, seed: int) -> dict[str, Knrm]:
     """Train all rankers of the table."""
-    bilingual = translate_to_english(log, log.train, machine)
+    bilingual = log.translate_to_english(log.train, machine)
     scored_bilingual = bilingual._replace(qrels=log.scored_train.qrels)
-    vectors = fit_shared_vectors(log)
+    vectors = log.fit_shared_vectors()
     by_difference = {"difference": MIN_DIFFERENCE}
     return {
         "monolingual": train_ranker(log.train, seed=seed),
@@ -96,7 +78,7 @@ def train_models(log: SearchLog, machine: Translator, seed: int) -> dict[str, Kn
 def choose_machine(log: SearchLog) -> Translator:
     """Choose Apertium for Spanish where it is installed, otherwise a table learned from the packages."""
     if log.lang != "es" or not shutil.which("apertium"):
-        return simulated_log.fit_translator(log)
+        return log.fit_translator()
     engine = TranslationCache(":memory:", Apertium())
     engine.translate_texts([query.text for query in log.train.queries], log.lang, "en")  # all in one call
     engine.translate_texts([log.english[query_id].text for query_id in log.test_ids], "en", log.lang)

@@ -14,39 +14,20 @@ import numpy as np
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.runner import Results
-from papers.simulated_log import (
-    SMOKE_SIZE,
-    LogSize,
-    measure_ranker,
-    simulate_log,
-    train_ranker,
-    translate_to_english,
-)
-from papers.verdicts import PaperColumn, PaperTable
+from papers.simulated_log import simulate_log, train_ranker
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation.report import panels
 from paragloss.lab.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
 from paragloss.types import JudgedCollection
 
-MINUTES = 4
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 COLUMNS = ("weight", "pairs", "monolingual weight", "monolingual pairs", "translations", "DIFF @10 alone")
-PAIRS = (126, 0, 5, 102, 2871, 146050, 142510, 3232, 154, 4, 0)  # of the paper's kernels 1 to 11
-KERNEL_MEANS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)
-FIGURES = {
-    f"kernel {number}, mean {mean}": float(count)
-    for number, (mean, count) in enumerate(zip(KERNEL_MEANS, PAIRS, strict=True), 1)
-}
-PAPER = PaperTable(
-    "Sogou-Log, word pairs of 1,000 test queries and their documents",
-    [PaperColumn("pairs", {"en-de": FIGURES}, tolerance=100)],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    log = simulate_log(SMOKE_SIZE if smoke else LogSize(2000))
+    log = simulate_log(2000, smoke=smoke)
     monolingual = train_ranker(log.train, seed=seed)
-    bilingual = train_ranker(translate_to_english(log, log.train), seed=seed)
+    bilingual = train_ranker(log.translate_to_english(log.train), seed=seed)
     shown = {query_id: dict.fromkeys(log.shown[query_id], 0) for query_id in log.test_ids}
     english = [log.english[query_id] for query_id in log.test_ids]
     native = [log.native[query_id] for query_id in log.test_ids]
@@ -54,10 +35,10 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     monolingual_bins = bins(monolingual, JudgedCollection(native, log.documents, shown))
 
     def score(model: Knrm) -> float:
-        return float(np.mean(measure_ranker(log, model, log.english)["DIFF @10"]))
+        return float(np.mean(log.measure_ranker(model, log.english)["DIFF @10"]))
 
     scores_alone = one_at_a_time(bilingual, score)
-    translations = translation_pairs(bilingual, simulated_log.fit_translator(log), words_of(english), log.lang)
+    translations = translation_pairs(bilingual, log.fit_translator(), words_of(english), log.lang)
     counts = Counter(pair.bin for pair in translations)
     rows: Rows = {}
     for two, one, alone in zip(bilingual_bins, monolingual_bins, scores_alone, strict=True):

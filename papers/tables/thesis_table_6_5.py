@@ -11,40 +11,27 @@ from collections.abc import Callable
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.simulated_log import (
-    SMOKE_SIZE,
-    LogSize,
-    measure_ranker,
-    measure_run,
-    rank_randomly,
-    simulate_log,
-    train_ranker,
-    translate_to_english,
-)
-from papers.verdicts import CHANCE_ROW, PaperColumn, PaperTable
+from papers.simulated_log import simulate_log, train_ranker
+from papers.verdicts import CHANCE_ROW
 from paragloss.lab.query_log import CASES, capitalised, mark_capitals, translate_queries
 
-MINUTES, COLUMNS = 5, (*simulated_log.MEASURES, "English terms")
+COLUMNS = (*simulated_log.MEASURES, "English terms")
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 CASE_BY_ROW = {"Bilingual baseline": "keep", "All to lower case": "lower", "First word to lower case": "lower-first"}
-FIGURES = {"Bilingual baseline": 0.4446, "All to lower case": 0.4353, "First word to lower case": 0.4318}
-PAPER = PaperTable(
-    "Sogou-Log, queries translated by Google", [PaperColumn("DIFF @10", {"en-de": FIGURES}, tolerance=0.005)]
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    log = simulate_log(SMOKE_SIZE if smoke else LogSize(2000))
-    bilingual = translate_to_english(log, log.train)
+    log = simulate_log(2000, smoke=smoke)
+    bilingual = log.translate_to_english(log.train)
     native = [log.native[query_id] for query_id in log.test_ids]
-    test = translate_queries(native, simulated_log.fit_translator(log), "en")
-    rows: Rows = {CHANCE_ROW: measure_run(log, rank_randomly(log, seed))}
+    test = translate_queries(native, log.fit_translator(), "en")
+    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for row, case in CASE_BY_ROW.items():
         queries = [query._replace(text=fold_case(CASES[case], query.text)) for query in bilingual.queries]
         model = train_ranker(bilingual._replace(queries=queries), seed=seed)
         test_queries = {query.id: query._replace(text=fold_case(CASES[case], query.text)) for query in test}
         terms = float(len(model.vocabularies["en"]))
-        rows[row] = {**measure_ranker(log, model, test_queries), "English terms": terms}
+        rows[row] = {**log.measure_ranker(model, test_queries), "English terms": terms}
     return rows
 
 

@@ -9,36 +9,14 @@ from __future__ import annotations
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.simulated_log import (
-    SMOKE_SIZE,
-    LogSize,
-    SearchLog,
-    measure_ranker,
-    measure_run,
-    rank_randomly,
-    simulate_log,
-    train_ranker,
-)
-from papers.verdicts import CHANCE_ROW, PaperColumn, PaperTable
+from papers.simulated_log import SearchLog, simulate_log, train_ranker
+from papers.verdicts import CHANCE_ROW
 from paragloss.lab.query_log import clean, clean_at_random, translate_log
 from paragloss.types import JudgedCollection, Query
 
-MINUTES, COLUMNS = 7, simulated_log.MEASURES
+COLUMNS = simulated_log.MEASURES
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 BOUNDS = {"low": 20, "middle": 50, "high": 100}
-FIGURES = {
-    "low bound, ambiguous": 0.4389,
-    "low bound, random": 0.4103,
-    "middle bound, ambiguous": 0.4341,
-    "middle bound, random": 0.4344,
-    "high bound, ambiguous": 0.4330,
-    "high bound, random": 0.4376,
-    "Nothing removed": 0.4446,
-}
-PAPER = PaperTable(
-    "Sogou-Log, 8,553,124 pairs; bounds of 100, 200 and 1,000 documents",
-    [PaperColumn("DIFF @10", {"en-de": FIGURES}, tolerance=0.01)],
-)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
@@ -49,17 +27,17 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         training_sets[f"{name} bound, ambiguous"] = cleaned.judged
         training_sets[f"{name} bound, random"] = clean_at_random(translated, cleaned.kept, seed=seed)
     training_sets["Nothing removed"] = translated
-    rows: Rows = {CHANCE_ROW: measure_run(log, rank_randomly(log, seed))}
+    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for row, judged in training_sets.items():
-        rows[row] = measure_ranker(log, train_ranker(judged, seed=seed), log.english)
+        rows[row] = log.measure_ranker(train_ranker(judged, seed=seed), log.english)
     return rows
 
 
 def make_ambiguous_log(smoke: bool) -> tuple[SearchLog, JudgedCollection, JudgedCollection]:
     """Return the log, its training queries with one-word queries added, and these in English."""
-    log = simulate_log(SMOKE_SIZE if smoke else LogSize(1000))
+    log = simulate_log(1000, smoke=smoke)
     source = add_first_words(log.train)
-    return log, source, translate_log(source, simulated_log.fit_translator(log), "en", case="lower")
+    return log, source, translate_log(source, log.fit_translator(), "en", case="lower")
 
 
 def add_first_words(judged: JudgedCollection) -> JudgedCollection:

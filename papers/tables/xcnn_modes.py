@@ -9,11 +9,10 @@ from typing import Any
 
 from papers.corpora import Rows, sample_by_hash, split_sentences
 from papers.nearest_neighbours import measure_translation_retrieval
-from papers.verdicts import PaperTable
 from paragloss.lab.methods import bae, xcnn
 from paragloss.types import Concept, Encoder
 
-MINUTES, DATA, COLUMNS = 60, ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10")
+DATA, COLUMNS = ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10")
 PARTS = tuple(f"{pair}: {name}" for pair in ("en-hi", "en-fr", "en-da") for name in ("XCNN", "BAE"))
 SMOKE_PARTS = PARTS[:2]
 #: The settings of the XCNN paper.
@@ -39,7 +38,6 @@ BAE_MODES: dict[str, dict[str, Any]] = {
     "BAE, three layers, all machines first": {"layers": 3, "pretraining_layers": 3},
     "the same, 30 epochs of each machine": {"layers": 3, "pretraining_layers": 3, "pretraining_epochs": 30},
 }
-PAPER = PaperTable("none: the paper has one mode of each method")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:

@@ -185,11 +185,22 @@ def test_an_error_says_what_to_do(data_folder, tmp_path, monkeypatch, capsys, ar
 
 
 def test_a_failed_download_names_the_address_and_the_manual_way(data_folder, monkeypatch, capsys):
-    monkeypatch.setattr(data_sets, "MUSE", "file:///nowhere")
+    muse = data_sets.find_data_set("muse")._replace(urls=["file:///nowhere/en-{code}.txt"])
+    monkeypatch.setitem(data_sets.DATA_SETS, "muse", muse)
     assert main(["data", "get", "muse", "--langs", "de"]) == 1
     error = capsys.readouterr().err
     assert "can't download file:///nowhere/en-de.txt" in error
     assert "python -m papers data get muse --from FOLDER" in error
+
+
+def test_published_files_are_downloaded_for_each_language_by_the_publishers_code(data_folder, raw_folder, monkeypatch):
+    for name in ("eng_sentences.tsv", "cmn_sentences.tsv"):
+        (raw_folder / name).write_text("", encoding="utf-8")
+    urls = [f"{raw_folder.as_uri()}/eng_sentences.tsv", f"{raw_folder.as_uri()}/{{code}}_sentences.tsv"]
+    tatoeba = data_sets.find_data_set("tatoeba")._replace(urls=urls)
+    data_folder.mkdir()
+    data_sets.download_published_files(tatoeba, data_folder, ["zh"])
+    assert sorted(path.name for path in data_folder.iterdir()) == ["cmn_sentences.tsv", "eng_sentences.tsv"]
 
 
 def test_a_download_leaves_no_partial_file(tmp_path):

@@ -135,7 +135,7 @@ def test_the_share_above_counts_pairs():
 def test_pages_of_a_limited_vocabulary_have_no_other_words():
     documents = [Document("d", "A dog, a cat.", "en", "Cats")]
     task = page_search.PageTask([Query("q", "Running dogs", "en")], documents, {}, [], 0)
-    restricted = page_search.restrict_vocabulary(task, {"dog", "run"})
+    restricted = task.restrict_vocabulary({"dog", "run"})
     assert restricted.queries[0].text == "Running dogs"
     assert (restricted.documents[0].text, restricted.documents[0].title) == ("dog", "")
 
@@ -143,7 +143,7 @@ def test_pages_of_a_limited_vocabulary_have_no_other_words():
 def test_a_query_without_words_finds_nothing_and_a_page_does_not_find_itself():
     queries = [Query("a", "", "en"), Query("d", "dog", "en")]
     documents = [Document("d", "A dog.", "en"), Document("e", "Two dogs.", "en")]
-    run = page_search.search_by_pipeline(page_search.PageTask(queries, documents, {}, [], 0), "bm25")
+    run = page_search.PageTask(queries, documents, {}, [], 0).search_by_pipeline("bm25")
     assert (run["a"], [hit.id for hit in run["d"]]) == ([], ["e"])
 
 

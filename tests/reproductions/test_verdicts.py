@@ -11,7 +11,6 @@ from papers.verdicts import (
     judge_order,
     judge_table,
     mean_by_row,
-    rows_above,
 )
 
 PAPER = {"a": 0.5, "b": 0.4, "c": 0.3}
@@ -23,7 +22,7 @@ def table(**rows):
 
 
 def judge(values, paper=PAPER, tolerance=0.02):
-    return judge_order(PaperColumn("RR", {"en-fr": paper}, tolerance), "en-fr", values)
+    return judge_order(PaperColumn("RR", ["en-fr"], paper, tolerance), "en-fr", values)
 
 
 def test_rows_in_the_paper_s_order_agree():
@@ -66,12 +65,15 @@ def test_a_part_called_all_is_the_mean_over_parts():
 
 
 def test_a_statement_is_checked_by_our_means():
-    statement = Statement("more is worse", "en-fr", "RR", ("few", "many"), rows_above("few", "many", 0.1))
+    statement = Statement("more is worse", "RR", ["en-fr"], "few", "many", 0.1)
     paper = PaperTable("a set", statements=[statement])
     (verdict,) = judge_table(paper, table(few=[0.6], many=[0.4]))
     assert verdict.describe() == "en-fr, RR: **agrees** with “more is worse”. Ours: few .600, many .400."
     (verdict,) = judge_table(paper, table(few=[0.6], many=[0.55]))
     assert verdict.word == "disagrees"
+    tenfold = PaperTable("a set", statements=[Statement("ten times", "RR", ["en-fr"], "few", "many", 0.0, factor=10.0)])
+    assert judge_table(tenfold, table(few=[0.6], many=[0.05]))[0].word == "agrees"
+    assert judge_table(tenfold, table(few=[0.6], many=[0.07]))[0].word == "disagrees"
     assert judge_table(paper, table(few=[0.6])) == [], "a row that was not measured says nothing"
 
 
