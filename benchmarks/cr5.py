@@ -185,7 +185,9 @@ def unseen(args: argparse.Namespace) -> None:
     encoder = cr5.fit(train, dim=args.rank)
     wider = subwords.extend(encoder)
     strange = [
-        c for c in test if any(encoder.towers[lang].vocabulary.unknown(c.titles.get(lang, "")) for lang in args.langs)
+        c
+        for c in test
+        if any(encoder.towers[lang].vocabulary.list_unknown_terms(c.titles.get(lang, "")) for lang in args.langs)
     ]
     print(f"{args.set}: {len(test)} kept apart, {len(strange)} with a title that has an unseen word")
     for part, asked in (("text", test), ("title", test), ("title", strange)):

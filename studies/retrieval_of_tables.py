@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
-from paragloss.statistics import rarity, tempered
+from paragloss.statistics import compute_idf, temper_alternatives
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT, add_sound_alternatives, list_subword_terms
 from paragloss.types import Query, Translation, Translator
 
@@ -97,9 +97,9 @@ def scores(queries: Sequence[Sequence[Clause]], *fields: Documents) -> Floats:
         df = np.array([np.minimum(where @ seen, number) for where, seen in zip(standing, frequencies, strict=True)])
         probabilities = np.array([share for clause in clauses for share in clause.values()])
         many = np.full((len(fields), len(clauses)), float(number))
-        shares, seen = tempered(probabilities, df, first[:-1], many)
+        shares, seen = temper_alternatives(probabilities, df, first[:-1], many)
         counted = sp.csr_matrix((shares, np.arange(len(words)), first))
-        for field, where, idf in zip(fields, standing, rarity(many, seen), strict=True):
+        for field, where, idf in zip(fields, standing, compute_idf(many, seen), strict=True):
             norm = K1 * (1 - B + B * field.length / max(field.length.mean(), 1e-9))
             tf = (counted @ where @ field.counts.T).tocsr()
             row = np.repeat(np.arange(len(clauses)), np.diff(tf.indptr))

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss import bm25
-from paragloss.bm25 import Layout, sparse
+from paragloss.bm25 import Layout, make_sparse_vector
 from paragloss.errors import StoreError
-from paragloss.statistics import DRIFT, Frequencies, Statistics
+from paragloss.statistics import DRIFT, DocumentFrequencies, Statistics
 from paragloss.stores._payload import pack_sparse_rows
 from paragloss.types import SparseVector
 
@@ -41,11 +41,11 @@ def test_a_score_worked_by_hand():
     statistics, (cat, dog, katze) = counted(CAT, DOG, KATZE)
     # English text: N = 2, lengths 3 and 1, average 2. "cat": df 1, so idf = ln(1 + 1.5 / 1.5) = ln 2.
     # In CAT tf = 2 and K = 1.2 (0.25 + 0.75 * 3 / 2) = 1.65: 2 / 3.65.
-    query = statistics.query("en", {"cat": 1.0}, {"text": 1.0})
+    query = statistics.weigh_query("en", {"cat": 1.0}, {"text": 1.0})
     assert dot(query, cat) == pytest.approx(math.log(2) * 2 / 3.65, rel=1e-6)
     assert dot(query, dog) == dot(query, katze) == 0
     # The title: N = 1, length 1, average 1, so K = 1.2, and idf = ln(1 + 0.5 / 1.5). It counts three times.
-    both = statistics.query("en", {"cat": 1.0}, {"text": 1.0, "title": 3.0})
+    both = statistics.weigh_query("en", {"cat": 1.0}, {"text": 1.0, "title": 3.0})
     assert dot(both, cat) == pytest.approx(math.log(2) * 2 / 3.65 + 3 * math.log(4 / 3) / 2.2, rel=1e-6)
 
 
@@ -66,7 +66,7 @@ def test_a_language_does_not_see_another():
     assert vectors[-1].values.tolist() == vector.values.tolist()
     query = {"katze": 1.0, "cat": 1.0}
     for one, other in zip(
-        alone.query("de", query, {"text": 1.0}), among.query("de", query, {"text": 1.0}), strict=True
+        alone.weigh_query("de", query, {"text": 1.0}), among.weigh_query("de", query, {"text": 1.0}), strict=True
     ):
         np.testing.assert_array_equal(one, other)
 
@@ -196,7 +196,7 @@ def test_the_same_average_is_used_until_it_has_moved():
 
 def test_terms_with_one_id_count_as_one_term(monkeypatch):
     layout = Layout(["text"])
-    monkeypatch.setattr(bm25, "hashed", lambda lang: {"one": 5, "two": 5, "three": 7})
+    monkeypatch.setattr(bm25, "term_hashes", lambda lang: {"one": 5, "two": 5, "three": 7})
     statistics = Statistics(layout)
     (vector,) = weigh(statistics, ("en", {"text": ["one", "two", "two", "three"]}))
     assert len(vector.indices) == 2 + 2
@@ -229,22 +229,22 @@ def test_an_unknown_field():
 )
 def test_frequencies_are_those_of_a_plain_table(steps, often):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paragloss.statistics._OFTEN", often)
-        frequencies, table = Frequencies(), dict.fromkeys(range(41), 0)
+        patch.setattr("paragloss.statistics.LOOKUPS_BEFORE_FILTER", often)
+        frequencies, table = DocumentFrequencies(), dict.fromkeys(range(41), 0)
         for i, (ids, merge, look) in enumerate(steps):
             sign = 1 if i % 3 else -1
             frequencies.add(np.array(ids, np.uint32), sign)
             for id in ids:
                 table[id] += sign
             if merge:
-                frequencies = Frequencies(*frequencies.arrays())
+                frequencies = DocumentFrequencies(*frequencies.to_arrays())
             if look:  # while more comes
-                assert frequencies.of(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
-        assert frequencies.of(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
+                assert frequencies.look_up(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
+        assert frequencies.look_up(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
 
 
 def test_sparse_is_in_order_and_without_zeros():
-    vector = sparse({9: 1.0, 3: 0.0, 2: 2.0})
+    vector = make_sparse_vector({9: 1.0, 3: 0.0, 2: 2.0})
     assert (vector.indices.tolist(), vector.values.tolist()) == ([2, 9], [2.0, 1.0])
 
 
@@ -263,16 +263,16 @@ def test_plain_terms_are_remembered_until_something_is_counted():
         for words in (["w1"], ["w2", "w1", "nobody"], ["w3", "w299", "w7", "w1"], ["nobody"]):
             terms = dict.fromkeys(words, 1.0)
             for _ in range(2):  # worked out, remembered
-                (one,) = statistics.queries([("en", terms)], weights)
-                (other, _) = statistics.queries([("en", terms), ("de", {})], weights)
+                (one,) = statistics.weigh_queries([("en", terms)], weights)
+                (other, _) = statistics.weigh_queries([("en", terms), ("de", {})], weights)
                 assert all(map(np.array_equal, one[0], other[0]))
                 assert one[1] == other[1]
 
     vectors = count(50)
     agree()
-    before = statistics.query("en", {"w1": 1.0}, weights).values.tolist()
+    before = statistics.weigh_query("en", {"w1": 1.0}, weights).values.tolist()
     count(500)
     agree()
-    assert statistics.query("en", {"w1": 1.0}, weights).values.tolist() != before
+    assert statistics.weigh_query("en", {"w1": 1.0}, weights).values.tolist() != before
     statistics.count(["en"] * 50, vectors, sign=-1)
     agree()

@@ -91,7 +91,7 @@ def test_its_terms_are_counted_out_again(tmp_path):
 def test_a_word_that_no_document_has_finds_nothing_among_documents_in_two_languages(tmp_path):
     with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
         engine.index(list(manual()))
-        assert engine.state.index.statistics.beside
+        assert engine.state.index.statistics.secondary_languages
         assert engine.search("Barcelona", to=["de", "ja"]).results == []
         assert engine.search("Barcelona", lang="en").results == []
 
@@ -102,7 +102,7 @@ def test_what_is_said_in_a_language_is_asked_for_once(tmp_path, monkeypatch):
     with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
         both = Document("both", f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de")
         collection.index([both, Document("de", GERMAN, "de"), Document("en", ENGLISH, "en")])
-        assert list(collection.state.index.statistics.beside) == ["en"]
+        assert list(collection.state.index.statistics.secondary_languages) == ["en"]
         asked, look = [], collection.state.store.search_and_read
         monkeypatch.setattr(
             collection.state.store, "search_and_read", lambda *a, **b: asked.append(a[1]) or look(*a, **b)
@@ -118,7 +118,7 @@ def test_a_document_that_holds_two_of_the_languages_asked_for_is_found_once(tmp_
     with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
         three = Document("three", f"{GERMAN}\n{ENGLISH}\n{french}\n{GERMAN}", "de")
         collection.index([three, Document("en", ENGLISH, "en"), Document("fr", french, "fr")])
-        assert sorted(collection.state.index.statistics.beside) == ["en", "fr"]
+        assert sorted(collection.state.index.statistics.secondary_languages) == ["en", "fr"]
         query = Query("q", "page picture", "en")
         for pipeline in (None, "default"):
             (ranking,) = collection.rank([query], k=10, pipeline=pipeline)

@@ -9,10 +9,10 @@ so that it describes itself: term counts come back out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,29 +26,32 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
-#: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
-_ALIKE = np.uint32(1 << 16)
+#: Buckets of an id filter; ids with equal last bits share one. A table is quicker than a search in sorted ids.
+FILTER_BUCKETS = np.uint32(1 << 16)
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
 #: will share its id with one of so many languages.
 LANGUAGE_SIGNS = ("", " ")
-_MEMO = 500_000  # hashes remembered per language: about 60 MB
+MAX_CACHED_HASHES = 500_000  # of each language: about 60 MB
 
 
 class Bags(NamedTuple):
-    """The terms of many documents: some of their fields, one after the other, and the entries of each in turn."""
+    """The term counts of many documents as flat arrays.
 
-    rows: int  # documents
-    row: Integers  # (fields,) which document
-    field: Integers  # (fields,) which field
-    length: Doubles  # (fields,) in terms, repetitions counted
-    average: Doubles  # (fields,) what lengths are compared with
-    size: Integers  # (fields,) how many entries
-    ids: Ids  # (entries,)
-    counts: Doubles  # (entries,)
+    A part is one field of one document, an entry one term in a part.
+    """
+
+    rows: int  # number of documents
+    row: Integers  # (n_parts,) the document of each part
+    field: Integers  # (n_parts,) its field
+    length: Doubles  # (n_parts,) its length in terms, repetitions counted
+    average: Doubles  # (n_parts,) the average length that it is compared with
+    size: Integers  # (n_parts,) its number of entries
+    ids: Ids  # (n_entries,) term ids, one part after the other
+    counts: Doubles  # (n_entries,) occurrences
 
 
 class Layout:
-    """Where the terms of each field stand in a vector, and how they are weighed."""
+    """Maps the terms of each field to ids of a sparse vector, and weighs them."""
 
     def __init__(self, fields: Sequence[str], *, k1: float = 1.2, b: float = 0.75) -> None:
         if not fields or len(set(fields)) < len(fields):
@@ -59,49 +62,47 @@ class Layout:
         self.k1 = k1
         self.b = b
         self.span = 2**32 // len(fields)
-        own = np.arange(len(fields))[:, None] * self.span + np.arange(_RESERVED)
-        self._lengths: Ids = own.ravel().astype(np.uint32)
+        reserved = np.arange(len(fields))[:, None] * self.span + np.arange(_RESERVED)
+        self._lengths: Ids = reserved.ravel().astype(np.uint32)
 
     def field(self, name: str) -> int:
+        """Return the number of a field; raise StoreError if it is not indexed."""
         try:
             return self.fields.index(name)
         except ValueError:
             raise StoreError(f"no field {name!r} is indexed; {', '.join(self.fields)} are") from None
 
     def ids(self, field: int | Integers, hashes: Iterable[int] | Integers) -> Ids:
-        """Where terms stand: their hashes folded into the field's share of the 2^32 ids, so no table is kept.
+        """Return the ids of terms: their hashes folded into the field's share of the 2^32 ids, so no table is stored.
 
         With two fields, 1,000,000 terms share 2^31 ids: a term has odds of 0.05 % to share its id with another,
         which then count as one term.
         """
-        return np.asarray(field * self.span + self.place(hashes)).astype(np.uint32)
+        return np.asarray(field * self.span + self.fold(hashes)).astype(np.uint32)
 
-    def place(self, hashes: Iterable[int] | Integers) -> Integers:
-        """Where terms stand in each field's share."""
+    def fold(self, hashes: Iterable[int] | Integers) -> Integers:
+        """Return the offsets of terms in the share of each field."""
         return np.asarray(hashes, np.int64) % (self.span - _RESERVED) + _RESERVED
 
     def bags(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> Bags:
-        """Documents, given as their language and their terms by field, counted; not yet compared with any average.
+        """Count the terms of documents, given as their language and their terms by field; averages are not set yet.
 
-        What a field says in another language (`text@en` beside `text`, where that is no field) is counted again in that
-        language's terms, and with them `LANGUAGE_SIGNS`. It makes the field no longer."""
+        Text of a field in a second language (`text@en` beside `text`, if that is not a field of its own) is counted in
+        that language's terms as well, together with `LANGUAGE_SIGNS`. It does not add to the length of the field.
+        """
         parts = [
             (row, field, lang, terms)
             for row, (lang, texts) in enumerate(documents)
             for field, terms in texts.items()
             if terms and (field in self.fields or "@" not in field)
         ]
-        hashes: list[int] = []
-        ends: list[int] = []
-        for row, field, lang, terms in parts:
-            hashes += map(hashed(lang).__getitem__, terms)
-            for name, others in documents[row][1].items() if len(documents[row][1]) > 1 else ():
-                at, _, other = name.partition("@")
-                if at == field and other and others and name not in self.fields:
-                    hashes += map(hashed(other).__getitem__, (*LANGUAGE_SIGNS, *others))
-            ends.append(len(hashes))
-        part = np.repeat(np.arange(len(parts)), [end - start for start, end in pairwise((0, *ends))])
-        keys, counts = np.unique(part << 32 | np.array(hashes, np.int64), return_counts=True)
+        hashes_of_parts = [
+            [*map(term_hashes(lang).__getitem__, terms), *self._hash_second_languages(documents[row][1], field)]
+            for row, field, lang, terms in parts
+        ]
+        part = np.repeat(np.arange(len(parts)), [len(hashes) for hashes in hashes_of_parts])
+        hashes = np.fromiter(chain.from_iterable(hashes_of_parts), np.int64, len(part))
+        keys, counts = np.unique(part << 32 | hashes, return_counts=True)
         part = keys >> 32
         fields = np.array([self.field(name) for _, name, _, _ in parts], np.int64)
         return Bags(
@@ -115,12 +116,19 @@ class Layout:
             counts=counts.astype(np.float64),
         )
 
+    def _hash_second_languages(self, texts: Mapping[str, Sequence[str]], field: str) -> Iterator[int]:
+        """Iterate over the hashes of a field's terms in second languages, and of the signs of those languages."""
+        for name, terms in texts.items() if len(texts) > 1 else ():
+            own_name, _, lang = name.partition("@")
+            if own_name == field and lang and terms and name not in self.fields:
+                yield from map(term_hashes(lang).__getitem__, (*LANGUAGE_SIGNS, *terms))
+
     def norms(self, bags: Bags) -> Doubles:
-        """K of each field."""
+        """Return K of each part; (n_parts,)."""
         return self.k1 * (1 - self.b + self.b * bags.length / bags.average)
 
     def pack(self, bags: Bags) -> list[SparseVector]:
-        """One vector per document."""
+        """Return the vector of each document."""
         row, base = bags.row << 32, bags.field * self.span
         keys = np.concatenate([row | base, row | base + _AVERAGE, np.repeat(row, bags.size) | bags.ids])
         values = np.concatenate([bags.length, bags.average, bags.counts])
@@ -136,7 +144,7 @@ class Layout:
         return [SparseVector(indices[start:end], weights[start:end]) for start, end in pairwise(edges)]
 
     def unpack(self, vectors: Sequence[SparseVector]) -> Bags:
-        """What `pack` was given: lengths and averages exactly, counts exactly up to about 2,000 in one document
+        """Return what `pack` was given: lengths and averages exactly, counts exactly up to about 2,000 in one document
         (beyond that float32 does not tell them apart, nor does a score)."""
         return self.unpack_rows(
             SparseRows(
@@ -147,16 +155,16 @@ class Layout:
         )
 
     def with_lengths(self, ids: Ids) -> Ids:
-        """Those of some terms, and those under which lengths are kept: what scoring reads of a vector."""
+        """Add the ids of lengths and averages to those of terms: what scoring reads of a vector."""
         return np.concatenate([ids, self._lengths])
 
     def unpack_rows(self, rows: SparseRows) -> Bags:
-        """`unpack`, for vectors that lie one after the other."""
+        """Do what `unpack` does for vectors in flat arrays."""
         indices, values = rows.indices, rows.values
-        place = indices % np.uint32(self.span) if self.span < 1 << 32 else indices
-        begins = place == _LENGTH
-        start, here = begins.nonzero()[0], (place >= _RESERVED).nonzero()[0]
-        part = begins.cumsum()[here] - 1
+        offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices
+        is_start = offsets == _LENGTH
+        start, terms = is_start.nonzero()[0], (offsets >= _RESERVED).nonzero()[0]
+        part = is_start.cumsum()[terms] - 1
         bags = Bags(
             rows=len(rows.sizes),
             row=rows.sizes.cumsum().searchsorted(start, side="right"),
@@ -164,63 +172,64 @@ class Layout:
             length=values[start].astype(np.float64),
             average=values[start + 1].astype(np.float64),
             size=np.bincount(part, minlength=len(start)),
-            ids=indices[here],
+            ids=indices[terms],
             counts=np.zeros(0),
         )
-        weights = np.minimum(values[here].astype(np.float64), 1 - 2.0**-24)  # a very large count may be rounded to 1
+        weights = np.minimum(values[terms].astype(np.float64), 1 - 2.0**-24)  # a very large count may be rounded to 1
         return bags._replace(counts=np.rint(self.norms(bags)[part] * weights / (1 - weights)))
 
 
 @cache
-def hashed(lang: str) -> Mapping[str, int]:
-    """What each term of a language is known by; every term has a hash."""
+def term_hashes(lang: str) -> Mapping[str, int]:
+    """Return the hash of every term of a language, as a mapping that computes them when they are first read."""
     return _Hashes(lang)
 
 
 class _Hashes(dict[str, int]):
-    """The hash of each term of a language, made once."""
+    """Caches the hash of each term of a language."""
 
     def __init__(self, lang: str) -> None:
         super().__init__()
         self._lang = lang
 
     def __missing__(self, term: str) -> int:
-        if len(self) > _MEMO:
+        if len(self) > MAX_CACHED_HASHES:
             self.clear()
         key = f"{self._lang}\0{term}".encode("utf-8", "surrogatepass")
         self[term] = value = int.from_bytes(blake2b(key, digest_size=4).digest(), "little")
         return value
 
 
-def ranges(starts: Integers, sizes: Integers) -> Integers:
-    """The numbers of several ranges, one after the other."""
-    ends = sizes.cumsum()
-    return np.asarray((starts - ends + sizes).repeat(sizes) + np.arange(ends[-1] if len(ends) else 0))
+def concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
+    """Return the numbers of several ranges, one after the other."""
+    totals = sizes.cumsum()
+    return np.asarray((starts - totals + sizes).repeat(sizes) + np.arange(totals[-1] if len(totals) else 0))
 
 
-def sieve(ids: Ids) -> Callable[[Ids], Integers]:
-    """Says where some ids, and some that look alike, stand among others: nothing is computed of most."""
-    alike = np.zeros(_ALIKE, bool)
-    alike[ids & (_ALIKE - 1)] = True
-    return lambda indices: np.flatnonzero(alike.take(indices & (_ALIKE - 1)))
+def make_id_filter(ids: Ids) -> Callable[[Ids], Integers]:
+    """Return a function that finds the positions of some ids, and of a few that share their bucket, in an array."""
+    is_wanted = np.zeros(FILTER_BUCKETS, bool)
+    is_wanted[ids & (FILTER_BUCKETS - 1)] = True
+    return lambda indices: np.flatnonzero(is_wanted.take(indices & (FILTER_BUCKETS - 1)))
 
 
-def sieved(rows: SparseRows, ids: Ids) -> SparseRows:
-    """The same vectors with the entries of some ids, and of some that look alike."""
-    here = sieve(ids)(rows.indices)
-    ends = np.searchsorted(here, np.cumsum(rows.sizes))
-    return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
+def filter_entries(rows: SparseRows, ids: Ids) -> SparseRows:
+    """Return the vectors with only the entries of some ids, and of a few that share their bucket."""
+    positions = make_id_filter(ids)(rows.indices)
+    ends = np.searchsorted(positions, np.cumsum(rows.sizes))
+    return SparseRows(np.diff(ends, prepend=0), rows.indices[positions], rows.values[positions])
 
 
-def sparse(entries: Mapping[int, float]) -> SparseVector:
-    """A vector from its entries, in order; those that are zero are left out."""
+def make_sparse_vector(entries: Mapping[int, float]) -> SparseVector:
+    """Return a vector with these entries, without those that are zero."""
     ids = sorted(id for id, value in entries.items() if value)
     return SparseVector(np.array(ids, np.uint32), np.array([entries[id] for id in ids], np.float32))
 
 
-def dot(one: SparseVector, other: SparseVector) -> float:
-    if not len(other.indices):
+def dot(a: SparseVector, b: SparseVector) -> float:
+    """Return the dot product of two vectors."""
+    if not len(b.indices):
         return 0.0
-    there = np.minimum(other.indices.searchsorted(one.indices), len(other.indices) - 1)
-    here = np.flatnonzero(other.indices[there] == one.indices)
-    return float(one.values[here].astype(np.float64) @ other.values[there[here]].astype(np.float64))
+    positions = np.minimum(b.indices.searchsorted(a.indices), len(b.indices) - 1)
+    shared = np.flatnonzero(b.indices[positions] == a.indices)
+    return float(a.values[shared].astype(np.float64) @ b.values[positions[shared]].astype(np.float64))

@@ -21,28 +21,28 @@ _id, _score = itemgetter(0), itemgetter(1)  # of a hit
 
 
 def rank(hits: Iterable[Hit], k: int) -> Ranking:
-    """The best k hits, highest score first, equal scores by id."""
-    return best(hits, k, called=_id)
+    """Return the best k hits, highest score first, equal scores by id."""
+    return best(hits, k, name_of=_id)
 
 
 def ranked(ids: Sequence[str], scores: Sequence[float], k: int) -> Ranking:
-    """The same of hits that come best first."""
-    some = scores[: k + 1]
-    if len(set(some)) == len(some):
-        return [*map(Hit, ids[:k], some)]
+    """Return the best k of hits that are sorted by score already; equal scores are sorted by id."""
+    best_scores = scores[: k + 1]
+    if len(set(best_scores)) == len(best_scores):
+        return [*map(Hit, ids[:k], best_scores)]
     return rank(map(Hit, ids, scores), k)
 
 
-def best(scored: Iterable[T], k: int, *, called: Callable[[T], str]) -> list[T]:
-    """The best k pairs of something and its score, highest score first, equal scores by what it is called."""
+def best(scored: Iterable[T], k: int, *, name_of: Callable[[T], str]) -> list[T]:
+    """Return the best k pairs of an item and its score, highest score first, equal scores by the item's name."""
     ranked = sorted(scored, key=_score, reverse=True)
     if len(set(map(_score, ranked))) < len(ranked):  # sorting is stable, backwards too
-        ranked = sorted(sorted(ranked, key=called), key=_score, reverse=True)
+        ranked = sorted(sorted(ranked, key=name_of), key=_score, reverse=True)
     return ranked[:k]
 
 
 def top(scores: npt.NDArray[np.floating[Any]], ids: Sequence[str], k: int) -> Ranking:
-    """The best k of one row of scores. Ties at the edge are settled by id, so the order of `ids` never matters."""
+    """Return the best k of one row of scores; ties are settled by id, so the order of `ids` never matters."""
     k = min(k, len(ids))
     if k <= 0:
         return []
@@ -54,14 +54,14 @@ def top(scores: npt.NDArray[np.floating[Any]], ids: Sequence[str], k: int) -> Ra
     return rank((Hit(ids[i], float(scores[i])) for i in chosen.tolist()), k)
 
 
-def neighbourhood(rows: Floats, others: Floats, *, k: int = 10, block: int = 1024) -> Floats:
-    """For each of `rows`, the mean dot product with its k nearest among `others`: how much of a hub it is."""
-    k = min(k, len(others))
+def neighbourhood(rows: Floats, neighbours: Floats, *, k: int = 10, block: int = 1024) -> Floats:
+    """Return the mean dot product of each row with its k nearest neighbours: how much of a hub it is; (n_rows,)."""
+    k = min(k, len(neighbours))
     if k == 0:
         return np.zeros(len(rows), np.float32)
     means = np.empty(len(rows), np.float32)
     for start in range(0, len(rows), block):
-        similarity = rows[start : start + block] @ others.T  # (block, others)
+        similarity = rows[start : start + block] @ neighbours.T  # (block, n_neighbours)
         nearest = np.partition(similarity, similarity.shape[1] - k, axis=1)[:, -k:]
         means[start : start + block] = nearest.mean(axis=1)
     return means
@@ -76,14 +76,14 @@ def csls_documents(documents: Floats, hubness: Floats) -> Floats:
 
 
 def csls_queries(queries: Floats) -> Floats:
-    """[q, 1]: the other half of `csls_documents`."""
+    """Prepare query rows for a dot product with `csls_documents`: [q, 1]."""
     return np.hstack([queries, np.ones((len(queries), 1), np.float32)]).astype(np.float32)
 
 
 def nearest(
     queries: Floats, documents: Floats, k: int, *, csls: int = 0, neighbours: Floats | None = None, block: int = 1024
 ) -> npt.NDArray[np.int64]:
-    """The places of the k best documents for each query, best first, exactly; equal scores by place.
+    """Return the row numbers of the k best documents for each query, best first, exactly; equal scores by row number.
 
     By dot product, or by CSLS over `csls` neighbours. A document's neighbourhood is among `neighbours`; without
     any, among the queries themselves, as in Cr5's evaluation.
@@ -95,7 +95,7 @@ def nearest(
     best = np.empty((len(queries), k), np.int64)
     for start in range(0, len(queries), block):
         scores = queries[start : start + block] @ documents.T
-        # A stable sort of the negated scores keeps the first place of equals first, whatever lies at the edge.
+        # A stable sort of the negated scores keeps the first of equals first, whatever lies at the edge.
         edge = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k] if k else None
         for i, row in enumerate(scores):
             chosen = np.flatnonzero(row >= edge[i]) if edge is not None else np.empty(0, np.int64)
@@ -104,9 +104,9 @@ def nearest(
 
 
 def globally_corrected(queries: Floats, targets: Floats) -> Floats:
-    """Scores (queries, targets) for unit rows: the cosine minus the rank of the query among all queries as seen from
-    the target. Dinu, Lazaridou and Baroni, "Improving zero-shot learning by mitigating the hubness problem", ICLR 2015
-    workshop, eq. 3, turned so that higher is better; of equal cosines the earlier query ranks first."""
+    """Return scores (n_queries, n_targets) for unit rows: the cosine minus the rank of the query among all queries as
+    seen from the target. Dinu, Lazaridou and Baroni, "Improving zero-shot learning by mitigating the hubness problem",
+    ICLR 2015 workshop, eq. 3, turned so that higher is better; of equal cosines the earlier query ranks first."""
     similarity = queries @ targets.T
     order = np.argsort(-similarity, axis=0, kind="stable")
     ranks = np.empty_like(order)
@@ -115,7 +115,7 @@ def globally_corrected(queries: Floats, targets: Floats) -> Floats:
 
 
 def inverted_softmax(queries: Floats, targets: Floats, *, beta: float = 30.0) -> Floats:
-    """Log-probabilities (queries, targets) for unit rows that a target, asked backwards, names the query.
+    """Return log-probabilities (queries, targets) for unit rows that a target, asked backwards, names the query.
 
     Smith et al., "Offline bilingual word vectors", ICLR 2017, eq. 10, normalised over `queries`. They fit the inverse
     temperature `beta` on the training dictionary; 30 is what Conneau et al. use.

@@ -42,6 +42,7 @@ class Vocabulary:
 
     @cached_property
     def index(self) -> dict[str, int]:
+        """The id of each term."""
         return {term: i for i, term in enumerate(self.terms)}
 
     @cached_property
@@ -50,34 +51,34 @@ class Vocabulary:
         return (np.log(max(self.documents, 1) / np.maximum(self.df, 1)) + 1).astype(np.float32)
 
     def ids(self, text: str) -> list[int]:
-        """The ids of the known terms of a text, in reading order."""
-        return self.known(self._analyzer.terms(text))
+        """Return the ids of the terms of a text that are in the vocabulary, in reading order."""
+        return self.find_ids(self._analyzer.terms(text))
 
-    def known(self, terms: Iterable[str]) -> list[int]:
-        """The ids of those terms that are known."""
+    def find_ids(self, terms: Iterable[str]) -> list[int]:
+        """Return the ids of those terms that are in the vocabulary."""
         return [i for i in map(self.index.get, terms) if i is not None]
 
-    def unknown(self, text: str) -> list[str]:
-        """The terms of a text that are not in the vocabulary."""
+    def list_unknown_terms(self, text: str) -> list[str]:
+        """List the terms of a text that are not in the vocabulary."""
         return [term for term in self._analyzer.terms(text) if term not in self.index]
 
-    def split(self, text: str) -> tuple[list[int], list[str]]:
-        """The ids of the known terms of a text, and its other terms, both in reading order."""
-        index, ids, others = self.index, [], []
+    def split_text(self, text: str) -> tuple[list[int], list[str]]:
+        """Return the ids of the terms of a text that are in the vocabulary, and the other terms, in reading order."""
+        ids, unknown_terms = [], []
         for term in self._analyzer.terms(text):
-            place = index.get(term)
-            if place is None:
-                others.append(term)
+            term_id = self.index.get(term)
+            if term_id is None:
+                unknown_terms.append(term)
             else:
-                ids.append(place)
-        return ids, others
+                ids.append(term_id)
+        return ids, unknown_terms
 
     def counts(self, texts: Iterable[str]) -> sp.csr_matrix:
-        """Term counts, one row per text, float32."""
+        """Count the terms of texts; one row per text, float32."""
         return self.count_ids(map(self.ids, texts))
 
     def count_ids(self, ids: Iterable[list[int]]) -> sp.csr_matrix:
-        """`counts` for texts that are already known term ids."""
+        """Do what `counts` does for texts that are lists of term ids."""
         return count_rows(ids, len(self))
 
     @classmethod
@@ -96,7 +97,7 @@ class Vocabulary:
     def choose(
         cls, lang: str, terms: Sequence[str], counts: sp.csr_matrix, *, max_terms: int, min_df: int, stem: bool
     ) -> tuple[Vocabulary, sp.csr_matrix]:
-        """The second half of `build`, for counts over every term (see `grow`), or some rows of them."""
+        """Do the second half of `build`, for counts over every term (see `grow`), or some rows of them."""
         df = np.bincount(counts.indices, minlength=len(terms))
         order = sorted(np.flatnonzero(df >= min_df).tolist(), key=lambda i: (-int(df[i]), terms[i]))[:max_terms]
         vocabulary = cls(lang, [terms[i] for i in order], df[order], counts.shape[0], stem=stem)
@@ -105,46 +106,49 @@ class Vocabulary:
         return vocabulary, chosen
 
     def meta(self) -> dict[str, Any]:
-        """What `artefacts.save` writes beside the terms and `df`; `restore` takes it back."""
+        """Return what `artefacts.save` writes besides the terms and `df`; `restore` reads it."""
         return {"lang": self.lang, "documents": self.documents, "stem": self.stem}
 
     @classmethod
     def restore(cls, meta: Mapping[str, Any], terms: Sequence[str], df: npt.ArrayLike) -> Vocabulary:
+        """Build the vocabulary that `meta` described."""
         return cls(meta["lang"], terms, df, int(meta["documents"]), stem=meta["stem"])
 
 
 def grow(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[str], sp.csr_matrix]:
-    """Every term of the texts, in the order in which they first appear, and the counts of the texts over them."""
-    cut = analyzer(lang, stem=stem, stop=stem).terms
-    known: dict[str, int] = {}
-    counts = count_rows(_grow(known, cut(text)) for text in texts)
-    counts.resize(counts.shape[0], len(known))
-    return list(known), counts
+    """Return all terms of the texts, in the order in which they first appear, and the counts of the texts over them."""
+    tokenize = analyzer(lang, stem=stem, stop=stem).terms
+    ids: dict[str, int] = {}
+    counts = count_rows([ids.setdefault(term, len(ids)) for term in tokenize(text)] for text in texts)
+    counts.resize(counts.shape[0], len(ids))
+    return list(ids), counts
 
 
 def by_term(words: Sequence[str], rows: Floats, lang: str, *, stem: bool) -> tuple[list[str], Floats]:
-    """Vectors of words as they are written, made vectors of the terms that texts are cut into.
+    """Turn vectors of written words into vectors of the terms that texts are split into.
 
     Several words become one term where case, marks or endings are taken off. Each then counts as often as it is
-    likely to be met, going by its place among the words: the commonest come first in nearly every file of vectors, and
-    the n-th word of a language is about n times as rare as the first. A word that is cut into several, or into
-    none, has no term.
+    likely to occur, by its rank among the words: the commonest come first in nearly every file of vectors, and the n-th
+    word of a language is about n times as rare as the first. A word that is split into several terms, or into none, has
+    no vector.
     """
     import scipy.sparse as sp
 
-    cut = analyzer(lang, stem=stem, stop=stem).terms
-    known: dict[str, int] = {}
-    owner = [known.setdefault(terms[0], len(known)) if len(terms := cut(word)) == 1 else -1 for word in words]
-    place = np.asarray(owner, np.int64)
-    there = np.flatnonzero(place >= 0)
-    share = (1 / (there + 1)).astype(np.float64)
-    share /= np.bincount(place[there], share, minlength=len(known))[place[there]]
-    mix = sp.csr_matrix((share.astype(np.float32), (place[there], there)), shape=(len(known), len(words)))
-    return list(known), np.asarray(mix @ np.asarray(rows, np.float32), np.float32)
+    tokenize = analyzer(lang, stem=stem, stop=stem).terms
+    ids: dict[str, int] = {}
+    id_of_word = np.array(
+        [ids.setdefault(terms[0], len(ids)) if len(terms := tokenize(word)) == 1 else -1 for word in words], np.int64
+    )
+    used_words = np.flatnonzero(id_of_word >= 0)
+    id_of_used = id_of_word[used_words]
+    shares = (1 / (used_words + 1)).astype(np.float64)
+    shares /= np.bincount(id_of_used, shares, minlength=len(ids))[id_of_used]
+    mixture = sp.csr_matrix((shares.astype(np.float32), (id_of_used, used_words)), shape=(len(ids), len(words)))
+    return list(ids), np.asarray(mixture @ np.asarray(rows, np.float32), np.float32)
 
 
 def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
-    """Counts to weights, a new matrix.
+    """Turn counts into weights, in a new matrix.
 
     tfidf: count x idf, rows of unit length. idf-mean: count x idf, rows that sum to one. mean: rows that sum
     to one. count: as they are. A row without terms stays empty.
@@ -165,23 +169,20 @@ def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
     return sp.csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _grow(known: dict[str, int], terms: list[str]) -> list[int]:
-    return [known.setdefault(term, len(known)) for term in terms]
-
-
 def count_rows(ids: Iterable[Iterable[int]], width: int | None = None) -> sp.csr_matrix:
-    """How often each row has each id, float32; as wide as the largest id where no width is given."""
+    """Count how often each row has each id, as float32; without a `width` the matrix is as wide as the largest id."""
     import scipy.sparse as sp
 
-    columns, values, ends = array("i"), array("f"), array("q", [0])
+    columns, values, row_ends = array("i"), array("f"), array("q", [0])
     for row in ids:
-        counted = Counter(row)
-        columns.extend(counted)
-        values.extend(counted.values())
-        ends.append(len(columns))
+        counts = Counter(row)
+        columns.extend(counts)
+        values.extend(counts.values())
+        row_ends.append(len(columns))
     indices = np.array(columns, np.int32)
     if width is None:
         width = int(indices.max(initial=-1)) + 1
-    matrix = sp.csr_matrix((np.array(values, np.float32), indices, np.array(ends)), shape=(len(ends) - 1, width))
+    shape = (len(row_ends) - 1, width)
+    matrix = sp.csr_matrix((np.array(values, np.float32), indices, np.array(row_ends)), shape=shape)
     matrix.sort_indices()
     return matrix

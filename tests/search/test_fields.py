@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.bm25 import Layout, hashed
+from paragloss.bm25 import Layout, term_hashes
 from paragloss.index.fields import choose_field_weights, language_of, list_own_fields, read_field, translation_field
 from paragloss.index.terms import count_documents
 from paragloss.statistics import Statistics
@@ -54,5 +54,5 @@ def test_a_translation_is_cut_by_its_own_language():
     document = Document("d", "les chevaux", "fr", fields={"text@en": "the horses"})
     bags = count_documents(layout, [document]).bags
     assert bags.length.tolist() == [1, 1]  # neither article
-    horse = layout.ids(layout.field("text@en"), [hashed("fr")["hors"]])
+    horse = layout.ids(layout.field("text@en"), [term_hashes("fr")["hors"]])
     assert horse[0] in bags.ids  # a term of English, of a document in French

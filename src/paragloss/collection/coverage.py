@@ -11,7 +11,7 @@ import numpy as np
 
 from paragloss import languages
 from paragloss.analysis import analyzer
-from paragloss.bm25 import hashed
+from paragloss.bm25 import term_hashes
 from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
 from paragloss.translation.subword_terms import SOUND_PREFIX
@@ -63,7 +63,7 @@ def _standing(words: Sequence[str], statistics: Statistics, targets: Sequence[st
     found = {word for word in words if not any(map(str.isalpha, word))}
     hashes, sizes, asked = list[int](), list[int](), list[str]()  # of every word in every language its terms
     for lang in targets:
-        cut, known = analyzer(lang).terms, hashed(lang)
+        cut, known = analyzer(lang).terms, term_hashes(lang)
         for word in words:
             if word not in found and (terms := cut(word)):
                 hashes += [known[term] for term in terms]

@@ -31,7 +31,7 @@ def summary(state: State) -> dict[str, Any]:
     return {
         "documents": state.store.count(),
         "languages": {lang: state.store.count({"lang": [lang]}) for lang in state.langs},
-        "languages beside": dict(state.index.statistics.beside),
+        "languages beside": dict(state.index.statistics.secondary_languages),
         "support": _describe_support(state),
         "models": {name: _about(state, name) for name in model_records.read_model_records(state.store)},
         "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],

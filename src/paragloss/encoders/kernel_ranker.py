@@ -97,7 +97,7 @@ class Knrm:
     def _rarity(self, text: str, lang: str) -> dict[str, float]:
         """Return the words of a query with their idf, scaled to a sum of 1."""
         vocabulary = self.vocabularies[lang]
-        ids, unknown_terms = vocabulary.split(text)
+        ids, unknown_terms = vocabulary.split_text(text)
         largest_idf = np.log(max(vocabulary.documents, 1)) + 1
         weights = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)}
         weights |= dict.fromkeys(unknown_terms, largest_idf)
@@ -117,7 +117,7 @@ class Knrm:
         if lang not in self.vocabularies:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.vocabularies)}")
         vocabulary = self.vocabularies[lang]
-        ids, unknown_terms = vocabulary.split(text)
+        ids, unknown_terms = vocabulary.split_text(text)
         return Words(self.rows[lang][ids].astype(np.int32), vocabulary, frozenset(ids), frozenset(unknown_terms))
 
     def _read_words(self, text: str, lang: str) -> Words:

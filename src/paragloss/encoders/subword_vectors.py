@@ -39,7 +39,7 @@ class SubwordEncoder:
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
         """Return one row of length 1 per text (texts, dim); 0 for a text without a word that can be encoded."""
         tower = self.bag.tower(lang)
-        splits = [tower.vocabulary.split(text) for text in texts]
+        splits = [tower.vocabulary.split_text(text) for text in texts]
         counts = tower.vocabulary.count_ids([ids for ids, _ in splits])
         rows: Floats = np.asarray(counts.multiply(tower.vocabulary.idf).tocsr() @ tower.table, np.float32)
         unknown_terms = sorted({term for _, terms in splits for term in terms})

@@ -164,7 +164,7 @@ def unknown_words(model: Knrm, queries: Iterable[Query]) -> Unknown:
     """How many words of some queries the model was never shown (Table 6.11)."""
     unknown = words = 0
     for query in queries:
-        missing = len(model.vocabularies[query.lang].unknown(query.text))
+        missing = len(model.vocabularies[query.lang].list_unknown_terms(query.text))
         unknown += missing
         words += missing + len(model.ids(query.text, query.lang))
     return Unknown(unknown, words)

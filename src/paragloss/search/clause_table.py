@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Bags, Doubles, Ids, Integers, ranges
+from paragloss.bm25 import Bags, Doubles, Ids, Integers, concatenate_ranges
 from paragloss.index.fields import INNER, TITLE_SUBWORDS, translation_field
 from paragloss.search.clauses import Shares
 from paragloss.search.evidence import Match
-from paragloss.statistics import Statistics, rarity, summed, tempered
+from paragloss.statistics import Statistics, compute_idf, sum_by_key, temper_alternatives
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Query, SparseRows, SparseVector
 
@@ -107,7 +107,7 @@ class ClauseTable:
         """Pair the entries of documents with the entries of this table: (positions in `bags.ids`, in `term_ids`)."""
         first = self.term_ids.searchsorted(bags.ids, side="left")
         sizes = self.term_ids.searchsorted(bags.ids, side="right") - first
-        return np.arange(len(bags.ids)).repeat(sizes), ranges(first, sizes)
+        return np.arange(len(bags.ids)).repeat(sizes), concatenate_ranges(first, sizes)
 
     def _sum_occurrences(
         self, bags: Bags, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
@@ -131,7 +131,9 @@ class ClauseTable:
     def _length_norms(self, bags: Bags, language_rows: Integers) -> Doubles:
         """Return 1 - b + b * length / average of every field of every document; (n_parts,)."""
         layout = self.statistics.layout
-        averages = self.statistics.usual(tuple(self.languages))[2].T  # (n_languages, n_fields)
+        averages = self.statistics.summarize_languages(
+            tuple(self.languages)
+        ).average_lengths.T  # (n_languages, n_fields)
         languages_of_parts = language_rows[bags.row]
         average = averages[languages_of_parts, bags.field]
         average = np.where((languages_of_parts >= 0) & (average > 0), average, bags.average)
@@ -218,7 +220,9 @@ class _TableBuilder:
         self.columns = {key: column for column, key in enumerate(dict.fromkeys(keys))}
         self.column_of_clause = np.array([self.columns[key] for key in keys], np.int64)
         self.row_of_clause = np.array([self.languages[lang] for lang, _ in clause_list], np.int64)
-        self.documents_per_language = statistics.usual(tuple(self.languages))[0]  # (n_fields, n_languages)
+        self.documents_per_language = statistics.summarize_languages(
+            tuple(self.languages)
+        ).n_documents  # (n_fields, n_languages)
         self.words = [(clause.source, word) for _, clause in clause_list for word in clause.words]
 
     def build(self) -> ClauseTable:
@@ -250,7 +254,7 @@ class _TableBuilder:
         numbers = np.concatenate([clause.numbers for _, clause in self.clause_list], axis=1)  # (3, n_words)
         sizes = [len(clause.words) for _, clause in self.clause_list]
         clause_of_word = np.arange(len(self.clause_list)).repeat(sizes)
-        occurs = self.statistics.somewhere(numbers[0].astype(np.int64))
+        occurs = self.statistics.may_occur(numbers[0].astype(np.int64))
         occurs[clause_of_word.searchsorted(np.arange(len(sizes)))] = True  # every clause keeps at least one term
         hashes, probabilities, inside = numbers[:, occurs]
         return _Terms(hashes.astype(np.int64), probabilities, inside, clause_of_word[occurs]), np.flatnonzero(occurs)
@@ -264,9 +268,9 @@ class _TableBuilder:
             self._document_frequencies("title", TITLE_SUBWORDS, terms),
         ]
         documents = np.stack([self._count_documents("text"), self._count_documents("title")])[:, self.row_of_clause]
-        counts, clause_df = tempered(terms.probabilities, np.stack(frequencies), first_terms, documents)
+        counts, clause_df = temper_alternatives(terms.probabilities, np.stack(frequencies), first_terms, documents)
         importance = np.array([clause.weight for _, clause in self.clause_list])
-        body_weights, title_weights = importance * rarity(documents, clause_df)
+        body_weights, title_weights = importance * compute_idf(documents, clause_df)
         return counts, clause_df[0], body_weights, title_weights
 
     def _estimate_rates(self, clause_df: Doubles) -> Doubles:
@@ -347,7 +351,7 @@ class _TableBuilder:
         weights = (
             entries.counts * clause_shares[entries.clauses] * factors[entries.ids.astype(np.int64) // self.layout.span]
         )
-        keys, values = summed(entries.ids.astype(np.int64), weights)
+        keys, values = sum_by_key(entries.ids.astype(np.int64), weights)
         return SparseVector(keys.astype(np.uint32), values.astype(np.float32))
 
     def _arrange(self, clause_weights: Doubles) -> Doubles:

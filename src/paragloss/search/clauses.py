@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Doubles, hashed
+from paragloss.bm25 import Doubles, term_hashes
 from paragloss.index.fields import INNER, SUBWORD_FIELDS
 from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import Statistics
@@ -132,5 +132,5 @@ def _own(word: str, lang: str) -> Shares:
 
 def _shares(source: str, weight: float, shares: dict[str, float], lang: str, *, own: bool) -> Shares:
     inside = [0.0 if own else 1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in shares]
-    numbers = np.array([[*map(hashed(lang).__getitem__, shares)], [*shares.values()], inside], np.float64)
+    numbers = np.array([[*map(term_hashes(lang).__getitem__, shares)], [*shares.values()], inside], np.float64)
     return Shares(source, weight, tuple(shares), numbers)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import sieved
+from paragloss.bm25 import filter_entries
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.ranking import rank
@@ -138,7 +138,9 @@ class DefaultSearcher:
     def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
         """Return the query in each language that documents are searched in: its own words in its own language and in
         languages into which nothing translates, clauses of alternatives in the others."""
-        wanted = list(dict.fromkeys([*(self._targets if languages is None else languages), *self._statistics.beside]))
+        wanted = list(
+            dict.fromkeys([*(self._targets if languages is None else languages), *self._statistics.secondary_languages])
+        )
         into = list_known_targets(self._translator, query.lang, wanted) if self._translator is not None else []
         clauses = translate_many(self._translator, query, into) if self._translator is not None and into else {}
         forms = []
@@ -214,7 +216,7 @@ class DefaultSearcher:
             no_clauses, no_share = np.zeros((len(languages), 0)), np.zeros(len(languages))
             return LexicalEvidence(no_clauses, no_clauses, no_share, no_share, no_share, no_share)
         needed = self._statistics.layout.with_lengths(table.term_ids)
-        return table.measure(languages, sieved(rows, needed))
+        return table.measure(languages, filter_entries(rows, needed))
 
     def _measure_similarity(
         self,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import dot, sparse
+from paragloss.bm25 import dot, make_sparse_vector
 from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import Statistics
 from paragloss.types import (
@@ -74,7 +74,7 @@ class Lexical:
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
         """Return what the store is asked; empty if no document can match."""
         languages = self._list_languages(query, where)
-        weighed = self._statistics.queries(
+        weighed = self._statistics.weigh_queries(
             [(lang, self._weigh_terms(query, lang)) for lang in languages], self._weights
         )
         return _add_vectors([self._scale(vector, highest) for vector, highest in weighed])
@@ -83,12 +83,12 @@ class Lexical:
         """List what every word adds to the score of a document, in its language and in those it has beside."""
         (own_language,), rows = self._store.read_sparse(self._name, [id])
         document = SparseVector(rows.indices, rows.values)
-        languages = self._list_languages(query, {"lang": [own_language, *self._statistics.beside]})
+        languages = self._list_languages(query, {"lang": [own_language, *self._statistics.secondary_languages]})
         matches = []
         for lang in languages:
-            ((_, highest),) = self._statistics.queries([(lang, self._weigh_terms(query, lang))], self._weights)
+            ((_, highest),) = self._statistics.weigh_queries([(lang, self._weigh_terms(query, lang))], self._weights)
             for source, word, weight in self._list_words(query, lang):
-                ((vector, _),) = self._statistics.queries([(lang, {word: weight})], self._weights)
+                ((vector, _),) = self._statistics.weigh_queries([(lang, {word: weight})], self._weights)
                 score = dot(vector, document) / (highest if self._proportional else 1.0)
                 matches.append(Match(source, word, score))
         return [match for match in matches if match.score]
@@ -143,4 +143,4 @@ def _add_vectors(vectors: Sequence[SparseVector]) -> SparseVector:
     entries: Counter[int] = Counter()
     for vector in vectors:
         entries.update(dict(zip(vector.indices.tolist(), vector.values.tolist(), strict=True)))
-    return sparse(entries)
+    return make_sparse_vector(entries)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.bm25 import dot, sparse
+from paragloss.bm25 import dot, make_sparse_vector
 from paragloss.ranking import rank
 from paragloss.search.clauses import CANDIDATES, StructuredSearcher
 from paragloss.search.evidence import Match
@@ -39,7 +39,7 @@ class Nested(StructuredSearcher):
         clauses, words = [choices for _, choices in needed], dict[str, float]()
         for _, word, weight in weighed:
             words[word] = words.get(word, 0.0) + weight
-        linear = self._statistics.query(query.lang, words, self._fields())
+        linear = self._statistics.weigh_query(query.lang, words, self._fields())
         needs = [[[self._anywhere(w, query.lang) for w in choice.words] for choice in choices] for choices in clauses]
         number = 10 * k + 100
         head = self._candidates(linear, number, where)
@@ -58,7 +58,7 @@ class Nested(StructuredSearcher):
             return []
         found = []
         for source, word, weight in self._weighed_words(query)[1]:
-            linear = self._statistics.query(query.lang, {word: weight}, self._fields())
+            linear = self._statistics.weigh_query(query.lang, {word: weight}, self._fields())
             found.append(Match(source, word, dot(linear, vector)))
         return [match for match in found if match.score]
 
@@ -121,5 +121,5 @@ class Nested(StructuredSearcher):
         for choices in clauses:
             words = {word for choice in choices for word in choice.words}
             ids = sorted(frozenset[int]().union(*(self._anywhere(word, lang) for word in words)))
-            questions.append((sparse(dict.fromkeys(ids, 1.0)), int(self._statistics.df_of(ids).sum())))
+            questions.append((make_sparse_vector(dict.fromkeys(ids, 1.0)), int(self._statistics.df_of(ids).sum())))
         return min(questions, key=lambda question: question[1])

@@ -54,7 +54,7 @@ def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]
 def build_default(search: SearchContext) -> DefaultSearcher:
     """Build the default search from all translators of a collection and its best encoder."""
     parts = search.parts
-    languages = [*search.targets, *parts.statistics.beside]
+    languages = [*search.targets, *parts.statistics.secondary_languages]
     usable = {
         name: translator
         for name, translator in parts.translators.items()
@@ -196,7 +196,7 @@ def _build_last_step(context: PipelineContext, node: Node) -> Searcher:
 
 def _build_translated(search: SearchContext, searcher: Searcher, translator: Translator) -> Searcher:
     """Build one ranking of the query in each language that the translator knows, and as it is in its own."""
-    secondary = [lang for lang in search.parts.statistics.beside if lang not in search.targets]
+    secondary = [lang for lang in search.parts.statistics.secondary_languages if lang not in search.targets]
     languages = [*search.targets, *(secondary if isinstance(searcher, ClauseSearcher) else [])]
     into = list_known_targets(translator, search.source, languages)
     foreign = [target for target in search.targets if target != search.source]

@@ -2,7 +2,7 @@
 
 Four meanings of a clause are here and in `nested`:
 
-- `Synonymous`: alternatives count as one term, tf summed, df of their union (Pirkola, SIGIR 1998);
+- `Synonymous`: alternatives count as one term, tf sum_by_key, df of their union (Pirkola, SIGIR 1998);
 - `Tempered`: likewise, but likelier and rarer alternatives count a little more;
 - `Probabilistic`: tf and df are sums weighted by translation probability (Darwish and Oard, SIGIR 2003, "PSQ");
 - `nested.Nested`: (a1 OR a2) AND (b1 OR b2): a document must match every clause.
@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.bm25 import Bags, Doubles, Ids, Integers, ranges, sieved
+from paragloss.bm25 import Bags, Doubles, Ids, Integers, concatenate_ranges, filter_entries
 from paragloss.index.fields import INNER
 from paragloss.ranking import rank
 from paragloss.search.clauses import StructuredSearcher
 from paragloss.search.evidence import Match
-from paragloss.statistics import POWER, RARER, rarity, summed, tempered
+from paragloss.statistics import PROBABILITY_EXPONENT, RARITY_EXPONENT, compute_idf, sum_by_key, temper_alternatives
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Hit, Query, Ranking, SparseRows, SparseVector, Where
 
@@ -43,7 +43,7 @@ class CompiledClauses(NamedTuple):
         alternative by itself. `span` is the number of ids of a field."""
         fields = self.term_ids.astype(np.int64) // span
         weights = self.counts * self.gains[fields, self.clauses]
-        keys, values = summed(self.term_ids.astype(np.int64), weights)
+        keys, values = sum_by_key(self.term_ids.astype(np.int64), weights)
         return SparseVector(keys.astype(np.uint32), values.astype(np.float32))
 
 
@@ -130,7 +130,7 @@ class ClauseSearcher(StructuredSearcher):
         clause_of_word, first = np.arange(len(clauses)).repeat(sizes), np.cumsum([0, *sizes[:-1]])
         ids = layout.ids(fields[:, None], hashes.astype(np.int64))  # (n_fields, n_words)
         df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(np.float64)
-        numbers, field_shares, _ = (table[fields, 0] for table in statistics.usual((query.lang,)))
+        numbers, field_shares, _ = (table[fields, 0] for table in statistics.summarize_languages((query.lang,)))
         documents = np.repeat(numbers[:, None], len(clauses), axis=1)  # (n_fields, n_clauses)
         subword_ids = layout.ids(layout.field(INNER), hashes.astype(np.int64)) if self.looks_inside else None
         if subword_ids is not None:
@@ -138,7 +138,7 @@ class ClauseSearcher(StructuredSearcher):
             df[text] = np.minimum(df[text] + inside * statistics.df_of(subword_ids), numbers[text])
         counts, clause_df = self.weigh_alternatives(probabilities, df, first, documents)
         importance = np.array([clause.weight for clause in clauses])
-        idf = self._factors[fields, None] * importance * rarity(documents, clause_df)
+        idf = self._factors[fields, None] * importance * compute_idf(documents, clause_df)
         highest = float((idf * field_shares[:, None]).sum()) or 1.0  # terms that no document has count as well
         gains = np.zeros((len(layout.fields), len(clauses)))
         gains[fields] = np.where(clause_df > 0, idf, 0.0)
@@ -164,10 +164,10 @@ class ClauseSearcher(StructuredSearcher):
 
     def _find_occurrences(self, lang: str, compiled: CompiledClauses, rows: SparseRows) -> _Occurrences:
         layout = self._statistics.layout
-        bags = layout.unpack_rows(sieved(rows, layout.with_lengths(compiled.term_ids)))
+        bags = layout.unpack_rows(filter_entries(rows, layout.with_lengths(compiled.term_ids)))
         first = compiled.term_ids.searchsorted(bags.ids, side="left")
         sizes = compiled.term_ids.searchsorted(bags.ids, side="right") - first
-        in_document, entry = np.arange(len(bags.ids)).repeat(sizes), ranges(first, sizes)
+        in_document, entry = np.arange(len(bags.ids)).repeat(sizes), concatenate_ranges(first, sizes)
         part = np.arange(len(bags.row)).repeat(bags.size)[in_document]
         amounts = bags.counts[in_document] * compiled.counts[entry]
         return _Occurrences(bags, self._home_parts(bags)[part], bags.field[part], entry, amounts)
@@ -181,7 +181,7 @@ class ClauseSearcher(StructuredSearcher):
 
     def _norms(self, lang: str, bags: Bags) -> Doubles:
         """Return K of BM25 of each field of each document, by the average lengths of now."""
-        averages = self._statistics.usual((lang,))[2][:, 0]
+        averages = self._statistics.summarize_languages((lang,)).average_lengths[:, 0]
         current = averages[bags.field]
         return self._statistics.layout.norms(bags._replace(average=np.where(current > 0, current, bags.average)))
 
@@ -211,7 +211,9 @@ class Synonymous(ClauseSearcher):
     def weigh_alternatives(
         self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles
     ) -> tuple[Doubles, Doubles]:
-        return tempered(shares, df, first, documents, power=self.power, rarer=self.rarer)
+        return temper_alternatives(
+            shares, df, first, documents, probability_exponent=self.power, rarity_exponent=self.rarer
+        )
 
 
 class Tempered(Synonymous):
@@ -220,7 +222,7 @@ class Tempered(Synonymous):
     The probabilities of a translation are those of other texts: what is unlikely there may be the only sense here.
     """
 
-    power, rarer = POWER, RARER
+    power, rarer = PROBABILITY_EXPONENT, RARITY_EXPONENT
 
 
 class Probabilistic(ClauseSearcher):

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from paragloss.bm25 import Ids, sieved
+from paragloss.bm25 import Ids, filter_entries
 from paragloss.stores import _limits
 from paragloss.stores._filters import MATCHES_NOTHING, list_filterable_keys
 from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uuid, pack_sparse_rows, parse_record
@@ -84,7 +84,7 @@ class BaseStore:
         row_by_id = {document_id: row for row, document_id in enumerate(ids)}
         row_numbers = [np.array([row_by_id[hit.id] for hit in ranking], np.int64) for ranking in rankings]
         langs, rows = self.read_sparse(name, ids)
-        return CandidateRows(ids, langs, rows if term_ids is None else sieved(rows, term_ids), row_numbers)
+        return CandidateRows(ids, langs, rows if term_ids is None else filter_entries(rows, term_ids), row_numbers)
 
     def scroll(
         self,

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import Ids, sieve
+from paragloss.bm25 import Ids, make_id_filter
 from paragloss.types import SparseRows, SparseVector
 
 #: Entries cached for one named vector, at most: about 320 MB. Arrays take memory only as they are filled.
@@ -182,7 +182,7 @@ class _VectorTable:
         spans = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
         indices = np.concatenate([self._indices[:0], *(self._indices[start:end] for start, end in spans)])
         # Positions in `indices` of the entries to return, and how many of them each point has.
-        positions = np.arange(len(indices)) if term_ids is None else sieve(term_ids)(indices)
+        positions = np.arange(len(indices)) if term_ids is None else make_id_filter(term_ids)(indices)
         counts = np.diff(positions.searchsorted(ends_in_result), prepend=0)
         # What to add to a position in `indices` to get the position of that entry in the table.
         offsets = (starts - (ends_in_result - sizes)).repeat(counts)
