@@ -22,8 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "stores"))
 import pytest
-from baton import Asking, Turns
 from test_two_actors import PLACE, World
+from turn_taking import Asking, Turns
 
 from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError

@@ -28,12 +28,12 @@ HAS = (
     if shutil.which("tesseract")
     else []
 )
-tesseract = pytest.mark.skipif(
+needs_tesseract = pytest.mark.skipif(
     not {"deu", "eng", "rus", "osd"} <= set(HAS), reason="Tesseract with deu, eng and rus is not installed"
 )
 
 
-def printed(text, *, worse=True):
+def print_page(text, *, worse=True):
     """A page as a copier gives it: grey, a little turned, blurred, with specks."""
     page = Image.new("L", (2000, 700), 255)
     ImageDraw.Draw(page).multiline_text((120, 120), text, font=ImageFont.truetype(FONT, 44), fill=30, spacing=24)
@@ -53,9 +53,9 @@ def test_a_scan_without_tesseract_is_refused_and_says_what_to_install(tmp_path, 
         list(read_documents(tmp_path / "a.pdf"))
 
 
-@tesseract
+@needs_tesseract
 def test_pages_are_read_in_the_language_of_each_and_keep_their_number_and_confidence(tmp_path):
-    printed(GERMAN).save(tmp_path / "a.pdf", save_all=True, append_images=[printed(RUSSIAN)], resolution=200)
+    print_page(GERMAN).save(tmp_path / "a.pdf", save_all=True, append_images=[print_page(RUSSIAN)], resolution=200)
     (page,) = read_documents(tmp_path / "a.pdf")
     first, second = page.text.split("\f")
     assert first.split() == GERMAN.split()
@@ -64,9 +64,9 @@ def test_pages_are_read_in_the_language_of_each_and_keep_their_number_and_confid
     assert 0.7 < page.meta["confidence"] <= 1
 
 
-@tesseract
+@needs_tesseract
 def test_a_scan_is_found_at_its_page_and_said_to_be_one(tmp_path):
-    pages = [printed(BREAD), printed(GERMAN)]
+    pages = [print_page(BREAD), print_page(GERMAN)]
     pages[0].save(tmp_path / "letters.tif", save_all=True, append_images=pages[1:], compression="tiff_lzw")
     paragloss_("index", "letters.tif", "--into", "c", cwd=tmp_path)
     shown = paragloss_("search", "--in", "c", "the train is late because of snow", cwd=tmp_path).stdout
@@ -76,9 +76,9 @@ def test_a_scan_is_found_at_its_page_and_said_to_be_one(tmp_path):
     assert (best.meta["page"], best.meta["scanned"]) == (2, 2)
 
 
-@tesseract
+@needs_tesseract
 def test_of_a_folder_s_pictures_those_with_words_are_documents(tmp_path):
-    printed(GERMAN).save(tmp_path / "letter.png")
+    print_page(GERMAN).save(tmp_path / "letter.png")
     Image.effect_noise((600, 600), 60).save(tmp_path / "photo.png")
     (tmp_path / "note.txt").write_text("A note.")
     assert [document.id for document in read_documents(tmp_path)] == ["letter.png", "note.txt"]
@@ -87,7 +87,7 @@ def test_of_a_folder_s_pictures_those_with_words_are_documents(tmp_path):
         list(read_documents(tmp_path))
 
 
-@tesseract
+@needs_tesseract
 def test_a_page_with_a_text_layer_is_not_read_again(tmp_path):
     from test_pages import pdf
 
@@ -96,18 +96,18 @@ def test_a_page_with_a_text_layer_is_not_read_again(tmp_path):
     assert "scanned" not in page.meta
 
 
-@tesseract
+@needs_tesseract
 def test_a_page_that_is_darker_at_one_side_is_read(tmp_path):
-    page = printed(GERMAN, worse=False)
+    page = print_page(GERMAN, worse=False)
     light = Image.linear_gradient("L").rotate(90).resize(page.size)
     ImageChops.multiply(page, light.point(lambda value: 70 + value * 185 // 255)).save(tmp_path / "dark.png")
     (read_,) = read_documents(tmp_path / "dark.png")
     assert read_.text.split() == GERMAN.split()
 
 
-@tesseract
+@needs_tesseract
 def test_index_tells_of_every_page_of_a_scan_while_it_reads(tmp_path, monkeypatch):
-    pages = [printed(text, worse=False) for text in (GERMAN, BREAD, GERMAN)]
+    pages = [print_page(text, worse=False) for text in (GERMAN, BREAD, GERMAN)]
     pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:], resolution=200)
     monkeypatch.setattr(Progress, "EVERY", 0.0)
     said = paragloss_("index", "book.pdf", "--into", "c", cwd=tmp_path).stderr.splitlines()
@@ -116,9 +116,9 @@ def test_index_tells_of_every_page_of_a_scan_while_it_reads(tmp_path, monkeypatc
     ]  # fmt: skip
 
 
-@tesseract
+@needs_tesseract
 def test_a_scan_that_is_stopped_between_its_pages_leaves_a_collection_that_goes_on(tmp_path):
-    pages = [printed(text, worse=False) for text in (GERMAN, BREAD)]
+    pages = [print_page(text, worse=False) for text in (GERMAN, BREAD)]
     pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:], resolution=200)
     (tmp_path / "a note.txt").write_text("A note on honey bees.")
 

@@ -12,7 +12,7 @@ from paragloss.formats.xml import read_elements
 from paragloss.types import Document
 
 
-def page(number, title, text, ns=0, redirect=""):
+def make_page(number, title, text, ns=0, redirect=""):
     moved = f'<redirect title="{redirect}" />' if redirect else ""
     return (
         f"<page><title>{title}</title><ns>{ns}</ns><id>{number}</id>{moved}<revision><id>99</id>"
@@ -20,13 +20,15 @@ def page(number, title, text, ns=0, redirect=""):
     )
 
 
-def dump(*pages):
+def make_dump(*pages):
     head = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="da"><siteinfo><x/></siteinfo>\n'
     return (head + "".join(pages) + "</mediawiki>").encode()
 
 
-RAIN = page(12, "Regn", "'''Regn''' er [[vand]] &amp;amp; mere.&lt;ref&gt;Note&lt;/ref&gt;")
-PAGES = dump(RAIN, page(13, "Nedbør", "#REDIRECT [[Regn]]", redirect="Regn"), page(14, "Diskussion:Regn", "snak", ns=1))
+RAIN = make_page(12, "Regn", "'''Regn''' er [[vand]] &amp;amp; mere.&lt;ref&gt;Note&lt;/ref&gt;")
+PAGES = make_dump(
+    RAIN, make_page(13, "Nedbør", "#REDIRECT [[Regn]]", redirect="Regn"), make_page(14, "Diskussion:Regn", "snak", ns=1)
+)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
@@ -39,7 +41,7 @@ def test_articles_of_the_main_namespace(tmp_path, pack):
 
 def test_a_folder_of_dumps_is_read_each_in_the_language_of_its_name(tmp_path):
     (tmp_path / "dawiki-20260101-pages-articles.xml.bz2").write_bytes(bz2.compress(PAGES))
-    (tmp_path / "frwiki-20260101-pages-articles.xml").write_bytes(dump(page(12, "Pluie", "La pluie tombe.")))
+    (tmp_path / "frwiki-20260101-pages-articles.xml").write_bytes(make_dump(make_page(12, "Pluie", "La pluie tombe.")))
     assert [(d.id, d.lang, d.title) for d in read_documents(tmp_path)] == [
         ("12.da", "da", "Regn"),
         ("12.fr", "fr", "Pluie"),
@@ -51,9 +53,9 @@ def test_a_folder_of_dumps_is_read_each_in_the_language_of_its_name(tmp_path):
     [
         (PAGES[:-30], ":4: not XML .*cut off"),
         (gzip.compress(PAGES)[:-9], "cut off"),
-        (dump("<page><title>x</title></page>"), "page:1: <page> without <id> or <title>"),
+        (make_dump("<page><title>x</title></page>"), "page:1: <page> without <id> or <title>"),
         (b'<!DOCTYPE m [<!ENTITY a "b">]><mediawiki/>', "declares an entity"),
-        (dump("<page>" + "<a>" * 200), "nested more than 100 deep"),
+        (make_dump("<page>" + "<a>" * 200), "nested more than 100 deep"),
     ],
     ids=["cut off", "packed and cut off", "no id", "entity", "deep"],
 )
@@ -67,7 +69,7 @@ def test_bad_dumps(tmp_path, data, message):
 
 def test_a_large_dump_is_streamed(tmp_path):
     path = tmp_path / "big.xml.gz"
-    body = page(1, "T", "word " * 20_000).encode()  # 100 kB a page, 40 MB in all
+    body = make_page(1, "T", "word " * 20_000).encode()  # 100 kB a page, 40 MB in all
     with gzip.open(path, "wb", compresslevel=1) as out:
         out.write(b"<mediawiki>")
         for _ in range(400):
@@ -83,7 +85,7 @@ def test_a_large_dump_is_streamed(tmp_path):
 
 def test_an_endless_page_is_refused(tmp_path):
     path = tmp_path / "x.xml"
-    path.write_bytes(dump(page(1, "T", "x" * 10_000)))
+    path.write_bytes(make_dump(make_page(1, "T", "x" * 10_000)))
     with pytest.raises(InputError, match="one element is larger than 5,000 characters"):
         list(read_elements(path, ("page",), limit=5000))
 

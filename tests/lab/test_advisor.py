@@ -27,8 +27,8 @@ def test_a_laptop_with_nothing_installed_gets_the_default_model_and_commands_tha
     assert fast.quality == pytest.approx(0.8), "French was measured, Hebrew is not in this corpus"
     assert "paragloss[encoder]" in advice.suggestions[0]
     for command in advice.commands:
-        done = paragloss_(*shlex.split(command.replace("...", "how do bees make honey"))[1:], cwd=tmp_path)
-    assert "honey-bee" in done.stdout
+        run = paragloss_(*shlex.split(command.replace("...", "how do bees make honey"))[1:], cwd=tmp_path)
+    assert "honey-bee" in run.stdout
 
 
 def test_an_encoder_and_aligned_texts_add_parts_to_the_pipeline(tmp_path):

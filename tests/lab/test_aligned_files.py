@@ -35,7 +35,7 @@ def test_pairs_become_concepts_called_after_their_line(tmp_path):
     ]
 
 
-def test_languages_may_be_given(tmp_path):
+def test_languages_can_be_given_as_options(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("a\tb\n")
     with pytest.raises(InputError, match=r"call it after its languages, as en-de.tsv"):
@@ -43,7 +43,7 @@ def test_languages_may_be_given(tmp_path):
     assert [part.lang for part in read_bitext(path, langs=("en", "fi"))] == ["en", "fi"]
 
 
-def test_a_line_without_two_texts(tmp_path):
+def test_a_line_without_two_texts_is_an_error(tmp_path):
     path = tmp_path / "en-de.tsv"
     path.write_text("good\tgut\nlonely\nhalf\t \nbad\tschlecht\n")
     with pytest.raises(InputError, match=r"en-de.tsv:2: a pair needs two texts with a tab"):
@@ -60,14 +60,14 @@ def test_kinds_may_be_mixed_and_folders_given(tmp_path):
     table = tmp_path / "more" / "t.csv"
     table.parent.mkdir()
     table.write_text("concept,lang,title,text\nr,en,Rain,rain falls\n")
-    found = read_aligned([tmp_path, table])
-    assert found[0] == Concept("r", {"de": "Regen", "en": "rain falls"}, {"en": "Rain"})
-    assert found[1].texts == {"en": "sun", "de": "Sonne"}
-    assert len(found) == 2
+    concepts = read_aligned([tmp_path, table])
+    assert concepts[0] == Concept("r", {"de": "Regen", "en": "rain falls"}, {"en": "Rain"})
+    assert concepts[1].texts == {"en": "sun", "de": "Sonne"}
+    assert len(concepts) == 2
     assert read_aligned(tmp_path / "de.jsonl") == [Concept("r", {"de": "Regen"})]
 
 
-def test_what_is_no_aligned_text(tmp_path):
+def test_files_without_aligned_texts_are_an_error(tmp_path):
     with pytest.raises(InputError, match=r"no format for aligned texts ends in '.pdf'; supported: .jsonl"):
         read_aligned([tmp_path / "a.pdf"])
     with pytest.raises(InputError, match="no aligned texts in this folder"):

@@ -21,39 +21,42 @@ TOPICS = [[(f"d{t}wort{w}", f"e{t}word{w}") for w in range(3)] for t in range(8)
 FILLERS = [f"füll{i}" for i in range(10)]
 
 
-def documents(rng):
+def make_documents(rng):
     """Four documents a topic, of two of its words and some others'."""
-    made = {}
+    documents_by_id = {}
     for t, topic in enumerate(TOPICS):
         for i in range(4):
             own = [word for word, _ in topic if word != topic[i % 3][0]]
             text = " ".join([*own, *rng.choice(FILLERS, 4)])
-            made[f"t{t}d{i}"] = Document(f"t{t}d{i}", text, "de")
-    return made
+            documents_by_id[f"t{t}d{i}"] = Document(f"t{t}d{i}", text, "de")
+    return documents_by_id
 
 
-def log_of(made, rng, queries):
+def simulate_log(documents_by_id, rng, queries):
     """German queries; readers are shown two documents of the topic among six others, and open the topic's."""
     rankings, attraction, satisfaction = {}, {}, {}
     for number in range(queries):
         t = number % len(TOPICS)
         words = rng.permutation([word for word, _ in TOPICS[t]])[: 1 + number % 3]
         text = " ".join([*words, FILLERS[number % 10]])
-        others = [name for name in made if not name.startswith(f"t{t}d")]
-        shown = [*rng.choice([f"t{t}d{i}" for i in range(4)], 2, replace=False), *rng.choice(others, 6, replace=False)]
-        shown = rng.permutation(shown).tolist()
-        rankings[text] = shown
-        attraction[text] = {name: 0.8 if name.startswith(f"t{t}d") else 0.05 for name in shown}
-        satisfaction[text] = dict.fromkeys(shown, 0.7)
+        other_ids = [name for name in documents_by_id if not name.startswith(f"t{t}d")]
+        shown_ids = [
+            *rng.choice([f"t{t}d{i}" for i in range(4)], 2, replace=False),
+            *rng.choice(other_ids, 6, replace=False),
+        ]
+        shown_ids = rng.permutation(shown_ids).tolist()
+        rankings[text] = shown_ids
+        attraction[text] = {name: 0.8 if name.startswith(f"t{t}d") else 0.05 for name in shown_ids}
+        satisfaction[text] = dict.fromkeys(shown_ids, 0.7)
     return clicks.simulate(rankings, attraction, satisfaction, sessions=25, lang="de", depth=0.95, seed=3)
 
 
 @pytest.fixture(scope="module")
 def world():
     rng = np.random.default_rng(0)
-    made = documents(rng)
-    scores = clicks.dctr(log_of(made, rng, 120))
-    return made, clicks.judged(clicks.graded(scores, clicks.cuts(scores, (0.3,))), made, "de")
+    documents_by_id = make_documents(rng)
+    scores = clicks.dctr(simulate_log(documents_by_id, rng, 120))
+    return documents_by_id, clicks.judged(clicks.graded(scores, clicks.cuts(scores, (0.3,))), documents_by_id, "de")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +65,7 @@ def german_to_english():
     return Dictionary.build(entries, "de", "en", choose="best", stem=False)
 
 
-class Everything:
+class SearcherOfAll:
     """A first stage that finds all documents and knows nothing."""
 
     def __init__(self, names):
@@ -72,28 +75,28 @@ class Everything:
         return [RankedList(tuple(Hit(name, -float(i)) for i, name in enumerate(self.names))[:k]) for _ in queries]
 
 
-def share_on_top(model, made, queries):
+def measure_share_on_top(model, documents_by_id, queries):
     """Of the four documents first for a query, how many are of its topic."""
-    searcher = Reranked(Everything(made), model, lambda names: [made[name] for name in names])
-    found = searcher.search(queries, 4)
+    searcher = Reranked(SearcherOfAll(documents_by_id), model, lambda names: [documents_by_id[name] for name in names])
+    rankings = searcher.search(queries, 4)
     return np.mean(
-        [hit.id.startswith(f"{query.id}d") for query, hits in zip(queries, found, strict=True) for hit in hits]
+        [hit.id.startswith(f"{query.id}d") for query, hits in zip(queries, rankings, strict=True) for hit in hits]
     )
 
 
-def test_trained_on_translated_queries_it_ranks_for_the_other_language(world, german_to_english):
-    made, german = world
+def test_a_ranker_trained_on_translated_queries_ranks_for_the_other_language(world, german_to_english):
+    documents_by_id, german = world
     english = translate_log(german, german_to_english, "en")
     assert {query.lang for query in english.queries} == {"en"}
     settings = {"dim": 16, "epochs": 15, "batch": 16, "learning_rate": 0.02, "seed": 1}
     bilingual = knrm.fit_judged(english, **settings)
-    asked = [Query(f"t{t}", f"{topic[0][1]} {topic[2][1]}", "en") for t, topic in enumerate(TOPICS)]
+    queries = [Query(f"t{t}", f"{topic[0][1]} {topic[2][1]}", "en") for t, topic in enumerate(TOPICS)]
     # 4 of 32 documents are of the topic: chance is 1/8.
-    assert share_on_top(bilingual, made, asked) > 0.7
+    assert measure_share_on_top(bilingual, documents_by_id, queries) > 0.7
 
     monolingual = knrm.fit_judged(german, **settings)
-    asked = [Query(f"t{t}", f"{topic[0][0]} {topic[2][0]}", "de") for t, topic in enumerate(TOPICS)]
-    assert share_on_top(monolingual, made, asked) > 0.7
+    queries = [Query(f"t{t}", f"{topic[0][0]} {topic[2][0]}", "de") for t, topic in enumerate(TOPICS)]
+    assert measure_share_on_top(monolingual, documents_by_id, queries) > 0.7
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +131,8 @@ def test_analyses_write_tables_and_plots(files, german_to_english, tmp_path):
     assert max(row[4] for row in table.rows) > 0.4  # some kernel alone ranks; chance among 20 is 0.18
     translated = analyses.translations(files, out, model=model, translator=str(tmp_path / "words"), **pair)
     assert sum(row[3] for row in translated.rows) == 16  # two words of each title, all known on both sides
-    found = analyses.quality(files, out, model=model, categories=str(tmp_path / "categories"), **pair)
-    assert [row[:3] for row in found.rows] == [["good", 2, "0/4"], ["bad", 1, "0/2"]]
+    qualities = analyses.quality(files, out, model=model, categories=str(tmp_path / "categories"), **pair)
+    assert [row[:3] for row in qualities.rows] == [["good", 2, "0/4"], ["bad", 1, "0/2"]]
     for name in ("kernels", "translations", "quality"):
         assert (out / f"{name}.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
         assert len((out / f"{name}.tsv").read_text(encoding="utf-8").splitlines()) > 2

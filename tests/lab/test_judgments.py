@@ -44,7 +44,7 @@ def test_sentences_end_in_every_script(text, first):
     assert judgments.from_aligned(aligned, source="aa", target="bb").queries[0].text == first
 
 
-def test_unknown_languages_and_ways_to_ask_are_refused():
+def test_unknown_languages_and_kinds_of_queries_are_refused():
     with pytest.raises(InputError, match="'sw'"):
         judgments.from_aligned(CONCEPTS, source="en", target="sw")
     with pytest.raises(InputError, match=r"'summary'.*title, first-sentence, text"):
@@ -62,17 +62,19 @@ def test_links_are_read_both_ways(tmp_path):
         judgments.read_links(plain)
 
 
-def many(queries=100, documents=60):
+def make_judged(queries=100, documents=60):
     aligned = [Concept(str(i), {"en": f"word {i}.", "fr": f"mot {i}."}) for i in range(documents)]
     judged = judgments.from_aligned(aligned, source="en", target="fr")
-    asked = [judged.queries[i % documents]._replace(id=f"q{i}") for i in range(queries)]
+    queries_of_concepts = [judged.queries[i % documents]._replace(id=f"q{i}") for i in range(queries)]
     rng = np.random.default_rng(0)
-    qrels = {q.id: {str(d): 2 for d in rng.choice(documents, rng.integers(0, 6), replace=False)} for q in asked}
-    return JudgedCollection(asked, judged.documents, qrels)
+    qrels = {
+        q.id: {str(d): 2 for d in rng.choice(documents, rng.integers(0, 6), replace=False)} for q in queries_of_concepts
+    }
+    return JudgedCollection(queries_of_concepts, judged.documents, qrels)
 
 
 def test_a_split_divides_the_queries_and_repeats_with_its_seed():
-    judged = many()
+    judged = make_judged()
     parts = judgments.split(judged, (3, 1, 1), seed=4)
     assert [len(part.queries) for part in parts] == [60, 20, 20]
     assert sorted(query.id for part in parts for query in part.queries) == sorted(query.id for query in judged.queries)
@@ -81,7 +83,7 @@ def test_a_split_divides_the_queries_and_repeats_with_its_seed():
 
 
 def test_irrelevant_documents_are_different_unjudged_and_drawn_evenly():
-    judged = many(queries=2000)
+    judged = make_judged(queries=2000)
     filled = judgments.sample_irrelevant(judged, 20, seed=1)
     drawn = np.zeros(60)
     for query in judged.queries:
@@ -96,22 +98,22 @@ def test_irrelevant_documents_are_different_unjudged_and_drawn_evenly():
 
 
 def test_drawing_every_unjudged_document_gives_exactly_those():
-    indptr, known = np.array([0, 2, 2, 3]), np.array([0, 3, 4])
-    drawn = judgments.draw(indptr, known, 5, 3, np.random.default_rng(0))
+    indptr, judged_ids = np.array([0, 2, 2, 3]), np.array([0, 3, 4])
+    drawn = judgments.draw(indptr, judged_ids, 5, 3, np.random.default_rng(0))
     assert sorted(drawn[0]) == [1, 2, 4]
     assert not {4} & set(drawn[2])
     with pytest.raises(InputError, match=r"4 irrelevant.*only 3"):
-        judgments.draw(indptr, known, 5, 4, np.random.default_rng(0))
+        judgments.draw(indptr, judged_ids, 5, 4, np.random.default_rng(0))
 
 
-def test_queries_that_would_tell_each_other_s_answer_are_one_family():
-    said = {"a": "Red sun", "b": "blue", "c": "red sun", "d": "green", "e": "grey", "f": "black"}
+def test_queries_that_share_an_answer_are_one_family():
+    texts = {"a": "Red sun", "b": "blue", "c": "red sun", "d": "green", "e": "grey", "f": "black"}
     qrels = {"a": {"x": 2}, "b": {"y": 2, "x": 1}, "c": {"z": 1}, "d": {"y": 2, "w": 2}, "e": {"w": 2}, "f": {"x": 1}}
-    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in said.items()], {}, qrels))
+    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in texts.items()], {}, qrels))
     # a and c say the same; b and d want y, d and e want w; what is partly relevant (x to b and f) joins nobody.
-    together = {tuple(sorted(id for id in said if families[id] == name)) for name in families.values()}
-    assert together == {("a", "c"), ("b", "d", "e"), ("f",)}
+    groups = {tuple(sorted(id for id in texts if families[id] == name)) for name in families.values()}
+    assert groups == {("a", "c"), ("b", "d", "e"), ("f",)}
     # Where clicks say only 1, that is what they say of an answer.
     clicked = {id: dict.fromkeys(grades, 1) for id, grades in qrels.items()}
-    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in said.items()], {}, clicked))
+    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in texts.items()], {}, clicked))
     assert len(set(families.values())) == 1

@@ -23,15 +23,18 @@ from paragloss.types import Alternative, Document, JudgedCollection, Query, Tran
 from paragloss.vocabulary import Vocabulary
 
 
-def at(cosine):
+def unit_vector_at(cosine):
     """A unit vector at this cosine from (1, 0)."""
     return [cosine, np.sqrt(1 - cosine**2)]
 
 
-def ranker():
+def make_ranker():
     english = Vocabulary("en", ["dog", "cat"], [1, 1], 1, stem=False)
     german = Vocabulary("de", ["hund", "katze", "brot"], [1, 1, 1], 1, stem=False)
-    table = np.array([at(1.0), at(-1.0), at(1.0), at(0.5), at(-0.32)], np.float32)
+    table = np.array(
+        [unit_vector_at(1.0), unit_vector_at(-1.0), unit_vector_at(1.0), unit_vector_at(0.5), unit_vector_at(-0.32)],
+        np.float32,
+    )
     return Knrm({"en": english, "de": german}, {"en": np.arange(2), "de": np.arange(2, 5)}, table, np.arange(11), 0.5)
 
 
@@ -51,15 +54,15 @@ def test_a_pair_falls_into_the_kernel_that_responds_most():
 
 
 def test_pairs_are_counted_once_however_often_they_meet():
-    assert word_pairs(ranker(), JUDGED).tolist() == [[0, 2], [0, 3], [0, 4]]
-    found = bins(ranker(), JUDGED)
+    assert word_pairs(make_ranker(), JUDGED).tolist() == [[0, 2], [0, 3], [0, 4]]
+    kernel_bins = bins(make_ranker(), JUDGED)
     # dog-hund 1.0, dog-katze 0.5, dog-brot -0.32
-    assert {b.mean: b.pairs for b in found if b.pairs} == {1.0: 1, 0.5: 1, -0.3: 1}
-    assert [b.weight for b in found] == list(range(11))
+    assert {b.mean: b.pairs for b in kernel_bins if b.pairs} == {1.0: 1, 0.5: 1, -0.3: 1}
+    assert [b.weight for b in kernel_bins] == list(range(11))
 
 
 def test_translations_are_placed_where_both_words_are_known():
-    class Words:
+    class ThreeWordTranslator:
         def knows(self, source, target):
             return True
 
@@ -69,27 +72,30 @@ def test_translations_are_placed_where_both_words_are_known():
 
     words = words_of([Query("1", "dog cat dog", "en"), Query("2", "bird", "en")])
     assert [word.text for word in words] == ["dog", "cat", "bird"]
-    found = translation_pairs(ranker(), Words(), words, "de")
+    placed = translation_pairs(make_ranker(), ThreeWordTranslator(), words, "de")
     # Kater is not in the vocabulary, so "Katze Kater" is one term, katze: cos(cat, katze) = -0.5.
-    assert found == [Placed("dog", "Hund", pytest.approx(1.0), 1), Placed("cat", "Katze Kater", pytest.approx(-0.5), 9)]
+    assert placed == [
+        Placed("dog", "Hund", pytest.approx(1.0), 1),
+        Placed("cat", "Katze Kater", pytest.approx(-0.5), 9),
+    ]
 
 
-def test_kernels_are_switched():
-    model = ranker()
+def test_kernels_can_be_switched_off():
+    model = make_ranker()
     assert only(model, 5).weight.tolist() == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
     assert without(model, 1, 11).weight.tolist() == [0, *range(1, 10), 0]
     assert model.weight.tolist() == list(range(11))
-    assert one_at_a_time(model, lambda one: float(one.weight.sum())) == list(range(11))
+    assert one_at_a_time(model, lambda changed_model: float(changed_model.weight.sum())) == list(range(11))
 
 
 def test_sizes_take_the_first_queries():
-    found = data_sizes(JUDGED, [1, 2], lambda part: ranker(), lambda model: 0.25)
+    sizes = data_sizes(JUDGED, [1, 2], lambda part: make_ranker(), lambda model: 0.25)
     # dog; hund, katze, brot. The second query brings no new word that the model knows.
-    assert found == [Size(1, 2, 4, 0.25), Size(2, 3, 4, 0.25)]
+    assert sizes == [Size(1, 2, 4, 0.25), Size(2, 3, 4, 0.25)]
 
 
 def test_unknown_words_are_counted_with_repetition():
-    assert unknown_words(ranker(), JUDGED.queries) == (1, 4)
+    assert unknown_words(make_ranker(), JUDGED.queries) == (1, 4)
 
 
 def test_categories_average_their_own_queries():
@@ -98,7 +104,7 @@ def test_categories_average_their_own_queries():
     assert by_category(scores, categories) == {"good": {"RR": 0.75}, "bad": {"RR": 0.0}}
 
 
-def test_more_pairs_than_are_looked_at_at_once_are_all_counted():
+def test_pairs_beyond_one_batch_are_all_counted():
     words = Vocabulary("en", [f"word{i}" for i in range(320)], [1] * 320, 1, stem=False)
     same = Knrm({"en": words}, {"en": np.arange(320)}, np.ones((320, 1), np.float32), np.zeros(11), 0.0)
     text = " ".join(words.terms)

@@ -9,37 +9,43 @@ from paragloss.types import Concept
 
 
 def test_learning_on_says_by_how_much_it_helps(monkeypatch, capsys):
-    asked = {}
+    arguments = {}
 
     def gain(aligned, **settings):
-        asked.update(settings, texts=len(aligned))
+        arguments.update(settings, texts=len(aligned))
         return [learning_on.Gain("en", "da", 10, 0.7719, 0.8312)]
 
     monkeypatch.setattr(learning_on, "gain", gain)
     concepts = [Concept(str(i), {"en": f"word {i}", "da": f"ord {i}"}) for i in range(100)]
     training._gained(concepts, {"start": "default", "seed": 1})
-    assert asked == {"start": "default", "seed": 1, "texts": 100}
+    assert arguments == {"start": "default", "seed": 1, "texts": 100}
     assert capsys.readouterr().out == "en->da: 10 held-out texts found with RR 0.772 before, 0.831 after\n"
 
 
-def test_few_texts_can_not_tell(capsys):
+def test_too_few_texts_give_no_comparison(capsys):
     training._gained([Concept("1", {"en": "word", "da": "ord"})], {"start": "default"})
     assert "too few" in capsys.readouterr().out
 
 
-def test_every_tenth_concept_is_held_out_and_learned_from_by_nobody(tmp_path, monkeypatch):
-    seen = {}
+def test_every_tenth_concept_is_held_out_of_training(tmp_path, monkeypatch):
+    training_data = {}
     plain = table.fit
     texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
     plain(texts[:2]).save(tmp_path / "general")
-    monkeypatch.setattr(table, "fit", lambda rest, **said: seen.update(rest=rest) or plain(rest, **said))
+    monkeypatch.setattr(
+        table,
+        "fit",
+        lambda training_concepts, **options: (
+            training_data.update(rest=training_concepts) or plain(training_concepts, **options)
+        ),
+    )
     gains = learning_on.gain(texts, start=str(tmp_path / "general"))
-    assert [concept.id for concept in texts if concept not in seen["rest"]] == ["0", "10", "20", "30"]
-    assert {found.texts for found in gains} == {4}
-    assert {found.texts for found in learning_on.gain(texts, start=str(tmp_path / "general"), most=2)} == {2}
+    assert [concept.id for concept in texts if concept not in training_data["rest"]] == ["0", "10", "20", "30"]
+    assert {gain.texts for gain in gains} == {4}
+    assert {gain.texts for gain in learning_on.gain(texts, start=str(tmp_path / "general"), most=2)} == {2}
 
 
-def test_learning_on_from_a_table_finds_what_the_table_did_not_know(tmp_path):
+def test_continuing_from_a_table_finds_words_it_did_not_know(tmp_path):
     general = [Concept(str(i), {"en": f"dog word{i}", "fr": f"chien mot{i}"}) for i in range(5)]
     table.fit(general).save(tmp_path / "general")
     chance = random.Random(0)
@@ -48,10 +54,10 @@ def test_learning_on_from_a_table_finds_what_the_table_did_not_know(tmp_path):
     for i in range(200):
         picked = chance.sample(kinds, 3)
         special.append(Concept(str(i), {"en": " ".join(a for a, _ in picked), "fr": " ".join(b for _, b in picked)}))
-    [there, back] = learning_on.gain(special, start=str(tmp_path / "general"))
-    assert (there.source, there.target, there.texts) == ("en", "fr", 20)
-    assert there.before < 0.3 < 0.7 < there.after
-    assert back.before < 0.3 < 0.7 < back.after
+    [forward, backward] = learning_on.gain(special, start=str(tmp_path / "general"))
+    assert (forward.source, forward.target, forward.texts) == ("en", "fr", 20)
+    assert forward.before < 0.3 < 0.7 < forward.after
+    assert backward.before < 0.3 < 0.7 < backward.after
 
 
 def test_a_pair_of_languages_that_the_table_did_not_know_gains_everything(tmp_path):

@@ -24,7 +24,7 @@ WORDS = {
 }
 
 
-class WordForWord:
+class WordTranslator:
     def knows(self, source, target):
         return True
 
@@ -36,7 +36,7 @@ class WordForWord:
         ]
 
 
-def log(**documents):
+def make_log(**documents):
     """A query per keyword, judged on so many documents."""
     queries = [Query(name, name.replace("_", " "), "de") for name in documents]
     names = {f"d{i}": Document(f"d{i}", "", "de") for i in range(max(documents.values()))}
@@ -44,20 +44,20 @@ def log(**documents):
 
 
 def test_the_best_alternatives_are_joined_and_ids_stay():
-    asked = [Query("1", "ganz Brot", "de"), Query("2", "Xylophon", "de")]
-    assert translate_queries(asked, WordForWord(), "en") == [
+    queries = [Query("1", "ganz Brot", "de"), Query("2", "Xylophon", "de")]
+    assert translate_queries(queries, WordTranslator(), "en") == [
         Query("1", "all Bread", "en"),
         Query("2", "Xylophon", "en"),
     ]
 
 
 def test_documents_and_judgments_stay_as_they_are():
-    before = log(Brot_backen=2)
-    after = translate_log(before, WordForWord(), "en", case="lower")
+    before = make_log(Brot_backen=2)
+    after = translate_log(before, WordTranslator(), "en", case="lower")
     assert after.queries == [Query("Brot_backen", "bread bake", "en")]
     assert (after.documents, after.qrels) == (before.documents, before.qrels)
     with pytest.raises(InputError, match="lower-first"):
-        translate_log(before, WordForWord(), "en", case="upper")
+        translate_log(before, WordTranslator(), "en", case="upper")
 
 
 @pytest.mark.parametrize(
@@ -80,31 +80,31 @@ def test_other_cases():
 
 
 def test_marked_capitals_survive_analysis():
-    cut = analyzer("en").terms
-    low, high = cut(mark_capitals("apple pie")), cut(mark_capitals("Apple pie"))
-    assert low == cut("apple pie")
+    tokenize = analyzer("en").terms
+    low, high = tokenize(mark_capitals("apple pie")), tokenize(mark_capitals("Apple pie"))
+    assert low == tokenize("apple pie")
     assert low[0] != high[0]
     assert low[1] == high[1]
 
 
 def test_queries_that_become_one_are_ambiguous_unless_they_were_one():
     before = [Query("1", "alle", "de"), Query("2", "ganz", "de"), Query("3", "Brot", "de"), Query("4", "Brot", "de")]
-    after = translate_queries(before, WordForWord(), "en")
+    after = translate_queries(before, WordTranslator(), "en")
     assert ambiguous(before, after) == {"all": ["1", "2"]}
 
 
 def test_the_longest_list_decides_for_all_queries_of_a_translation():
-    before = log(alle=1, ganz=3, Brot=4)
-    after = translate_log(before, WordForWord(), "en")
-    found = clean(before, after, longest=2)
-    assert [query.id for query in found.judged.queries] == ["Brot"]  # long too, but not ambiguous
-    assert found[1:] == (2, 2, 8, 4)
-    assert list(found.judged.qrels) == ["Brot"]
+    before = make_log(alle=1, ganz=3, Brot=4)
+    after = translate_log(before, WordTranslator(), "en")
+    cleaned = clean(before, after, longest=2)
+    assert [query.id for query in cleaned.judged.queries] == ["Brot"]  # long too, but not ambiguous
+    assert cleaned[1:] == (2, 2, 8, 4)
+    assert list(cleaned.judged.qrels) == ["Brot"]
     assert clean(before, after, longest=3)[1:] == (2, 0, 8, 8)
 
 
 def test_a_control_loses_as_much_by_chance():
-    judged = log(**{f"q{i}": 1 + i % 3 for i in range(30)})  # 60 pairs
+    judged = make_log(**{f"q{i}": 1 + i % 3 for i in range(30)})  # 60 pairs
     control = clean_at_random(judged, 40, seed=1)
     assert 37 <= sum(len(grades) for grades in control.qrels.values()) <= 40
     assert control == clean_at_random(judged, 40, seed=1) != clean_at_random(judged, 40, seed=2)
@@ -112,10 +112,10 @@ def test_a_control_loses_as_much_by_chance():
 
 
 def test_lengths_of_ambiguous_lists():
-    before = log(alle=1, ganz=3, Brot=9)
-    found = list_lengths(before, translate_log(before, WordForWord(), "en"), bounds=(1, 2))
-    assert found == (2.0, 1, 3, 1.0, {"1 to 1": 1, "2 to 2": 0, "above 2": 1})
-    found = list_lengths(before, translate_log(before, WordForWord(), "en"), bounds=(1, 3))
-    assert found.ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
+    before = make_log(alle=1, ganz=3, Brot=9)
+    lengths = list_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 2))
+    assert lengths == (2.0, 1, 3, 1.0, {"1 to 1": 1, "2 to 2": 0, "above 2": 1})
+    lengths = list_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 3))
+    assert lengths.ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
     assert list_lengths(before, before)[:4] == (0, 0, 0, 0)
     assert list_lengths(before, before).ranges == {"1 to 100": 0, "101 to 200": 0, "201 to 1000": 0, "above 1000": 0}

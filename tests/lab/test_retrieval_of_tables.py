@@ -18,7 +18,7 @@ STUDY = Path(__file__).parents[2] / "studies" / "retrieval_of_tables.py"
 scoring = SimpleNamespace(**runpy.run_path(str(STUDY)))
 
 
-def test_quick_scores_are_the_structured_searchers(tmp_path):
+def test_quick_scores_equal_those_of_the_structured_searcher(tmp_path):
     chance = random.Random(0)
     words = [f"wort{i}" for i in range(60)]
     texts = [" ".join(chance.choices(words, k=chance.randint(3, 40))) for _ in range(50)]
@@ -27,19 +27,19 @@ def test_quick_scores_are_the_structured_searchers(tmp_path):
         for c in range(3)
     )
     documents = scoring.Documents.read(texts, "de")
-    found = scoring.scores([scoring.shares(clauses, "de")], documents)[0]
+    quick_scores = scoring.scores([scoring.shares(clauses, "de")], documents)[0]
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text",))
         index.add([Document(str(i), text, "de") for i, text in enumerate(texts)])
         index.refresh()
         [ranking] = Tempered(store, index.statistics).search([Query("q", "", "de", clauses)], 50)
-    served = np.zeros(50)
+    searcher_scores = np.zeros(50)
     for hit in ranking:
-        served[int(hit.id)] = hit.score
-    np.testing.assert_allclose(found, served, rtol=1e-4, atol=1e-5)
+        searcher_scores[int(hit.id)] = hit.score
+    np.testing.assert_allclose(quick_scores, searcher_scores, rtol=1e-4, atol=1e-5)
 
 
-def test_what_words_hold_inside_is_found_by_hand():
+def test_scores_of_compound_parts_equal_those_worked_out_by_hand():
     texts = ["Eisenbahnbrücke", "Eisenbahn Brot", "Brot", "Gorbatschow"]
     documents = scoring.Documents.read(texts, "de", inner=texts)
     assert documents.number == {"eisenbahnbruck": 0, "eisenbahn": 1, "brot": 2, "gorbatschow": 3}
@@ -55,24 +55,24 @@ def test_what_words_hold_inside_is_found_by_hand():
     railway, name = math.log(1 + (4 - 1.8 + 0.5) / (1.8 + 0.5)), math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
     # Documents of one and of two words, at 1.25 on average.
     short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
-    asked = [scoring.own_words(Query("q", "Eisenbahn", "de")), [{"≈GRBCW": 1.0}], [{"eisenbahn": 0.5, "schiff": 0.5}]]
-    found = scoring.scores(asked, documents)
+    queries = [scoring.own_words(Query("q", "Eisenbahn", "de")), [{"≈GRBCW": 1.0}], [{"eisenbahn": 0.5, "schiff": 0.5}]]
+    quick_scores = scoring.scores(queries, documents)
     expected = [
         [0.8 / (0.8 + short) * railway, 1 / (1 + long) * railway, 0, 0],
         [0, 0, 0, 1 / (1 + short) * name],
         [0.8 / (0.8 + short) * railway, 1 / (1 + long) * railway, 0, 0],  # no document has the other word
     ]
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(quick_scores, expected, rtol=1e-6)
     assert scoring.Documents.read(texts, "de").inner == {}
 
 
-def test_more_clauses_than_are_scored_at_once_score_alike():
+def test_clauses_beyond_one_batch_score_alike():
     documents = scoring.Documents.read(["brot", "hund"], "de")
-    found = scoring.scores([[{"brot": 1.0}]] * 20_002, documents)
-    assert np.unique(found, axis=0).shape == (1, 2)
+    quick_scores = scoring.scores([[{"brot": 1.0}]] * 20_002, documents)
+    assert np.unique(quick_scores, axis=0).shape == (1, 2)
 
 
-class Same:
+class IdentityTranslator:
     """Says every word as it is."""
 
     def knows(self, source, target):
@@ -82,15 +82,15 @@ class Same:
         return [Translation(word, (Alternative(word, 1.0),)) for word in query.text.split()]
 
 
-def test_names_are_heard_where_that_is_wanted():
+def test_names_match_by_sound_on_request():
     query = Query("q", "Gorbachev", "en")
-    (plain,) = scoring.translated(query, "de", Same())
-    (heard,) = scoring.translated(query, "de", Same(), inner=True)
+    (plain,) = scoring.translated(query, "de", IdentityTranslator())
+    (with_sounds,) = scoring.translated(query, "de", IdentityTranslator(), inner=True)
     assert set(plain) == {"gorbachev"}
-    assert set(plain) < set(heard)
-    assert any(term.startswith("\N{ALMOST EQUAL TO}") for term in heard)
+    assert set(plain) < set(with_sounds)
+    assert any(term.startswith("\N{ALMOST EQUAL TO}") for term in with_sounds)
 
 
 def test_a_document_that_scores_nothing_is_not_found():
-    found = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
-    assert scoring.reciprocal_ranks(found, [0, 0, 1]).tolist() == [0.0, 0.5, pytest.approx(0.5)]
+    quick_scores = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
+    assert scoring.reciprocal_ranks(quick_scores, [0, 0, 1]).tolist() == [0.0, 0.5, pytest.approx(0.5)]

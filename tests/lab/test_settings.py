@@ -18,11 +18,11 @@ from paragloss.methods import method as module_of
 from paragloss.methods import methods
 
 #: What can be learned in a moment, whatever else is set; a method takes those it knows.
-QUICK = {
+QUICK_VALUES = {
     "dim": "4", "epochs": "1", "hub_epochs": "1", "pretraining_epochs": "1", "steps": "1", "hidden": "4", "rounds": "1",
     "reduced": "4", "max_terms": "50", "iterations": "1", "folds": "2", "queries": "4", "depth": "4", "negatives": "2",
 }  # fmt: skip
-BAD = {
+BAD_VALUES = {
     int: ("many", "0", "-1", "nan", "inf", str(10**12)),
     float: ("much", "0", "-1", "nan", "inf", "1e300"),
     bool: ("perhaps",),
@@ -30,7 +30,7 @@ BAD = {
 }
 
 
-def functions():
+def list_functions():
     """Every function the command line takes settings for, by what one types."""
     for method in sorted(methods()):
         module = module_of(method)
@@ -39,19 +39,19 @@ def functions():
                 yield pytest.param(method, getattr(module, name), id=f"{method}.{name}")
 
 
-@pytest.mark.parametrize(("method", "function"), functions())
+@pytest.mark.parametrize(("method", "function"), list_functions())
 def test_every_keyword_is_a_flag_or_has_a_reason_not_to_be(method, function):
     assert {option.name for option in flags(function).values()} == options(function).keys() - PYTHON_ONLY.keys()
     assert all(PYTHON_ONLY.values())
 
 
-@pytest.mark.parametrize(("method", "function"), functions())
+@pytest.mark.parametrize(("method", "function"), list_functions())
 def test_every_setting_is_explained_in_a_line(method, function):
     silent = [flag for flag, option in flags(function).items() if not option.setting.help]
     assert not silent, f"{method}: annotate {silent} with Setting('what it is for', ...) as lab/settings.py shows"
 
 
-@pytest.mark.parametrize(("method", "function"), functions())
+@pytest.mark.parametrize(("method", "function"), list_functions())
 def test_every_default_is_within_its_bounds(method, function):
     for option in options(function).values():
         if option.default is not inspect.Parameter.empty:
@@ -61,9 +61,9 @@ def test_every_default_is_within_its_bounds(method, function):
 def test_help_lists_methods_and_explains_settings(tmp_path):
     listed = paragloss_("train", "--help", cwd=tmp_path).stdout
     assert all(f"\n  {method} " in listed for method in methods())
-    told = paragloss_("train", "cr5", "--help", cwd=tmp_path).stdout
+    help_text = paragloss_("train", "cr5", "--help", cwd=tmp_path).stdout
     for flag, option in flags(cr5.fit).items():
-        (line,) = [line for line in told.splitlines() if line.startswith((f"  {flag} ", f"  {flag},"))]
+        (line,) = [line for line in help_text.splitlines() if line.startswith((f"  {flag} ", f"  {flag},"))]
         assert option.setting.help in line
     assert "--thresholds" in paragloss_("tune", "ordinal", "--help", cwd=tmp_path).stdout
 
@@ -73,18 +73,18 @@ def corpus(tmp_path_factory):
     """Twelve concepts in two languages."""
     path = tmp_path_factory.mktemp("settings") / "few.jsonl"
     rows = [json.loads(line) for line in Path(CORPUS).read_text(encoding="utf-8").splitlines()]
-    kept = [row for row in rows if row["lang"] in ("en", "fr")][:24]
-    path.write_text("".join(json.dumps({**row, "text": row["text"][:300]}) + "\n" for row in kept))
+    bilingual_rows = [row for row in rows if row["lang"] in ("en", "fr")][:24]
+    path.write_text("".join(json.dumps({**row, "text": row["text"][:300]}) + "\n" for row in bilingual_rows))
     return path
 
 
-def wrong_words(option):
+def list_wrong_words(option):
     """What may be typed for a setting by mistake."""
     series = series_of(option.type)
     if series is not None:
-        return [",".join([word] * (series.length or 1)) for word in BAD[series.kind]]
-    kinds = [kind for kind in alternatives(option.type) if kind in BAD]
-    return BAD[kinds[0]] if kinds else ("no-such-file.tsv", "")
+        return [",".join([word] * (series.length or 1)) for word in BAD_VALUES[series.kind]]
+    kinds = [kind for kind in alternatives(option.type) if kind in BAD_VALUES]
+    return BAD_VALUES[kinds[0]] if kinds else ("no-such-file.tsv", "")
 
 
 @pytest.mark.slow
@@ -92,26 +92,28 @@ def wrong_words(option):
 def test_no_value_that_can_be_typed_is_an_internal_error(method, corpus):
     """A value is refused in one line that names the setting, or it trains."""
     fit = module_of(method).fit
-    known = options(fit)
-    quick = {flag: QUICK[o.name] for flag, o in flags(fit).items() if o.name in QUICK and o.type is int}
+    declared = options(fit)
+    quick = {flag: QUICK_VALUES[o.name] for flag, o in flags(fit).items() if o.name in QUICK_VALUES and o.type is int}
     for flag, option in flags(fit).items():
-        for word in wrong_words(option):
-            said = [f"--no-{flag[2:]}"] if option.type is bool and word == "" else [f"{flag}={word}"]
-            others = [part for other, value in quick.items() if other != flag for part in (other, value)]
-            command = ["train", method, corpus.name, "--out", "m", *others, *said]
+        for word in list_wrong_words(option):
+            arguments = [f"--no-{flag[2:]}"] if option.type is bool and word == "" else [f"{flag}={word}"]
+            quick_arguments = [
+                part for quick_flag, value in quick.items() if quick_flag != flag for part in (quick_flag, value)
+            ]
+            command = ["train", method, corpus.name, "--out", "m", *quick_arguments, *arguments]
             try:
-                done = paragloss_(*command, cwd=corpus.parent, code=1)
+                run = paragloss_(*command, cwd=corpus.parent, code=1)
             except AssertionError as error:
-                done = error.args[0].split("assert")[0]
-                assert "code=0" in done, f"{said}: {done}"
-                assert number_is_fine(known[option.name], word), f"{said} was taken: {done}"
+                run = error.args[0].split("assert")[0]
+                assert "code=0" in run, f"{arguments}: {run}"
+                assert is_within_bounds(declared[option.name], word), f"{arguments} was taken: {run}"
                 continue
-            lines = [line for line in done.stderr.splitlines() if "warning:" not in line]
-            assert len(lines) == 1, (said, done.stderr)
+            lines = [line for line in run.stderr.splitlines() if "warning:" not in line]
+            assert len(lines) == 1, (arguments, run.stderr)
             assert lines[0].startswith("paragloss: error: "), lines
 
 
-def number_is_fine(option, word):
+def is_within_bounds(option, word):
     """What trained must be within what was declared."""
     try:
         value = float(word)
@@ -143,13 +145,13 @@ def test_python_gets_the_same_bounds(fit, settings, message):
         fit([], **settings)
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numbers_of_numpy_are_accepted():
     assert not refused(options(cr5.fit)["dim"], np.int64(8))
     assert not refused(options(cr5.fit)["lambda_"], np.float32(0.5))
 
 
 @pytest.mark.parametrize("solver", ["early", "one-pass", "converged"])
-def test_the_solver_asked_for_is_the_one_that_ran(corpus, solver):
+def test_the_requested_solver_is_used(corpus, solver):
     command = ("train", "cr5", corpus.name, "--out", solver, "--dim", "4", "--solver", solver, "--device", "numpy")
     paragloss_(*command, cwd=corpus.parent)
     about = json.loads(paragloss_("info", solver, "--json", cwd=corpus.parent).stdout)
@@ -163,8 +165,8 @@ def test_by_default_few_documents_are_solved_exactly(corpus):
 
 def test_a_language_is_added_to_a_model(tmp_path):
     paragloss_("train", "cr5", CORPUS, "--langs", "en,fr", "--dim", "20", "--out", "two", cwd=tmp_path)
-    said = paragloss_("train", "cr5", CORPUS, "--add-language", "da", "--to", "two", "--out", "three", cwd=tmp_path)
-    assert "added da" in said.stdout
+    run = paragloss_("train", "cr5", CORPUS, "--add-language", "da", "--to", "two", "--out", "three", cwd=tmp_path)
+    assert "added da" in run.stdout
     assert json.loads(paragloss_("info", "three", "--json", cwd=tmp_path).stdout)["languages"] == ["en", "fr", "da"]
     paragloss_("index", CORPUS, "--into", "library", "--model", "three", cwd=tmp_path)
     search = (
@@ -181,11 +183,11 @@ def test_a_language_is_added_to_a_model(tmp_path):
         "--json",
     )
     assert json.loads(paragloss_(*search, cwd=tmp_path).stdout)["results"][0]["id"] == "volcano.da"
-    done = paragloss_("train", "lsi", CORPUS, "--add-language", "da", "--to", "two", cwd=tmp_path, code=1)
-    assert "lsi can't add a language" in done.stderr
+    refused_run = paragloss_("train", "lsi", CORPUS, "--add-language", "da", "--to", "two", cwd=tmp_path, code=1)
+    assert "lsi can't add a language" in refused_run.stderr
 
 
-def test_tuning_says_what_is_best_and_draws_it(corpus):
+def test_tuning_lists_results_best_first_and_plots_them(corpus):
     tune = ("tune", "cr5", corpus.name, "--lambdas", "0.5,1", "--dim", "4", "--plot", "plot.svg", "--json")
     rows = json.loads(paragloss_(*tune, cwd=corpus.parent).stdout)
     assert {row["lambda"] for row in rows} == {"0.5", "1"}
@@ -212,10 +214,10 @@ def judged(tmp_path):
 
 def test_lsclir_files_are_trained_on_indexed_searched_and_measured(judged):
     quick = ("--dim", "8", "--epochs", "2", "--negatives", "5", "--thresholds", "0.1,0.6")
-    said = paragloss_(
+    run = paragloss_(
         "train", "ordinal", "wiki_fr.documents", "en2fr.rel", "wiki_en.queries", "--out", "m", *quick, cwd=judged
     )
-    assert "trained ordinal on 20 queries" in said.stdout
+    assert "trained ordinal on 20 queries" in run.stdout
     assert json.loads(paragloss_("info", "m", "--json", cwd=judged).stdout)["thresholds"] == [0.1, 0.6]
     paragloss_("index", "wiki_fr.documents", "--into", "library", "--model", "m", cwd=judged)
     paragloss_("search", "--in", "library", "--queries", "wiki_en.queries", "--run", "run.trec", cwd=judged)
@@ -254,12 +256,12 @@ def test_published_vectors_are_a_model(spaces):
     assert "abeille" in translated
 
 
-def test_published_vectors_are_what_a_reranker_starts_from(spaces):
+def test_a_reranker_can_start_from_published_vectors(spaces):
     files = "joint_28_en.txt.gz,joint_28_fr.txt.gz"
     words = {"en": ["volcano", "bread", "bee"], "fr": ["volcan", "pain", "abeille"]}
     rows = [
-        {"concept": f"c{i}", "lang": lang, "title": named[i % 3], "text": f"{named[i % 3]} {i}"}
-        for lang, named in words.items()
+        {"concept": f"c{i}", "lang": lang, "title": titles[i % 3], "text": f"{titles[i % 3]} {i}"}
+        for lang, titles in words.items()
         for i in range(30)
     ]
     (spaces / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -5,14 +5,14 @@ import numpy as np
 from paragloss.types import Alternative, Document, Hit, Query, RankedList, Translation
 
 
-class Listed:
+class FixedSearcher:
     """Finds what it was told to, in the order and with the scores it was told; remembers what it was asked."""
 
     def __init__(self, **scores):
-        self.scores, self.asked = scores, []
+        self.scores, self.requests = scores, []
 
     def search(self, queries, k, where=None):
-        self.asked.append((list(queries), k, where))
+        self.requests.append((list(queries), k, where))
         ranking = sorted((Hit(i, s) for i, s in self.scores.items()), key=lambda h: (-h.score, h.id))
         return [RankedList(tuple(ranking[:k]), name="listed") for _ in queries]
 
@@ -20,7 +20,7 @@ class Listed:
         return 1.0
 
 
-class WordForWord:
+class WordTranslator:
     def __init__(self, words):
         self.words = words
 
@@ -33,12 +33,12 @@ class WordForWord:
         ]
 
 
-class Shortest:
+class ShortestFirst:
     """Likes short documents."""
 
     def score(self, query, documents):
         return np.array([-len(d.text) for d in documents], np.float32)
 
 
-def document(name, text=""):
+def make_document(name, text=""):
     return Document(name, text, "en")

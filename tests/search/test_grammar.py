@@ -35,7 +35,7 @@ BM25, CR5, TABLE, KNRM = Part("bm25"), Part("cr5"), Part("table"), Part("knrm")
         ("model-1.2_b/c", Part("model-1.2_b/c")),
     ],
 )
-def test_what_text_makes_which_tree(text, tree):
+def test_a_pipeline_is_parsed_into_its_tree(text, tree):
     assert parse(text) == tree
 
 
@@ -61,7 +61,7 @@ def test_what_text_makes_which_tree(text, tree):
         ("(" * 30 + "a" + ")" * 30, 20, "at most 20 parentheses"),
     ],
 )
-def test_an_error_points_at_its_place(text, at, message):
+def test_a_syntax_error_points_at_its_column(text, at, message):
     with pytest.raises(LineSyntaxError, match=message) as caught:
         parse(text)
     assert caught.value.at == at
@@ -70,7 +70,7 @@ def test_an_error_points_at_its_place(text, at, message):
     assert caret == " " * (at + 2) + "^"
 
 
-def test_the_caret_stands_under_wide_letters_too():
+def test_the_caret_is_aligned_below_wide_letters():
     with pytest.raises(LineSyntaxError) as caught:
         parse("日本>>x")
     assert str(caught.value).split("\n")[-1] == "  " + " " * 5 + "^"
@@ -80,7 +80,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 OPTIONS = st.builds(Option, NAMES, st.none() | NAMES)
 
 
-def nodes(deeper):
+def tree_nodes(deeper):
     """Every tree that text can make: one term alone has a weight, a chain has two steps or more."""
     parts = st.builds(Part, NAMES, st.lists(OPTIONS, max_size=3).map(tuple), st.none() | deeper)
     weights = st.none() | st.floats(0, 1e20, allow_nan=False)
@@ -93,7 +93,7 @@ def nodes(deeper):
     )
 
 
-@given(st.recursive(st.builds(Part, NAMES), nodes, max_leaves=8))
+@given(st.recursive(st.builds(Part, NAMES), tree_nodes, max_leaves=8))
 def test_a_tree_that_is_written_is_read_as_itself(tree):
     assert parse(written(tree)) == tree
 
@@ -105,5 +105,5 @@ def test_any_text_is_a_tree_or_an_error_with_a_place(text):
         assert parse(written(tree)) == tree
 
 
-def test_a_tree_says_where_it_begins():
+def test_a_tree_knows_the_column_where_it_begins():
     assert [place(parse(text)) for text in ("  a|b", " 2*a+b", "(a+b)>c", "((a|b)+c)|d")] == [2, 3, 1, 2]

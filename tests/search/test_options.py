@@ -9,8 +9,8 @@ from paragloss.search.grammar import parse
 from paragloss.search.options import Fields, bind, shown
 
 
-def make(
-    searched,
+def make_part(
+    searcher,
     *,
     depth: int = 10,
     top: int = 0,
@@ -23,20 +23,20 @@ def make(
     """A part with every kind of option."""
 
 
-def other(*, depth: int = 50, window: int = 3):
+def make_other_part(*, depth: int = 50, window: int = 3):
     """A part without fields."""
 
 
-def bound(text, *makers):
-    return bind(parse(text), text, makers or (make,), ["title", "text"])
+def bind_text(text, *makers):
+    return bind(parse(text), text, makers or (make_part,), ["title", "text"])
 
 
 def test_options_are_shown_as_they_are_written():
-    assert shown(make) == ["depth=10", "top=0", "exact", "beta=0.3", "to=xx", "every|best"]
+    assert shown(make_part) == ["depth=10", "top=0", "exact", "beta=0.3", "to=xx", "every|best"]
 
 
 @pytest.mark.parametrize(
-    ("said", "given"),
+    ("text", "expected"),
     [
         ("x", {}),
         ("x:depth=5,top=0", {"depth": 5, "top": 0}),
@@ -49,17 +49,20 @@ def test_options_are_shown_as_they_are_written():
         ("x:title,text=2", {"fields": {"title": None, "text": 2.0}}),
     ],
 )
-def test_what_is_said_is_given(said, given):
-    assert bound(said) == [given]
+def test_options_in_the_text_become_keyword_arguments(text, expected):
+    assert bind_text(text) == [expected]
 
 
-def test_the_first_that_knows_an_option_has_it():
-    assert bound("x:depth=5,window=2,title", make, other) == [{"depth": 5, "fields": {"title": None}}, {"window": 2}]
-    assert bound("x:depth=5", other, make) == [{"depth": 5}, {}]
+def test_an_option_goes_to_the_first_function_that_has_it():
+    assert bind_text("x:depth=5,window=2,title", make_part, make_other_part) == [
+        {"depth": 5, "fields": {"title": None}},
+        {"window": 2},
+    ]
+    assert bind_text("x:depth=5", make_other_part, make_part) == [{"depth": 5}, {}]
 
 
 @pytest.mark.parametrize(
-    ("said", "at", "message"),
+    ("text", "at", "message"),
     [
         ("x:top=2,depth=0", 8, "depth=0: expected a whole number from 1 up"),
         ("x:top=-1", 2, "top=-1: expected a whole number from 0 up"),
@@ -72,15 +75,15 @@ def test_the_first_that_knows_an_option_has_it():
         ("x:colour", 2, "every|best, title=WEIGHT, text=WEIGHT"),
     ],
 )
-def test_what_can_not_be_given_is_pointed_at(said, at, message):
+def test_a_bad_option_is_an_error_at_its_column(text, at, message):
     with pytest.raises(LineSyntaxError) as caught:
-        bound(said)
+        bind_text(text)
     assert caught.value.at == at
     assert message in str(caught.value)
 
 
-def test_fields_are_for_those_that_search_in_them():
+def test_a_part_without_fields_refuses_weights_of_fields():
     with pytest.raises(LineSyntaxError, match="x has no option 'title'; it has depth=50, window=3\n"):
-        bound("x:title", other)
+        bind_text("x:title", make_other_part)
     with pytest.raises(LineSyntaxError, match="it has none\n"):
-        bound("x:title", lambda: None)
+        bind_text("x:title", lambda: None)

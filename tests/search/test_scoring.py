@@ -52,35 +52,35 @@ def score_documents(collection, text):
     return {hit.id: hit.score for hit in ranking}
 
 
-def candidates_of(rows, has_vectors):
+def make_candidates(rows, has_vectors):
     names = [f"d{i}" for i in range(len(rows))]
     return Candidates(names, ["en"] * len(rows), np.array(rows, np.float32), np.array(has_vectors))
 
 
-def weights(**values):
+def make_weights(**values):
     return np.array([values.get(name, 0.0) for name in FEATURE_NAMES])
 
 
 def test_log_odds_are_a_weighted_sum_and_documents_without_vectors_have_their_own_weights():
     model = ScoringModel(
-        Coefficients(-2.0, weights(words=3.0, passage_similarity=0.5)), Coefficients(-1.0, weights(words=4.0))
+        Coefficients(-2.0, make_weights(words=3.0, passage_similarity=0.5)), Coefficients(-1.0, make_weights(words=4.0))
     )
-    rows = [weights(words=0.5, passage_similarity=2.0), weights(words=0.5)]
-    log_odds = model.log_odds(candidates_of(rows, [True, False]))
+    rows = [make_weights(words=0.5, passage_similarity=2.0), make_weights(words=0.5)]
+    log_odds = model.log_odds(make_candidates(rows, [True, False]))
     assert log_odds == pytest.approx([-2 + 3 * 0.5 + 0.5 * 2, -1 + 4 * 0.5])
     assert compute_probabilities(log_odds) == pytest.approx([1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(-1.0))])
 
 
 def test_the_contributions_of_features_sum_to_the_log_odds():
     rows = np.random.default_rng(0).random((3, len(FEATURE_NAMES)))
-    candidates = candidates_of(rows, [True, False, True])
+    candidates = make_candidates(rows, [True, False, True])
     for row, log_odds in enumerate(shipped_model().log_odds(candidates)):
         parts = shipped_model().explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
         assert sum(part.log_odds for part in parts) == pytest.approx(log_odds)
 
 
 def test_a_model_is_read_as_it_was_written(tmp_path):
-    model = ScoringModel(Coefficients(-2.5, weights(words=3.125)), Coefficients(-1.0, weights(coverage=0.5)))
+    model = ScoringModel(Coefficients(-2.5, make_weights(words=3.125)), Coefficients(-1.0, make_weights(coverage=0.5)))
     model.save(tmp_path / "model.json", "by hand")
     copy = ScoringModel.load(tmp_path / "model.json")
     assert copy.with_vectors.intercept == -2.5
@@ -126,8 +126,8 @@ def test_a_similarity_is_standard_deviations_above_the_sample_of_its_language():
 
 def test_a_language_with_one_document_leans_on_the_background_of_the_others():
     sample = np.array([[0.2, 0.0], [0.4, 0.0]] * 500, np.float32)
-    alone = np.array([[0.9, 0.0]], np.float32)
-    background = Background.from_samples({"en": sample, "de": alone})
+    lonely_vector = np.array([[0.9, 0.0]], np.float32)
+    background = Background.from_samples({"en": sample, "de": lonely_vector})
     (standardized,) = background.standardize(np.array([1.0, 0.0], np.float32), ["de"], np.array([0.9], np.float32))
     # The mean of both languages is .6; one document moves it by an eleventh of the way to .9.
     assert standardized == pytest.approx((0.9 - (0.9 + 10 * 0.6) / 11) / (0.05 * 10 / 11) ** 0.5 / 0.1**0.5, rel=0.05)
@@ -151,10 +151,10 @@ def test_a_copy_changes_neither_the_order_of_the_others_nor_the_place_of_the_ori
     about as likely may change places."""
     copy = DOCUMENTS[3]._replace(id="vulkan-copy")
     for text in ("volcano lava", "honey", "the night"):
-        with make_collection(tmp_path / f"one-{text}", DOCUMENTS) as one:
-            before = score_documents(one, text)
-        with make_collection(tmp_path / f"two-{text}", [*DOCUMENTS, copy]) as two:
-            after = score_documents(two, text)
+        with make_collection(tmp_path / f"one-{text}", DOCUMENTS) as original:
+            before = score_documents(original, text)
+        with make_collection(tmp_path / f"two-{text}", [*DOCUMENTS, copy]) as with_copy:
+            after = score_documents(with_copy, text)
         assert after.keys() - {copy.id} == before.keys()
         for better, worse in itertools.permutations(before, 2):
             if before[better] > before[worse] + 0.03:
@@ -180,12 +180,12 @@ def test_unrelated_documents_may_be_removed_without_reordering_the_rest(tmp_path
     assert after == [doc_id for doc_id in before if doc_id not in ("brot", "bread")]
 
 
-def test_a_language_with_one_document_gains_nothing(tmp_path):
+def test_the_only_document_of_a_language_gains_nothing_by_it(tmp_path):
     stranger = Document("stranger", "Een bakker verkoopt brood in de nacht.", "nl", "Bakkerij")
     with make_collection(tmp_path / "c", [*DOCUMENTS, stranger]) as collection:
-        found = rank_ids(collection, "volcano lava")
-    assert found[:3] == ["lava", "vulkan", "volcan"] or set(found[:3]) == {"lava", "vulkan", "volcan"}
-    assert "stranger" not in found
+        ids = rank_ids(collection, "volcano lava")
+    assert ids[:3] == ["lava", "vulkan", "volcan"] or set(ids[:3]) == {"lava", "vulkan", "volcan"}
+    assert "stranger" not in ids
 
 
 def test_a_query_that_nothing_answers_has_no_results_and_says_what_was_searched(tmp_path):
@@ -220,10 +220,10 @@ def test_an_explanation_is_said_in_a_sentence_that_names_the_words(tmp_path):
     with make_collection(tmp_path / "c", DOCUMENTS) as collection:
         answer = collection.search("volcano lava", lang="en", to=["de"])
         (first, *_) = answer.results
-        told = answer.why(first.id)
-    assert told["sentence"].startswith(f"{first.fit:.0%} likely, because of matching words (")
-    assert "volcano – Vulkan" in told["sentence"]
-    assert "lava – Lava" in told["sentence"]
+        explanation = answer.why(first.id)
+    assert explanation["sentence"].startswith(f"{first.fit:.0%} likely, because of matching words (")
+    assert "volcano – Vulkan" in explanation["sentence"]
+    assert "lava – Lava" in explanation["sentence"]
 
 
 def test_a_pipeline_of_the_reader_has_no_sentence(tmp_path):

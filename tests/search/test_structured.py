@@ -2,69 +2,52 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
-from reference import Plain, Words
+from reference import ReferenceBM25, assert_same_ranking, make_random_documents, unstemmed_analyzer
 
 from paragloss.index.terms import TermIndex
 from paragloss.search.lexical import Lexical
 from paragloss.search.nested import Nested
 from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.stores.embedded import EmbeddedStore
-from paragloss.types import Alternative, Document, Query, Translation
+from paragloss.types import Alternative, Query, Translation
 
 WEIGHTS = {"title": 2.0, "text": 1.0}
 
 
-def invented(number: int) -> list[Document]:
-    rng = random.Random(0)
-
-    def words(most):
-        return " ".join(f"w{min(int(rng.paretovariate(0.7)), 300)}" for _ in range(rng.randint(1, most)))
-
-    return [Document(f"d{i}", words(80), rng.choice(("en", "de")), words(6) if i % 5 else "") for i in range(number)]
-
-
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
-    documents = invented(500)
+    documents = make_random_documents(500, langs=("en", "de"))
     with EmbeddedStore.create(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, analyze=Words)
+        index = TermIndex.build(store, analyze=unstemmed_analyzer)
         index.add(documents)
         index.refresh()
-        yield store, index.statistics, Plain(documents)
+        yield store, index.statistics, ReferenceBM25(documents)
 
 
-def clauses(*terms: dict[str, float]) -> tuple[Translation, ...]:
+def make_clauses(*terms: dict[str, float]) -> tuple[Translation, ...]:
     return tuple(Translation("source", tuple(Alternative(text, w) for text, w in term.items())) for term in terms)
 
 
-def same(ranking, expected, k):
-    assert [score for _, score in ranking] == pytest.approx([score for _, score in expected[:k]], rel=2e-6)
-    scores = dict(expected)
-    assert [scores[id] for id, _ in ranking] == pytest.approx([score for _, score in ranking], rel=2e-6)
+CLAUSES = make_clauses({"w3": 3.0, "w12": 1.0}, {"w7": 0.2, "w9": 0.1, "w3": 0.1})
 
 
-CLAUSES = clauses({"w3": 3.0, "w12": 1.0}, {"w7": 0.2, "w9": 0.1, "w3": 0.1})
-
-
-def test_probabilities_weigh_tf_and_df(indexed):
+def test_probabilistic_queries_weigh_tf_and_df(indexed):
     store, statistics, plain = indexed
     shares = [{"w3": 0.75, "w12": 0.25}, {"w7": 0.5, "w9": 0.25, "w3": 0.25}]
 
     def score(d):
         return sum(
-            plain.clause(d, s, lambda f, s=s: sum(p * plain.df[f, d.lang][t] for t, p in s.items()), WEIGHTS)
+            plain.score_clause(d, s, lambda f, s=s: sum(p * plain.df[f, d.lang][t] for t, p in s.items()), WEIGHTS)
             for s in shares
         )
 
-    searcher = Probabilistic(store, statistics, weights=WEIGHTS, analyze=Words)
-    same(searcher.search([Query("q", "", "de", CLAUSES)], 25)[0], plain.ranking(score, "de"), 25)
+    searcher = Probabilistic(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
+    assert_same_ranking(searcher.search([Query("q", "", "de", CLAUSES)], 25)[0], plain.rank_documents(score, "de"), 25)
 
 
-def test_synonyms_are_one_term(indexed):
+def test_synonymous_queries_count_alternatives_as_one_term(indexed):
     store, statistics, plain = indexed
     sets = [{"w3", "w12"}, {"w7", "w9", "w3"}]
 
@@ -74,32 +57,38 @@ def test_synonyms_are_one_term(indexed):
         return number * (1 - np.prod([1 - plain.df[field, lang][t] / number for t in terms]))
 
     def score(d):
-        return sum(plain.clause(d, dict.fromkeys(s, 1.0), lambda f, s=s: union(f, d.lang, s), WEIGHTS) for s in sets)
+        return sum(
+            plain.score_clause(d, dict.fromkeys(s, 1.0), lambda f, s=s: union(f, d.lang, s), WEIGHTS) for s in sets
+        )
 
-    searcher = Synonymous(store, statistics, weights=WEIGHTS, analyze=Words)
-    same(searcher.search([Query("q", "", "en", CLAUSES)], 25)[0], plain.ranking(score, "en"), 25)
+    searcher = Synonymous(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
+    assert_same_ranking(searcher.search([Query("q", "", "en", CLAUSES)], 25)[0], plain.rank_documents(score, "en"), 25)
 
 
-def test_the_estimated_union_lies_where_the_true_one_must(indexed):
+def test_the_estimated_union_lies_between_the_possible_bounds(indexed):
     store, statistics, plain = indexed
-    searcher = Synonymous(store, statistics, analyze=Words)
+    searcher = Synonymous(store, statistics, analyze=unstemmed_analyzer)
     for terms in ({"w1", "w2"}, {"w3", "w7", "w9", "w30"}, {"w200", "unseen"}):
-        each = [plain.df["text", "en"][t] for t in terms]
+        dfs = [plain.df["text", "en"][t] for t in terms]
         true = sum(any(plain.tf[d.id, "text"][t] for t in terms) for d in plain.documents.values() if d.lang == "en")
-        df, number = np.array([each], float), statistics.documents("text", "en")
-        estimate = searcher.weigh_alternatives(np.ones(len(each)), df, np.array([0]), np.array([[number]]))[1][0, 0]
-        assert max(each) <= true <= sum(each)
-        assert max(each) - 1e-9 <= estimate <= sum(each) + 1e-9
+        df, number = np.array([dfs], float), statistics.documents("text", "en")
+        estimate = searcher.weigh_alternatives(np.ones(len(dfs)), df, np.array([0]), np.array([[number]]))[1][0, 0]
+        assert max(dfs) <= true <= sum(dfs)
+        assert max(dfs) - 1e-9 <= estimate <= sum(dfs) + 1e-9
 
 
-def test_of_what_the_collection_holds_the_likelier_and_the_rarer_count_more(indexed):
+def test_tempered_queries_prefer_likelier_and_rarer_alternatives_that_occur(indexed):
     """The best alternative that some document has counts whole, however unlikely it is; the others less."""
     store, statistics, plain = indexed
-    wanted = clauses({"w3": 3.0, "w12": 1.0}, {"unseen": 0.9, "w7": 0.05, "w9": 0.05})
+    query_clauses = make_clauses({"w3": 3.0, "w12": 1.0}, {"unseen": 0.9, "w7": 0.05, "w9": 0.05})
 
     def shares(clause):
-        held = {a.text: max(plain.df[f, "en"][a.text] for f in WEIGHTS) for a in clause.alternatives}
-        counts = {a.text: a.weight**0.2 / held[a.text] ** 0.1 for a in clause.alternatives if held[a.text]}
+        document_counts = {a.text: max(plain.df[f, "en"][a.text] for f in WEIGHTS) for a in clause.alternatives}
+        counts = {
+            a.text: a.weight**0.2 / document_counts[a.text] ** 0.1
+            for a in clause.alternatives
+            if document_counts[a.text]
+        }
         return {text: count / max(counts.values()) for text, count in counts.items()}
 
     def union(field, terms):
@@ -107,19 +96,21 @@ def test_of_what_the_collection_holds_the_likelier_and_the_rarer_count_more(inde
         return number * (1 - np.prod([1 - share * plain.df[field, "en"][t] / number for t, share in terms.items()]))
 
     def score(d):
-        return sum(plain.clause(d, s, lambda f, s=s: union(f, s), WEIGHTS) for s in map(shares, wanted))
+        return sum(plain.score_clause(d, s, lambda f, s=s: union(f, s), WEIGHTS) for s in map(shares, query_clauses))
 
-    assert max(shares(wanted[1]).values()) == 1
-    searcher = Tempered(store, statistics, weights=WEIGHTS, analyze=Words)
-    same(searcher.search([Query("q", "", "en", wanted)], 25)[0], plain.ranking(score, "en"), 25)
+    assert max(shares(query_clauses[1]).values()) == 1
+    searcher = Tempered(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
+    assert_same_ranking(
+        searcher.search([Query("q", "", "en", query_clauses)], 25)[0], plain.rank_documents(score, "en"), 25
+    )
 
 
-def test_nothing_is_weighed_by_words_that_no_document_has(indexed):
+def test_alternatives_without_documents_change_nothing(indexed):
     store, statistics, _ = indexed
-    searcher = Tempered(store, statistics, analyze=Words)
+    searcher = Tempered(store, statistics, analyze=unstemmed_analyzer)
     with_, without = (
-        searcher.search([Query("q", "", "en", clauses({**more, "w3": 0.3, "w12": 0.1}))], 25)[0]
-        for more in ({"unseen": 0.6}, {})
+        searcher.search([Query("q", "", "en", make_clauses({**absent, "w3": 0.3, "w12": 0.1}))], 25)[0]
+        for absent in ({"unseen": 0.6}, {})
     )
     assert [hit.score for hit in with_] == pytest.approx([hit.score for hit in without])
 
@@ -127,15 +118,15 @@ def test_nothing_is_weighed_by_words_that_no_document_has(indexed):
 @pytest.mark.parametrize("kind", [Tempered, Probabilistic, Synonymous])
 def test_with_one_alternative_to_a_clause_it_is_plain_bm25(indexed, kind):
     store, statistics, _ = indexed
-    lexical = Lexical(store, statistics, weights=WEIGHTS, analyze=Words)
-    structured = kind(store, statistics, weights=WEIGHTS, analyze=Words)
-    for query in (Query("q", "w3 w7 w50", "en"), Query("q", "", "en", clauses({"w3": 1.0}, {"w7": 1.0}))):
+    lexical = Lexical(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
+    structured = kind(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
+    for query in (Query("q", "w3 w7 w50", "en"), Query("q", "", "en", make_clauses({"w3": 1.0}, {"w7": 1.0}))):
         expected = lexical.search([query], 30)[0]
-        same(structured.search([query], 30)[0], expected, 30)
+        assert_same_ranking(structured.search([query], 30)[0], expected, 30)
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "terms_of_clauses",
     [
         [{"w3": 1.0, "w12": 0.5}, {"w7": 1.0, "w9": 1.0}],
         [{"w1": 1.0}, {"w150": 1.0, "w151": 1.0, "w77": 1.0}],  # few documents: the rarest clause is gone through
@@ -144,62 +135,64 @@ def test_with_one_alternative_to_a_clause_it_is_plain_bm25(indexed, kind):
     ],
 )
 @pytest.mark.parametrize("k", [3, 200])
-def test_nested_clauses_must_all_match(indexed, wanted, k):
+def test_nested_clauses_must_all_match(indexed, terms_of_clauses, k):
     store, statistics, plain = indexed
 
     def words_of(d):
         return {word for field in WEIGHTS for word in plain.tf[d.id, field]}
 
     def score(d):
-        here = words_of(d)
-        if not all(any(set(text.split()) <= here for text in clause) for clause in wanted):
+        words = words_of(d)
+        if not all(any(set(text.split()) <= words for text in clause) for clause in terms_of_clauses):
             return 0.0
         terms: dict[str, float] = {}
-        for clause in wanted:
+        for clause in terms_of_clauses:
             for text in clause:  # the plain sum: how likely a translation is does not matter
                 for word in text.split():
                     terms[word] = terms.get(word, 0.0) + 1 / len(text.split())
         return plain.score(d, terms, WEIGHTS)
 
-    expected = plain.ranking(score, "en")
-    found = Nested(store, statistics, weights=WEIGHTS, analyze=Words).search(
-        [Query("q", "", "en", clauses(*wanted))], k
+    expected = plain.rank_documents(score, "en")
+    hits = Nested(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer).search(
+        [Query("q", "", "en", make_clauses(*terms_of_clauses))], k
     )[0]
-    assert len(found) == min(k, len(expected))
-    same(found, expected, k)
+    assert len(hits) == min(k, len(expected))
+    assert_same_ranking(hits, expected, k)
 
 
-def test_what_was_added_to_a_nested_query_need_not_match(indexed):
+def test_optional_clauses_of_a_nested_query_need_not_match(indexed):
     store, statistics, plain = indexed
-    nested = Nested(store, statistics, weights=WEIGHTS, analyze=Words)
-    asked = clauses({"w2": 0.4, "w3": 0.6}, {"w5": 1.0})
-    added = tuple(clause._replace(required=False) for clause in clauses({"w90": 0.3}, {"unseen": 0.2}))
-    without, wanted = (nested.search([Query("q", "", "en", part)], 200)[0] for part in (asked, (*asked, *added)))
-    assert {hit.id for hit in wanted} == {hit.id for hit in without}
-    gains = {hit.id: hit.score - next(h.score for h in without if h.id == hit.id) for hit in wanted}
+    nested = Nested(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
+    required = make_clauses({"w2": 0.4, "w3": 0.6}, {"w5": 1.0})
+    added = tuple(clause._replace(required=False) for clause in make_clauses({"w90": 0.3}, {"unseen": 0.2}))
+    without, with_added = (
+        nested.search([Query("q", "", "en", part)], 200)[0] for part in (required, (*required, *added))
+    )
+    assert {hit.id for hit in with_added} == {hit.id for hit in without}
+    gains = {hit.id: hit.score - next(h.score for h in without if h.id == hit.id) for hit in with_added}
     holding = {d.id for d in plain.documents.values() if any("w90" in plain.tf[d.id, field] for field in WEIGHTS)}
     assert {id for id, gain in gains.items() if gain > 1e-6} == holding & gains.keys()
 
 
-def test_going_through_the_rarest_clause_gives_the_same(indexed, monkeypatch):
+def test_searching_by_the_rarest_clause_ranks_like_a_longer_search(indexed, monkeypatch):
     """What is found on the long way is what the head of a longer ranking holds."""
     store, statistics, _ = indexed
-    query = Query("q", "", "en", clauses({"w1": 1.0, "w2": 1.0}, {"w90": 1.0}))
-    nested = Nested(store, statistics, analyze=Words)
-    asked = []
+    query = Query("q", "", "en", make_clauses({"w1": 1.0, "w2": 1.0}, {"w90": 1.0}))
+    nested = Nested(store, statistics, analyze=unstemmed_analyzer)
+    requests = []
     plain_search = store.search_sparse
-    monkeypatch.setattr(store, "search_sparse", lambda *a, **b: asked.append(a[2]) or plain_search(*a, **b))
+    monkeypatch.setattr(store, "search_sparse", lambda *a, **b: requests.append(a[2]) or plain_search(*a, **b))
     short, long = nested.search([query], 5)[0], nested.search([query], 250)[0]
-    assert len(asked) == 3  # head and rarest clause; head alone
+    assert len(requests) == 3  # head and rarest clause; head alone
     assert len(long) < 5
     assert [hit.id for hit in short] == [hit.id for hit in long]
     assert [hit.score for hit in short] == pytest.approx([hit.score for hit in long], rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", [Tempered, Probabilistic, Synonymous, Nested])
-def test_nothing_asked_nothing_found(indexed, kind):
+def test_queries_without_known_terms_have_no_results(indexed, kind):
     store, statistics, _ = indexed
-    searcher = kind(store, statistics, analyze=Words)
+    searcher = kind(store, statistics, analyze=unstemmed_analyzer)
     assert searcher.search([Query("q", "", "en"), Query("q", "w1", "sw"), Query("q", "unseen", "en")], 5) == [
         [],
         [],
@@ -208,14 +201,16 @@ def test_nothing_asked_nothing_found(indexed, kind):
     assert searcher.search([Query("q", "w1", "en")], 5, {"lang": ["de"]}) == [[]]
 
 
-def test_words_that_were_added_count_by_their_clause_and_their_share(indexed):
+def test_added_words_count_by_clause_weight_and_share(indexed):
     """Of what was asked every alternative counts whole; an alternative of two words is shared between them."""
     store, statistics, _ = indexed
-    asked = (Translation("s", (Alternative("w1", 0.25), Alternative("w2 w3", 0.75))),)
+    required_clause = (Translation("s", (Alternative("w1", 0.25), Alternative("w2 w3", 0.75))),)
     added = Translation("more", (Alternative("w4", 0.5), Alternative("w5 w6", 0.25)), weight=0.4, required=False)
-    needed, every = Nested(store, statistics, analyze=Words)._weighed_words(Query("q", "", "en", (*asked, added)))
+    needed, weighed = Nested(store, statistics, analyze=unstemmed_analyzer)._weighed_words(
+        Query("q", "", "en", (*required_clause, added))
+    )
     assert [source for source, _ in needed] == ["s"]
-    assert every == [
+    assert weighed == [
         ("s", "w1", 1.0), ("s", "w2", 0.5), ("s", "w3", 0.5),
         ("more", "w4", pytest.approx(0.2)), ("more", "w5", pytest.approx(0.05)), ("more", "w6", pytest.approx(0.05)),
     ]  # fmt: skip

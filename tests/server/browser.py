@@ -25,7 +25,7 @@ SCREENSHOTS = Path(__file__).parents[2] / "docs" / "images" if os.environ.get("P
 
 
 @contextmanager
-def chromium() -> Iterator:
+def launch_chromium() -> Iterator:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: paragloss[dev]")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
@@ -36,7 +36,7 @@ def chromium() -> Iterator:
         browser.close()
 
 
-class Watched:
+class WatchedWindow:
     """A page whose requests and complaints are remembered."""
 
     def __init__(self, context, address: str, *, filters: bool = True) -> None:
@@ -50,39 +50,39 @@ class Watched:
         self.page.set_default_timeout(60_000)  # machines that build many things at once are slow
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", self._heard)
+        self.page.on("console", self._record_complaint)
 
     def open(self, path: str = "/"):
         self.page.goto(self.address + path)
-        self.until("document.querySelector('#holds').textContent")
+        self.wait_until("document.querySelector('#holds').textContent")
         return self.page
 
     def search(self, text: str) -> None:
         self.page.fill("#q", text)
         self.page.keyboard.press("Enter")
-        self.settled()
+        self.wait_for_results()
 
-    def settled(self) -> None:
+    def wait_for_results(self) -> None:
         """Until results, counts and glosses are there."""
-        self.until("document.querySelector('#results').ariaBusy === 'false' && document.querySelector('.result')")
+        self.wait_until("document.querySelector('#results').ariaBusy === 'false' && document.querySelector('.result')")
 
-    def until(self, expression: str) -> None:
+    def wait_until(self, expression: str) -> None:
         """Wait until something is so. The page's policy forbids the evaluating that the library's own waiting does."""
         deadline = time.monotonic() + 60
         while not self.page.evaluate(f"Boolean({expression})"):
             assert time.monotonic() < deadline, f"never came true: {expression}"
             self.page.wait_for_timeout(50)
 
-    def snap(self, name: str) -> None:
+    def take_screenshot(self, name: str) -> None:
         if SCREENSHOTS:
             SCREENSHOTS.mkdir(parents=True, exist_ok=True)
             self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
-    def fine(self) -> None:
+    def assert_no_complaints(self) -> None:
         """Nothing left this machine, and nobody complained."""
         assert not self.complaints
         assert all(url.startswith((self.address, "data:", "blob:")) for url in self.requests)
 
-    def _heard(self, message) -> None:
+    def _record_complaint(self, message) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)

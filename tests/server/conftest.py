@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from serving_process import Process
+from serving_process import ServerProcess
 
 from paragloss import demo
 from paragloss.collection import Collection, train
@@ -25,41 +25,41 @@ def models(tmp_path_factory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
-    from browser import chromium
+    from browser import launch_chromium
 
-    with chromium() as running:
+    with launch_chromium() as running:
         yield running
 
 
 @pytest.fixture
-def look(browser) -> Iterator:
+def open_window(browser) -> Iterator:
     """Opens a window on an address, as large as a laptop's unless something else is asked for; closed at the end."""
-    from browser import Watched
+    from browser import WatchedWindow
 
     contexts = []
 
-    def open_(address, **options):
+    def open_context(address, **options):
         contexts.append(browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options}))
-        return Watched(contexts[-1], address)
+        return WatchedWindow(contexts[-1], address)
 
-    yield open_
+    yield open_context
     for context in contexts:
         context.close()
 
 
 @pytest.fixture(scope="session")
-def indexed(models, tmp_path_factory) -> str:
+def indexed_demo(models, tmp_path_factory) -> str:
     """Indexed once; nobody opens it but to copy it."""
     path = str(tmp_path_factory.mktemp("indexed") / "library")
-    with Collection.create(path, models=models) as engine:
-        engine.index(demo.documents())
+    with Collection.create(path, models=models) as new_collection:
+        new_collection.index(demo.documents())
     return path
 
 
 @pytest.fixture
-def collection(indexed, tmp_path) -> str:
+def collection(indexed_demo, tmp_path) -> str:
     """A copy that a test may change."""
-    return shutil.copytree(indexed, str(tmp_path / "library"))
+    return shutil.copytree(indexed_demo, str(tmp_path / "library"))
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ def serve(collection) -> Iterator:
 
 
 @pytest.fixture
-def process(collection) -> Iterator[Process]:
-    running = Process(collection).wait()
+def process(collection) -> Iterator[ServerProcess]:
+    running = ServerProcess(collection).wait()
     yield running
     if running.process.poll() is None:
         running.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -11,14 +10,14 @@ import time
 import urllib.request
 from pathlib import Path
 
+from free_ports import find_free_ports
 
-class Process:
+
+class ServerProcess:
     """A server in a process of its own, on a free port."""
 
     def __init__(self, *arguments: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        (self.port,) = find_free_ports(1)
         self.address = f"http://localhost:{self.port}"
         source = str(Path(__file__).parents[2] / "src")
         # Files, not pipes: nobody reads them meanwhile, and a server whose pipe is full stands still.
@@ -30,9 +29,9 @@ class Process:
             stderr=self._err,
         )
 
-    def wait(self) -> Process:
+    def wait(self) -> ServerProcess:
         for _ in range(3600):
-            assert self.process.poll() is None, self.told()
+            assert self.process.poll() is None, self.read_output()
             try:
                 with urllib.request.urlopen(f"{self.address}/api/health", timeout=1):
                     return self
@@ -40,7 +39,7 @@ class Process:
                 time.sleep(0.05)
         raise AssertionError("the server did not start in three minutes")
 
-    def told(self) -> tuple[str, str]:
+    def read_output(self) -> tuple[str, str]:
         """What it has written so far."""
         for file in (self._out, self._err):
             file.seek(0)
@@ -49,4 +48,4 @@ class Process:
     def stop(self) -> tuple[str, str]:
         self.process.terminate()
         self.process.wait(timeout=30)
-        return self.told()
+        return self.read_output()

@@ -9,27 +9,27 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
 
-class _Shouting(BaseHTTPRequestHandler):
+class _ShoutingHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        self._say([{"code": code, "targets": ["en", "fr"]} for code in ("en", "fr")])
+        self._send_json([{"code": code, "targets": ["en", "fr"]} for code in ("en", "fr")])
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self._say({"translatedText": [text.upper() for text in asked["q"]]})
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self._send_json({"translatedText": [text.upper() for text in request["q"]]})
 
-    def _say(self, what: object) -> None:
+    def _send_json(self, answer: object) -> None:
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(json.dumps(what).encode())
+        self.wfile.write(json.dumps(answer).encode())
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 @contextmanager
-def shouting() -> Iterator[str]:
+def run_shouting_engine() -> Iterator[str]:
     """Its address, while it runs."""
-    engine = HTTPServer(("127.0.0.1", 0), _Shouting)
+    engine = HTTPServer(("127.0.0.1", 0), _ShoutingHandler)
     Thread(target=engine.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{engine.server_port}"
     engine.shutdown()

@@ -10,30 +10,30 @@ from paragloss.server import answers
 
 
 @pytest.fixture
-def engine(tmp_path):
-    with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
-        engine.index(document for document in demo.documents() if document.lang in ("de", "fr"))
-        yield engine
+def collection(tmp_path):
+    with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
+        collection.index(document for document in demo.documents() if document.lang in ("de", "fr"))
+        yield collection
 
 
-def test_documents_are_counted_without_reading_their_texts(engine):
-    query, found = engine.candidates("how do bees make honey", lang="en", k=50)
+def test_candidates_are_documents_without_their_texts(collection):
+    query, candidates = collection.candidates("how do bees make honey", lang="en", k=50)
     assert query.lang == "en"
-    assert {document.lang for document in found} == {"de", "fr"}
-    assert not any(document.text for document in found)
+    assert {document.lang for document in candidates} == {"de", "fr"}
+    assert not any(document.text for document in candidates)
 
 
-def test_glosses_end_between_two_texts_when_nobody_waits_any_more(engine):
-    late, given = Deadline(60), []
+def test_glossing_stops_between_two_texts_at_the_deadline(collection):
+    deadline, texts_read = Deadline(60), []
 
-    def texts():
+    def iterate_texts():
         for text in ("Die Bienen.", "Der Fluss.", "Das Haus."):
-            given.append(text)
-            if len(given) == 2:
-                late.cancel()
+            texts_read.append(text)
+            if len(texts_read) == 2:
+                deadline.cancel()
             yield text, "de"
 
     with pytest.raises(DeadlineError):
-        answers.gloss_texts(engine, texts(), "en", "", late)
-    assert given == ["Die Bienen.", "Der Fluss."]
-    assert len(answers.gloss_texts(engine, [("Das Haus.", "de")], "en", "", Deadline(60))["glosses"]) == 1
+        answers.gloss_texts(collection, iterate_texts(), "en", "", deadline)
+    assert texts_read == ["Die Bienen.", "Der Fluss."]
+    assert len(answers.gloss_texts(collection, [("Das Haus.", "de")], "en", "", Deadline(60))["glosses"]) == 1

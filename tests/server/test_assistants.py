@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from free_ports import find_free_ports
 
 from paragloss import demo
 from paragloss.collection import Collection
@@ -77,9 +78,7 @@ def test_a_client_starts_the_server_and_talks_over_standard_input_and_output(loc
 
 
 def test_a_client_reaches_the_server_over_http(location):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = find_free_ports(1)
     command = [sys.executable, "-m", "paragloss", "mcp", location, "--http", "--port", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 
 import pytest
+from free_ports import find_free_ports
 from starlette.testclient import TestClient
 
 from paragloss.collection import Collection, Deadline
@@ -34,13 +35,13 @@ PAIRS = [{"lang": "en", "word": word, "to": "da", "meaning": word[::-1]} for wor
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("attacked")
-    (place / "files" / "below").mkdir(parents=True)
-    (place / "files" / "below" / "a.en.txt").write_text("A kite above the harbour.")
-    with Collection.create(str(place / "c")) as engine:
-        engine.index([Document(f"d{n}", f"a lamp and number {n}", "en", meta={"year": 1990 + n}) for n in range(5)])
-        engine.index_files([str(place / "files")])
-    return place
+    path = tmp_path_factory.mktemp("attacked")
+    (path / "files" / "below").mkdir(parents=True)
+    (path / "files" / "below" / "a.en.txt").write_text("A kite above the harbour.")
+    with Collection.create(str(path / "c")) as collection:
+        collection.index([Document(f"d{n}", f"a lamp and number {n}", "en", meta={"year": 1990 + n}) for n in range(5)])
+        collection.index_files([str(path / "files")])
+    return path
 
 
 @pytest.fixture
@@ -67,18 +68,18 @@ def bearer(key):
     return {"authorization": f"Bearer {key}"}
 
 
-def test_reading_by_a_field_that_nobody_has_writes_nothing(serve, folder):
+def test_filtering_by_unknown_fields_writes_nothing_and_is_limited(serve, folder):
     client = serve()
     before = set((folder / "c").rglob("*"))
-    found = client.get("/api/search", params={"q": "lamp", "where": [f"f{n}=1" for n in range(10)]})
-    assert (found.status_code, found.json()["results"]) == (200, [])
+    answer = client.get("/api/search", params={"q": "lamp", "where": [f"f{n}=1" for n in range(10)]})
+    assert (answer.status_code, answer.json()["results"]) == (200, [])
     assert client.get("/api/search", params={"q": "lamp", "where": "year=1991"}).json()["results"][0]["id"] == "d1"
     assert client.get("/api/search", params={"q": "lamp", "where": [f"f{n}=1" for n in range(11)]}).status_code == 400
     assert set((folder / "c").rglob("*")) == before
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_a_page_of_another_site_can_not_read(serve, site):
+def test_a_page_of_another_site_cannot_read(serve, site):
     client = serve(origins=["https://intranet.example"])
     for path in ("/api/search?q=lamp", "/api/collections", "/api/documents/d1", "/api/health", "/metrics"):
         assert client.get(path, headers={"sec-fetch-site": site}).status_code == 403
@@ -88,7 +89,7 @@ def test_a_page_of_another_site_can_not_read(serve, site):
     assert client.get("/", headers={"sec-fetch-site": site}).status_code == 200  # somebody follows a link
 
 
-def test_a_host_is_a_name_and_a_port(serve):
+def test_a_malformed_host_header_is_refused(serve):
     client = serve()
     for host in ("localhost:8801@evil.com", "localhost:8801/evil.com", "localhost evil.com", "localhost:", "[::1"):
         assert client.get("/api/health", headers={"host": host}).status_code == 421
@@ -96,95 +97,95 @@ def test_a_host_is_a_name_and_a_port(serve):
         assert client.get("/api/health", headers={"host": host}).status_code == 200
 
 
-def test_all_documents_or_none(serve):
+def test_a_batch_with_a_bad_document_adds_none(serve):
     client = serve()
-    many = [{"id": f"new{n}", "lang": "en", "text": f"novel {n}"} for n in range(54)]
-    many.append({"id": "bad", "lang": "en", "text": "novel", "meta": {"n": 2**70}})
-    assert client.post("/api/documents", json=many).status_code == 400
+    documents = [{"id": f"new{n}", "lang": "en", "text": f"novel {n}"} for n in range(54)]
+    documents.append({"id": "bad", "lang": "en", "text": "novel", "meta": {"n": 2**70}})
+    assert client.post("/api/documents", json=documents).status_code == 400
     assert client.get("/api/ready").json()["collections"] == {"c": 6}
     assert client.get("/api/documents/new0").status_code == 404
 
 
-def test_two_windows_change_the_glossary(serve):
+def test_two_windows_change_the_glossary_independently(serve):
     client = serve()
     for pair in PAIRS:
         assert client.patch("/api/glossary", json={"add": [pair]}).status_code == 200
-    kept = client.patch("/api/glossary", json={"remove": [PAIRS[0]], "add": [PAIRS[1]]}).json()["pairs"]
-    assert kept == PAIRS[1:]
+    pairs = client.patch("/api/glossary", json={"remove": [PAIRS[0]], "add": [PAIRS[1]]}).json()["pairs"]
+    assert pairs == PAIRS[1:]
     client.put("/api/glossary", json={"pairs": []})
 
 
-def test_folders_of_this_machine_are_not_told(serve, folder):
+def test_answers_do_not_name_folders_of_the_server(serve, folder):
     client = serve()
-    (found,) = client.get("/api/search", params={"q": "kite", "lang": "en", "k": 1}).json()["results"]
-    assert found["meta"]["path"] == "below/a.en.txt"
-    assert client.get(f"/api/documents/{found['id']}").json()["meta"]["path"] == "below/a.en.txt"
-    with_folder = library_of(client)["c"].get([found["id"]])[0].meta["path"]
+    (result,) = client.get("/api/search", params={"q": "kite", "lang": "en", "k": 1}).json()["results"]
+    assert result["meta"]["path"] == "below/a.en.txt"
+    assert client.get(f"/api/documents/{result['id']}").json()["meta"]["path"] == "below/a.en.txt"
+    with_folder = library_of(client)["c"].get([result["id"]])[0].meta["path"]
     assert with_folder == str(folder / "files" / "below" / "a.en.txt")  # for who asks on this machine
     library_of(client)["c"].add([Document("far", "far away", "en", meta={"path": "C:\\Users\\me\\b.txt"})])
     assert client.get("/api/documents/far").json()["meta"]["path"] == "b.txt"
     library_of(client)["c"].delete(["far"])
 
 
-def test_a_query_has_so_many_words(serve):
+def test_the_number_of_words_in_a_query_is_limited(serve):
     client = serve()
     for q in ("日" * 1000, "a " * 300):
         assert client.get("/api/search", params={"q": q}).status_code == 422
     assert client.get("/api/search", params={"q": "what is 日本語 and why?", "lang": "en"}).status_code == 200
 
 
-def test_wrong_keys_cost_time(serve):
+def test_guessing_keys_is_slowed_down(serve):
     client = serve(keys=KEYS, host="books.example", loopback=False)
-    tried = [client.get("/api/search?q=lamp", headers=bearer(f"{n:020}")).status_code for n in range(30)]
-    assert tried == [401] * 20 + [429] * 10
-    late = client.get("/api/search?q=lamp", headers=bearer(READ))
-    assert (late.status_code, int(late.headers["retry-after"]) > 0) == (429, True)
+    statuses = [client.get("/api/search?q=lamp", headers=bearer(f"{n:020}")).status_code for n in range(30)]
+    assert statuses == [401] * 20 + [429] * 10
+    with_right_key = client.get("/api/search?q=lamp", headers=bearer(READ))
+    assert (with_right_key.status_code, int(with_right_key.headers["retry-after"]) > 0) == (429, True)
     assert client.get("/api/health").status_code == 200
 
 
-def test_wrong_keys_are_forgotten_after_a_time_and_remembered_of_so_many(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("paragloss.server.keys.time.monotonic", lambda: now[0])
+def test_wrong_keys_are_forgotten_after_a_while_and_counted_for_a_limited_number_of_networks(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("paragloss.server.keys.time.monotonic", lambda: clock[0])
     guesses = WrongKeys(max_wrong=2, seconds=60, max_networks=3)
     assert [guesses.count("2001:db8::1"), guesses.count("2001:db8::2")] == [False, True]
     assert (guesses.seconds_to_wait("2001:db8::ffff"), guesses.seconds_to_wait("2001:db9::1")) == (60, 0)
-    now[0] = 61.0
+    clock[0] = 61.0
     assert guesses.seconds_to_wait("2001:db8::1") == 0
     for number in range(9):
         guesses.count(f"10.0.0.{number}")
     assert len(guesses) == 3
 
 
-def asked(app, headers, body):
+def send_request(app, headers, body):
     """What is answered, and how much of the body was read for it."""
-    read, told = [], []
+    chunks_read, messages = [], []
 
     async def receive():
-        if read and len(read) == len(body):
+        if chunks_read and len(chunks_read) == len(body):
             await asyncio.sleep(60)
-        read.append(body[len(read)])
-        return {"type": "http.request", "body": read[-1], "more_body": True}
+        chunks_read.append(body[len(chunks_read)])
+        return {"type": "http.request", "body": chunks_read[-1], "more_body": True}
 
     async def send(message):
-        told.append(message)
+        messages.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/api/files", "raw_path": b"/api/files", "query_string": b""}
     scope |= {"headers": [(b"host", b"localhost"), *headers], "http_version": "1.1", "scheme": "http", "root_path": ""}
     asyncio.run(app(scope | {"client": ("10.0.0.1", 1), "server": ("localhost", 80)}, receive, send))
-    return told[0]["status"], len(read)
+    return messages[0]["status"], len(chunks_read)
 
 
-def test_the_key_comes_before_the_body_and_the_body_comes_in_time(serve):
+def test_the_key_is_checked_before_the_body_is_read_and_a_stalled_body_ends(serve):
     client = serve(DEFAULT._replace(patience=0.2), keys=KEYS)
     form = (b"content-type", b"multipart/form-data; boundary=x")
-    begun = [b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n', b"a" * 9]
+    body = [b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n', b"a" * 9]
     for key, status in ((None, 401), (READ, 403)):
         headers = [form, *([(b"authorization", f"Bearer {key}".encode())] if key else [])]
-        assert asked(client.app, headers, begun) == (status, 0)
-    assert asked(client.app, [form, (b"authorization", f"Bearer {WRITE}".encode())], begun) == (408, 2)
+        assert send_request(client.app, headers, body) == (status, 0)
+    assert send_request(client.app, [form, (b"authorization", f"Bearer {WRITE}".encode())], body) == (408, 2)
 
 
-def test_a_connection_that_says_nothing_is_closed(monkeypatch):
+def test_a_silent_connection_is_closed(monkeypatch):
     uvicorn = pytest.importorskip("uvicorn")
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
 
@@ -199,45 +200,45 @@ def test_a_connection_that_says_nothing_is_closed(monkeypatch):
     while not server.started:
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
-    whole = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-    said = [b"", b"GET / HTTP/1.1\r\nHost: ", whole]
-    opened = [socket.create_connection(("127.0.0.1", port), 30) for _ in said]
-    for each, data in zip(opened, said, strict=True):
-        each.sendall(data)
-    assert opened[2].recv(4096).startswith(b"HTTP/1.1 204")
-    opened[2].sendall(b"GET / HT")
+    full_request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    requests = [b"", b"GET / HTTP/1.1\r\nHost: ", full_request]
+    sockets = [socket.create_connection(("127.0.0.1", port), 30) for _ in requests]
+    for connection, data in zip(sockets, requests, strict=True):
+        connection.sendall(data)
+    assert sockets[2].recv(4096).startswith(b"HTTP/1.1 204")
+    sockets[2].sendall(b"GET / HT")
     answers = []
-    for each in opened:
+    for connection in sockets:
         answers.append(b"")
-        while some := each.recv(4096):  # until the server closes it
-            answers[-1] += some
-        each.close()
+        while chunk := connection.recv(4096):  # until the server closes it
+            answers[-1] += chunk
+        connection.close()
     server.should_exit = True
     thread.join()
     assert answers == [b"", b"", b""]
 
 
-def test_a_deadline_reaches_into_the_search(folder):
-    with Collection.open(str(folder / "c")) as engine:
-        late = Deadline(60)
-        late.cancel()
-        for work in (engine.search, engine.candidates):
+def test_a_search_stops_at_its_deadline(folder):
+    with Collection.open(str(folder / "c")) as collection:
+        deadline = Deadline(60)
+        deadline.cancel()
+        for work in (collection.search, collection.candidates):
             with pytest.raises(DeadlineError):
-                work("lamp", lang="en", deadline=late)
-        assert engine.search("lamp", lang="en", deadline=Deadline(60)).results
+                work("lamp", lang="en", deadline=deadline)
+        assert collection.search("lamp", lang="en", deadline=Deadline(60)).results
 
 
-def test_what_runs_counts_until_it_ends_and_closing_ends_it(folder):
-    def endless(engine, deadline):
-        began.set()
+def test_abandoned_searches_count_until_they_end_and_closing_ends_them(folder):
+    def endless(collection, deadline):
+        has_begun.set()
         while True:
             deadline.check()
             time.sleep(0.01)
 
-    def stubborn(engine, deadline):
-        go_on.wait(60)
+    def stubborn(collection, deadline):
+        may_end.wait(60)
 
-    def ended():
+    def wait_for_error():
         with pytest.raises(DeadlineError):
             asyncio.run(library.search("client", "c", endless))
 
@@ -247,20 +248,20 @@ def test_what_runs_counts_until_it_ends_and_closing_ends_it(folder):
         assert library.waiting == 1  # nobody waits for it, and it runs
         with pytest.raises(BusyError):
             await library.search("client", "c", stubborn)
-        go_on.set()
+        may_end.set()
         while library.waiting:
             await asyncio.sleep(0.01)
 
-    began, go_on = threading.Event(), threading.Event()
+    has_begun, may_end = threading.Event(), threading.Event()
     library = Library.open([str(folder / "c")], DEFAULT._replace(seconds=0.2, waiting=1))
     asyncio.run(history())
     library.limits = DEFAULT._replace(seconds=600)
-    waiting = threading.Thread(target=ended)
-    waiting.start()
-    began.wait()
+    waiter = threading.Thread(target=wait_for_error)
+    waiter.start()
+    has_begun.wait()
     library.close()
-    waiting.join(60)
-    assert not waiting.is_alive()
+    waiter.join(60)
+    assert not waiter.is_alive()
 
 
 _STUBBORN = """
@@ -273,38 +274,36 @@ module.run([sys.argv[1]], port=int(sys.argv[2]))
 """
 
 
-def test_it_ends_when_it_is_told_to_whatever_runs(folder):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def test_a_server_ends_on_request_although_a_search_hangs(folder):
+    (port,) = find_free_ports(1)
     process = subprocess.Popen(
         [sys.executable, "-c", _STUBBORN, str(folder / "c"), str(port)], stderr=subprocess.PIPE, text=True
     )
     for _ in range(2400):
-        with suppress(OSError), socket.create_connection(("localhost", port)) as asking:
-            asking.sendall(b"GET /api/search?q=lamp HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with suppress(OSError), socket.create_connection(("localhost", port)) as connection:
+            connection.sendall(b"GET /api/search?q=lamp HTTP/1.1\r\nHost: localhost\r\n\r\n")
             time.sleep(1)
             process.terminate()
-            said = process.communicate(timeout=60)[1]
-            assert "in <lambda>" in said  # who would not end is named
+            log = process.communicate(timeout=60)[1]
+            assert "in <lambda>" in log  # who would not end is named
             return
         time.sleep(0.05)
     process.kill()
     raise AssertionError("it did not start")
 
 
-@pytest.mark.parametrize("said", [b"", b"{", b"[]", b"{}", b'{"format": 1}', b'{"format": 1, "parts": 3}', b"\xff"])
-def test_a_broken_backup_is_said_in_one_line(tmp_path, said):
+@pytest.mark.parametrize("manifest", [b"", b"{", b"[]", b"{}", b'{"format": 1}', b'{"format": 1, "parts": 3}', b"\xff"])
+def test_a_broken_backup_is_an_error_of_one_line(tmp_path, manifest):
     with tarfile.open(tmp_path / "b.tar", "w") as archive:
         entry = tarfile.TarInfo("manifest.json")
-        entry.size = len(said)
-        archive.addfile(entry, io.BytesIO(said))
+        entry.size = len(manifest)
+        archive.addfile(entry, io.BytesIO(manifest))
     with pytest.raises(InputError, match="no whole backup"):
         restore(str(tmp_path / "b.tar"), str(tmp_path / "c"))
     assert not (tmp_path / "c").exists()
 
 
-def test_methods_that_nobody_knows_are_counted_together(serve):
+def test_unknown_methods_are_counted_together(serve):
     client = serve()
     for number in range(5):
         client.request(f"FOO{number}", "/api/health")

@@ -49,9 +49,9 @@ def location(tmp_path_factory) -> str:
 
 @pytest.fixture
 def library(location):
-    opened = Library.open([location], DEFAULT._replace(seconds=30.0))
-    yield opened
-    opened.close()
+    served_library = Library.open([location], DEFAULT._replace(seconds=30.0))
+    yield served_library
+    served_library.close()
 
 
 @pytest.fixture
@@ -254,8 +254,8 @@ def test_odd_dates_and_paths_are_counted_listed_and_found(client):
     for path in ("counts", "feed", "search"):
         answer = client.get(f"/api/{path}", params={"q": "lamp", "lang": "en", "k": 30})
         assert answer.status_code == 200, path
-    found = client.get("/api/search", params={"q": "path", "lang": "en"}).json()["results"]
-    assert [row["id"] for row in found] == ["nul"]
+    results = client.get("/api/search", params={"q": "path", "lang": "en"}).json()["results"]
+    assert [row["id"] for row in results] == ["nul"]
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_models_with_numbers_that_are_none_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("message", "shown"),
+    ("message", "expected"),
     [
         ("/srv/data/library/points.bin: no space left", "points.bin: no space left"),
         ("can't write '/var/lib/x/y.json' (disk full)", "can't write 'y.json' (disk full)"),
@@ -336,8 +336,8 @@ def test_models_with_numbers_that_are_none_are_refused(tmp_path):
         ("expected da/it or 1/2", "expected da/it or 1/2"),
     ],
 )
-def test_errors_say_nothing_of_folders(message, shown):
-    assert shorten_paths(message) == shown
+def test_errors_say_nothing_of_folders(message, expected):
+    assert shorten_paths(message) == expected
 
 
 @pytest.mark.parametrize(

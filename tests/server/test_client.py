@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from serving_process import Process
+from serving_process import ServerProcess
 
 from paragloss.collection import Collection
 from paragloss.errors import InputError, StoreError
@@ -23,7 +23,7 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("client")
     (folder / "keys").write_text(f"read {READ}\nwrite {WRITE}\n")
     Collection.create(str(folder / "library")).close()
-    running = Process(str(folder / "library"), "--keys", str(folder / "keys")).wait()
+    running = ServerProcess(str(folder / "library"), "--keys", str(folder / "keys")).wait()
     yield running
     running.stop()
 
@@ -41,9 +41,9 @@ def run_index(server, *arguments: str, key: str = WRITE) -> subprocess.Completed
 def test_files_are_indexed_through_a_server_with_its_key(server, tmp_path, monkeypatch):
     (tmp_path / "notes" / "below").mkdir(parents=True)
     (tmp_path / "notes" / "below" / "kite.en.txt").write_text("A kite above the harbour.")
-    done = run_index(server, str(tmp_path / "notes"))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "indexed 1 documents" in done.stdout
+    run = run_index(server, str(tmp_path / "notes"))
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "indexed 1 documents" in run.stdout
     monkeypatch.setenv("PARAGLOSS_KEY", f"{host_of(server)}={READ}")
     document = ServerClient(server.address)._request("/api/documents/notes/below/kite.en.txt")
     assert (document["lang"], document["meta"]["path"]) == ("en", "notes/below/kite.en.txt")
@@ -51,9 +51,9 @@ def test_files_are_indexed_through_a_server_with_its_key(server, tmp_path, monke
 
 def test_a_key_that_may_not_write_is_refused_with_the_remedy(server, tmp_path):
     (tmp_path / "a.en.txt").write_text("A lamp.")
-    done = run_index(server, str(tmp_path / "a.en.txt"), key=READ)
-    assert done.returncode == 1
-    assert f"PARAGLOSS_KEY={host_of(server)}=KEY" in done.stderr
+    run = run_index(server, str(tmp_path / "a.en.txt"), key=READ)
+    assert run.returncode == 1
+    assert f"PARAGLOSS_KEY={host_of(server)}=KEY" in run.stderr
 
 
 def test_documents_that_the_server_refuses_are_reported_and_the_others_are_added(server, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from serving_process import Process
+from serving_process import ServerProcess
 
 from paragloss import demo
 from paragloss.collection import Collection
@@ -37,16 +37,16 @@ SETTINGS = settings(
 @pytest.fixture(scope="module")
 def schema(models, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("described") / "library")
-    with Collection.create(path, models=models) as engine:
-        engine.index(demo.documents())
-    running = Process(path).wait()
+    with Collection.create(path, models=models) as collection:
+        collection.index(demo.documents())
+    running = ServerProcess(path).wait()
     yield schemathesis.openapi.from_url(f"{running.address}/api/openapi.json")
     running.stop()
 
 
 def test_every_route_is_described_with_examples_and_errors(schema):
     paths = schema.raw_schema["paths"]
-    assert {(method.upper(), path) for path, some in paths.items() for method in some} == set(OPERATIONS)
+    assert {(method.upper(), path) for path, methods in paths.items() for method in methods} == set(OPERATIONS)
     search = paths["/api/search"]["get"]
     assert {"200", "400", "401", "404", "422", "503", "504"} <= set(search["responses"])
     assert next(p for p in search["parameters"] if p["name"] == "q")["schema"]["examples"]
@@ -54,11 +54,13 @@ def test_every_route_is_described_with_examples_and_errors(schema):
 
 @pytest.mark.slow
 # A stream of lines is no type that schemathesis can make: test_api asks for it.
-@pytest.mark.parametrize(("method", "path"), [some for some in OPERATIONS if some != ("POST", "/api/bulk")])
+@pytest.mark.parametrize(
+    ("method", "path"), [operation for operation in OPERATIONS if operation != ("POST", "/api/bulk")]
+)
 def test_what_the_description_allows_is_answered_as_described(schema, method, path):
     @SETTINGS
     @given(case=schema[path][method].as_strategy())
-    def holds(case):
+    def check_case(case):
         case.call_and_validate(timeout=DEADLINE, excluded_checks=EXCLUDED)
 
-    holds()
+    check_case()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from serving_process import Process
+from serving_process import ServerProcess
 from test_dockerfile import instructions
 
 from paragloss import Collection, Document
@@ -20,7 +20,7 @@ def bearer(key):
     return {"Authorization": f"Bearer {key}"}
 
 
-def test_another_name_for_this_machine_is_refused(serve):
+def test_a_foreign_host_name_is_refused(serve):
     client = serve()
     for host in ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", ""):
         assert client.get("/api/collections", headers={"host": host}).status_code == 421
@@ -28,7 +28,7 @@ def test_another_name_for_this_machine_is_refused(serve):
         assert client.get("/api/collections", headers={"host": host}).status_code == 200
 
 
-def test_another_site_s_page_can_not_write(serve):
+def test_a_page_of_another_site_cannot_write(serve):
     client = serve()
     document = {"text": "planted", "lang": "en"}
     for headers in ({"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
@@ -37,12 +37,12 @@ def test_another_site_s_page_can_not_write(serve):
     assert client.put("/api/documents/x", json=document, headers={"origin": "http://localhost"}).status_code == 200
 
 
-def test_other_sites_may_read_only_when_named(serve):
-    asked = {"origin": "https://intranet.example"}
-    assert "access-control-allow-origin" not in serve().get("/api/health", headers=asked).headers
+def test_other_sites_are_not_allowed_by_default(serve):
+    headers = {"origin": "https://intranet.example"}
+    assert "access-control-allow-origin" not in serve().get("/api/health", headers=headers).headers
 
 
-def test_a_named_site_may_ask(serve):
+def test_a_site_named_in_the_options_is_allowed(serve):
     client = serve(origins=["https://intranet.example"])
     answer = client.get("/api/health", headers={"origin": "https://intranet.example"})
     assert answer.headers["access-control-allow-origin"] == "https://intranet.example"
@@ -50,14 +50,14 @@ def test_a_named_site_may_ask(serve):
     assert "access-control-allow-origin" not in other.headers
 
 
-def test_keys_open_what_they_are_for(serve):
+def test_keys_allow_reading_or_writing(serve):
     client = serve(keys=KEYS, host="books.example", loopback=False)
-    ask = {"q": "volcano"}
+    params = {"q": "volcano"}
     assert client.get("/api/health").status_code == 200
     assert client.get("/").status_code == 200
-    missing = client.get("/api/search", params=ask)
+    missing = client.get("/api/search", params=params)
     assert (missing.status_code, missing.headers["www-authenticate"]) == (401, "Bearer")
-    assert client.get("/api/search", params=ask, headers=bearer("x" * 20)).status_code == 401
+    assert client.get("/api/search", params=params, headers=bearer("x" * 20)).status_code == 401
     for path in ("/api/collections", "/api/glossary", "/api/models", "/metrics", "/api/documents/owl.en"):
         assert client.get(path).status_code == 401
         assert client.get(path, headers=bearer(READ)).status_code == 200
@@ -71,7 +71,7 @@ def test_keys_open_what_they_are_for(serve):
     assert client.get("/api/collections", headers=bearer(WRITE)).json()["collections"][0]["writable"] is True
 
 
-def test_off_loopback_no_keys_no_server():
+def test_serving_other_machines_needs_keys():
     for host in ("0.0.0.0", "::", "192.168.1.4", "books.example"):
         with pytest.raises(InputError, match="--keys"):
             require_keys(host, Keys())
@@ -82,28 +82,28 @@ def test_off_loopback_no_keys_no_server():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("read short\n", "guessed"), ("admin " + READ, "line 1"), ("# none\n", "no key"), (f"read {READ} x", "line 1")],
 )
-def test_a_file_of_keys_that_makes_no_sense_is_refused(tmp_path, text, said):
+def test_a_malformed_file_of_keys_is_refused(tmp_path, text, message):
     (tmp_path / "keys").write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         Keys.read(tmp_path / "keys")
 
 
-def test_a_file_of_keys(tmp_path):
+def test_a_file_of_keys_is_read(tmp_path):
     (tmp_path / "keys").write_text(f"# ours\nread {READ}  # the intranet\n\nwrite {WRITE}\n")
     keys = Keys.read(tmp_path / "keys")
     assert (keys.scope(READ), keys.scope(WRITE), keys.scope("")) == ("read", "write", None)
 
 
-def test_answers_tell_browsers_to_be_careful(serve):
+def test_answers_have_headers_that_protect_browsers(serve):
     headers = serve().get("/").headers
     assert "default-src 'self'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_it_stops_gracefully_and_does_not_write_down_what_was_asked(process):
+def test_a_server_stops_cleanly_and_logs_no_query_text(process):
     import urllib.request
 
     with urllib.request.urlopen(f"{process.address}/api/search?q=secret+volcano&lang=en") as answer:
@@ -114,34 +114,34 @@ def test_it_stops_gracefully_and_does_not_write_down_what_was_asked(process):
     rows = [json.loads(line) for line in err.splitlines()]
     assert rows[0]["event"] == "serving"
     assert rows[-1]["event"] == "stopped"
-    (asked,) = [row for row in rows if row.get("path") == "/api/search"]
-    assert (asked["status"], asked["method"]) == (200, "GET")
+    (search_row,) = [row for row in rows if row.get("path") == "/api/search"]
+    assert (search_row["status"], search_row["method"]) == (200, "GET")
     assert "volcano" not in err
 
 
-def test_a_collection_that_is_not_there_is_said_in_one_line(tmp_path):
-    running = Process(str(tmp_path / "nothing"))
+def test_serving_a_missing_collection_is_an_error_of_one_line(tmp_path):
+    running = ServerProcess(str(tmp_path / "nothing"))
     assert running.process.wait(timeout=30) == 1
-    _, err = running.told()
+    _, err = running.read_output()
     assert err.startswith("paragloss: error:")
     assert err.count("\n") == 1
 
 
 def test_serving_others_without_keys_is_refused_in_one_line(collection):
-    running = Process(collection, "--host", "0.0.0.0")
+    running = ServerProcess(collection, "--host", "0.0.0.0")
     assert running.process.wait(timeout=30) == 1
-    _, err = running.told()
+    _, err = running.read_output()
     assert "--keys" in err
 
 
 def test_the_image_s_health_check_says_whether_the_server_answers(tmp_path):
     """Run as it stands, but for the port; without a key, as Docker runs it."""
-    (health,) = [rest for name, rest in instructions() if name == "HEALTHCHECK"]
+    (health,) = [arguments for name, arguments in instructions() if name == "HEALTHCHECK"]
     _, *command = json.loads(health.partition("CMD ")[2])
     with Collection.create(str(tmp_path / "library"), meaning=False) as library:
         library.index([Document("a", "Der Zug kommt.", "de")])
     (tmp_path / "keys").write_text("read " + "r" * 20 + "\n")
-    running = Process(str(tmp_path / "library"), "--host", "0.0.0.0", "--keys", str(tmp_path / "keys"))
+    running = ServerProcess(str(tmp_path / "library"), "--host", "0.0.0.0", "--keys", str(tmp_path / "keys"))
     command = [word.replace("127.0.0.1:8000", f"127.0.0.1:{running.port}") for word in command]
     check = [sys.executable, *command]
     try:

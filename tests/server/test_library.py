@@ -13,42 +13,42 @@ from paragloss.server.library import Library
 
 @pytest.fixture
 def library(tmp_path):
-    with Collection.create(str(tmp_path / "shelf")) as engine:
-        engine.index(demo.documents())
-    opened = Library.open([str(tmp_path / "shelf")])
-    yield opened
-    opened.close()
+    with Collection.create(str(tmp_path / "shelf")) as collection:
+        collection.index(demo.documents())
+    served_library = Library.open([str(tmp_path / "shelf")])
+    yield served_library
+    served_library.close()
 
 
-def read(library, monkeypatch):
+def record_reading_ahead(library, monkeypatch):
     """How many documents each step of reading ahead had read."""
     steps = []
-    before = Collection.read_ahead
+    read_ahead = Collection.read_ahead
 
-    def told(engine):
-        for number in before(engine):
+    def record_steps(collection):
+        for number in read_ahead(collection):
             steps.append(number)
             yield number
 
-    monkeypatch.setattr(Collection, "read_ahead", told)
+    monkeypatch.setattr(Collection, "read_ahead", record_steps)
     library.start_maintenance()
     return steps
 
 
-def test_everything_is_read_ahead(library, monkeypatch):
-    steps, count = read(library, monkeypatch), library[None].count()
-    until = time.monotonic() + 30
-    while (not steps or steps[-1] < count) and time.monotonic() < until:
+def test_all_documents_are_read_ahead(library, monkeypatch):
+    steps, count = record_reading_ahead(library, monkeypatch), library[None].count()
+    end = time.monotonic() + 30
+    while (not steps or steps[-1] < count) and time.monotonic() < end:
         time.sleep(0.01)
     assert steps[-1] == count
 
 
-def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(library, monkeypatch):
+def test_reading_ahead_pauses_during_searches_and_ends_with_the_library(library, monkeypatch):
     monkeypatch.setattr("paragloss.server.library.PAUSE_WHILE_SEARCHING", 60.0)
     monkeypatch.setattr(Library, "waiting", 1)  # somebody waits for an answer
-    steps = read(library, monkeypatch)
-    until = time.monotonic() + 30
-    while not steps and time.monotonic() < until:
+    steps = record_reading_ahead(library, monkeypatch)
+    end = time.monotonic() + 30
+    while not steps and time.monotonic() < end:
         time.sleep(0.01)
     started = time.monotonic()
     library.close()
@@ -57,11 +57,11 @@ def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(lib
 
 
 @pytest.mark.parametrize("limit", ["_MANY", "_LARGE"])
-def test_what_was_added_gets_its_graph_beside_searches(library, monkeypatch, limit):
+def test_a_graph_is_built_while_searches_are_answered(library, monkeypatch, limit):
     monkeypatch.setattr("paragloss.server.library.MAINTENANCE_INTERVAL", 0.05)
     monkeypatch.setattr(f"paragloss.collection.writer.{limit}", 10)
-    store, until = library[None].state.store, time.monotonic() + 60
+    store, end = library[None].state.store, time.monotonic() + 60
     library.start_maintenance()
-    while store.read_blob("graph") is None and time.monotonic() < until:
+    while store.read_blob("graph") is None and time.monotonic() < end:
         assert library[None].search("lantern", lang="en", to=["en"])
     assert int(store.read_blob("graph")) == library[None].count()

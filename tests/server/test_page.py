@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from serving_process import Process
+from serving_process import ServerProcess
 
 from paragloss import demo
 from paragloss.collection import Collection
@@ -19,24 +19,24 @@ from paragloss.collection import Collection
 @pytest.fixture(scope="module")
 def address(models, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("page") / "library")
-    with Collection.create(path, models=models) as engine:
-        engine.index(demo.documents())
-    running = Process(path).wait()
+    with Collection.create(path, models=models) as collection:
+        collection.index(demo.documents())
+    running = ServerProcess(path).wait()
     yield running.address
     running.stop()
 
 
 @pytest.fixture
-def watched(look, address):
-    return partial(look, address)
+def open_page(open_window, address):
+    return partial(open_window, address)
 
 
-def test_a_question_finds_documents_in_many_languages_and_says_what_they_mean(watched):
-    seen = watched()
-    page = seen.open()
+def test_a_question_finds_documents_in_many_languages_and_says_what_they_mean(open_page):
+    window = open_page()
+    page = window.open()
     assert "languages" in page.locator("#welcome h2").inner_text()
-    seen.snap("welcome")
-    seen.search("how do bees make honey")
+    window.take_screenshot("welcome")
+    window.search("how do bees make honey")
     assert page.locator("#lang option:checked").inner_text() == "English (detected)"
     hindi = page.locator(".result[data-id='honey-bee.hi']")
     assert hindi.locator("h2").inner_text() == "मधुमक्खी"
@@ -45,14 +45,14 @@ def test_a_question_finds_documents_in_many_languages_and_says_what_they_mean(wa
     fit = float(hindi.locator("[role=meter]").get_attribute("aria-valuenow"))
     assert 0 < fit <= 1
     assert "10 documents in 10 languages" in page.locator("#status").inner_text()
-    seen.snap("search")
-    seen.fine()
+    window.take_screenshot("search")
+    window.assert_no_complaints()
 
 
-def test_every_word_has_a_gloss_by_mouse_and_by_keyboard(watched):
-    seen = watched()
-    page = seen.open("/?q=how+do+bees+make+honey")
-    seen.settled()
+def test_every_word_has_a_gloss_by_mouse_and_by_keyboard(open_page):
+    window = open_page()
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
     french = page.locator(".result[data-id='honey-bee.fr']")
     french.locator(".snippet .w", has_text="abeille").first.hover()
     assert "bee" in page.locator("#gloss").inner_text()
@@ -63,13 +63,13 @@ def test_every_word_has_a_gloss_by_mouse_and_by_keyboard(watched):
     page.keyboard.press("ArrowRight")
     assert page.locator("#gloss").is_visible()
     assert page.locator(".w.on").count() == 1
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_why_shows_which_words_met_and_sums_to_the_score(watched):
-    seen = watched()
-    page = seen.open("/?q=how+do+bees+make+honey")
-    seen.settled()
+def test_why_shows_which_words_met_and_sums_to_the_score(open_page):
+    window = open_page()
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
     french = page.locator(".result[data-id='honey-bee.fr']")
     french.get_by_text("Why", exact=True).click()
     page.wait_for_selector(".because:has-text('matches')")
@@ -77,8 +77,8 @@ def test_why_shows_which_words_met_and_sums_to_the_score(watched):
     page.wait_for_selector(".align")
     pairs = french.locator(".align svg").get_attribute("aria-label")
     assert "bees: Abeille" in pairs
-    asked = [urlsplit(url) for url in seen.requests]
-    search, why = (parse_qs(url.query) for path in ("search", "why") for url in asked if url.path == f"/api/{path}")
+    urls = [urlsplit(url) for url in window.requests]
+    search, why = (parse_qs(url.query) for path in ("search", "why") for url in urls if url.path == f"/api/{path}")
     assert why.pop("id") == ["honey-bee.fr"]
     assert {"q", "k", "reader"} <= why.keys()
     assert why == {name: search[name] for name in why}  # as the search was asked
@@ -89,52 +89,52 @@ def test_why_shows_which_words_met_and_sums_to_the_score(watched):
     assert {"matching words", "close in meaning"} <= set(names)
     assert "before any match" in names  # plain words for what the scoring model calls its intercept
     french.scroll_into_view_if_needed()
-    seen.snap("why")
+    window.take_screenshot("why")
     french.focus()
     page.keyboard.press("Escape")
     assert french.locator(".why").is_hidden()
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_languages_filter_and_the_address_carries_it_all(watched):
-    seen = watched()
-    page = seen.open("/?q=how+do+bees+make+honey")
-    seen.settled()
+def test_languages_filter_and_the_address_carries_it_all(open_page):
+    window = open_page()
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
     page.click(".chip[data-lang=hi]")
-    seen.until("location.search.includes('to=hi')")
-    seen.settled()
+    window.wait_until("location.search.includes('to=hi')")
+    window.wait_for_results()
     assert {text[:5] for text in page.locator(".result .lang").all_inner_texts()} == {"Hindi"}
     assert "to=hi" in page.url
     page.go_back()
-    seen.until("new Set([...document.querySelectorAll('.result .lang')].map(e => e.textContent)).size > 2")
+    window.wait_until("new Set([...document.querySelectorAll('.result .lang')].map(e => e.textContent)).size > 2")
     page.check("#each")
-    seen.until("location.search.includes('each=1')")
-    seen.settled()
+    window.wait_until("location.search.includes('each=1')")
+    window.wait_for_results()
     shared = page.url
-    again = watched()
-    again.page.goto(shared)
-    again.settled()
-    assert again.page.input_value("#q") == "how do bees make honey"
-    langs = set(again.page.locator(".result .lang").all_inner_texts())
+    second_window = open_page()
+    second_window.page.goto(shared)
+    second_window.wait_for_results()
+    assert second_window.page.input_value("#q") == "how do bees make honey"
+    langs = set(second_window.page.locator(".result .lang").all_inner_texts())
     assert len(langs) == 12
-    seen.fine()
-    again.fine()
+    window.assert_no_complaints()
+    second_window.assert_no_complaints()
 
 
-def test_the_language_of_the_question_can_be_corrected(watched):
-    seen = watched()
-    page = seen.open("/?q=ape")
-    seen.settled()
+def test_the_language_of_the_question_can_be_corrected(open_page):
+    window = open_page()
+    page = window.open("/?q=ape")
+    window.wait_for_results()
     page.select_option("#lang", "it")
-    seen.until("location.search.includes('lang=it')")
-    seen.until("document.querySelector('.result')?.dataset.id === 'honey-bee.it'")
-    seen.fine()
+    window.wait_until("location.search.includes('lang=it')")
+    window.wait_until("document.querySelector('.result')?.dataset.id === 'honey-bee.it'")
+    window.assert_no_complaints()
 
 
-def test_keys_go_through_results_and_open_one(watched):
-    seen = watched()
-    page = seen.open("/?q=lava+and+ash")
-    seen.settled()
+def test_keys_go_through_results_and_open_one(open_page):
+    window = open_page()
+    page = window.open("/?q=lava+and+ash")
+    window.wait_for_results()
     page.locator("body").press("/")
     assert page.evaluate("document.activeElement.id") == "q"
     page.keyboard.press("ArrowDown")
@@ -142,78 +142,78 @@ def test_keys_go_through_results_and_open_one(watched):
     focused = page.evaluate("document.activeElement.dataset.id")
     assert focused == page.locator(".result").nth(1).get_attribute("data-id")
     page.keyboard.press("Enter")
-    seen.until("document.querySelector('#text').textContent.length > 100")
+    window.wait_until("document.querySelector('#text').textContent.length > 100")
     page.keyboard.press("Escape")
-    seen.until("document.querySelector('#read-view').hidden")
+    window.wait_until("document.querySelector('#read-view').hidden")
     assert page.evaluate("document.activeElement.dataset.id") == focused
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "q"
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_a_file_is_indexed_and_found(watched, tmp_path):
-    seen = watched()
-    page = seen.open("/?view=files")
+def test_a_file_is_indexed_and_found(open_page, tmp_path):
+    window = open_page()
+    page = window.open("/?view=files")
     (tmp_path / "quokka.txt").write_text("The quokka is a small wallaby that seems to smile at everybody who visits.")
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     page.set_input_files("#file", [tmp_path / "quokka.txt", tmp_path / "broken.pdf"])
-    seen.until("document.querySelectorAll('#uploads progress').length === 1")
-    seen.until("document.querySelector('#uploads li').textContent.includes('1 document added')")
+    window.wait_until("document.querySelectorAll('#uploads progress').length === 1")
+    window.wait_until("document.querySelector('#uploads li').textContent.includes('1 document added')")
     assert "broken.pdf" in page.locator("#uploads .bad").inner_text()
     page.click("[data-view=search]")
-    seen.search("quokka")
+    window.search("quokka")
     assert page.locator(".result").first.get_attribute("data-id") == "quokka.txt"
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_a_view_that_is_not_there_is_the_search(watched):
-    seen = watched()
-    page = seen.open("/?view=nope")
+def test_a_view_that_is_not_there_is_the_search(open_page):
+    window = open_page()
+    page = window.open("/?view=nope")
     assert page.locator("#search-view").is_visible()
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_two_windows_change_the_glossary_and_lose_nothing(watched):
-    windows = [watched(), watched()]
-    rows = [seen.open("/?view=glossary").locator(".pair").first for seen in windows]
-    for number, (seen, row) in enumerate(zip(windows, rows, strict=True), start=1):
+def test_two_windows_change_the_glossary_and_lose_nothing(open_page):
+    windows = [open_page(), open_page()]
+    rows = [window.open("/?view=glossary").locator(".pair").first for window in windows]
+    for number, (window, row) in enumerate(zip(windows, rows, strict=True), start=1):
         row.locator("[name=word]").fill(f"zorb{number}")
         row.locator("[name=meaning]").fill("vulkan")
         row.locator("[name=meaning]").press("Tab")
-        seen.until(f"document.querySelector('#saved').textContent.startsWith('{number} pair')")
+        window.wait_until(f"document.querySelector('#saved').textContent.startsWith('{number} pair')")
     page = windows[0].open("/?view=glossary")
     assert [page.locator("[name=word]").nth(number).input_value() for number in (0, 1)] == ["zorb1", "zorb2"]
     for left in (1, 0):
         page.locator("[aria-label='Remove this pair']").first.click()
-        windows[0].until(f"document.querySelector('#saved').textContent.startsWith('{left} pair')")
+        windows[0].wait_until(f"document.querySelector('#saved').textContent.startsWith('{left} pair')")
 
 
-def test_the_glossary_is_edited_in_place_and_counts_at_once(watched):
-    seen = watched()
-    page = seen.open("/?view=glossary")
+def test_the_glossary_is_edited_in_place_and_counts_at_once(open_page):
+    window = open_page()
+    page = window.open("/?view=glossary")
     row = page.locator(".pair").first
     row.locator("[name=to]").select_option("da")
     row.locator("[name=word]").fill("zorb")
     row.locator("[name=meaning]").fill("vulkan")
     row.locator("[name=meaning]").press("Tab")
-    seen.until("document.querySelector('#saved').textContent.includes('1 pair kept')")
-    seen.snap("glossary")
+    window.wait_until("document.querySelector('#saved').textContent.includes('1 pair kept')")
+    window.take_screenshot("glossary")
     page.click("[data-view=search]")
     page.fill("#q", "zorb")
     page.keyboard.press("Enter")
     page.wait_for_selector(".result, .ghost p")
     page.select_option("#lang", "en")
-    seen.until("document.querySelector('.result')?.dataset.id === 'volcano.da'")
+    window.wait_until("document.querySelector('.result')?.dataset.id === 'volcano.da'")
     page.click("[data-view=glossary]")
     page.locator("[aria-label='Remove this pair']").first.click()
-    seen.until("document.querySelector('#saved').textContent.includes('0 pairs')")
-    seen.fine()
+    window.wait_until("document.querySelector('#saved').textContent.includes('0 pairs')")
+    window.assert_no_complaints()
 
 
-def test_arabic_runs_from_right_to_left(watched):
-    seen = watched(locale="ar")
-    page = seen.open("/?q=النحلة+والعسل&to=ar,en")
-    seen.settled()
+def test_arabic_runs_from_right_to_left(open_page):
+    window = open_page(locale="ar")
+    page = window.open("/?q=النحلة+والعسل&to=ar,en")
+    window.wait_for_results()
     assert page.evaluate("getComputedStyle(document.querySelector('#q')).direction") == "rtl"
     bee = page.locator(".result[data-id='honey-bee.ar']")
     for part in ("h2", ".snippet"):
@@ -221,14 +221,16 @@ def test_arabic_runs_from_right_to_left(watched):
     english = page.locator(".result[data-id='honey-bee.en'] .snippet")
     if english.count():
         assert english.evaluate("e => getComputedStyle(e).direction") == "ltr"
-    seen.snap("arabic")
-    seen.fine()
+    window.take_screenshot("arabic")
+    window.assert_no_complaints()
 
 
-def test_a_phone_in_the_dark(watched):
-    seen = watched(viewport={"width": 390, "height": 800}, color_scheme="dark", has_touch=True, device_scale_factor=1)
-    page = seen.open("/?q=how+do+bees+make+honey")
-    seen.settled()
+def test_a_phone_in_the_dark(open_page):
+    window = open_page(
+        viewport={"width": 390, "height": 800}, color_scheme="dark", has_touch=True, device_scale_factor=1
+    )
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".result[data-id='honey-bee.fr'] .snippet .w", has_text="abeille").first.tap()
     assert "bee" in page.locator("#gloss").inner_text()
@@ -237,57 +239,57 @@ def test_a_phone_in_the_dark(watched):
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
     page.click("[data-view=search]")
-    seen.settled()
-    seen.snap("phone")
-    seen.fine()
+    window.wait_for_results()
+    window.take_screenshot("phone")
+    window.assert_no_complaints()
 
 
-@pytest.mark.parametrize(("width", "height", "least"), [(1280, 800, 5), (390, 844, 3)])
-def test_several_results_fit_on_a_screen_and_each_shows_what_it_means_first(watched, width, height, least):
-    seen = watched(viewport={"width": width, "height": height})
-    page = seen.open("/?q=how+do+bees+make+honey")
-    seen.settled()
+@pytest.mark.parametrize(("width", "height", "min_results"), [(1280, 800, 5), (390, 844, 3)])
+def test_several_results_fit_on_a_screen_and_each_shows_what_it_means_first(open_page, width, height, min_results):
+    window = open_page(viewport={"width": width, "height": height})
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
     page.evaluate("localStorage.setItem('filters', 'no')")
     page.reload()
-    seen.settled()
+    window.wait_for_results()
     assert page.locator("#filters").is_hidden()
     bottoms = [result.bounding_box() for result in page.locator(".result").all()]
-    assert sum(box["y"] + box["height"] <= height for box in bottoms) >= least
+    assert sum(box["y"] + box["height"] <= height for box in bottoms) >= min_results
     foreign = page.locator(".result.rendered").first
     meaning, original = foreign.locator(".snippet + .rendering"), foreign.locator(".snippet")
     assert meaning.bounding_box()["y"] < original.bounding_box()["y"]
     page.click("#options")
     page.check("#original-first")
     assert meaning.bounding_box()["y"] > original.bounding_box()["y"]
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_nothing_found_slow_and_broken_are_designed(watched):
-    seen = watched()
-    page = seen.open()
+def test_nothing_found_slow_and_broken_are_designed(open_page):
+    window = open_page()
+    page = window.open()
     page.fill("#q", "xyzzyplugh")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Nothing found")
-    held = []
-    page.route("**/api/search*", lambda route: held.append(route))
+    held_routes = []
+    page.route("**/api/search*", lambda route: held_routes.append(route))
     page.fill("#q", "volcano")
     page.keyboard.press("Enter")
     page.wait_for_selector(".ghost i")
-    seen.until("document.querySelector('#status').textContent.includes('earching')")
-    held[0].fulfill(status=503, content_type="application/json", body='{"error": "too many are waiting"}')
+    window.wait_until("document.querySelector('#status').textContent.includes('earching')")
+    held_routes[0].fulfill(status=503, content_type="application/json", body='{"error": "too many are waiting"}')
     page.wait_for_selector("#trouble:has-text('too many are waiting')")
     page.unroute("**/api/search*")
     page.click("#trouble button:has-text('Try again')")
-    seen.settled()
-    assert [said for said in seen.complaints if "503" not in said] == []
+    window.wait_for_results()
+    assert [complaint for complaint in window.complaints if "503" not in complaint] == []
 
 
 @pytest.mark.parametrize(("scheme", "locale"), [("light", "en-US"), ("dark", "en-US"), ("light", "ar")])
-def test_axe_finds_nothing_to_complain_about(watched, scheme, locale, tmp_path_factory):
-    source = _axe(tmp_path_factory)
-    seen = watched(color_scheme=scheme, locale=locale, bypass_csp=True)
-    page = seen.open("/?q=how+do+bees+make+honey")
-    seen.settled()
+def test_axe_finds_nothing_to_complain_about(open_page, scheme, locale, tmp_path_factory):
+    source = fetch_axe(tmp_path_factory)
+    window = open_page(color_scheme=scheme, locale=locale, bypass_csp=True)
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
     bees = page.locator(".result[data-id='honey-bee.fr']")
     bees.locator(".foot [aria-expanded]").click()
     bees.locator(".why summary").click()
@@ -297,19 +299,19 @@ def test_axe_finds_nothing_to_complain_about(watched, scheme, locale, tmp_path_f
     page.click("#save-search")
     for view in ("search", "glossary", "kept", "files", "read"):
         if view == "read":
-            page.goto(f"{seen.address}/?view=read&doc=honey-bee.fr&q=how+do+bees+make+honey")
-            seen.until("document.querySelector('.rough')")
+            page.goto(f"{window.address}/?view=read&doc=honey-bee.fr&q=how+do+bees+make+honey")
+            window.wait_until("document.querySelector('.rough')")
         else:
             page.click(f"[data-view={view}]")
         page.wait_for_load_state("networkidle")
         page.wait_for_timeout(400)  # what arrives fades in
         page.add_script_tag(content=source)
-        found = page.evaluate(
+        report = page.evaluate(
             "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
         )
         problems = [
             f"{view}: {rule['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"
-            for rule in found["violations"]
+            for rule in report["violations"]
             for node in rule["nodes"]
         ]
         assert not problems
@@ -319,16 +321,16 @@ def test_axe_finds_nothing_to_complain_about(watched, scheme, locale, tmp_path_f
         assert page.evaluate(f"[{sides} > innerWidth / 2]") == (["rtl", True] if locale == "ar" else ["ltr", False])
 
 
-def _axe(tmp_path_factory) -> str:
+def fetch_axe(tmp_path_factory) -> str:
     """axe-core from the npm registry, for these tests only."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed: it fetches axe-core for this test")
     folder = tmp_path_factory.mktemp("axe")
-    done = subprocess.run(
+    run = subprocess.run(
         ["npm", "pack", "axe-core@4.10.3", "--silent"], cwd=folder, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        pytest.skip(f"axe-core can't be had from npm: {done.stderr.strip()[-200:]}")
+    if run.returncode:
+        pytest.skip(f"axe-core can't be had from npm: {run.stderr.strip()[-200:]}")
     with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
         member = archive.extractfile("package/axe.min.js")
         assert member is not None

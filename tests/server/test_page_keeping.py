@@ -8,15 +8,15 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from serving_process import Process
-from shouting_engine import shouting
+from serving_process import ServerProcess
+from shouting_engine import run_shouting_engine
 
 from paragloss.collection import Collection
 from paragloss.types import Document
 
 BEES = "Les abeilles font du miel dans la ruche. Elles volent vers les fleurs."
 #: What distinguishes the documents: copies of one text are shown once.
-MORE = {
+DISTINCT_TEXTS = {
     "notes/miel.txt": "Ce pot doré vient du marché de la petite ville voisine, où un vieil homme vend ses produits.",
     "notes/ruche.md": "Une caisse de bois avec des cadres protège la colonie pendant les longs mois froids.",
     "pages/fleurs.html": "Le trèfle, le tilleul et la lavande donnent au printemps beaucoup de nectar parfumé.",
@@ -28,26 +28,28 @@ QUESTION = "/?q=bees+make+honey&lang=en"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    place = tmp_path_factory.mktemp("keeping")
+    root = tmp_path_factory.mktemp("keeping")
     for name, text, year in (
         ("notes/miel.txt", BEES, 2021),
         ("notes/ruche.md", f"# La ruche\n\n{BEES}\n\n- cire\n- miel\n", 2024),
         ("pages/fleurs.html", f"<html lang=fr><title>Fleurs</title><body><p>{BEES}</p></body></html>", 2024),
     ):
-        path = place / "shelf" / name
+        path = root / "shelf" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace(BEES, f"{BEES} {MORE[name]}"))
+        path.write_text(text.replace(BEES, f"{BEES} {DISTINCT_TEXTS[name]}"))
         os.utime(path, (datetime(year, 5, 4).timestamp(),) * 2)
-    with shouting() as engine:
-        with Collection.create(str(place / "c"), machine=engine, meaning=False) as made:
-            made.index_files([str(place / "shelf")], lang="fr")
+    with run_shouting_engine() as engine:
+        with Collection.create(str(root / "c"), machine=engine, meaning=False) as collection:
+            collection.index_files([str(root / "shelf")], lang="fr")
             paper = {"author": ["Ada Roe", "Bo Li"], "journal": "Apis & Co", "year": 1999, "doi": "10.1/bee"}
-            made.index([Document("paper", f"{BEES} {MORE['paper']}", "fr", "Étude des abeilles", meta=paper)])
+            collection.index(
+                [Document("paper", f"{BEES} {DISTINCT_TEXTS['paper']}", "fr", "Étude des abeilles", meta=paper)]
+            )
             leaves = "Un chien court.\n\n\fLe loup habite une grande montagne."
-            (place / "shelf" / "animals.pdf").write_bytes(b"%PDF-1.4 as it was")
-            wolf = {"path": str(place / "shelf" / "animals.pdf"), "pages": 2}
-            made.index([Document("animals", leaves, "fr", "Animaux", meta=wolf)])
-        running = Process(str(place / "c")).wait()
+            (root / "shelf" / "animals.pdf").write_bytes(b"%PDF-1.4 as it was")
+            wolf = {"path": str(root / "shelf" / "animals.pdf"), "pages": 2}
+            collection.index([Document("animals", leaves, "fr", "Animaux", meta=wolf)])
+        running = ServerProcess(str(root / "c")).wait()
         yield running.address
         running.stop()
 
@@ -56,70 +58,70 @@ def ids(page) -> list[str]:
     return page.locator(".result").evaluate_all("all => all.map((one) => one.dataset.id)")
 
 
-def test_results_are_counted_filtered_and_sorted_and_the_address_says_how(look, address):
-    seen = look(address)
-    page = seen.open(QUESTION)
-    seen.settled()
+def test_results_are_counted_filtered_and_sorted_and_the_address_says_how(open_window, address):
+    window = open_window(address)
+    page = window.open(QUESTION)
+    window.wait_for_results()
     assert "of 4 found" in page.locator("#status").inner_text()
     assert (
         "miel.txt · notes · TXT · May 4, 2021" in page.locator(".result[data-id='notes/miel.txt'] .place").inner_text()
     )
     assert page.locator("[data-field=folder] option").all_inner_texts() == ["all", "notes (2)", "pages (1)"]
     page.select_option("[data-field=folder]", "notes")
-    seen.until("location.search.includes('folder')")
-    seen.until("document.querySelectorAll('.result').length === 2")
-    seen.settled()
+    window.wait_until("location.search.includes('folder')")
+    window.wait_until("document.querySelectorAll('.result').length === 2")
+    window.wait_for_results()
     page.select_option("[data-field=dated]", "2024")
-    seen.until("document.querySelectorAll('.result').length === 1")
+    window.wait_until("document.querySelectorAll('.result').length === 1")
     page.reload()
-    seen.settled()
+    window.wait_for_results()
     assert ids(page) == ["notes/ruche.md"]
     assert page.locator("[data-field=dated]").input_value() == "2024"
     page.goto(f"{address}{QUESTION}&sort=date")
-    seen.settled()
+    window.wait_for_results()
     assert ids(page)[2:] == ["notes/miel.txt", "paper"]
     assert page.locator("#sort").input_value() == "date"
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_the_file_itself_and_more_of_its_kind(look, address):
-    seen = look(address)
-    page = seen.open(QUESTION)
-    seen.settled()
+def test_the_file_itself_and_more_of_its_kind(open_window, address):
+    window = open_window(address)
+    page = window.open(QUESTION)
+    window.wait_for_results()
     result = page.locator(".result[data-id='pages/fleurs.html']")
-    where = result.get_by_text("Open the file").get_attribute("href")
-    assert BEES in page.evaluate(f"fetch({json.dumps(where)}).then((answer) => answer.text())")
+    link = result.get_by_text("Open the file").get_attribute("href")
+    assert BEES in page.evaluate(f"fetch({json.dumps(link)}).then((answer) => answer.text())")
     assert page.locator(".result[data-id=paper]").get_by_text("Open the file").count() == 0
     result.locator(".menu summary").click()
     result.get_by_text("More like this").click()
-    seen.until("location.search.includes('lang=fr')")
-    seen.settled()
+    window.wait_until("location.search.includes('lang=fr')")
+    window.wait_for_results()
     assert page.input_value("#q").startswith("Fleurs Les abeilles")
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_a_file_with_pages_opens_at_the_one_that_met(look, address):
-    seen = look(address)
-    page = seen.open("/?q=wolf+mountain&lang=en")
-    seen.settled()
+def test_a_file_with_pages_opens_at_the_one_that_met(open_window, address):
+    window = open_window(address)
+    page = window.open("/?q=wolf+mountain&lang=en")
+    window.wait_for_results()
     first = page.locator(".result[data-id=animals]")
     assert "animals.pdf · page 2" in first.locator(".place").inner_text()
     assert first.get_by_text("Open the file").get_attribute("href").endswith("#page=2")
     first.get_by_text("Read", exact=True).click()
-    seen.until("!document.querySelector('#read-original').hidden")
+    window.wait_until("!document.querySelector('#read-original').hidden")
     assert page.locator("#read-original").get_attribute("href").endswith("#page=2")
     assert page.locator(".leaf").all_inner_texts() == ["page 1", "page 2"]
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_words_and_phrases_are_kept_with_their_sentence(look, address):
-    seen = look(address)
-    page = seen.open(QUESTION)
-    seen.settled()
+def test_words_and_phrases_are_kept_with_their_sentence(open_window, address):
+    window = open_window(address)
+    page = window.open(QUESTION)
+    window.wait_for_results()
     snippet = page.locator(".result[data-id='notes/miel.txt'] .snippet")
     page.locator(".result[data-id='notes/miel.txt']").focus()
     page.keyboard.press("ArrowRight")
-    seen.until("document.querySelector('.w.on')")
+    window.wait_until("document.querySelector('.w.on')")
     while page.locator(".w.on").inner_text() != "fleurs":
         page.keyboard.press("ArrowRight")
     page.keyboard.press("s")
@@ -135,35 +137,35 @@ def test_words_and_phrases_are_kept_with_their_sentence(look, address):
     page.mouse.up()
     page.click("#gloss .star")
     page.click("[data-view=kept]")
-    said = page.locator("#kept-words li").all_inner_texts()
-    assert [text.split("\n")[0] for text in said] == ["fleurs", "miel dans la ruche"]
-    assert "Elles volent vers les fleurs." in said[0]
-    with page.expect_download() as taken:
+    kept_words = page.locator("#kept-words li").all_inner_texts()
+    assert [text.split("\n")[0] for text in kept_words] == ["fleurs", "miel dans la ruche"]
+    assert "Elles volent vers les fleurs." in kept_words[0]
+    with page.expect_download() as download:
         page.click("#words-csv")
-    rows = Path(taken.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    rows = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert rows[0] == "word,meaning,sentence,lang,to,doc,when"
     assert rows[1].startswith("fleurs,flower")
-    with page.expect_download() as taken:
+    with page.expect_download() as download:
         page.click("#words-anki")
-    cards = Path(taken.value.path()).read_text(encoding="utf-8")
+    cards = Path(download.value.path()).read_text(encoding="utf-8")
     assert cards.startswith("#separator:tab\n#html:false\n#columns:word\tmeaning\tsentence")
     assert "miel dans la ruche\t" in cards
-    seen.snap("kept")
+    window.take_screenshot("kept")
     page.locator("#kept-words [aria-label=Remove]").first.click()
     assert page.locator("#kept-words li").count() == 1
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_a_kept_search_says_what_is_new(look, address):
-    seen = look(address)
-    page = seen.open(QUESTION)
-    seen.settled()
+def test_a_kept_search_says_what_is_new(open_window, address):
+    window = open_window(address)
+    page = window.open(QUESTION)
+    window.wait_for_results()
     page.click("#save-search")
     page.fill("#kept-searches input", "Bees")
     page.keyboard.press("Tab")
     page.wait_for_selector("#kept-searches >> text=nothing new")
     page.wait_for_timeout(1100)  # moments are told in seconds
-    text = f"{BEES} {MORE['new']}"
+    text = f"{BEES} {DISTINCT_TEXTS['new']}"
     page.evaluate(
         "fetch('api/documents/new', {method: 'PUT', headers: {'Content-Type': 'application/json'},"
         f" body: JSON.stringify({{text: {json.dumps(text)}, lang: 'fr'}})}})"
@@ -171,50 +173,50 @@ def test_a_kept_search_says_what_is_new(look, address):
     page.reload()
     assert page.input_value("#kept-searches input") == "Bees"
     page.click("text=1 new document")
-    seen.until("location.search.includes('added')")
-    seen.settled()
+    window.wait_until("location.search.includes('added')")
+    window.wait_for_results()
     assert ids(page) == ["new"]
     page.click("[data-field=added]")
-    seen.until("document.querySelectorAll('.result').length === 5")
+    window.wait_until("document.querySelectorAll('.result').length === 5")
     page.click("[data-view=kept]")
     feed = page.get_by_text("Feed").get_attribute("href")
     assert "<entry>" in page.evaluate(f"fetch({json.dumps(feed)}).then((answer) => answer.text())")
     page.evaluate("fetch('api/documents/new', {method: 'DELETE'})")
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_results_are_taken_along(look, address):
-    seen = look(address)
-    page = seen.open(QUESTION)
-    seen.settled()
-    with page.expect_download() as taken:
+def test_results_are_taken_along(open_window, address):
+    window = open_window(address)
+    page = window.open(QUESTION)
+    window.wait_for_results()
+    with page.expect_download() as download:
         page.click("#as-csv")
-    rows = Path(taken.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    rows = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert rows[0].startswith("title,meaning,language,fit")
     assert len(rows) == 5
-    with page.expect_download() as taken:
+    with page.expect_download() as download:
         page.click("#as-bibtex")
-    entry = Path(taken.value.path()).read_text(encoding="utf-8")
+    entry = Path(download.value.path()).read_text(encoding="utf-8")
     assert entry.startswith("@article{paper,\n  title = {Étude des abeilles},")
     assert "author = {Ada Roe and Bo Li}" in entry
     assert r"journal = {Apis \& Co}" in entry
     page.emulate_media(media="print")
     assert page.locator("#ask").is_hidden()
     assert "abeilles: bee" in page.locator(".result[data-id='notes/miel.txt'] .glossed").inner_text()
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_what_would_not_help_is_folded_and_an_engine_is_offered(look, address):
-    seen = look(address)
-    seen.page.add_init_script("Object.defineProperty(navigator, 'languages', {value: ['en', 'fr']})")
-    page = seen.open(QUESTION)
-    seen.settled()
+def test_what_would_not_help_is_folded_and_an_engine_is_offered(open_window, address):
+    window = open_window(address)
+    window.page.add_init_script("Object.defineProperty(navigator, 'languages', {value: ['en', 'fr']})")
+    page = window.open(QUESTION)
+    window.wait_for_results()
     fold = page.locator(".result[data-id='notes/miel.txt'] .snippet + .rendering .fold")
     assert fold.inner_text() == "Rough meaning"
     fold.click()
     assert "bee" in page.locator(".result[data-id='notes/miel.txt'] .snippet + .rendering").inner_text()
     page.goto(f"{address}/?view=read&doc=notes/ruche.md&q=bees&lang=en")
-    seen.until("document.querySelector('.rough')")
+    window.wait_until("document.querySelector('.rough')")
     assert page.locator("#text ul li").all_inner_texts() == ["• cire", "• miel"]
     rough = page.locator(".paragraph", has_text="abeilles").first.locator(".rough")
     assert rough.locator("p").is_hidden()  # the reader also reads French
@@ -223,36 +225,36 @@ def test_what_would_not_help_is_folded_and_an_engine_is_offered(look, address):
     page.wait_for_selector(".rough p:has-text('LES ABEILLES')")
     assert "translated by" in rough.inner_text()
     assert page.locator("#read-original").is_visible()
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_a_folder_is_added_file_by_file_and_can_be_stopped(look, address, tmp_path):
+def test_a_folder_is_added_file_by_file_and_can_be_stopped(open_window, address, tmp_path):
     (tmp_path / "trip" / "day").mkdir(parents=True)
     for name in ("a.txt", "day/a.txt", "day/b.txt", "bad.pdf", ".hidden"):
         (tmp_path / "trip" / name).write_text(f"Le voyage en train vers la mer, {name}, fut long et beau.")
-    seen = look(address)
-    page = seen.open("/?view=files")
-    held = []
-    page.route("**/api/files*", lambda route: held.append(route))
+    window = open_window(address)
+    page = window.open("/?view=files")
+    held_routes = []
+    page.route("**/api/files*", lambda route: held_routes.append(route))
     page.set_input_files("#folder", tmp_path / "trip")
-    seen.until("document.querySelectorAll('#uploads li').length === 4")
+    window.wait_until("document.querySelectorAll('#uploads li').length === 4")
     page.click("#stop")
-    while not held:
+    while not held_routes:
         page.wait_for_timeout(20)
-    held[0].continue_()
+    held_routes[0].continue_()
     page.unroute("**/api/files*")
-    seen.until("document.querySelectorAll('#uploads li')[0].textContent.match(/added|could not/)")
+    window.wait_until("document.querySelectorAll('#uploads li')[0].textContent.match(/added|could not/)")
     assert page.locator("#uploads", has_text="waiting").count() == 1
     page.get_by_text("Go on").click()
-    seen.until("!document.querySelector('#uploads').textContent.includes('waiting')")
-    seen.until("document.querySelectorAll('#uploads .bad').length === 1")
-    seen.until(
+    window.wait_until("!document.querySelector('#uploads').textContent.includes('waiting')")
+    window.wait_until("document.querySelectorAll('#uploads .bad').length === 1")
+    window.wait_until(
         "(document.querySelector('#uploads').textContent.match(/1 document added · TXT · French/g) || []).length === 3"
     )
     assert page.evaluate("fetch('api/documents/trip/day/a.txt').then((answer) => answer.status)") == 200
     for name in ("a.txt", "day/a.txt", "day/b.txt"):
         page.evaluate(f"fetch('api/documents/trip/{name}', {{method: 'DELETE'}})")
-    assert not seen.complaints
+    assert not window.complaints
 
 
 STATUSES = {
@@ -262,16 +264,16 @@ STATUSES = {
 }  # fmt: skip
 
 
-def test_every_error_is_said_in_the_words_of_the_page(look, address):
-    seen = look(address)
-    page = seen.open()
+def test_every_error_is_said_in_the_words_of_the_page(open_window, address):
+    window = open_window(address)
+    page = window.open()
     answers = []  # the last is what the next search gets; one route for all, so that none is asked between two
     page.route("**/api/search*", lambda route: answers[-1](route))
     page.fill("#q", "bees")
-    for status, said in STATUSES.items():
+    for status, message in STATUSES.items():
         answers.append(lambda route, status=status: route.fulfill(status=status, json={"error": "E --x()"}))
         page.keyboard.press("Enter")
-        page.wait_for_selector(f"#trouble:has-text({json.dumps(said)})")
+        page.wait_for_selector(f"#trouble:has-text({json.dumps(message)})")
         assert page.locator("#trouble .detail p").is_hidden()  # what the server said waits for who wants it
         page.evaluate("document.querySelector('#trouble').hidden = true")
     answers.append(lambda route: route.abort())
@@ -279,12 +281,12 @@ def test_every_error_is_said_in_the_words_of_the_page(look, address):
     page.wait_for_selector("#trouble:has-text('does not answer')")
 
 
-def test_every_message_can_be_said_in_every_language(look, address):
+def test_every_message_can_be_said_in_every_language(open_window, address):
     """Each sentence with numbers of every kind of plural and names in its braces, as the page would say it."""
-    page = look(address).open()
+    page = open_window(address).open()
     langs = page.evaluate("import('./strings.js').then((module) => module.WRITTEN)")
     assert langs == ["ar", "de", "en", "es", "fr", "hi", "pt", "ru", "vi", "zh"]
-    said = page.evaluate(
+    messages = page.evaluate(
         """async (langs) => {
           const out = [];
           for (const lang of langs) {
@@ -298,11 +300,11 @@ def test_every_message_can_be_said_in_every_language(look, address):
         }""",
         langs,
     )
-    for lang, key, n, text in said:
+    for lang, key, n, text in messages:
         assert text, (lang, key, n)
         assert text.strip() == text, (lang, key, n)
         assert not set("{}<>`|") & set(text), (lang, key, n)
         assert len(text) < 220, (lang, key)
-    own = {(lang, key): text for lang, key, n, text in said if n == 1}
+    own = {(lang, key): text for lang, key, n, text in messages if n == 1}
     same = [pair for pair in own if pair[0] != "en" and len(own[pair]) > 25 and own[pair] == own["en", pair[1]]]
     assert not same  # nothing was left in English

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from serving_process import Process
+from serving_process import ServerProcess
 
 import paragloss
 from paragloss import demo
@@ -21,29 +21,32 @@ LONG = Document("long", "Les abeilles font du miel.", "fr", "Abeille et miel " *
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     """A server for everybody, and one with a key to read and a key to write."""
-    place = tmp_path_factory.mktemp("lists")
-    (place / "keys").write_text(f"read {'r' * 32}\nwrite {'w' * 32}\n")
+    folder = tmp_path_factory.mktemp("lists")
+    (folder / "keys").write_text(f"read {'r' * 32}\nwrite {'w' * 32}\n")
     for name, documents in (("open", [*demo.documents(), LONG]), ("locked", demo.documents()[:24])):
-        with Collection.create(str(place / name)) as engine:
-            engine.index(documents)
-    servers = [Process(str(place / "open")), Process(str(place / "locked"), "--keys", str(place / "keys"))]
+        with Collection.create(str(folder / name)) as collection:
+            collection.index(documents)
+    servers = [
+        ServerProcess(str(folder / "open")),
+        ServerProcess(str(folder / "locked"), "--keys", str(folder / "keys")),
+    ]
     yield [server.wait().address for server in servers]
     for server in servers:
         server.stop()
 
 
-def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(look, running):
-    seen = look(running[0])
+def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(open_window, running):
+    window = open_window(running[0])
 
-    def some(route):
+    def fail_for_some(route):
         if any(text["lang"] in ("de", "es", "fr", "it") for text in json.loads(route.request.post_data)["texts"]):
             route.fulfill(status=422, json={"error": "texts: 101,152 characters; at most 20,000"})
         else:
             route.continue_()
 
-    seen.page.route("**/api/gloss*", some)
-    page = seen.open("/?q=how+do+bees+make+honey")
-    seen.settled()
+    window.page.route("**/api/gloss*", fail_for_some)
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
     failed = page.locator(".result", has=page.locator(".failed")).first
     assert "Couldn't load meanings" in failed.locator(".failed").inner_text()
     assert page.locator(".rendering:visible").count() > 0
@@ -51,9 +54,9 @@ def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(look, r
     page.unroute("**/api/gloss*")
     id = failed.get_attribute("data-id")
     failed.locator(".failed button").click()
-    seen.until(f"document.querySelector('.result[data-id=\"{id}\"] .rendering:not([hidden])')")
+    window.wait_until(f"document.querySelector('.result[data-id=\"{id}\"] .rendering:not([hidden])')")
     page.click("#more")
-    seen.until("document.querySelectorAll('.result').length > 10")
+    window.wait_until("document.querySelectorAll('.result').length > 10")
     assert "k=30" in page.url
     assert first.evaluate("e => e.isConnected")  # what was there stayed
     assert page.evaluate("document.activeElement.dataset.id") == page.locator(".result").nth(10).get_attribute(
@@ -61,27 +64,27 @@ def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(look, r
     )
 
 
-def test_two_hundred_results_are_one_page_and_the_last_key_brings_more(look, running):
-    seen = look(running[0])
-    page = seen.open("/?q=how+do+bees+make+honey&k=180")
-    seen.settled()
+def test_two_hundred_results_are_one_page_and_the_last_key_brings_more(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=how+do+bees+make+honey&k=180")
+    window.wait_for_results()
     assert page.locator(".result").count() == 180
     assert "of 200 or more found" in page.locator("#status").inner_text()
     page.locator(".result").last.focus()
     page.keyboard.press("ArrowDown")
-    seen.until("document.querySelectorAll('.result').length === 200")
-    seen.until("document.activeElement === document.querySelectorAll('.result')[180]")
+    window.wait_until("document.querySelectorAll('.result').length === 200")
+    window.wait_until("document.activeElement === document.querySelectorAll('.result')[180]")
     assert page.locator("#more").is_hidden()
-    seen.until("document.querySelectorAll('.result')[199].querySelector('.w')")
+    window.wait_until("document.querySelectorAll('.result')[199].querySelector('.w')")
     under = page.locator("h2 + .rendering:visible").evaluate_all("all => all.map((one) => one.clientHeight)")
     assert max(under) < 40  # one line, however long
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_deleting_can_be_undone_and_is_done_when_one_goes_on(look, running):
-    seen = look(running[0])
-    page = seen.open("/?q=Abeille+et+miel&to=fr")
-    seen.settled()
+def test_deleting_can_be_undone_and_is_done_when_one_goes_on(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=Abeille+et+miel&to=fr")
+    window.wait_for_results()
     long = page.locator(".result[data-id=long]")
     assert len(long.locator("h2").inner_text()) <= 1000
     long.locator(".menu summary").click()
@@ -92,15 +95,15 @@ def test_deleting_can_be_undone_and_is_done_when_one_goes_on(look, running):
     long.get_by_text("Delete").click()
     page.fill("#q", "miel")
     page.keyboard.press("Enter")
-    seen.until("location.search.includes('q=miel')")
-    seen.settled()
+    window.wait_until("location.search.includes('q=miel')")
+    window.wait_for_results()
     assert long.count() == 0
     assert page.evaluate("fetch('api/documents/long').then((answer) => answer.status)") == 404
 
 
-def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(look, running):
-    seen = look(running[1])
-    page = seen.page
+def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(open_window, running):
+    window = open_window(running[1])
+    page = window.page
     page.goto(f"{running[1]}/?q=bees")
     page.wait_for_selector("#key[open]")
     page.fill("#key-value", "wrong")
@@ -113,19 +116,19 @@ def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(l
     page.wait_for_selector("#key[open]")
     page.fill("#key-value", "r" * 32)
     page.keyboard.press("Enter")
-    seen.settled()
-    seen.until("document.querySelector('#holds').textContent")
+    window.wait_for_results()
+    window.wait_until("document.querySelector('#holds').textContent")
     assert not page.get_by_text("Delete").first.is_visible()
     assert page.locator("[data-view=files]").is_hidden()
 
 
-def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_collection(look, running):
-    seen = look(running[0], viewport={"width": 390, "height": 800})
-    page = seen.page
+def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_collection(open_window, running):
+    window = open_window(running[0], viewport={"width": 390, "height": 800})
+    page = window.page
     page.add_init_script("localStorage.setItem('filters', 'no')")
     page.route("**/api/collections*", lambda route: None)  # never answered
     page.goto(f"{running[0]}/?q=how+do+bees+make+honey")
-    seen.settled()
+    window.wait_for_results()
     box = page.locator(".result .snippet").first.bounding_box()
     assert box["y"] + box["height"] < 800
     assert page.locator("#lang").is_hidden()
@@ -134,8 +137,8 @@ def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_col
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(look, running):
-    seen = look(running[0])
+def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_window, running):
+    window = open_window(running[0])
 
     def suggest(route):
         answer = route.fetch().json()
@@ -147,33 +150,33 @@ def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(look, ru
             gloss["words"] = [{**word, "sure": False} for word in gloss["words"]]
         route.fulfill(json=answer)
 
-    seen.page.route("**/api/search*", suggest)
-    seen.page.route("**/api/gloss*", doubt)
-    page = seen.open("/?q=hony+bee&to=fr")
-    seen.settled()
+    window.page.route("**/api/search*", suggest)
+    window.page.route("**/api/gloss*", doubt)
+    page = window.open("/?q=hony+bee&to=fr")
+    window.wait_for_results()
     assert page.locator(".w.guess").first.get_attribute("title") == "a guess"
     page.click("#meant button")
-    seen.until("document.querySelector('#q').value === 'honey bee'")
-    seen.settled()
+    window.wait_until("document.querySelector('#q').value === 'honey bee'")
+    window.wait_for_results()
 
 
 @pytest.mark.parametrize(("locale", "dir", "search"), [("de-AT", "ltr", "Suchen"), ("ar", "rtl", "بحث")])
-def test_the_page_speaks_the_language_of_the_browser(look, running, locale, dir, search):
-    seen = look(running[0], locale=locale)
-    page = seen.open()
+def test_the_page_speaks_the_language_of_the_browser(open_window, running, locale, dir, search):
+    window = open_window(running[0], locale=locale)
+    page = window.open()
     assert page.locator("[data-view=search]").inner_text() == search
     assert page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == [locale[:2], dir]
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def strings(path: Path) -> dict[str, set[str]]:
+def read_strings(path: Path) -> dict[str, set[str]]:
     """The keys of a language's file with the names in braces that their sentences hold."""
     rows = re.findall(r'^  "([^"]+)": (.+),$', path.read_text(encoding="utf-8"), re.MULTILINE)
     return {key: set(re.findall(r"\{(\w+)\}", value)) for key, value in rows}
 
 
 def test_every_language_has_words_for_everything_the_page_can_say():
-    english = strings(PAGE / "strings" / "en.js")
+    english = read_strings(PAGE / "strings" / "en.js")
     code = {path.name: path.read_text(encoding="utf-8") for path in [*PAGE.glob("*.js"), PAGE / "index.html"]}
     used = {
         key
@@ -181,14 +184,15 @@ def test_every_language_has_words_for_everything_the_page_can_say():
         for key in re.findall(r"""["'`]([a-z][A-Za-z]*(?:\.[\w]+)+|[a-z]+[A-Z]?\w*)["'`]""", text)
     }
     assert english.keys() <= used | {f"fit.{step}" for step in range(4)}  # no sentence that nobody says
-    asked = {
+    requested_keys = {
         key for text in code.values() for key in re.findall(r'\bt\("([^"]+)"[,)]|data-t(?:-[a-z-]+)?="([^"]+)"', text)
     }
-    assert {a or b for a, b in asked} <= english.keys()
+    assert {a or b for a, b in requested_keys} <= english.keys()
     for path in (PAGE / "strings").glob("*.js"):
-        assert strings(path) == english, path.name
+        assert read_strings(path) == english, path.name
     assert (
-        f"WRITTEN = {json.dumps(sorted(path.stem for path in (PAGE / 'strings').glob('*.js')))}" in code["strings.js"]
+        f"WRITTEN = {json.dumps(sorted(path.stem for path in (PAGE / 'read_strings').glob('*.js')))}"
+        in code["strings.js"]
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from serving_process import Process
+from serving_process import ServerProcess
 
 from paragloss.collection import Collection
 from paragloss.translation import default
@@ -14,47 +14,51 @@ WORD = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenhersteller"
 TOPICS = ("water river sea fish", "bread kitchen cook oven", "school teacher child book")
 
 
-def said(text: str, lang: str) -> str:
+def translate_words(text: str, lang: str) -> str:
     """A few words in another language, as the model in the box has them."""
     if lang == "en":
         return text
     return " ".join(clause.alternatives[0].text for clause in default.open().translate(Query("", text, "en"), lang))
 
 
-def documents() -> list[Document]:
+def make_documents() -> list[Document]:
     langs = default.open().langs[:40]
-    said_in = [(place, lang, said(topic, lang)) for place, topic in enumerate(TOPICS) for lang in langs]
-    many = [Document(f"{place}.{lang}", text, lang) for place, lang, text in said_in]
-    return [*many, Document("long", "The bee and its honey.", "en", LONG + WORD)]
+    translations = [
+        (topic_number, lang, translate_words(topic, lang))
+        for topic_number, topic in enumerate(TOPICS)
+        for lang in langs
+    ]
+    translated = [Document(f"{topic_number}.{lang}", text, lang) for topic_number, lang, text in translations]
+    return [*translated, Document("long", "The bee and its honey.", "en", LONG + WORD)]
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     """Addresses of a server with many documents, and of one with none."""
-    place = tmp_path_factory.mktemp("many")
-    with Collection.create(str(place / "many")) as engine:
-        engine.index(documents())
-    Collection.create(str(place / "empty")).close()
-    servers = {name: Process(str(place / name)).wait() for name in ("many", "empty")}
+    folder = tmp_path_factory.mktemp("many")
+    with Collection.create(str(folder / "many")) as collection:
+        collection.index(make_documents())
+    Collection.create(str(folder / "empty")).close()
+    servers = {name: ServerProcess(str(folder / name)).wait() for name in ("many", "empty")}
     yield {name: server.address for name, server in servers.items()}
     for server in servers.values():
         server.stop()
 
 
 @pytest.fixture
-def watched(look, running):
-    return lambda name="many", **options: look(running[name], **options)
+def open_page(open_window, running):
+    return lambda name="many", **options: open_window(running[name], **options)
 
 
-def test_of_forty_languages_ten_are_offered_and_the_rest_at_a_key(watched):
-    seen = watched()
-    page = seen.open("/?q=water+and+fish")
-    seen.settled()
-    seen.until("document.querySelectorAll('#chips .chip').length > 5")
+def test_of_forty_languages_ten_are_offered_and_the_rest_at_a_key(open_page):
+    window = open_page()
+    page = window.open("/?q=water+and+fish")
+    window.wait_for_results()
+    window.wait_until("document.querySelectorAll('#chips .chip').length > 5")
     assert page.locator("#chips .chip:not(.more)").count() == 10
-    more = page.locator("#chips .more")
-    assert "more languages" in more.inner_text()
-    more.focus()
+    more_button = page.locator("#chips .more")
+    assert "more languages" in more_button.inner_text()
+    more_button.focus()
     page.keyboard.press("Enter")
     assert page.locator("#chips .chip:not(.more)").count() > 30
     assert page.evaluate("document.activeElement.className") == "chip more"  # the key that opened closes again
@@ -62,61 +66,61 @@ def test_of_forty_languages_ten_are_offered_and_the_rest_at_a_key(watched):
     lang = chosen.get_attribute("data-lang")
     chosen.focus()
     page.keyboard.press("Enter")
-    seen.until("location.search.includes('to=')")
-    seen.settled()
-    seen.until(f"document.activeElement.dataset.lang === '{lang}'")  # drawn again, the chip keeps the focus
+    window.wait_until("location.search.includes('to=')")
+    window.wait_for_results()
+    window.wait_until(f"document.activeElement.dataset.lang === '{lang}'")  # drawn again, the chip keeps the focus
     page.locator("#chips .more").click()
     assert page.locator(f"#chips [data-lang={lang}]").get_attribute("aria-pressed") == "true"  # and is never put away
     page.click("#all")
-    seen.until("!location.search.includes('to=')")
-    seen.settled()
+    window.wait_until("!location.search.includes('to=')")
+    window.wait_for_results()
     assert page.locator("#all").is_hidden()
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_a_bar_says_how_close_in_a_word(watched):
-    seen = watched()
-    page = seen.open("/?q=water+river+sea+fish")
-    seen.settled()
+def test_a_bar_says_how_close_in_a_word(open_page):
+    window = open_page()
+    page = window.open("/?q=water+river+sea+fish")
+    window.wait_for_results()
     for bar in page.locator(".result [role=meter]").all():
         filled = bar.locator(".on").count()
         assert bar.get_attribute("aria-valuetext") == ("unlikely", "perhaps", "likely", "very likely")[filled - 1]
         assert (float(bar.get_attribute("aria-valuenow")) >= 0.75) == (filled == 4)
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_what_has_no_title_goes_by_its_name_which_means_nothing(watched):
-    seen = watched()
-    page = seen.open("/?q=water&to=de")
-    seen.settled()
+def test_what_has_no_title_goes_by_its_name_which_means_nothing(open_page):
+    window = open_page()
+    page = window.open("/?q=water&to=de")
+    window.wait_for_results()
     first = page.locator(".result").first
     assert first.locator("h2 .untitled").inner_text() == "0.de"
     assert first.locator("h2 .w").count() == 0
     assert first.locator("h2 + .rendering").is_hidden()
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_a_long_title_stays_within_three_lines_of_a_phone(watched):
-    seen = watched(viewport={"width": 390, "height": 800})
-    page = seen.open("/?q=bees+honey&to=en")
-    seen.settled()
+def test_a_long_title_stays_within_three_lines_of_a_phone(open_page):
+    window = open_page(viewport={"width": 390, "height": 800})
+    page = window.open("/?q=bees+honey&to=en")
+    window.wait_for_results()
     title = page.locator(".result[data-id=long] h2 button")
     box = title.bounding_box()
     assert box["x"] + box["width"] <= 390
     assert box["height"] < 4 * 1.35 * 1.22 * 16
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert title.get_attribute("title") == LONG + WORD
-    seen.fine()
+    window.assert_no_complaints()
 
 
-def test_an_empty_collection_says_how_to_begin(watched):
-    seen = watched("empty")
-    page = seen.open()
+def test_an_empty_collection_says_how_to_begin(open_page):
+    window = open_page("empty")
+    page = window.open()
     assert "empty collection" in page.locator("#welcome h2").inner_text()
     page.fill("#q", "bees")
     page.keyboard.press("Enter")
-    seen.until("document.querySelector('#results').ariaBusy === 'false'")
+    window.wait_until("document.querySelector('#results').ariaBusy === 'false'")
     assert "empty collection" in page.locator("#welcome h2").inner_text()  # nothing was found, and that is why
     page.locator("#welcome").get_by_text("Add files").click()
     assert page.locator("#file").count() == 1
-    seen.fine()
+    window.assert_no_complaints()

@@ -20,89 +20,95 @@ from paragloss.translation.glossary import Pair
 from paragloss.types import Document
 
 
-def how(lang, to=None):
+def make_options(lang, to=None):
     return SearchOptions(lang=lang, to=to, k=5)
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readers") / "shelf"
-    with Collection.create(str(folder)) as engine:
-        engine.index(demo.documents())
-    opened = Library.open([str(folder)], DEFAULT._replace(seconds=120), workers=2)  # however busy the machine is
-    until = time.monotonic() + 120
-    while not opened._workers.is_ready and time.monotonic() < until:
+    with Collection.create(str(folder)) as collection:
+        collection.index(demo.documents())
+    served_library = Library.open(
+        [str(folder)], DEFAULT._replace(seconds=120), workers=2
+    )  # however busy the machine is
+    end = time.monotonic() + 120
+    while not served_library._workers.is_ready and time.monotonic() < end:
         time.sleep(0.05)
-    assert opened._workers.is_ready
-    yield opened
-    opened.close()
+    assert served_library._workers.is_ready
+    yield served_library
+    served_library.close()
 
 
-def ask(library, work, *arguments):
-    async def once():
+def run_in_library(library, work, *arguments):
+    async def search_once():
         return await library.search("client", "shelf", work, *arguments)
 
-    return asyncio.run(once())
+    return asyncio.run(search_once())
 
 
-def who(engine, deadline):
+def get_process_id(collection, deadline):
     return os.getpid()
 
 
-def test_another_process_answers_as_this_one_does(library):
-    assert ask(library, who) != os.getpid()
+def test_workers_answer_as_the_server_process_does(library):
+    assert run_in_library(library, get_process_id) != os.getpid()
     for q in ("how do bees make honey", "what makes a volcano erupt"):
-        assert ask(library, answers.find_documents, q, how("en")) == answers.find_documents(
-            library[None], q, how("en"), Deadline(60)
+        assert run_in_library(library, answers.find_documents, q, make_options("en")) == answers.find_documents(
+            library[None], q, make_options("en"), Deadline(60)
         )
-    assert ask(library, answers.count_documents, "honey", how("en")) == answers.count_documents(
-        library[None], "honey", how("en"), Deadline(60)
+    assert run_in_library(library, answers.count_documents, "honey", make_options("en")) == answers.count_documents(
+        library[None], "honey", make_options("en"), Deadline(60)
     )
     texts = [("Die Biene lebt im Bienenstock.", "de")]
-    assert ask(library, answers.gloss_texts, texts, "en", "") == answers.gloss_texts(
+    assert run_in_library(library, answers.gloss_texts, texts, "en", "") == answers.gloss_texts(
         library[None], texts, "en", "", Deadline(60)
     )
 
 
-def test_what_was_added_a_moment_ago_is_found(library):
+def test_workers_find_what_was_just_added(library):
     for number in range(5):
         word = f"zyxwv{number}"
         library[None].add([Document(word, f"the {word} lantern", "en")])
         for _ in range(3):
-            found = ask(library, answers.find_documents, word, how("en", ["en"]))
-            assert [result["id"] for result in found["results"]] == [word]
+            answer = run_in_library(library, answers.find_documents, word, make_options("en", ["en"]))
+            assert [result["id"] for result in answer["results"]] == [word]
     library[None].delete(["zyxwv0"])
-    assert "zyxwv0" not in str(ask(library, answers.find_documents, "zyxwv0", how("en", ["en"]))["results"])
+    assert "zyxwv0" not in str(
+        run_in_library(library, answers.find_documents, "zyxwv0", make_options("en", ["en"]))["results"]
+    )
 
 
-def test_a_glossary_that_was_changed_holds_at_once(library):
-    before = ask(library, answers.find_documents, "quorble", how("en", ["de"]))
+def test_workers_use_a_changed_glossary_at_once(library):
+    before = run_in_library(library, answers.find_documents, "quorble", make_options("en", ["de"]))
     library[None].write_glossary([Pair("en", "quorble", "de", "Biene")])
-    after = ask(library, answers.find_documents, "quorble", how("en", ["de"]))
+    after = run_in_library(library, answers.find_documents, "quorble", make_options("en", ["de"]))
     assert before["results"] == []
     assert "bee" in after["results"][0]["id"]
 
 
-def test_errors_arrive_as_they_are(library):
+def test_errors_of_workers_arrive_unchanged(library):
     def message(run):
-        with pytest.raises(LanguageError) as told:
+        with pytest.raises(LanguageError) as caught:
             run()
-        return str(told.value)
+        return str(caught.value)
 
-    there = message(lambda: ask(library, answers.find_documents, "honey", how("xx")))
-    assert there == message(lambda: answers.find_documents(library[None], "honey", how("xx"), Deadline(60)))
+    message_of_worker = message(lambda: run_in_library(library, answers.find_documents, "honey", make_options("xx")))
+    assert message_of_worker == message(
+        lambda: answers.find_documents(library[None], "honey", make_options("xx"), Deadline(60))
+    )
 
 
-def test_when_a_reader_is_killed_the_server_answers_itself_until_others_have_begun(library, caplog):
+def test_the_server_answers_by_itself_after_a_worker_is_killed_until_others_have_started(library, caplog):
     logs.LOGGER.propagate = True
     with caplog.at_level("INFO", "paragloss.server"):
-        os.kill(ask(library, who), signal.SIGKILL)
+        os.kill(run_in_library(library, get_process_id), signal.SIGKILL)
         time.sleep(0.5)
-        assert ask(library, who) == os.getpid()
-        assert ask(library, answers.find_documents, "honey", how("en"))["results"]
+        assert run_in_library(library, get_process_id) == os.getpid()
+        assert run_in_library(library, answers.find_documents, "honey", make_options("en"))["results"]
         assert library.waiting == 0
-        until = time.monotonic() + 120
-        while (library._workers is None or not library._workers.is_ready) and time.monotonic() < until:
+        end = time.monotonic() + 120
+        while (library._workers is None or not library._workers.is_ready) and time.monotonic() < end:
             time.sleep(0.05)
-        assert ask(library, who) != os.getpid()
+        assert run_in_library(library, get_process_id) != os.getpid()
     assert [record.message for record in caplog.records] == ["a worker died", "workers started"]

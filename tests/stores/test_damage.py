@@ -23,56 +23,56 @@ DOCUMENTS = [Document(f"d{i}", f"word{i} and more text of it", "en") for i in ra
 
 
 @pytest.fixture
-def whole(tmp_path):
-    with Collection.create(str(tmp_path / "whole")) as engine:
-        engine.index(DOCUMENTS)
+def intact(tmp_path):
+    with Collection.create(str(tmp_path / "whole")) as collection:
+        collection.index(DOCUMENTS)
     return tmp_path / "whole"
 
 
-def killed(home):
+def unseal(home):
     """As if the process that had it open had been killed: nothing says what the files should hold."""
     (home / "seal.json").unlink()
     return home
 
 
-def test_a_disk_that_is_nearly_full_stops_writing_in_a_sentence_and_not_searching(whole, monkeypatch):
+def test_a_nearly_full_disk_stops_writing_but_not_searching(intact, monkeypatch):
     monkeypatch.setattr(_limits, "FREE_BYTES_TO_WRITE", 1 << 60)
-    with Collection.open(str(whole)) as engine:
+    with Collection.open(str(intact)) as collection:
         with pytest.raises(StoreError, match="MB are needed to write safely"):
-            engine.index([Document("new", "text", "en")])
-        assert engine.search("word3", lang="en").results[0].id == "d3"
+            collection.index([Document("new", "text", "en")])
+        assert collection.search("word3", lang="en").results[0].id == "d3"
     monkeypatch.undo()
-    with Collection.open(str(whole)) as engine:
-        assert engine.count() == 50
+    with Collection.open(str(intact)) as collection:
+        assert collection.count() == 50
 
 
-def test_a_folder_that_cannot_be_written_can_be_searched(whole, monkeypatch):
-    before = sorted(p.name for p in whole.rglob("*"))
+def test_a_folder_that_cannot_be_written_can_be_searched(intact, monkeypatch):
+    before = sorted(p.name for p in intact.rglob("*"))
     can_access = os.access
     # The tests may run as root, who may write anywhere.
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != whole and can_access(path, mode))
-    with Collection.open(str(whole)) as engine:
-        assert engine.search("word3", lang="en").results[0].id == "d3"
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != intact and can_access(path, mode))
+    with Collection.open(str(intact)) as collection:
+        assert collection.search("word3", lang="en").results[0].id == "d3"
         with pytest.raises(StoreError, match="read-only disk"):
-            engine.index([Document("new", "text", "en")])
-    assert sorted(p.name for p in whole.rglob("*")) == before
+            collection.index([Document("new", "text", "en")])
+    assert sorted(p.name for p in intact.rglob("*")) == before
 
 
-def test_documents_that_are_gone_are_missed_at_opening(whole):
+def test_missing_documents_are_noticed_at_opening(intact):
     """The engine opens a folder without its segments as an empty one."""
-    shutil.rmtree(killed(whole) / "shard" / "segments")
-    (whole / "shard" / "segments").mkdir()
-    shutil.rmtree(whole / "shard" / "wal")
+    shutil.rmtree(unseal(intact) / "shard" / "segments")
+    (intact / "shard" / "segments").mkdir()
+    shutil.rmtree(intact / "shard" / "wal")
     with pytest.raises(StoreError):
-        Collection.open(str(whole))
+        Collection.open(str(intact))
 
 
 @pytest.mark.slow
-def test_a_broken_file_is_said_or_harmless(whole, tmp_path):
+def test_a_broken_file_is_reported_or_harmless(intact, tmp_path):
     """Each file of a small collection in turn: emptied, or with its head overwritten. Either everything is found, or
     one sentence says that something is wrong; never an empty answer. Each is tried in a process of its own, since
     what the engine maps into memory may end it."""
-    files = [p.relative_to(whole) for p in sorted(killed(whole).rglob("*")) if p.is_file() and p.name != "lock"]
+    files = [p.relative_to(intact) for p in sorted(unseal(intact).rglob("*")) if p.is_file() and p.name != "lock"]
     code = (
         "import sys\nfrom paragloss.collection import Collection\nfrom paragloss.errors import ParaglossError\n"
         "try:\n"
@@ -84,14 +84,14 @@ def test_a_broken_file_is_said_or_harmless(whole, tmp_path):
     )
     wrong = []
     for number, name in enumerate(files[::3]):
-        for how in ("empty", "noise"):
-            copy = tmp_path / f"copy{number}{how}"
-            shutil.copytree(whole, copy)
+        for damage in ("empty", "noise"):
+            copy = tmp_path / f"copy{number}{damage}"
+            shutil.copytree(intact, copy)
             target = copy / name
-            target.write_bytes(b"" if how == "empty" else b"\xa5" * min(64, target.stat().st_size))
+            target.write_bytes(b"" if damage == "empty" else b"\xa5" * min(64, target.stat().st_size))
             run = subprocess.run([sys.executable, "-c", code, str(copy)], capture_output=True, text=True, check=False)
             if run.stdout.strip() not in ("right", "said"):
-                wrong.append((str(name), how, run.stdout, run.returncode, run.stderr[-300:]))
+                wrong.append((str(name), damage, run.stdout, run.returncode, run.stderr[-300:]))
             shutil.rmtree(copy)
     assert not wrong
 
@@ -101,20 +101,20 @@ def test_a_creation_that_was_killed_can_be_repeated(tmp_path):
     (half / "shard").mkdir(parents=True)
     (half / ".creating").touch()
     (half / "shard" / "rubbish").write_text("x")
-    with Collection.create(str(half)) as engine:
-        engine.index(DOCUMENTS)
+    with Collection.create(str(half)) as collection:
+        collection.index(DOCUMENTS)
     assert not (half / ".creating").exists()
-    with Collection.open(str(half)) as engine:
-        assert engine.count() == 50
+    with Collection.open(str(half)) as collection:
+        assert collection.count() == 50
 
 
 def test_a_creation_killed_before_its_statistics_can_be_used(tmp_path):
     with Collection.create(str(tmp_path / "c")):
         pass
-    (killed(tmp_path / "c") / "blobs" / "statistics").unlink()
-    with Collection.open_or_create(str(tmp_path / "c")) as engine:
-        engine.index(DOCUMENTS)
-        assert engine.search("word3", lang="en").results[0].id == "d3"
+    (unseal(tmp_path / "c") / "blobs" / "statistics").unlink()
+    with Collection.open_or_create(str(tmp_path / "c")) as collection:
+        collection.index(DOCUMENTS)
+        assert collection.search("word3", lang="en").results[0].id == "d3"
 
 
 def test_a_model_whose_replacement_was_killed_is_the_old_one(tmp_path):
@@ -123,18 +123,18 @@ def test_a_model_whose_replacement_was_killed_is_the_old_one(tmp_path):
     assert artefacts.load(tmp_path / "m").meta == {"n": 1}
 
 
-def dense(home):
+def read_engine_configs(home):
     """The engine's own words on the dense vectors it has."""
     files = [*home.glob("shard/segments/*/segment.json"), home / "shard" / "edge_config.json"]
     return {file: json.loads(file.read_text()) for file in files}
 
 
 @pytest.mark.parametrize("where", ["segment.json", "edge_config.json"])
-def test_a_vector_that_a_kill_left_in_half_the_files_is_forgotten(tmp_path, where):
+def test_a_vector_that_a_kill_left_in_some_of_the_files_is_dropped(tmp_path, where):
     """Adding or dropping a model's vectors changes several files of the engine, which opens only when they agree."""
     with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
         store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
-    for file, content in dense(killed(tmp_path / "c")).items():
+    for file, content in read_engine_configs(unseal(tmp_path / "c")).items():
         if file.name == where:
             del (content["config"]["vector_data"] if "config" in content else content["vectors"])["m"]
             file.write_text(json.dumps(content))
@@ -148,175 +148,175 @@ def test_a_vector_that_a_kill_left_in_half_the_files_is_forgotten(tmp_path, wher
         assert [hit.id for hit in store.search_dense("m", np.ones((1, 3), np.float32), 1)[0]] == ["a"]
 
 
-@pytest.mark.parametrize("noted", [{}, {"m": 2, "gone": 3}])
-def test_what_a_collection_says_of_its_vectors_follows_the_engine(tmp_path, noted):
+@pytest.mark.parametrize("noted_vectors", [{}, {"m": 2, "gone": 3}])
+def test_the_list_of_vectors_is_corrected_by_what_the_engine_has(tmp_path, noted_vectors):
     """Killed between the engine's change and our note of it: what only one of them has is forgotten."""
     with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
         store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
     meta = json.loads((tmp_path / "c" / "meta.json").read_text())
-    (killed(tmp_path / "c") / "meta.json").write_text(json.dumps({**meta, "dense": noted}))
+    (unseal(tmp_path / "c") / "meta.json").write_text(json.dumps({**meta, "dense": noted_vectors}))
     with open_store(tmp_path / "c") as store:
-        assert set(store.dense) == {"m"} & set(noted)
+        assert set(store.dense) == {"m"} & set(noted_vectors)
         store.add_dense_vector("gone", 1)
     with open_store(tmp_path / "c") as store:
         assert store.count() == 1
         assert store.dense["gone"] == 1
 
 
-def test_what_a_killed_writing_left_is_no_obstacle_to_a_repair(whole):
-    (whole / "blobs" / ".statistics-0123456789ab").write_bytes(b"half")
-    (whole / ".meta.json-0123456789ab").write_bytes(b"half")
-    assert repair(str(whole))[0] == 50
-    with Collection.open(str(whole)) as engine:
-        assert engine.count() == 50
-    assert not list(whole.rglob(".*-0123456789ab"))
+def test_temporary_files_of_a_killed_write_do_not_hinder_a_repair(intact):
+    (intact / "blobs" / ".statistics-0123456789ab").write_bytes(b"half")
+    (intact / ".meta.json-0123456789ab").write_bytes(b"half")
+    assert repair(str(intact))[0] == 50
+    with Collection.open(str(intact)) as collection:
+        assert collection.count() == 50
+    assert not list(intact.rglob(".*-0123456789ab"))
 
 
-def test_a_repair_killed_between_its_two_renames_is_finished_by_whoever_opens(whole):
-    whole.rename(whole.with_name(".whole.repaired"))
-    with Collection.open_or_create(str(whole)) as engine:  # which would otherwise start an empty one
-        assert engine.count() == 50
-    assert not whole.with_name(".whole.repaired").exists()
+def test_a_repair_killed_between_its_two_renames_is_finished_at_opening(intact):
+    intact.rename(intact.with_name(".whole.repaired"))
+    with Collection.open_or_create(str(intact)) as collection:  # which would otherwise start an empty one
+        assert collection.count() == 50
+    assert not intact.with_name(".whole.repaired").exists()
 
 
 @pytest.mark.parametrize("name", ["blobs/statistics", "meta.json", "shard/edge_config.json", "shard/wal/first-index"])
-@pytest.mark.parametrize("how", ["flipped", "removed", "longer"])
-def test_a_file_that_was_changed_since_the_collection_was_closed_is_named_and_repair_goes_on(whole, name, how):
-    before = bytearray((whole / name).read_bytes())
-    if how == "removed":
-        (whole / name).unlink()
+@pytest.mark.parametrize("change", ["flipped", "removed", "longer"])
+def test_a_file_changed_since_the_collection_was_closed_is_reported(intact, name, change):
+    before = bytearray((intact / name).read_bytes())
+    if change == "removed":
+        (intact / name).unlink()
     else:
-        (whole / name).write_bytes(before + b" " if how == "longer" else bytes([*before[:-1], before[-1] ^ 1]))
+        (intact / name).write_bytes(before + b" " if change == "longer" else bytes([*before[:-1], before[-1] ^ 1]))
     with pytest.raises(StoreError, match=r"collection|damaged"):
-        Collection.open(str(whole))
-    assert check(str(whole))
+        Collection.open(str(intact))
+    assert check(str(intact))
 
 
-def test_a_copy_with_its_holes_filled_is_the_same_collection(whole, tmp_path):
-    for path in sorted(whole.rglob("*")):  # byte by byte, as a copy to another kind of disk
-        to = tmp_path / "copy" / path.relative_to(whole)
-        to.mkdir(parents=True) if path.is_dir() else (
-            to.parent.mkdir(parents=True, exist_ok=True), to.write_bytes(path.read_bytes()))  # fmt: skip
-    with Collection.open(str(tmp_path / "copy")) as engine:
-        assert engine.count() == 50
+def test_a_copy_without_sparse_files_is_the_same_collection(intact, tmp_path):
+    for path in sorted(intact.rglob("*")):  # byte by byte, as a copy to another kind of disk
+        target = tmp_path / "copy" / path.relative_to(intact)
+        target.mkdir(parents=True) if path.is_dir() else (
+            target.parent.mkdir(parents=True, exist_ok=True), target.write_bytes(path.read_bytes()))  # fmt: skip
+    with Collection.open(str(tmp_path / "copy")) as collection:
+        assert collection.count() == 50
 
 
-def test_a_document_that_is_not_what_was_added_says_so():
+def test_a_document_that_differs_from_what_was_added_is_reported_as_damaged():
     document = Document("a", "rain", "en", "Rain", {"url": "x"}, {"n": [1, 2.0, True], "m": {"b": 1, "a": 2}})
-    kept = _payload.build_payload(Record(document))
-    again = json.loads(json.dumps({**kept, "meta": {"m": {"a": 2.0, "b": 1}, "n": [1.0, 2, True]}}))
-    assert _payload.parse_document(again).id == "a"
+    payload = _payload.build_payload(Record(document))
+    stored_again = json.loads(json.dumps({**payload, "meta": {"m": {"a": 2.0, "b": 1}, "n": [1.0, 2, True]}}))
+    assert _payload.parse_document(stored_again).id == "a"
     with pytest.raises(StoreError, match="'a' is damaged"):
-        _payload.parse_document({**kept, "text": "rein"})
+        _payload.parse_document({**payload, "text": "rein"})
 
 
-def test_a_model_that_was_changed_is_found_by_check(whole, tmp_path):
+def test_check_finds_a_changed_model(intact, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(whole)) as engine:
-        engine.add_model(str(tmp_path / "cr5"))
-    assert check(str(whole)) == []
-    table = killed(whole) / "models" / "cr5" / "en.table.npy"
+    with Collection.open(str(intact)) as collection:
+        collection.add_model(str(tmp_path / "cr5"))
+    assert check(str(intact)) == []
+    table = unseal(intact) / "models" / "cr5" / "en.table.npy"
     table.write_bytes(table.read_bytes()[:-4] + b"\x3f\x3f\x3f\x3f")
-    assert [finding.what for finding in check(str(whole))] == ["model 'cr5' is not as it was given"]
+    assert [finding.what for finding in check(str(intact))] == ["model 'cr5' is not as it was given"]
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf])
-def test_a_model_with_numbers_that_are_not_finite_is_refused(whole, tmp_path, wrong):
+@pytest.mark.parametrize("bad_value", [np.nan, np.inf])
+def test_a_model_with_numbers_that_are_not_finite_is_refused(intact, tmp_path, bad_value):
     model = train(cr5.fit, demo.concepts()[:12], dim=4)
-    model.towers["en"].table[3, 1] = wrong
+    model.towers["en"].table[3, 1] = bad_value
     model.save(tmp_path / "cr5")
-    with Collection.open(str(whole)) as engine:
+    with Collection.open(str(intact)) as collection:
         with pytest.raises(ModelError, match=r"'en\.table' that are not finite"):
-            engine.add_model(str(tmp_path / "cr5"))
-        assert engine.info()["models"] == {}
+            collection.add_model(str(tmp_path / "cr5"))
+        assert collection.info()["models"] == {}
     with pytest.raises(ModelError, match="not finite"):
         Collection.create(str(tmp_path / "new"), models=[str(tmp_path / "cr5")])
     assert not (tmp_path / "new").exists()
 
 
-def test_vectors_that_the_model_does_not_give_are_counted_by_check(whole, tmp_path):
+def test_check_counts_vectors_that_differ_from_the_model(intact, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(whole)) as engine:
-        engine.index(demo.documents()[:7])
-        engine.add_model(str(tmp_path / "cr5"))
-    assert check(str(whole)) == []
-    with open_store(whole) as store:
+    with Collection.open(str(intact)) as collection:
+        collection.index(demo.documents()[:7])
+        collection.add_model(str(tmp_path / "cr5"))
+    assert check(str(intact)) == []
+    with open_store(intact) as store:
         store.update_dense("cr5", [demo.documents()[0].id], np.full((1, store.dense["cr5"]), 9, np.float32))
-    assert [finding.what[:27] for finding in check(str(whole))] == ["1 documents have other vect"]
+    assert [finding.what[:27] for finding in check(str(intact))] == ["1 documents have other vect"]
 
 
-def test_a_model_that_lost_its_vectors_is_left_out_until_it_is_given_again(whole, tmp_path):
+def test_a_model_without_its_vectors_is_left_out_until_it_is_added_again(intact, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(whole)) as engine:
-        engine.add_model(str(tmp_path / "cr5"))
-    with open_store(whole) as store:
+    with Collection.open(str(intact)) as collection:
+        collection.add_model(str(tmp_path / "cr5"))
+    with open_store(intact) as store:
         store.drop_dense_vector("cr5")
-    assert [finding.what for finding in check(str(whole))] == ["model 'cr5' has lost its vectors"]
-    with Collection.open(str(whole)) as engine:
-        engine.index(demo.documents()[:7])
-        assert engine.search("word3", lang="en").results[0].id == "d3"
-        assert engine.add_model(str(tmp_path / "cr5"))
-    assert check(str(whole)) == []
+    assert [finding.what for finding in check(str(intact))] == ["model 'cr5' has lost its vectors"]
+    with Collection.open(str(intact)) as collection:
+        collection.index(demo.documents()[:7])
+        assert collection.search("word3", lang="en").results[0].id == "d3"
+        assert collection.add_model(str(tmp_path / "cr5"))
+    assert check(str(intact)) == []
 
 
-def test_a_list_of_models_that_is_lost_or_damaged_is_found(whole, tmp_path):
+def test_check_finds_a_lost_or_damaged_list_of_models(intact, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(whole)) as engine:
-        engine.add_model(str(tmp_path / "cr5"))
-    (killed(whole) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
+    with Collection.open(str(intact)) as collection:
+        collection.add_model(str(tmp_path / "cr5"))
+    (unseal(intact) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
     with pytest.raises(StoreError, match="notes of itself is damaged"):
-        Collection.open(str(whole))
-    assert any("notes of itself" in finding.what for finding in check(str(whole)))
-    (killed(whole) / "blobs" / "models").unlink()
-    assert any("not among the models" in finding.what for finding in check(str(whole)))
+        Collection.open(str(intact))
+    assert any("notes of itself" in finding.what for finding in check(str(intact)))
+    (unseal(intact) / "blobs" / "models").unlink()
+    assert any("not among the models" in finding.what for finding in check(str(intact)))
 
 
-def test_a_document_that_is_damaged_is_left_out_by_repair_and_the_others_are_kept(whole, monkeypatch):
+def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monkeypatch):
     monkeypatch.setattr(_payload, "_checksum_document", lambda document: 7)
-    with Collection.open(str(whole)) as engine:
-        engine.add([Document("bad", "text with a sum that is not its own", "en")])
+    with Collection.open(str(intact)) as collection:
+        collection.add([Document("bad", "text with a sum that is not its own", "en")])
     monkeypatch.undo()
-    assert any("'bad' is damaged" in finding.what for finding in check(str(whole)))
-    assert repair(str(whole))[:2] == (50, 1)
-    assert check(str(whole)) == []
+    assert any("'bad' is damaged" in finding.what for finding in check(str(intact)))
+    assert repair(str(intact))[:2] == (50, 1)
+    assert check(str(intact)) == []
 
 
-def test_damaged_collections_are_put_aside_under_names_of_their_own(tmp_path):
+def test_every_damaged_collection_is_set_aside_under_its_own_name(tmp_path):
     with Collection.create(str(tmp_path / "my-library"), default=False):
         pass
     aside = [repair(str(tmp_path / "my-library")).aside.name for _ in range(3)]
     assert aside == ["my-library.damaged", "my-library.damaged-2", "my-library.damaged-3"]
 
 
-def test_files_that_end_the_process_that_reads_them_are_said_after_a_kill(whole, monkeypatch):
+def test_files_that_crash_the_reader_are_reported_after_a_kill(intact, monkeypatch):
     """As a table of ids did whose pages are gone."""
-    ending_worker = whole.with_name("worker.py")
+    ending_worker = intact.with_name("worker.py")
     ending_worker.write_text("import os\nos.kill(os.getpid(), 7)")
     monkeypatch.setattr(_engine_jobs, "_WORKER", ending_worker)
-    with Collection.open(str(whole)):  # it was closed, and is as it was then
+    with Collection.open(str(intact)):  # it was closed, and is as it was then
         pass
     with pytest.raises(StoreError, match="reading it ends the process \\(SIGBUS\\)"):
-        Collection.open(str(killed(whole)))
+        Collection.open(str(unseal(intact)))
     monkeypatch.undo()
-    with Collection.open(str(whole)) as engine:
-        assert engine.count() == 50
+    with Collection.open(str(intact)) as collection:
+        assert collection.count() == 50
 
 
-def test_many_opening_at_one_moment_leave_standard_error_where_it_was(tmp_path):
+def test_threads_that_open_collections_restore_standard_error(tmp_path):
     """Each sets it aside while the engine opens."""
-    before, places = os.fstat(2), [str(tmp_path / str(n)) for n in range(8)]
-    for place in places:
-        create_store(place, dense={}, sparse=["terms"]).close()
-    barrier = threading.Barrier(len(places))
+    before, locations = os.fstat(2), [str(tmp_path / str(n)) for n in range(8)]
+    for location in locations:
+        create_store(location, dense={}, sparse=["terms"]).close()
+    barrier = threading.Barrier(len(locations))
 
-    def work(place):
+    def work(location):
         barrier.wait()
         for _ in range(5):
-            with open_store(place):
+            with open_store(location):
                 pass
 
     sys.setswitchinterval(1e-5)
-    threads = [threading.Thread(target=work, args=(place,)) for place in places]
+    threads = [threading.Thread(target=work, args=(location,)) for location in locations]
     try:
         for thread in threads:
             thread.start()
@@ -328,7 +328,7 @@ def test_many_opening_at_one_moment_leave_standard_error_where_it_was(tmp_path):
     assert (after.st_dev, after.st_ino) == (before.st_dev, before.st_ino)
 
 
-def test_what_is_no_collection_is_never_overwritten(tmp_path):
+def test_a_folder_of_other_files_is_never_overwritten(tmp_path):
     (tmp_path / "mine").mkdir()
     Path(tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(ParaglossError, match="not an empty folder"):

@@ -25,10 +25,10 @@ from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query, Record, SparseVector
 
 sys.path.insert(0, str(Path(__file__).parent))
-from writer import SIZE, words
+from writer import SIZE, unstemmed_analyzer
 
 
-def one(id: str, number: float = 1.0) -> Record:
+def make_record(id: str, number: float = 1.0) -> Record:
     vector = SparseVector(np.array([7], np.uint32), np.array([number], np.float32))
     return Record(Document(id, "text", "en"), {"m": np.full(16, number, np.float32)}, {"terms": vector})
 
@@ -44,57 +44,59 @@ def run_and_kill(folder: Path, seed: int, after: float) -> list[str]:
     process = subprocess.Popen(
         [sys.executable, Path(__file__).parent / "writer.py", folder, str(seed)], stdout=subprocess.PIPE, text=True
     )
-    said: list[str] = []
-    listener = threading.Thread(target=lambda: said.extend(process.stdout))
+    lines: list[str] = []
+    listener = threading.Thread(target=lambda: lines.extend(process.stdout))
     listener.start()
-    while not said and process.poll() is None:
+    while not lines and process.poll() is None:
         time.sleep(0.005)
     time.sleep(after)
     process.kill()
     process.wait()
     listener.join()
-    return [line.strip() for line in said]
+    return [line.strip() for line in lines]
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment(folder):
+def test_a_writer_killed_at_any_moment_loses_nothing_it_acknowledged(folder):
     """Everything acknowledged is there, no document is half there, the statistics are those of the documents."""
     with EmbeddedStore.open(folder) as store:
-        TermIndex.build(store, fields=["text"], analyze=words)
+        TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
     rng, added, deleted = random.Random(0), set(), set()
     for round in range(8):
-        said = run_and_kill(folder, round, rng.uniform(0, 1.2))
-        assert said, "the writer never got going"
-        added |= {int(line.split()[1]) for line in said if line.startswith("added")}
-        deleted |= {int(line.split()[1]) for line in said if line.startswith("deleted")}
+        lines = run_and_kill(folder, round, rng.uniform(0, 1.2))
+        assert lines, "the writer never got going"
+        added |= {int(line.split()[1]) for line in lines if line.startswith("added")}
+        deleted |= {int(line.split()[1]) for line in lines if line.startswith("deleted")}
         with EmbeddedStore.open(folder) as store:
-            index = TermIndex.open(store, analyze=words)
-            there = {r.document.id: r for batch in store.scroll(vectors=True) for r in batch}
+            index = TermIndex.open(store, analyze=unstemmed_analyzer)
+            stored = {r.document.id: r for batch in store.scroll(vectors=True) for r in batch}
             for batch in added:
-                wanted = {f"{batch}:{i}" for i in range(SIZE)}
-                missing = wanted - there.keys()
+                expected_ids = {f"{batch}:{i}" for i in range(SIZE)}
+                missing = expected_ids - stored.keys()
                 assert missing <= {f"{batch}:{SIZE - 1}"}, f"lost from acknowledged batch {batch}: {sorted(missing)}"
-            assert not {f"{batch}:{SIZE - 1}" for batch in deleted} & there.keys()
-            unsaid = {int(id.split(":")[0]) for id in there} - added
-            assert len(unsaid) <= 1  # the one that was being written
-            added |= unsaid
-            for record in there.values():
+            assert not {f"{batch}:{SIZE - 1}" for batch in deleted} & stored.keys()
+            unacknowledged = {int(id.split(":")[0]) for id in stored} - added
+            assert len(unacknowledged) <= 1  # the one that was being written
+            added |= unacknowledged
+            for record in stored.values():
                 assert record.dense["m"].tolist() == [1.0] * 16
                 assert record.sparse["terms"].values[0] == len(record.document.text.split())
             fresh = Statistics(Layout(["text"]))
             recount(store, fresh)
             assert index.statistics.to_bytes() == fresh.to_bytes()
-            found = Lexical(store, index.statistics, analyze=words).search([Query("q", "w1 w2", "en")], 5)[0]
-            assert len(found) == 5
+            hits = Lexical(store, index.statistics, analyze=unstemmed_analyzer).search([Query("q", "w1 w2", "en")], 5)[
+                0
+            ]
+            assert len(hits) == 5
     assert len(added) > 10
 
 
-def test_what_was_acknowledged_is_in_the_log(folder, tmp_path):
+def test_acknowledged_writes_survive_a_power_cut(folder, tmp_path):
     """A power cut loses what was not synced. The log is: with the other files as they were before, nothing is lost."""
     with EmbeddedStore.open(folder) as store:
         shutil.copytree(folder, tmp_path / "after", ignore=shutil.ignore_patterns("lock"))
-        store.add([one(f"d{i}") for i in range(50)])
-        store.add([one("d0", 5.0)])
+        store.add([make_record(f"d{i}") for i in range(50)])
+        store.add([make_record("d0", 5.0)])
         store.delete(["d1"])
         shutil.rmtree(tmp_path / "after" / "shard" / "wal")
         shutil.copytree(folder / "shard" / "wal", tmp_path / "after" / "shard" / "wal")
@@ -103,27 +105,27 @@ def test_what_was_acknowledged_is_in_the_log(folder, tmp_path):
         assert store.search_dense("m", np.ones((1, 16), np.float32), 1) == [[Hit("d0", 80.0)]]
 
 
-def test_statistics_left_unfinished_are_counted_again(folder):
+def test_unfinished_statistics_are_recounted(folder):
     documents = [Document(f"d{i}", f"w{i} w{i % 3} w1", "en", meta={}) for i in range(30)]
     with EmbeddedStore.open(folder) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=words)
+        index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
         index.add(documents)
         expected = index.statistics.to_bytes()
         # Closed without `commit`, as by a kill.
     with EmbeddedStore.open(folder) as store:
         assert not Statistics.from_bytes(store.read_blob("statistics"))[1]
-        index = TermIndex.open(store, analyze=words)
+        index = TermIndex.open(store, analyze=unstemmed_analyzer)
         assert index.statistics.to_bytes() == expected
         index.commit()
     with EmbeddedStore.open(folder) as store:
-        found, whole = Statistics.from_bytes(store.read_blob("statistics"))
-        assert whole
-        assert found.to_bytes() == expected
+        statistics, is_complete = Statistics.from_bytes(store.read_blob("statistics"))
+        assert is_complete
+        assert statistics.to_bytes() == expected
 
 
 def test_a_failed_write_leaves_true_statistics(folder, monkeypatch):
     with EmbeddedStore.open(folder) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=words)
+        index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
         index.add([Document("a", "one two", "en")])
         before = index.statistics.to_bytes()
         with pytest.raises(StoreError, match="surrogate"):
@@ -135,13 +137,13 @@ def test_a_failed_write_leaves_true_statistics(folder, monkeypatch):
         assert index.statistics.to_bytes() == before
 
 
-def test_one_process_at_a_time(folder):
+def test_only_one_process_has_a_folder_open(folder):
     with EmbeddedStore.open(folder), pytest.raises(StoreError, match="in use by another process: close it there"):
         EmbeddedStore.open(folder)
     EmbeddedStore.open(folder).close()
 
 
-def test_what_is_not_a_collection(tmp_path, folder):
+def test_opening_anything_else_than_a_collection_is_an_error(tmp_path, folder):
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "nowhere", tmp_path, tmp_path / "file"):
         with pytest.raises(StoreError, match=r"is not a collection: it has no meta.json \(paragloss index makes one\)"):
@@ -154,7 +156,7 @@ def test_what_is_not_a_collection(tmp_path, folder):
         open_store(folder)
 
 
-def test_a_damaged_engine_folder(folder):
+def test_a_damaged_engine_folder_is_an_error_and_releases_the_lock(folder):
     (folder / "seal.json").unlink()  # which would tell before the engine does
     shutil.rmtree(folder / "shard")
     with pytest.raises(StoreError, match="can't be opened"):
@@ -170,7 +172,7 @@ def test_nothing_is_created_over_other_files(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
-def test_a_closed_store_says_so(folder):
+def test_using_a_closed_store_is_an_error(folder):
     store = EmbeddedStore.open(folder)
     store.close()
     store.close()
@@ -180,7 +182,7 @@ def test_a_closed_store_says_so(folder):
 
 def test_a_model_can_be_added_later(folder):
     with EmbeddedStore.open(folder) as store:
-        store.add([one("a"), one("b")])
+        store.add([make_record("a"), make_record("b")])
         store.add_dense_vector("other", 2)
         store.update_dense("other", ["b"], np.array([[3, 4]], np.float32))
         with pytest.raises(StoreError, match="already keeps a vector 'other'"):
@@ -192,10 +194,10 @@ def test_a_model_can_be_added_later(folder):
         assert store.get(["a"], vectors=True)[0].dense["m"].tolist() == [1.0] * 16
 
 
-def test_optimizing_leaves_other_threads_alone(folder):
+def test_other_threads_run_while_a_graph_is_built(folder):
     """The engine holds the interpreter while it builds; we must not."""
     with EmbeddedStore.open(folder) as store:
-        store.add([one(f"d{i}", i + 1.0) for i in range(100)])
+        store.add([make_record(f"d{i}", i + 1.0) for i in range(100)])
         worker = threading.Thread(target=store.optimize)
         worker.start()
         ticks = 0
@@ -205,27 +207,27 @@ def test_optimizing_leaves_other_threads_alone(folder):
         worker.join()
         assert ticks > 20  # a new process alone takes longer than that
         assert store.search_dense("m", np.ones((1, 16), np.float32), 1) == [[Hit("d99", 1600.0)]]
-        store.add([one("later", 200.0)])
+        store.add([make_record("later", 200.0)])
     with EmbeddedStore.open(folder) as store:
         assert store.count() == 101
 
 
-def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
-    build, seen = Shard._build_graphs, []
+def test_writes_and_searches_work_while_a_graph_is_built(folder, monkeypatch):
+    build, ids_meanwhile = Shard._build_graphs, []
 
-    def slowly(*told):
-        build(*told)
-        store.add([one("new", 500.0), one("d7", 300.0)])
+    def build_slowly(*arguments):
+        build(*arguments)
+        store.add([make_record("new", 500.0), make_record("d7", 300.0)])
         store.delete(["d9", "d8"])
         store.update_dense("m", ["d6"], np.full((1, 16), 400, np.float32))
-        seen.extend(hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0])
+        ids_meanwhile.extend(hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0])
 
-    monkeypatch.setattr(Shard, "_build_graphs", slowly)
+    monkeypatch.setattr(Shard, "_build_graphs", build_slowly)
     with EmbeddedStore.open(folder) as store:
-        store.add([one(f"d{i}", i + 1.0) for i in range(10)])
+        store.add([make_record(f"d{i}", i + 1.0) for i in range(10)])
         store.optimize()
-        assert seen == ["new", "d6", "d7", "d5"]
-        assert [hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0]] == seen
+        assert ids_meanwhile == ["new", "d6", "d7", "d5"]
+        assert [hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0]] == ids_meanwhile
         assert store.get(["d6"], vectors=True)[0].sparse["terms"].values.tolist() == [7.0]
         assert store.count() == 9
         assert store.count({"meta.year": [1999]}) == 0
@@ -234,37 +236,37 @@ def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
         assert store.count() == 9
 
 
-def test_two_who_build_at_once_lose_nothing(folder, monkeypatch):
+def test_two_threads_that_build_graphs_lose_nothing(folder, monkeypatch):
     build, numbers = Shard._build_graphs, iter(range(9))
 
-    def slowly(*told):
-        store.add([one(f"new{next(numbers)}")])
-        build(*told)
-        store.add([one(f"new{next(numbers)}")])
+    def build_slowly(*arguments):
+        store.add([make_record(f"new{next(numbers)}")])
+        build(*arguments)
+        store.add([make_record(f"new{next(numbers)}")])
 
-    monkeypatch.setattr(Shard, "_build_graphs", slowly)
+    monkeypatch.setattr(Shard, "_build_graphs", build_slowly)
     with EmbeddedStore.open(folder) as store:
-        store.add([one("a"), one("b")])
-        both = [threading.Thread(target=store.optimize) for _ in range(2)]
-        for each in both:
-            each.start()
-        for each in both:
-            each.join()
+        store.add([make_record("a"), make_record("b")])
+        threads = [threading.Thread(target=store.optimize) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         assert store.count() == 6
 
 
-def test_a_vector_that_comes_while_a_graph_is_built_stays(folder, monkeypatch):
+def test_a_vector_added_while_a_graph_is_built_stays(folder, monkeypatch):
     monkeypatch.setattr(Shard, "_build_graphs", lambda *_: store.add_dense_vector("other", 2))
     with EmbeddedStore.open(folder) as store:
-        store.add([one("a")])
+        store.add([make_record("a")])
         store.optimize()
         store.update_dense("other", ["a"], np.array([[3, 4]], np.float32))
         assert store.get(["a"], vectors=True)[0].dense["other"].tolist() == [3, 4]
 
 
-def test_a_kill_while_engines_are_exchanged_is_mended(folder):
+def test_a_kill_while_engines_are_exchanged_is_repaired_at_opening(folder):
     with EmbeddedStore.open(folder) as store:
-        store.add([one("a"), one("b")])
+        store.add([make_record("a"), make_record("b")])
     (folder / "seal.json").unlink()  # who is killed leaves none
     (folder / ".copy-0123").mkdir()
     (folder / "shard").rename(folder / ".copy-0123" / "old")
@@ -274,75 +276,75 @@ def test_a_kill_while_engines_are_exchanged_is_mended(folder):
     assert not list(folder.glob(".copy-*"))
 
 
-def test_an_optimizer_that_fails_harms_nothing(folder, monkeypatch):
+def test_a_failing_optimizer_harms_no_document(folder, monkeypatch):
     with EmbeddedStore.open(folder) as store:
-        store.add([one("a")])
+        store.add([make_record("a")])
         failing_worker = folder.with_name("worker.py")
         failing_worker.write_text("raise SystemExit('no room')")
         monkeypatch.setattr(_engine_jobs, "_WORKER", failing_worker)
         with pytest.raises(StoreError, match=r"could not be optimized \(no room\); its documents are unharmed"):
             store.optimize()
-        store.add([one("b")])
+        store.add([make_record("b")])
         assert store.count() == 2
 
 
-def test_searching_while_writing(folder):
+def test_searches_during_a_write_see_whole_batches(folder):
     """Readers in other threads see whole documents, before or after a batch."""
     with EmbeddedStore.open(folder) as store:
-        store.add([one("first")])
+        store.add([make_record("first")])
         wrong: list[object] = []
-        done = threading.Event()
+        is_finished = threading.Event()
 
         def read():
-            while not done.is_set():
-                found = store.search_dense("m", np.ones((1, 16), np.float32), 1000)[0]
-                if found[-1] != Hit("first", 16.0) or any(hit.score != 32.0 for hit in found[:-1]):
-                    wrong.append(found)
+            while not is_finished.is_set():
+                hits = store.search_dense("m", np.ones((1, 16), np.float32), 1000)[0]
+                if hits[-1] != Hit("first", 16.0) or any(hit.score != 32.0 for hit in hits[:-1]):
+                    wrong.append(hits)
 
         readers = [threading.Thread(target=read) for _ in range(2)]
         for reader in readers:
             reader.start()
         for batch in range(10):
-            store.add([one(f"{batch}:{i}", 2.0) for i in range(30)])
-        done.set()
+            store.add([make_record(f"{batch}:{i}", 2.0) for i in range(30)])
+        is_finished.set()
         for reader in readers:
             reader.join()
         assert not wrong
         assert store.count() == 301
 
 
-def test_what_is_read_ahead_is_not_read_again(folder, monkeypatch):
+def test_preloaded_vectors_are_not_read_again_until_they_change(folder, monkeypatch):
     """Searches and vectors are answered as before, from memory; what is written afterwards is seen."""
     with EmbeddedStore.open(folder) as store:
-        store.add([one(f"d{i}", float(i + 1)) for i in range(120)])
-        asked = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
+        store.add([make_record(f"d{i}", float(i + 1)) for i in range(120)])
+        queries = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
         assert list(store.preload_sparse("terms")) == [50, 100, 120]
         monkeypatch.setattr(store._shard, "read_payload_key", None)
         monkeypatch.setattr(store._cache, "_read_vectors", None)
-        assert [hit.id for hit in store.search_sparse("terms", asked, 3)[0]] == ["d119", "d118", "d117"]
+        assert [hit.id for hit in store.search_sparse("terms", queries, 3)[0]] == ["d119", "d118", "d117"]
         assert store.read_sparse("terms", ["d5", "d119"])[1].values.tolist() == [6.0, 120.0]
         monkeypatch.undo()
-        store.add([one("d5", 500.0)])
-        assert store.search_sparse("terms", asked, 1)[0][0].id == "d5"
+        store.add([make_record("d5", 500.0)])
+        assert store.search_sparse("terms", queries, 1)[0][0].id == "d5"
         assert store.read_sparse("terms", ["d5"])[1].values.tolist() == [500.0]
 
 
-def test_names_and_languages_are_told_without_reading_documents(folder, monkeypatch):
+def test_candidates_have_ids_and_languages_without_reading_documents(folder, monkeypatch):
     """Also once a document is in another language or gone; a folder of before has no index of ids, and reads."""
-    asked = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
+    queries = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
     with EmbeddedStore.open(folder) as store:
         for i, lang in enumerate(["de", "en", "ja", "ja"]):
-            store.add([one(f"d{i}", i + 1.0)._replace(document=Document(f"d{i}", "text", lang))])
-        read, read_key = [], store._shard.read_payload_key
+            store.add([make_record(f"d{i}", i + 1.0)._replace(document=Document(f"d{i}", "text", lang))])
+        read_points, read_key = [], store._shard.read_payload_key
         monkeypatch.setattr(
-            store._shard, "read_payload_key", lambda points, key: read.extend(points) or read_key(points, key)
+            store._shard, "read_payload_key", lambda points, key: read_points.extend(points) or read_key(points, key)
         )
-        looked = store.search_and_read("terms", asked, 3)
-        assert (looked.ids, looked.langs, read) == (["d3", "d2", "d1"], ["ja", "ja", "en"], [])
-        store.add([one("d3", 4.0)._replace(document=Document("d3", "text", "fr"))])
-        assert (store.delete(["d2"]), read.clear()) == (1, None)
-        looked = store.search_and_read("terms", asked, 3)
-        assert (looked.ids, looked.langs, read) == (["d3", "d1", "d0"], ["fr", "en", "de"], [])
+        candidates = store.search_and_read("terms", queries, 3)
+        assert (candidates.ids, candidates.langs, read_points) == (["d3", "d2", "d1"], ["ja", "ja", "en"], [])
+        store.add([make_record("d3", 4.0)._replace(document=Document("d3", "text", "fr"))])
+        assert (store.delete(["d2"]), read_points.clear()) == (1, None)
+        candidates = store.search_and_read("terms", queries, 3)
+        assert (candidates.ids, candidates.langs, read_points) == (["d3", "d1", "d0"], ["fr", "en", "de"], [])
         store._shard.update(edge.UpdateOperation.delete_field_index("id"))
     with EmbeddedStore.open(folder) as store:
-        assert store.search_and_read("terms", asked, 3).ids == ["d3", "d1", "d0"]
+        assert store.search_and_read("terms", queries, 3).ids == ["d3", "d1", "d0"]

@@ -10,44 +10,44 @@ from paragloss.types import Document, Range, Record, SparseVector
 TERM = SparseVector(np.array([1], np.uint32), np.array([1.0], np.float32))
 
 
-def record(id, **meta):
+def make_record(id, **meta):
     return Record(Document(id, "text", "en", meta=meta), {}, {"terms": TERM})
 
 
-def files(folder):
+def list_files(folder):
     return {path.relative_to(folder) for path in folder.rglob("*")}
 
 
 @pytest.fixture
 def store(tmp_path):
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        store.add([record("a", year=1999, kind="x"), record("b", year="2001", open=True)])
+        store.add([make_record("a", year=1999, kind="x"), make_record("b", year="2001", open=True)])
         yield store
 
 
 def test_filtering_writes_nothing(store):
-    before = files(store.path)
+    before = list_files(store.path)
     for number in range(20):
-        wanted = {f"meta.f{number}": ["1", 1, 1.0, True], "meta.year": [1999], "meta.kind": ["x"]}
-        assert store.count(wanted) == 0
-        assert store.search_sparse("terms", [TERM], 5, wanted) == [[]]
+        filters = {f"meta.f{number}": ["1", 1, 1.0, True], "meta.year": [1999], "meta.kind": ["x"]}
+        assert store.count(filters) == 0
+        assert store.search_sparse("terms", [TERM], 5, filters) == [[]]
     assert store.count({"meta.year": [Range(1999, 2005)]}) == 2
-    assert files(store.path) == before
+    assert list_files(store.path) == before
 
 
 def test_fields_of_many_documents_are_indexed_when_they_are_written(store, monkeypatch):
     before = set(store._shard.engine.info().payload_schema)
     monkeypatch.setattr(_limits, "MIN_DOCS_FOR_FIELD_INDEX", 1)
-    store.add([record("c", year=1999, kind="x", open=True, **{"two words": "y", 'quo"te': "z"})])
-    made = set(store._shard.engine.info().payload_schema) - before
-    assert made == {"meta.year", "numbers.year", "meta.kind", 'meta."two words"'}
+    store.add([make_record("c", year=1999, kind="x", open=True, **{"two words": "y", 'quo"te': "z"})])
+    new_indexes = set(store._shard.engine.info().payload_schema) - before
+    assert new_indexes == {"meta.year", "numbers.year", "meta.kind", 'meta."two words"'}
     assert store.count({"meta.kind": ["x"], "meta.year": [1999]}) == 2
     assert store.count({"meta.two words": ["y"]}) == 1
 
 
-def test_fields_are_indexed_as_long_as_they_are_few_and_found_beyond(store, monkeypatch):
+def test_fields_beyond_the_limit_are_filtered_without_an_index(store, monkeypatch):
     monkeypatch.setattr(_limits, "MIN_DOCS_FOR_FIELD_INDEX", 1)
     monkeypatch.setattr(_limits, "MAX_FIELD_INDEXES", 4)
-    store.add([record("c", **{f"f{number}": "x" for number in range(9)})])
+    store.add([make_record("c", **{f"f{number}": "x" for number in range(9)})])
     assert len(store._shard.engine.info().payload_schema) == 4
     assert [store.count({f"meta.f{number}": ["x"]}) for number in range(10)] == [1] * 9 + [0]

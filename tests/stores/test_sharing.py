@@ -17,17 +17,17 @@ from paragloss.types import Document, Hit, Range, Record, SparseVector
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are shared through Unix sockets")
 
 
-def documents(start, stop):
+def make_documents(start, stop):
     return [
         Document(f"d{i}", f"word{i} common text", "en", meta={"even": i % 2 == 0, "number": i})
         for i in range(start, stop)
     ]
 
 
-def test_what_is_sent_is_what_arrives():
+def test_messages_arrive_as_they_were_sent():
     import socket
 
-    one, other = socket.socketpair()
+    sender, receiver = socket.socketpair()
     vector = SparseVector(np.array([1, 7], np.uint32), np.array([0.5, 2.0], np.float32))
     record = Record(
         Document("a", "t\ud800", "en", fields={}, meta={"n": [1, None, 2.5]}),
@@ -37,21 +37,21 @@ def test_what_is_sent_is_what_arrives():
     long = record._replace(
         document=Document("b", "\ud800 ü" * 500, "de", fields={}, meta={}), packed_tokens=b"\x01" * 9
     )
-    asked = ["get", [["a"]], {"vectors": True}]
-    for message in (asked, {"answer": [record, long, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
-        messages.send_message(one, message)
-        found = messages.receive_message(other)
-        assert repr(found) == repr(message)
+    request = ["get", [["a"]], {"vectors": True}]
+    for message in (request, {"answer": [record, long, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
+        messages.send_message(sender, message)
+        received = messages.receive_message(receiver)
+        assert repr(received) == repr(message)
         assert repr(messages.decode_message(messages.encode_message(message))) == repr(message)
     assert b"$text" not in messages.encode_message(long)  # older versions read files
-    one.close()
+    sender.close()
     with pytest.raises(EOFError):
-        messages.receive_message(other)
+        messages.receive_message(receiver)
 
 
-def test_a_second_opening_reads_what_the_first_has(tmp_path):
+def test_a_second_opening_reads_through_the_first(tmp_path):
     with Collection.create(str(tmp_path / "c")) as first:
-        first.index(documents(0, 5))
+        first.index(make_documents(0, 5))
         with Collection.open(str(tmp_path / "c")) as second:
             assert second.count() == 5
             assert second.count({"meta.even": [True]}) == 3
@@ -63,48 +63,48 @@ def test_a_second_opening_reads_what_the_first_has(tmp_path):
 def test_a_reader_finds_what_is_added_after_it_opened(tmp_path, monkeypatch):
     with Collection.create(str(tmp_path / "c")) as writer, Collection.open(str(tmp_path / "c")) as reader:
         assert reader.search("word7", lang="en").results == []
-        writer.index(documents(5, 10))
-        reader.state.index._last_check = 0.0  # a moment later
+        writer.index(make_documents(5, 10))
+        reader.catch_up()
         assert [r.id for r in reader.search("word7", lang="en").results] == ["d7"]
 
 
-def test_the_folder_changes_hands_when_the_first_leaves(tmp_path):
+def test_a_reader_becomes_the_owner_when_the_first_closes(tmp_path):
     first = Collection.create(str(tmp_path / "c"))
-    first.index(documents(0, 3))
+    first.index(make_documents(0, 3))
     with Collection.open(str(tmp_path / "c")) as second:
         first.close()
         assert [r.id for r in second.search("word2", lang="en").results] == ["d2"]
-        second.index(documents(3, 6))  # it may write now
+        second.index(make_documents(3, 6))  # it may write now
     with Collection.open(str(tmp_path / "c")) as third:
         assert third.count() == 6
         assert [r.id for r in third.search("word5", lang="en").results] == ["d5"]
 
 
-def test_a_second_writer_is_refused_in_words_and_harms_nothing(tmp_path, monkeypatch):
+def test_a_second_writer_is_refused_and_harms_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(shared, "WRITER_TIMEOUT", 0.1)
     with Collection.create(str(tmp_path / "c")) as first:
-        first.index(documents(0, 3))
+        first.index(make_documents(0, 3))
         with Collection.open(str(tmp_path / "c")) as second:
             with pytest.raises(StoreError, match=r"is in use by another process .* alone may write"):
-                second.index(documents(3, 6))
+                second.index(make_documents(3, 6))
             assert second.count() == 3
-        first.index(documents(3, 4))
+        first.index(make_documents(3, 4))
     with Collection.open(str(tmp_path / "c")) as third:
         assert third.count() == 4
 
 
-def test_a_writer_that_waited_knows_what_was_written_before_it(tmp_path):
+def test_a_writer_that_waited_starts_from_the_statistics_of_the_first(tmp_path):
     """Two writers in turn: statistics of the second start from those of the first."""
     first = Collection.create(str(tmp_path / "c"))
     second = Collection.open(str(tmp_path / "c"))
-    first.index(documents(0, 3))
+    first.index(make_documents(0, 3))
     first.close()
-    second.index(documents(3, 5))
+    second.index(make_documents(3, 5))
     assert second.state.index.statistics.documents("text", "en") == 5
     second.close()
 
 
-def test_a_killed_host_is_no_obstacle(tmp_path):
+def test_a_reader_survives_the_kill_of_the_owner(tmp_path):
     code = (
         "import sys, time\nfrom paragloss.collection import Collection\nfrom paragloss.types import Document\n"
         "engine = Collection.create(sys.argv[1])\nengine.index([Document('a', 'alpha', 'en')])\n"
@@ -120,29 +120,29 @@ def test_a_killed_host_is_no_obstacle(tmp_path):
         assert [r.id for r in reader.search("alpha", lang="en").results] == ["a"]
 
 
-def test_many_threads_ask_while_one_process_writes(tmp_path):
+def test_threads_can_search_while_another_process_writes(tmp_path):
     wrong = []
     with Collection.create(str(tmp_path / "c")) as writer:
-        writer.index(documents(0, 20))
+        writer.index(make_documents(0, 20))
 
         def read():
             with Collection.open(str(tmp_path / "c")) as reader:
                 for _ in range(20):
-                    found = reader.search("word3", lang="en", k=1).results
-                    if [r.id for r in found] != ["d3"]:
-                        wrong.append(found)
+                    results = reader.search("word3", lang="en", k=1).results
+                    if [r.id for r in results] != ["d3"]:
+                        wrong.append(results)
 
         threads = [threading.Thread(target=read) for _ in range(4)]
         for thread in threads:
             thread.start()
         for start in range(20, 200, 20):
-            writer.index(documents(start, start + 20))
+            writer.index(make_documents(start, start + 20))
         for thread in threads:
             thread.join()
     assert not wrong
 
 
-def test_questions_that_write_are_not_answered(tmp_path):
+def test_the_owner_refuses_requests_that_write(tmp_path):
     with create_store(tmp_path / "c", dense={}, sparse=["terms"]), open_store(tmp_path / "c") as shared:
         assert isinstance(shared, SharedStore)
         link = connect_to_owner(tmp_path / "c")

@@ -15,11 +15,11 @@ from paragloss.stores import create_store, open_store
 from paragloss.types import Document, Hit, Range, Record, SparseVector
 
 
-def row(*values: float) -> np.ndarray:
+def make_row(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-def sparse(entries: dict[int, float]) -> SparseVector:
+def make_sparse(entries: dict[int, float]) -> SparseVector:
     ids = sorted(entries)
     return SparseVector(np.array(ids, np.uint32), np.array([entries[i] for i in ids], np.float32))
 
@@ -33,19 +33,19 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(location):
-    with create_store(location, dense={"meaning": 3}, sparse=["terms"]) as opened:
-        yield opened
+    with create_store(location, dense={"meaning": 3}, sparse=["terms"]) as new_store:
+        yield new_store
 
 
-def record(id: str, *, lang: str = "en", dense=None, terms=None, **parts) -> Record:
+def make_record(id: str, *, lang: str = "en", dense=None, terms=None, **parts) -> Record:
     return Record(
         Document(id, parts.pop("text", f"text of {id}"), lang, **parts),
-        {} if dense is None else {"meaning": row(*dense)},
-        {} if terms is None else {"terms": sparse(terms)},
+        {} if dense is None else {"meaning": make_row(*dense)},
+        {} if terms is None else {"terms": make_sparse(terms)},
     )
 
 
-FULL = record(
+FULL = make_record(
     "ü/1",
     lang="zh",
     dense=(1, 2, 3),
@@ -57,18 +57,18 @@ FULL = record(
 )
 
 
-def test_what_goes_in_comes_out(store):
+def test_a_document_is_read_as_it_was_written(store):
     store.add([FULL])
-    found, missing = store.get(["ü/1", "other"], vectors=True)
+    stored, missing = store.get(["ü/1", "other"], vectors=True)
     assert missing is None
-    assert found.document == FULL.document
-    np.testing.assert_array_equal(found.dense["meaning"], FULL.dense["meaning"])
-    np.testing.assert_array_equal(found.sparse["terms"].indices, FULL.sparse["terms"].indices)
-    np.testing.assert_array_equal(found.sparse["terms"].values, FULL.sparse["terms"].values)
-    assert found.dense["meaning"].dtype == found.sparse["terms"].values.dtype == np.float32
+    assert stored.document == FULL.document
+    np.testing.assert_array_equal(stored.dense["meaning"], FULL.dense["meaning"])
+    np.testing.assert_array_equal(stored.sparse["terms"].indices, FULL.sparse["terms"].indices)
+    np.testing.assert_array_equal(stored.sparse["terms"].values, FULL.sparse["terms"].values)
+    assert stored.dense["meaning"].dtype == stored.sparse["terms"].values.dtype == np.float32
 
 
-def test_vectors_come_when_asked_for(store):
+def test_vectors_are_read_on_request_only(store):
     store.add([FULL])
     (bare,), (named,) = store.get(["ü/1"]), store.get(["ü/1"], vectors=["terms"])
     assert (dict(bare.dense), dict(bare.sparse)) == ({}, {})
@@ -79,50 +79,54 @@ def test_vectors_come_when_asked_for(store):
 
 def test_without_its_text_a_document_still_has_its_language_title_and_metadata(store):
     store.add([FULL])
-    (found,) = store.get(["ü/1"], vectors=["terms"], text=False)
-    (alone, missing) = store.get(["ü/1", "other"], text=False)
-    assert found.document == alone.document == FULL.document._replace(text="", fields={})
+    (with_vectors,) = store.get(["ü/1"], vectors=["terms"], text=False)
+    (without_vectors, missing) = store.get(["ü/1", "other"], text=False)
+    assert with_vectors.document == without_vectors.document == FULL.document._replace(text="", fields={})
     assert missing is None
-    np.testing.assert_array_equal(found.sparse["terms"].values, FULL.sparse["terms"].values)
+    np.testing.assert_array_equal(with_vectors.sparse["terms"].values, FULL.sparse["terms"].values)
 
 
 def test_adding_again_replaces_the_whole_document(store):
     store.add([FULL])
     assert store.get(["ü/1"], text=False)[0].document.lang == "zh"
-    store.add([record("ü/1", lang="de", text="neu")])
+    store.add([make_record("ü/1", lang="de", text="neu")])
     assert store.get(["ü/1"], text=False)[0].document == Document("ü/1", "", "de")
-    (found,) = store.get(["ü/1"], vectors=True)
-    assert found.document == Document("ü/1", "neu", "de")
-    assert (dict(found.dense), dict(found.sparse)) == ({}, {})
+    (stored,) = store.get(["ü/1"], vectors=True)
+    assert stored.document == Document("ü/1", "neu", "de")
+    assert (dict(stored.dense), dict(stored.sparse)) == ({}, {})
     assert (store.count(), store.count({"lang": ["zh"]})) == (1, 0)
 
 
-def test_deleting_counts_what_was_there(store):
-    store.add([record("a", terms={1: 1}), record("b", terms={1: 1})])
+def test_deleting_counts_existing_documents(store):
+    store.add([make_record("a", terms={1: 1}), make_record("b", terms={1: 1})])
     assert store.delete(["a", "a", "nothing"]) == 1
     assert store.delete([]) == 0
     assert store.get(["a"]) == [None]
-    assert store.search_sparse("terms", [sparse({1: 1})], 5) == [[Hit("b", 1.0)]]
+    assert store.search_sparse("terms", [make_sparse({1: 1})], 5) == [[Hit("b", 1.0)]]
 
 
 def test_one_vector_can_be_replaced(store):
-    store.add([record("a", dense=(1, 0, 0), terms={1: 1})])
+    store.add([make_record("a", dense=(1, 0, 0), terms={1: 1})])
     [(points, rows)] = store.scroll_sparse("terms")
     assert (rows.indices.tolist(), rows.values.tolist()) == ([1], [1])
-    store.add([record("b", terms={1: 1})])
-    store.update_sparse("terms", points, [sparse({2: 0.5})])
+    store.add([make_record("b", terms={1: 1})])
+    store.update_sparse("terms", points, [make_sparse({2: 0.5})])
     store.update_dense("meaning", ["b"], np.array([[0, 1, 0]], np.float32))
     a, b = store.get(["a", "b"], vectors=True)
     assert a.sparse["terms"].indices.tolist() == [2]
     assert a.dense["meaning"].tolist() == [1, 0, 0]
     assert b.dense["meaning"].tolist() == [0, 1, 0]
-    assert store.search_sparse("terms", [sparse({1: 1, 2: 1})], 5) == [[Hit("b", 1.0), Hit("a", 0.5)]]
+    assert store.search_sparse("terms", [make_sparse({1: 1, 2: 1})], 5) == [[Hit("b", 1.0), Hit("a", 0.5)]]
 
 
 def test_dense_search_is_a_dot_product(store):
     store.add(
-        [record("far", dense=(0, 0, 1)), record("near", dense=(4, 0, 0)), record("against", dense=(-1, 0, 0))]
-        + [record("without")]
+        [
+            make_record("far", dense=(0, 0, 1)),
+            make_record("near", dense=(4, 0, 0)),
+            make_record("against", dense=(-1, 0, 0)),
+        ]
+        + [make_record("without")]
     )
     first, second = store.search_dense("meaning", np.array([[1, 0, 0.5], [0, 0, 2]], np.float32), 2)
     assert first == [Hit("near", 4.0), Hit("far", 0.5)]
@@ -131,25 +135,34 @@ def test_dense_search_is_a_dot_product(store):
     assert [hit.id for hit in everything] == ["near", "far", "against"]
 
 
-def test_documents_that_are_named_are_scored_and_no_others(store):
-    store.add([record(id, dense=(i, 1, 0)) for i, id in enumerate("abcd")] + [record("without")])
-    one = np.array([[1, 0, 0]], np.float32)
-    (found,) = store.search_dense("meaning", one, 4, exact=True, candidate_ids=["b", "d", "without", "nobody"])
-    assert found == [Hit("d", 3.0), Hit("b", 1.0)]
-    assert store.search_dense("meaning", one, 4, exact=True, candidate_ids=[]) == [[]]
+def test_a_search_can_be_limited_to_candidate_ids(store):
+    store.add([make_record(id, dense=(i, 1, 0)) for i, id in enumerate("abcd")] + [make_record("without")])
+    query = np.array([[1, 0, 0]], np.float32)
+    (hits,) = store.search_dense("meaning", query, 4, exact=True, candidate_ids=["b", "d", "without", "nobody"])
+    assert hits == [Hit("d", 3.0), Hit("b", 1.0)]
+    assert store.search_dense("meaning", query, 4, exact=True, candidate_ids=[]) == [[]]
 
 
 def test_sparse_search_finds_only_documents_that_share_a_term(store):
-    store.add([record("a", terms={1: 2, 9: 1}), record("b", terms={9: 3}), record("c", terms={5: 1}), record("d")])
-    both, none, empty = store.search_sparse("terms", [sparse({1: 1, 9: 0.5}), sparse({77: 1}), sparse({})], 10)
-    assert both == [Hit("a", 2.5), Hit("b", 1.5)]
+    store.add(
+        [
+            make_record("a", terms={1: 2, 9: 1}),
+            make_record("b", terms={9: 3}),
+            make_record("c", terms={5: 1}),
+            make_record("d"),
+        ]
+    )
+    hits, none, empty = store.search_sparse(
+        "terms", [make_sparse({1: 1, 9: 0.5}), make_sparse({77: 1}), make_sparse({})], 10
+    )
+    assert hits == [Hit("a", 2.5), Hit("b", 1.5)]
     assert none == empty == []
 
 
 def test_ties_are_broken_by_id_however_many(store):
     ids = [f"d{i:03}" for i in range(300)]
-    store.add([record(id, dense=(1, 0, 0), terms={1: 1}) for id in reversed(ids)])
-    assert [hit.id for hit in store.search_sparse("terms", [sparse({1: 1})], 4)[0]] == ids[:4]
+    store.add([make_record(id, dense=(1, 0, 0), terms={1: 1}) for id in reversed(ids)])
+    assert [hit.id for hit in store.search_sparse("terms", [make_sparse({1: 1})], 4)[0]] == ids[:4]
     assert [hit.id for hit in store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 4)[0]] == ids[:4]
 
 
@@ -174,32 +187,32 @@ def test_ties_are_broken_by_id_however_many(store):
         (None, "abcd"),
     ],
 )
-def test_filters(store, where, expected):
+def test_filters_select_by_language_and_metadata(store, where, expected):
     store.add(
         [
-            record("a", terms={1: 4}, dense=(4, 0, 0), meta={"year": 1999, "open": True, "tags": ["x", "z"]}),
-            record("b", terms={1: 3}, dense=(3, 0, 0), lang="de", meta={"year": "1999", "open": False}),
-            record("c", terms={1: 2}, dense=(2, 0, 0), lang="fr", meta={"year": 1999, "tags": "x"}),
-            record("d", terms={1: 1}, dense=(1, 0, 0), lang="de", meta={"two words": "y"}),
+            make_record("a", terms={1: 4}, dense=(4, 0, 0), meta={"year": 1999, "open": True, "tags": ["x", "z"]}),
+            make_record("b", terms={1: 3}, dense=(3, 0, 0), lang="de", meta={"year": "1999", "open": False}),
+            make_record("c", terms={1: 2}, dense=(2, 0, 0), lang="fr", meta={"year": 1999, "tags": "x"}),
+            make_record("d", terms={1: 1}, dense=(1, 0, 0), lang="de", meta={"two words": "y"}),
         ]
     )
     assert store.count(where) == len(expected)
-    assert "".join(hit.id for hit in store.search_sparse("terms", [sparse({1: 1})], 9, where)[0]) == expected
+    assert "".join(hit.id for hit in store.search_sparse("terms", [make_sparse({1: 1})], 9, where)[0]) == expected
     dense = store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 9, where)[0]
     assert "".join(hit.id for hit in dense) == expected
-    scrolled = [record.document.id for batch in store.scroll(where, batch=2) for record in batch]
+    scrolled = [stored.document.id for batch in store.scroll(where, batch=2) for stored in batch]
     assert "".join(sorted(scrolled)) == expected
 
 
 def test_a_field_indexed_for_one_kind_of_value_still_matches_the_other(store):
-    store.add([record("a", meta={"year": 1}), record("b", meta={"year": "1"})])
+    store.add([make_record("a", meta={"year": 1}), make_record("b", meta={"year": "1"})])
     assert [store.count({"meta.year": [value]}) for value in (1, "1", 1, "1")] == [1, 1, 1, 1]
-    store.add([record("c", meta={"year": 1}), record("d", meta={"year": "1"})])
+    store.add([make_record("c", meta={"year": 1}), make_record("d", meta={"year": "1"})])
     assert [store.count({"meta.year": [value]}) for value in (1, "1")] == [2, 2]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("condition", "expected"),
     [
         (Range(low=1999), "abc"),
         (Range(low=1999, low_open=True), "c"),
@@ -211,35 +224,35 @@ def test_a_field_indexed_for_one_kind_of_value_still_matches_the_other(store):
         (Range(low=parse_number("2024-05-02")), "f"),
     ],
 )
-def test_ranges_of_numbers_also_of_those_written_as_text(store, wanted, expected):
+def test_ranges_of_numbers_also_of_those_written_as_text(store, condition, expected):
     years = {"a": 1999, "b": "1999", "c": [2000, 2001], "d": 1998.5, "e": "01999", "f": "2024-05-02", "g": "2024-05-01"}
     field = {id: "date" if id in "fg" else "year" for id in years}
-    store.add([record(id, meta={field[id]: value}) for id, value in years.items()])
-    found = store.scroll({"meta.date" if expected == "f" else "meta.year": [wanted]})
-    names = "".join(sorted(r.document.id for batch in found for r in batch))
+    store.add([make_record(id, meta={field[id]: value}) for id, value in years.items()])
+    batches = store.scroll({"meta.date" if expected == "f" else "meta.year": [condition]})
+    names = "".join(sorted(r.document.id for batch in batches for r in batch))
     assert names == expected
 
 
-def test_a_number_that_the_engine_can_not_keep_is_refused(store):
+def test_a_number_of_more_than_64_bits_is_refused(store):
     with pytest.raises(StoreError, match="more than 64 bits"):
-        store.add([record("a", meta={"n": 10**400})])
+        store.add([make_record("a", meta={"n": 10**400})])
 
 
 @pytest.mark.parametrize("where", [{"title": ["x"]}, {"lang": "en"}, {'meta.a"b': ["x"]}])
-def test_filters_that_make_no_sense(store, where):
+def test_a_malformed_filter_is_an_error(store, where):
     with pytest.raises(StoreError, match="filter"):
         store.count(where)
 
 
-def test_scroll_sees_every_document_once(store):
-    store.add([record(f"d{i}", terms={1: 1}) for i in range(57)])
+def test_scroll_yields_every_document_once(store):
+    store.add([make_record(f"d{i}", terms={1: 1}) for i in range(57)])
     batches = list(store.scroll(batch=10, vectors=["terms"]))
     assert {len(batch) for batch in batches} == {10, 7}
     assert sorted(r.document.id for batch in batches for r in batch) == sorted(f"d{i}" for i in range(57))
     assert all(r.sparse["terms"].indices.tolist() == [1] for batch in batches for r in batch)
 
 
-def test_blobs(store):
+def test_blobs_are_written_and_replaced(store):
     assert store.read_blob("statistics") is None
     for data in (b"", b"\x00\xff" * 10, np.random.default_rng(0).bytes(13_000_000), b"short again"):
         store.write_blob("statistics", data)
@@ -248,59 +261,62 @@ def test_blobs(store):
         store.write_blob("../x", b"")
 
 
-def test_everything_is_there_after_closing_and_opening(location):
+def test_a_reopened_store_has_all_its_documents(location):
     with create_store(location, dense={"meaning": 3}, sparse=["terms"]) as store:
-        store.add([FULL, record("b", terms={1: 1})])
+        store.add([FULL, make_record("b", terms={1: 1})])
         store.write_blob("x", b"y")
     with open_store(location) as store:
         assert store.get(["ü/1"])[0].document == FULL.document
-        assert store.search_sparse("terms", [sparse({1: 1})], 3) == [[Hit("b", 1.0)]]
+        assert store.search_sparse("terms", [make_sparse({1: 1})], 3) == [[Hit("b", 1.0)]]
         assert store.read_blob("x") == b"y"
         assert (dict(store.dense), store.sparse) == ({"meaning": 3}, ("terms",))
 
 
-def test_a_batch_larger_than_one_request(store):
-    store.add([record(f"d{i}", text="x" * 30_000, dense=(i, 1, 1)) for i in range(1200)])
+def test_a_batch_may_be_larger_than_one_request(store):
+    store.add([make_record(f"d{i}", text="x" * 30_000, dense=(i, 1, 1)) for i in range(1200)])
     store.optimize()
     assert store.count() == 1200
     assert store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 1)[0] == [Hit("d1199", 1199.0)]
 
 
-UNORDERED = SparseVector(np.array([2, 1], np.uint32), row(1, 1))
+UNORDERED = SparseVector(np.array([2, 1], np.uint32), make_row(1, 1))
 
 
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (lambda: record("a", dense=(1, 2)), r"'a': vector 'meaning' has shape \(2,\), this collection keeps \(3,\)"),
-        (lambda: record("a", dense=(1, 2, float("nan"))), "not finite"),
-        (lambda: Record(Document("a", "", "en"), {"other": row(1)}), "keeps no vector 'other'"),
+        (
+            lambda: make_record("a", dense=(1, 2)),
+            r"'a': vector 'meaning' has shape \(2,\), this collection keeps \(3,\)",
+        ),
+        (lambda: make_record("a", dense=(1, 2, float("nan"))), "not finite"),
+        (lambda: Record(Document("a", "", "en"), {"other": make_row(1)}), "keeps no vector 'other'"),
         (lambda: Record(Document("a", "", "en"), {}, {"terms": UNORDERED}), "ascend"),
-        (lambda: record("a", text="\ud800"), "surrogate"),
-        (lambda: record("a", title="\ud800"), "surrogate"),
-        (lambda: record("a", meta={"x": object()}), "'a': meta takes what JSON can hold"),
-        (lambda: record("a", meta={"x": float("inf")}), "'a': meta takes what JSON can hold"),
+        (lambda: make_record("a", text="\ud800"), "surrogate"),
+        (lambda: make_record("a", title="\ud800"), "surrogate"),
+        (lambda: make_record("a", meta={"x": object()}), "'a': meta takes what JSON can hold"),
+        (lambda: make_record("a", meta={"x": float("inf")}), "'a': meta takes what JSON can hold"),
     ],
 )
-def test_what_can_not_be_kept_is_refused_whole(store, bad: Callable[[], Record], message):
+def test_a_batch_with_an_invalid_record_is_refused_as_a_whole(store, bad: Callable[[], Record], message):
     with pytest.raises(StoreError, match=message):
-        store.add([record("good"), bad()])
+        store.add([make_record("good"), bad()])
     assert store.count() == 0
 
 
-def test_wrong_searches_are_refused(store):
+def test_searches_of_wrong_vectors_are_errors(store):
     with pytest.raises(StoreError, match="'meaning' takes 1 finite rows of 3; got"):
         store.search_dense("meaning", np.ones((1, 4), np.float32), 1)
     with pytest.raises(StoreError, match="keeps no vector 'nope'"):
-        store.search_sparse("nope", [sparse({1: 1})], 1)
+        store.search_sparse("nope", [make_sparse({1: 1})], 1)
 
 
-def test_a_collection_is_not_made_twice(location, store):
+def test_a_collection_cannot_be_created_twice(location, store):
     with pytest.raises(StoreError, match="choose another"):
         create_store(location, dense={}, sparse=["terms"])
 
 
-def test_vectors_need_names_of_their_own(location):
+def test_vectors_need_distinct_names_and_a_dimension(location):
     with pytest.raises(StoreError, match="its own name"):
         create_store(location, dense={"x": 3}, sparse=["x"])
     with pytest.raises(StoreError, match="0 dimensions"):
@@ -313,33 +329,33 @@ def test_vectors_need_names_of_their_own(location):
 @pytest.fixture(params=["float32", "float16", "int8"])
 def passages(request, location):
     schema = {"dense": {"meaning": 3}, "multivectors": ["meaning"], "precision": {"meaning": request.param}}
-    with create_store(location, sparse=[], **schema) as opened:
-        yield opened
+    with create_store(location, sparse=[], **schema) as new_store:
+        yield new_store
 
 
-def long(id: str, *rows: tuple[float, float, float]) -> Record:
+def make_passages(id: str, *rows: tuple[float, float, float]) -> Record:
     return Record(Document(id, f"text of {id}", "en"), {"meaning": np.array(rows, np.float32)})
 
 
-def test_a_document_counts_as_its_best_passage(passages, location):
-    passages.add([long("two", (1, 0, 0), (0, 1, 0)), long("one", (0.5, 0.5, 0))])
+def test_a_document_scores_as_its_best_passage(passages, location):
+    passages.add([make_passages("two", (1, 0, 0), (0, 1, 0)), make_passages("one", (0.5, 0.5, 0))])
     query = np.array([[0, 1, 0]], np.float32)
     assert passages.search_dense("meaning", query, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
-    (found,) = passages.get(["two"], vectors=True)
-    np.testing.assert_array_equal(found.dense["meaning"], [[1, 0, 0], [0, 1, 0]])
+    (stored,) = passages.get(["two"], vectors=True)
+    np.testing.assert_array_equal(stored.dense["meaning"], [[1, 0, 0], [0, 1, 0]])
     passages.optimize()
     assert passages.search_dense("meaning", query, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
     passages.close()
-    with open_store(location) as again:
-        assert again.search_dense("meaning", query, 1) == [[Hit("two", 1.0)]]
+    with open_store(location) as reopened:
+        assert reopened.search_dense("meaning", query, 1) == [[Hit("two", 1.0)]]
         with pytest.raises(StoreError, match=r"'meaning' has shape \(3,\), this collection keeps \(rows, 3\)"):
-            again.add([Record(Document("flat", "text", "en"), {"meaning": row(1, 0, 0)})])
+            reopened.add([Record(Document("flat", "text", "en"), {"meaning": make_row(1, 0, 0)})])
 
 
-def test_documents_that_lack_a_vector_can_be_found_and_given_one(store, location):
-    store.add([record("has", dense=(1, 0, 0)), record("lacks"), record("lacks too", lang="fr")])
+def test_documents_without_a_vector_can_be_found_and_given_one(store, location):
+    store.add([make_record("has", dense=(1, 0, 0)), make_record("lacks"), make_record("lacks too", lang="fr")])
     assert store.count(without_vector="meaning") == 2
-    assert [r.document.id for some in store.scroll({"lang": ["fr"]}, without_vector="meaning") for r in some] == [
+    assert [r.document.id for batch in store.scroll({"lang": ["fr"]}, without_vector="meaning") for r in batch] == [
         "lacks too"
     ]
     if str(location).startswith("http"):  # the newest server that can be had for tests is 1.16
@@ -353,56 +369,68 @@ def test_documents_that_lack_a_vector_can_be_found_and_given_one(store, location
     assert store.search_dense("passages", np.array([[0, 1]], np.float32), 3) == [[Hit("has", 1.0), Hit("lacks", 1.0)]]
 
 
-def test_a_precision_nobody_knows_is_refused(location):
+def test_an_unknown_precision_is_refused(location):
     with pytest.raises(StoreError, match="can't be kept as 'int4'; there are float32, float16, int8"):
         create_store(location, dense={"meaning": 3}, sparse=[], precision={"meaning": "int4"})
 
 
-def test_packed_vectors_come_in_the_order_asked_for(store):
-    store.add([record("a", terms={3: 1.0, 9: 2.0}), record("b", lang="fr"), record("c", lang="de", terms={1: 0.5})])
+def test_sparse_vectors_are_read_in_the_order_of_their_ids(store):
+    store.add(
+        [
+            make_record("a", terms={3: 1.0, 9: 2.0}),
+            make_record("b", lang="fr"),
+            make_record("c", lang="de", terms={1: 0.5}),
+        ]
+    )
     langs, rows = store.read_sparse("terms", ["c", "gone", "a", "b"])
     assert langs == ["de", "", "en", "fr"]
     assert rows.sizes.tolist() == [1, 0, 2, 0]
     assert (rows.indices.tolist(), rows.values.tolist()) == ([1, 3, 9], [0.5, 1.0, 2.0])
 
 
-def test_what_is_found_is_read_with_it_once(store):
-    store.add([record(f"d{i}", lang="de" if i % 2 else "en", terms={3: 1.0 + i, 9: 2.0}) for i in range(6)])
-    looked = store.search_and_read(
-        "terms", [sparse({3: 1.0}), sparse({9: 1.0}), sparse({4: 1.0})], 2, {"lang": ["en", "de"]}
+def test_search_and_read_returns_each_candidate_once_with_its_vector(store):
+    store.add([make_record(f"d{i}", lang="de" if i % 2 else "en", terms={3: 1.0 + i, 9: 2.0}) for i in range(6)])
+    candidates = store.search_and_read(
+        "terms", [make_sparse({3: 1.0}), make_sparse({9: 1.0}), make_sparse({4: 1.0})], 2, {"lang": ["en", "de"]}
     )
-    assert [{looked.ids[i] for i in each} for each in looked.row_numbers] == [{"d5", "d4"}, {"d0", "d1"}, set()]
-    assert sorted(zip(looked.ids, looked.langs, strict=True)) == [
+    assert [{candidates.ids[i] for i in rows_of_query} for rows_of_query in candidates.row_numbers] == [
+        {"d5", "d4"},
+        {"d0", "d1"},
+        set(),
+    ]
+    assert sorted(zip(candidates.ids, candidates.langs, strict=True)) == [
         ("d0", "en"),
         ("d1", "de"),
         ("d4", "en"),
         ("d5", "de"),
     ]
-    ends = np.cumsum(looked.rows.sizes)
-    values = {id: looked.rows.values[end - 2 : end].tolist() for id, end in zip(looked.ids, ends, strict=True)}
+    row_ends = np.cumsum(candidates.rows.sizes)
+    values = {
+        id: candidates.rows.values[end - 2 : end].tolist() for id, end in zip(candidates.ids, row_ends, strict=True)
+    }
     assert values == {f"d{i}": [1.0 + i, 2.0] for i in (0, 1, 4, 5)}
 
 
-def test_a_document_in_another_language_is_read_in_that(store):
+def test_a_changed_language_is_read_after_a_write(store):
     """Languages of documents that were read are remembered: what is written must be forgotten."""
-    store.add([record("a", terms={3: 1.0})])
+    store.add([make_record("a", terms={3: 1.0})])
     assert store.read_sparse("terms", ["a"])[0] == ["en"]
-    store.add([record("a", lang="fr", terms={4: 1.0})])
+    store.add([make_record("a", lang="fr", terms={4: 1.0})])
     assert store.read_sparse("terms", ["a"])[0] == ["fr"]
     store.delete(["a"])
     assert store.read_sparse("terms", ["a"])[0] == [""]
-    store.add([record("a", lang="de", terms={4: 1.0})])
+    store.add([make_record("a", lang="de", terms={4: 1.0})])
     assert store.read_sparse("terms", ["a"])[0] == ["de"]
 
 
-def test_vectors_that_were_read_are_read_anew_once_they_changed(store):
+def test_changed_vectors_are_read_after_a_write(store):
     def terms():
         rows = store.read_sparse("terms", ["a"])[1]
         return dict(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
 
-    store.add([record("a", terms={3: 1.0})])
+    store.add([make_record("a", terms={3: 1.0})])
     assert terms() == terms() == {3: 1.0}
-    store.add([record("a", terms={4: 2.0})])
+    store.add([make_record("a", terms={4: 2.0})])
     assert terms() == {4: 2.0}
     [(points, _)] = store.scroll_sparse("terms")
     store.update_sparse("terms", points, [SparseVector(np.array([5], np.uint32), np.array([0.5], np.float32))])
@@ -411,7 +439,7 @@ def test_vectors_that_were_read_are_read_anew_once_they_changed(store):
     assert terms() == {}
 
 
-def test_names_of_blobs(store):
+def test_the_version_of_a_blob_changes_when_it_is_written(store):
     store.write_blob("one", b"1")
     store.write_blob("two", b"2")
     before = store.blob_versions()
@@ -421,10 +449,12 @@ def test_names_of_blobs(store):
     assert store.blob_versions()["one"] == before["one"]
 
 
-def test_several_questions_have_their_answers_in_order(store):
-    store.add([record("a", dense=(1, 0, 0)), record("b", dense=(0, 1, 0), lang="fr")])
-    asks = [lambda i=i: store.search_dense("meaning", np.eye(3, dtype=np.float32)[[i]], 1)[0][0].id for i in (1, 0, 1)]
-    assert store.run_concurrently(asks) == ["b", "a", "b"]
+def test_concurrent_requests_return_in_order(store):
+    store.add([make_record("a", dense=(1, 0, 0)), make_record("b", dense=(0, 1, 0), lang="fr")])
+    searches = [
+        lambda i=i: store.search_dense("meaning", np.eye(3, dtype=np.float32)[[i]], 1)[0][0].id for i in (1, 0, 1)
+    ]
+    assert store.run_concurrently(searches) == ["b", "a", "b"]
     assert store.run_concurrently([]) == []
     with pytest.raises(StoreError):
-        store.run_concurrently([asks[0], lambda: store.search_dense("other", np.eye(3, dtype=np.float32), 1)])
+        store.run_concurrently([searches[0], lambda: store.search_dense("other", np.eye(3, dtype=np.float32), 1)])

@@ -16,33 +16,33 @@ from paragloss.types import Document
 SIZE = 40
 
 
-def words(lang):
+def unstemmed_analyzer(lang):
     return analyzer(lang, stem=False, stop=False)
 
 
-def text(rng):
+def make_text(rng):
     return " ".join(f"w{min(int(rng.paretovariate(0.8)), 500)}" for _ in range(rng.randint(1, 60)))
 
 
-def say(what, batch):
-    sys.stdout.write(f"{what} {batch}\n")
+def report(action, batch):
+    sys.stdout.write(f"{action} {batch}\n")
     sys.stdout.flush()
 
 
 def main(folder, seed):
     rng = random.Random(seed)
     with EmbeddedStore.open(folder) as store:
-        index = TermIndex.open(store, analyze=words)
+        index = TermIndex.open(store, analyze=unstemmed_analyzer)
         batch = 1 + max((int(r.document.id.split(":")[0]) for b in store.scroll() for r in b), default=-1)
         while True:
-            documents = [Document(f"{batch}:{i}", text(rng), rng.choice(("en", "de"))) for i in range(SIZE)]
+            documents = [Document(f"{batch}:{i}", make_text(rng), rng.choice(("en", "de"))) for i in range(SIZE)]
             if batch:
-                documents += [Document(f"{batch - 1}:{i}", text(rng), "fr") for i in range(5)]
+                documents += [Document(f"{batch - 1}:{i}", make_text(rng), "fr") for i in range(5)]
             index.add(documents, {"m": np.ones((len(documents), 16), np.float32)})
-            say("added", batch)
+            report("added", batch)
             if batch % 3 == 0:
                 index.delete([f"{batch}:{SIZE - 1}"])
-                say("deleted", batch)
+                report("deleted", batch)
             if batch % 5 == 0:
                 index.commit()
             if batch % 7 == 0:

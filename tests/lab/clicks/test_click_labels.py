@@ -29,22 +29,22 @@ def test_pairs_differ_by_more_than_asked():
     assert [pair[1:3] for pair in pairs({"x": {"b": 1, "a": 1, "c": 0}})] == [("a", "c"), ("b", "c")]
 
 
-def test_judgments_keep_what_is_at_hand():
+def test_judgments_keep_documents_that_exist():
     documents = {"a": Document("a", "text", "de")}
-    found = judged({"x": {"a": 2, "b": 1}, "z": {"b": 1}, "y": {"a": 0}}, documents, "de")
-    assert found.queries == [Query("q1", "x", "de"), Query("q3", "y", "de")]
-    assert found.qrels == {"q1": {"a": 2}, "q3": {"a": 0}}
+    judgments = judged({"x": {"a": 2, "b": 1}, "z": {"b": 1}, "y": {"a": 0}}, documents, "de")
+    assert judgments.queries == [Query("q1", "x", "de"), Query("q3", "y", "de")]
+    assert judgments.qrels == {"q1": {"a": 2}, "q3": {"a": 0}}
     with pytest.raises(InputError, match="none of the documents"):
         judged({"x": {"b": 1}}, documents, "de")
 
 
-def test_queries_are_told_apart_by_how_often_they_are_asked():
-    often, twice, once = ([Session(query, (), ())] * n for query, n in [("often", 3), ("twice", 2), ("once", 1)])
-    log = once + often + twice
+def test_queries_are_selected_by_their_frequency():
+    frequent, repeated, rare = ([Session(query, (), ())] * n for query, n in [("often", 3), ("twice", 2), ("once", 1)])
+    log = rare + frequent + repeated
     assert asked(log) == log
-    assert asked(log, least=2) == often + twice
-    assert asked(log, below=3) == once + twice
-    assert asked(log, least=2, below=3) == twice
+    assert asked(log, least=2) == frequent + repeated
+    assert asked(log, below=3) == rare + repeated
+    assert asked(log, least=2, below=3) == repeated
     assert asked([], least=2) == []
     with pytest.raises(InputError, match=r"^no query is asked 4 times or more; the commonest is asked 3 times$"):
         asked(log, least=4)

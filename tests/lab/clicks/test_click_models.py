@@ -12,49 +12,49 @@ from paragloss.lab.clicks import dctr, first_clicks, raw, simulate, tacm
 from paragloss.lab.clicks.log_files import Click, Session
 
 
-def session(shown, *clicks, query="q"):
-    return Session(query, tuple(shown), tuple(Click(*c) if isinstance(c, tuple) else Click(c) for c in clicks))
+def make_session(doc_ids, *clicks, query="q"):
+    return Session(query, tuple(doc_ids), tuple(Click(*c) if isinstance(c, tuple) else Click(c) for c in clicks))
 
 
 def test_click_through_rate_counts_sessions_and_starts_at_one_half():
-    log = [session("ab", "a"), session("ab", "a", "b"), session("ba", "a", "a"), session("ab")]
+    log = [make_session("ab", "a"), make_session("ab", "a", "b"), make_session("ba", "a", "a"), make_session("ab")]
     # a: opened in 3 of 4 sessions, (3 + 1) / (4 + 2); b: in 1 of 4, (1 + 1) / (4 + 2).
     assert dctr(log) == {"q": {"a": pytest.approx(4 / 6), "b": pytest.approx(2 / 6)}}
 
 
 def test_a_log_that_does_not_say_what_was_shown_still_has_rates():
-    log = [session("", "a"), session("", "a"), session("", "b")]
+    log = [make_session("", "a"), make_session("", "a"), make_session("", "b")]
     # All three sessions are taken to have shown a and b.
     assert dctr(log)["q"] == {"a": pytest.approx(3 / 5), "b": pytest.approx(2 / 5)}
 
 
 def test_raw_takes_only_sessions_with_one_document_opened():
-    log = [session("abc", "b"), session("abc", "b", "b"), session("abc", "a", "b"), session("abc")]
+    log = [make_session("abc", "b"), make_session("abc", "b", "b"), make_session("abc", "a", "b"), make_session("abc")]
     assert raw(log) == {"q": {"b": 2.0}}
     assert first_clicks(log) == {"q": {"b": 2.0, "a": 1.0}}
 
 
 def test_one_round_of_tacm_without_a_click():
-    model = tacm([session("a")], rounds=1)
+    model = tacm([make_session("a")], rounds=1)
     # Attraction and examination start at 1/2. Not opened: attractive but not seen 1/2 * 1/2 of 3/4, so 1/3.
     assert model.attraction["q"]["a"] == pytest.approx(1 / 3)  # two trials more, at the average of 1/3
     assert model.examination[0, 1] == pytest.approx((1 / 3 + 1) / (1 + 2))  # two trials more, at 1/2
 
 
 def test_tacm_with_a_click_and_no_rounds_to_learn_from_it():
-    model = tacm([session("ab", ("a", 1, 30.0))], rounds=0, patience=30.0)
-    enough = 1 - math.exp(-1)
+    model = tacm([make_session("ab", ("a", 1, 30.0))], rounds=0, patience=30.0)
+    power = 1 - math.exp(-1)
     # Satisfied with chance enough / 2; otherwise b was passed over, with chance 3/4.
-    satisfied = enough / 2 / (enough / 2 + (1 - enough / 2) * 3 / 4)
+    satisfied = power / 2 / (power / 2 + (1 - power / 2) * 3 / 4)
     # b was never opened and is taken for an ordinary document.
     assert model.satisfaction["q"] == {"a": pytest.approx(satisfied), "b": pytest.approx(satisfied)}
     assert model.relevance()["q"]["a"] == pytest.approx(satisfied / 2)
 
 
 def test_one_round_of_tacm_with_a_click():
-    model = tacm([session("ab", ("a", 1, 30.0))], rounds=1, patience=30.0)
-    enough = 1 - math.exp(-1)
-    satisfied = enough / 2 / (enough / 2 + (1 - enough / 2) * 3 / 4)
+    model = tacm([make_session("ab", ("a", 1, 30.0))], rounds=1, patience=30.0)
+    power = 1 - math.exp(-1)
+    satisfied = power / 2 / (power / 2 + (1 - power / 2) * 3 / 4)
     # b: had the reader gone on, 1/3 as above; satisfied, nothing is learned and it stays 1/2.
     b = (1 - satisfied) / 3 + satisfied / 2
     assert model.attraction["q"]["a"] == pytest.approx((1 + 2 * (1 + b) / 2) / 3)
@@ -63,16 +63,16 @@ def test_one_round_of_tacm_with_a_click():
     assert model.examination[1, 2] == pytest.approx(((1 - satisfied) / 3 + 1) / (1 - satisfied + 2))
 
 
-def test_results_passed_over_on_the_way_back_up_count_as_looked_at():
-    up = tacm([session("abc", "c", "a")], rounds=1)
+def test_results_passed_on_the_way_back_up_count_as_examined():
+    up = tacm([make_session("abc", "c", "a")], rounds=1)
     # a and b are passed over on the way to c, then b again from c up to a: 1/3 each time; a and c are opened.
     average = (3 * 1 / 3 + 2) / 5
     assert up.attraction["q"]["b"] == pytest.approx((2 / 3 + 2 * average) / 4)
     assert up.examination[3, 2] == pytest.approx(4 / 9)
 
 
-def test_a_way_down_up_and_down_again_is_walked_result_by_result():
-    model = tacm([session("abcde", "d", "a", "e")], rounds=1)
+def test_a_readers_way_down_and_up_again_examines_every_result_on_it():
+    model = tacm([make_session("abcde", "d", "a", "e")], rounds=1)
     # Down to d past a, b, c; up to a past c, b; down to e past b, c: the opened ones are not passed again.
     # a, d, e are opened (1); a is passed once (1/3), b and c three times.
     average = (3 * 1 + 7 / 3) / 10
@@ -83,72 +83,74 @@ def test_a_way_down_up_and_down_again_is_walked_result_by_result():
         "d": pytest.approx((1 + 2 * average) / 3),
         "e": pytest.approx((1 + 2 * average) / 3),
     }
-    seen, opened, never = (1 / 3 + 1) / 3, (1 + 1) / 3, 1 / 2  # one trial, and two more at 1/2
+    passed, opened, never = (1 / 3 + 1) / 3, (1 + 1) / 3, 1 / 2  # one trial, and two more at 1/2
     expected = np.full((6, 6), never)
-    expected[0, 1:5] = seen, seen, seen, opened  # from the top to d
-    expected[4, 1:4] = opened, seen, seen  # from d to a
-    expected[1, 2:6] = seen, seen, never, opened  # from a to e
+    expected[0, 1:5] = passed, passed, passed, opened  # from the top to d
+    expected[4, 1:4] = opened, passed, passed  # from d to a
+    expected[1, 2:6] = passed, passed, never, opened  # from a to e
     np.testing.assert_allclose(model.examination, expected)
 
 
-def test_a_visit_by_itself_says_nothing_of_what_satisfies():
-    enough = 1 - math.exp(-1)
-    model = tacm([session("a", ("a", 1, 30.0))], rounds=1)
+def test_one_visit_does_not_change_the_belief_in_satisfaction():
+    power = 1 - math.exp(-1)
+    model = tacm([make_session("a", ("a", 1, 30.0))], rounds=1)
     # Nothing follows: satisfied with chance enough / 2. The power was there then, or was there and time was short:
     # enough / 2 + (1 - enough) / 2, which is the 1/2 that was believed before.
-    assert model.satisfaction["q"]["a"] == pytest.approx(enough / 2)
+    assert model.satisfaction["q"]["a"] == pytest.approx(power / 2)
 
 
 def test_without_a_click_satisfaction_stays_one_half():
-    model = tacm([session("ab")], rounds=0)
+    model = tacm([make_session("ab")], rounds=0)
     assert model.satisfaction["q"] == {"a": 0.5, "b": 0.5}
     assert model.examination.tolist() == [[0.5] * 3] * 3
 
 
 def test_a_click_without_a_time_counts_as_an_average_one():
-    def satisfied(*clicks):
-        return tacm([session(c[0], c) for c in clicks], rounds=0).satisfaction["q"]
+    def measure_satisfaction(*clicks):
+        return tacm([make_session(c[0], c) for c in clicks], rounds=0).satisfaction["q"]
 
     # With no times at all every visit was long enough: satisfied with chance 1/2.
-    assert satisfied(("a",), ("b",)) == {"a": pytest.approx(0.5), "b": pytest.approx(0.5)}
+    assert measure_satisfaction(("a",), ("b",)) == {"a": pytest.approx(0.5), "b": pytest.approx(0.5)}
     short, long = (1 - math.exp(-seconds / 30) for seconds in (3.0, 60.0))
     average = (short + long) / 2
-    found = satisfied(("a", 1, 3.0), ("b", 1, 60.0), ("c",))
+    satisfaction = measure_satisfaction(("a", 1, 3.0), ("b", 1, 60.0), ("c",))
     # Each is drawn to the ordinary document by two trials more.
-    assert found == {
+    assert satisfaction == {
         "a": pytest.approx((short + 2 * average) / 6),
         "b": pytest.approx((long + 2 * average) / 6),
         "c": pytest.approx((average + 2 * average) / 6),
     }
 
 
-def test_thirty_rounds_and_thirty_seconds_unless_told():
-    log = [session("ab", ("a", 1, 9.0)), session("ba", ("a", 2, 50.0)), session("ab", ("b", 2, 20.0))]
+def test_tacm_defaults_to_thirty_rounds_and_thirty_seconds():
+    log = [make_session("ab", ("a", 1, 9.0)), make_session("ba", ("a", 2, 50.0)), make_session("ab", ("b", 2, 20.0))]
     assert tacm(log)[:2] == tacm(log, rounds=30, patience=30.0)[:2]
     assert tacm(log)[:2] != tacm(log, rounds=31)[:2]
     assert tacm(log)[:2] != tacm(log, patience=31.0)[:2]
 
 
-def test_what_was_hardly_seen_does_not_beat_what_was_passed_over():
-    log = [session("ab", ("a", 1, 60.0)) for _ in range(30)] + [session("cd") for _ in range(30)]
-    found = tacm(log).relevance()["q"]
-    assert found["a"] > found["b"]
+def test_a_rarely_seen_document_does_not_beat_an_opened_one():
+    log = [make_session("ab", ("a", 1, 60.0)) for _ in range(30)] + [make_session("cd") for _ in range(30)]
+    relevance = tacm(log).relevance()["q"]
+    assert relevance["a"] > relevance["b"]
 
 
 def test_a_long_visit_satisfies_more_than_a_short_one():
-    log = [session("abc", ("a", 1, 3.0)) for _ in range(20)] + [session("abc", ("b", 2, 90.0)) for _ in range(20)]
+    log = [make_session("abc", ("a", 1, 3.0)) for _ in range(20)] + [
+        make_session("abc", ("b", 2, 90.0)) for _ in range(20)
+    ]
     satisfaction = tacm(log).satisfaction["q"]
     assert satisfaction["b"] > 2 * satisfaction["a"]
 
 
 def test_sessions_that_show_nothing_are_refused():
     with pytest.raises(InputError, match="does not say what was shown"):
-        tacm([session("", "a")])
+        tacm([make_session("", "a")])
     with pytest.raises(InputError, match="no session with results"):
         tacm([])
 
 
-def agreement(scores, truth):
+def measure_agreement(scores, truth):
     taus = [
         kendalltau(list(documents.values()), [scores.get(query, {}).get(d, 0.0) for d in documents]).statistic
         for query, documents in truth.items()
@@ -159,61 +161,63 @@ def agreement(scores, truth):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_models_recover_the_true_order_better_than_raw_clicks(seed):
     log = synthetic_log(seed=seed)
-    found = {
-        "first": agreement(first_clicks(log.sessions), log.relevance),
-        "raw": agreement(raw(log.sessions), log.relevance),
-        "dctr": agreement(dctr(log.sessions), log.relevance),
-        "tacm": agreement(tacm(log.sessions).relevance(), log.relevance),
+    agreements = {
+        "first": measure_agreement(first_clicks(log.sessions), log.relevance),
+        "raw": measure_agreement(raw(log.sessions), log.relevance),
+        "dctr": measure_agreement(dctr(log.sessions), log.relevance),
+        "tacm": measure_agreement(tacm(log.sessions).relevance(), log.relevance),
     }
-    assert found["tacm"] > found["dctr"] + 0.1
-    assert found["dctr"] > found["first"]
-    assert found["tacm"] > found["raw"] + 0.1
+    assert agreements["tacm"] > agreements["dctr"] + 0.1
+    assert agreements["dctr"] > agreements["first"]
+    assert agreements["tacm"] > agreements["raw"] + 0.1
 
 
-def test_tacm_sees_that_readers_look_at_the_top_more():
+def test_tacm_learns_that_readers_examine_the_top_more():
     examination = tacm(synthetic_log(seed=3).sessions).examination[0, 1:]
     assert all(examination[:-1] > examination[1:] - 0.05)
     assert examination[0] > 0.8 > 0.2 > examination[-1]
 
 
-def test_a_simulated_log_is_repeatable_and_bears_out_its_habits():
-    ranking, sure = {"q": ["a", "b", "c"]}, {"q": {"a": 0.0, "b": 1.0, "c": 1.0}}
-    log = simulate(ranking, sure, sure, sessions=300, depth=0.9, swaps=0, seed=5)
-    assert log == simulate(ranking, sure, sure, sessions=300, depth=0.9, swaps=0, seed=5)
+def test_a_simulated_log_is_repeatable_and_has_the_given_habits():
+    ranking, certain = {"q": ["a", "b", "c"]}, {"q": {"a": 0.0, "b": 1.0, "c": 1.0}}
+    log = simulate(ranking, certain, certain, sessions=300, depth=0.9, swaps=0, seed=5)
+    assert log == simulate(ranking, certain, certain, sessions=300, depth=0.9, swaps=0, seed=5)
     # a never attracts; b always does and satisfies, so that c is never reached.
-    assert {click.document for one in log for click in one.clicks} == {"b"}
-    assert sum(bool(one.clicks) for one in log) / 300 == pytest.approx(0.9, abs=0.05)
+    assert {click.document for session in log for click in session.clicks} == {"b"}
+    assert sum(bool(session.clicks) for session in log) / 300 == pytest.approx(0.9, abs=0.05)
 
 
 def test_readers_are_shown_the_ranking_with_neighbours_exchanged():
     rankings, nothing = {"four": "abcd", "two": "ab", "one": "a"}, {"four": {}, "two": {}, "one": {}}
     log = simulate(rankings, nothing, nothing)
-    assert [one.query for one in log] == ["four"] * 100 + ["two"] * 100 + ["one"] * 100
+    assert [session.query for session in log] == ["four"] * 100 + ["two"] * 100 + ["one"] * 100
     assert log == simulate(rankings, nothing, nothing, seed=0)
-    shown = {query: {"".join(one.shown) for one in log if one.query == query} for query in rankings}
-    assert shown == {"four": {"bacd", "acbd", "abdc"}, "two": {"ba"}, "one": {"a"}}
+    shown_rankings = {
+        query: {"".join(session.shown) for session in log if session.query == query} for query in rankings
+    }
+    assert shown_rankings == {"four": {"bacd", "acbd", "abdc"}, "two": {"ba"}, "one": {"a"}}
     # What nothing is said of does not attract.
-    assert not any(one.clicks for one in log)
+    assert not any(session.clicks for session in log)
 
 
 def test_some_queries_have_more_readers_than_others():
     rankings, nothing = {"common": "ab", "rare": "ab", "never": "ab"}, {"common": {}, "rare": {}, "never": {}}
     log = simulate(rankings, nothing, nothing, sessions={"common": 5, "rare": 1, "never": 0})
-    assert [one.query for one in log] == ["common"] * 5 + ["rare"]
+    assert [session.query for session in log] == ["common"] * 5 + ["rare"]
 
 
-def test_readers_stay_a_minute_where_they_are_pleased_and_ten_seconds_elsewhere():
-    both = {"q": {"good": 1.0, "bad": 1.0}}
-    log = simulate({"q": ["bad", "good"]}, both, {"q": {"good": 1.0}}, sessions=4000, depth=1.0, swaps=0)
-    assert {tuple((c.document, c.rank) for c in one.clicks) for one in log} == {(("bad", 1), ("good", 2))}
-    bad, good = np.array([[click.dwell for click in one.clicks] for one in log]).T
+def test_simulated_visits_last_a_minute_if_satisfying_and_else_ten_seconds():
+    attraction = {"q": {"good": 1.0, "bad": 1.0}}
+    log = simulate({"q": ["bad", "good"]}, attraction, {"q": {"good": 1.0}}, sessions=4000, depth=1.0, swaps=0)
+    assert {tuple((c.document, c.rank) for c in session.clicks) for session in log} == {(("bad", 1), ("good", 2))}
+    bad, good = np.array([[click.dwell for click in session.clicks] for session in log]).T
     # Sums of four waits of 15 and 2.5 seconds: their spread is half their mean.
     assert (good.mean(), good.std()) == (pytest.approx(60, rel=0.03), pytest.approx(30, rel=0.05))
     assert (bad.mean(), bad.std()) == (pytest.approx(10, rel=0.03), pytest.approx(5, rel=0.05))
     assert good.tolist() == [round(seconds, 1) for seconds in good.tolist()]
 
 
-def test_a_synthetic_log_has_the_size_and_the_habits_it_says():
+def test_a_synthetic_log_has_the_given_size_and_habits():
     log = synthetic_log()
     assert len(log.sessions) == 20 * 200
     assert {query: len(documents) for query, documents in log.attraction.items()} == {
@@ -221,12 +225,14 @@ def test_a_synthetic_log_has_the_size_and_the_habits_it_says():
     }
     assert log == synthetic_log(seed=0)
     # Three neighbours were exchanged: an odd number of pairs stands the wrong way round, three at most.
-    turned = {sum(a > b for i, a in enumerate(one.shown) for b in one.shown[i + 1 :]) for one in log.sessions}
+    turned = {
+        sum(a > b for i, a in enumerate(session.shown) for b in session.shown[i + 1 :]) for session in log.sessions
+    }
     assert turned == {1, 3}
-    many = synthetic_log(queries=50, documents=100, sessions=0)
+    large_log = synthetic_log(queries=50, documents=100, sessions=0)
     attraction, satisfaction = (
         np.array([list(documents.values()) for documents in habit.values()])
-        for habit in (many.attraction, many.satisfaction)
+        for habit in (large_log.attraction, large_log.satisfaction)
     )
     # Beta(1, 1.5) has a mean of 1 / 2.5; Beta(1, 1) is any share alike.
     assert attraction.mean() == pytest.approx(0.4, abs=0.015)

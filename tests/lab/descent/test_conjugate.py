@@ -23,8 +23,8 @@ def quadratic(dim, seed):
 @pytest.mark.parametrize("dim", [1, 2, 5, 8])
 def test_a_quadratic_of_n_dimensions_is_minimised_in_n_iterations(dim):
     objective, target = quadratic(dim, seed=dim)
-    found = minimise(objective, torch.zeros(dim, dtype=torch.float64), iterations=dim, searches=3)
-    assert torch.allclose(found, target, atol=1e-6)
+    minimum = minimise(objective, torch.zeros(dim, dtype=torch.float64), iterations=dim, searches=3)
+    assert torch.allclose(minimum, target, atol=1e-6)
 
 
 def test_fewer_iterations_get_part_of_the_way():
@@ -45,8 +45,8 @@ def test_the_value_never_rises_on_a_bumpy_function(seed):
         return float(value.detach()), gradient
 
     start = 3 * torch.randn(6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    found = minimise(objective, start, iterations=3, searches=3)
-    assert objective(found)[0] < objective(start)[0]
+    minimum = minimise(objective, start, iterations=3, searches=3)
+    assert objective(minimum)[0] < objective(start)[0]
 
 
 def test_a_point_without_slope_stays():
@@ -74,52 +74,54 @@ def test_one_gradient_step_of_rate_one_lands_where_conjugate_gradients_do():
     assert max(float(g.abs().max()) for g in gradients) < 1e-4
 
 
-def looked_at(value, slope, *, start=0.0, **settings):
+def record_line_search(value, slope, *, start=0.0, **settings):
     """The points of a line that are evaluated, and where it ends."""
-    seen = []
+    points = []
 
     def objective(x):
-        seen.append(float(x))
+        points.append(float(x))
         return value(float(x)), torch.tensor([slope(float(x))], dtype=torch.float64)
 
-    found = minimise(objective, torch.tensor([start], dtype=torch.float64), **settings)
-    return seen, float(found)
+    minimum = minimise(objective, torch.tensor([start], dtype=torch.float64), **settings)
+    return points, float(minimum)
 
 
 def test_every_point_of_a_parabola_by_hand():
     # (x - 10)^2 / 2 from 0: along 10 by 1/11, and since the minimum is further, thrice as far twice: 10/11, 30/11,
     # 90/11. There the slope is -20/11: along 20/11, thrice as far as before (27/11), which is too far, then exactly.
-    seen, found = looked_at(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10)
-    assert seen == pytest.approx([0, 10 / 11, 30 / 11, 90 / 11, 90 / 11 + 27 / 11 * 20 / 11, 10])
-    assert found == pytest.approx(10)
-    assert looked_at(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, iterations=1, searches=2)[1] == pytest.approx(
-        30 / 11
-    )
+    points, minimum = record_line_search(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10)
+    assert points == pytest.approx([0, 10 / 11, 30 / 11, 90 / 11, 90 / 11 + 27 / 11 * 20 / 11, 10])
+    assert minimum == pytest.approx(10)
+    assert record_line_search(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, iterations=1, searches=2)[
+        1
+    ] == pytest.approx(30 / 11)
 
 
-def test_what_is_far_too_far_is_come_back_from_to_a_tenth():
+def test_a_step_that_is_far_too_long_is_shortened_to_a_tenth():
     # Falls by 1 up to .05, then rises by 1000: tried at .5, then at a tenth twice. The second is the lowest.
-    seen, found = looked_at(
+    points, minimum = record_line_search(
         lambda x: -x if x < 0.05 else -0.05 + 1000 * (x - 0.05), lambda x: -1 if x < 0.049 else 1000, iterations=1
     )
-    assert seen == pytest.approx([0, 0.5, 0.05, 0.005])
-    assert found == pytest.approx(0.05)
+    assert points == pytest.approx([0, 0.5, 0.05, 0.005])
+    assert minimum == pytest.approx(0.05)
 
 
-def test_a_step_that_gains_next_to_nothing_is_none():
+def test_a_step_that_gains_next_to_nothing_is_not_taken():
     """The slope promises 1; a ten-thousandth of that is asked for."""
     for gained, moves in ((0.9e-4, False), (1.1e-4, True)):
-        _, found = looked_at(lambda x, gained=gained: -gained * x, lambda x: -1.0 if x == 0 else -2.0, iterations=1)
-        assert (found != 0) == moves
+        _, minimum = record_line_search(
+            lambda x, gained=gained: -gained * x, lambda x: -1.0 if x == 0 else -2.0, iterations=1
+        )
+        assert (minimum != 0) == moves
 
 
-def test_nobody_goes_further_than_allowed():
+def test_no_step_is_longer_than_its_limit():
     start, point = torch.tensor([3.0, 4.0]), torch.tensor([3.0, 14.0])
     assert _within(start, point, 0.1).tolist() == pytest.approx([3, 4.5]), "a tenth of the length of 5"
     assert _within(start, point, 2.0) is point, "ten is allowed"
     assert _within(torch.tensor([0.3, 0.4]), torch.tensor([0.3, 1.4]), 0.5).tolist() == pytest.approx([0.3, 0.9])
-    seen, found = looked_at(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, reach=0.25)
-    assert (len(seen), found) == (6, pytest.approx(0.25))
+    points, minimum = record_line_search(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, reach=0.25)
+    assert (len(points), minimum) == (6, pytest.approx(0.25))
     part = torch.zeros(1, requires_grad=True)
     stepping(lambda parts: ((parts[0] - 10) ** 2).sum(), [part], iterations=1, searches=1, reach=0.25).backward()
     assert float(part.grad) == pytest.approx(-0.25)

@@ -19,7 +19,7 @@ from paragloss.lab.descent.batches import shuffled  # noqa: E402
 from paragloss.lab.descent.loop import descend  # noqa: E402
 
 
-def line(*, epochs=5, seed=0, **settings):
+def fit_line(*, epochs=5, seed=0, **settings):
     """Fit y = 2x - 1 from noisy points; returns the history and the two parameters."""
     rng = np.random.default_rng(7)
     x = torch.tensor(rng.standard_normal(64), dtype=torch.float32)
@@ -37,8 +37,8 @@ def line(*, epochs=5, seed=0, **settings):
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
-def test_it_finds_a_line(optimizer):
-    history, (slope, at) = line(epochs=30, optimizer=optimizer, decay=0.9)
+def test_descent_fits_a_line(optimizer):
+    history, (slope, at) = fit_line(epochs=30, optimizer=optimizer, decay=0.9)
     assert slope == pytest.approx(2, abs=0.05)
     assert at == pytest.approx(-1, abs=0.05)
     assert history.epochs[-1].loss < 0.02 < history.epochs[0].loss
@@ -49,10 +49,10 @@ def test_the_first_adam_steps_by_hand():
     # t=1: m .3, v .009: .1 x .0316228 / .1 x .3 / (.0948683 + .01) = .0904642
     # t=2: m .37, v .009991: .1 x .0447102 / .19 x .37 / (.0999550 + .01) = .0791844
     p = {"p": torch.zeros((), dtype=torch.float64, requires_grad=True)}
-    seen = []
-    descend(p, lambda e, r: [3.0, 1.0], lambda g: seen.append(float(p["p"].detach())) or g * p["p"],
+    values = []
+    descend(p, lambda e, r: [3.0, 1.0], lambda g: values.append(float(p["p"].detach())) or g * p["p"],
             epochs=1, learning_rate=0.1, epsilon=0.01, seed=0)  # fmt: skip
-    assert seen == [0.0, pytest.approx(-0.0904642, abs=1e-6)]
+    assert values == [0.0, pytest.approx(-0.0904642, abs=1e-6)]
     assert float(p["p"].detach()) == pytest.approx(-0.0904642 - 0.0791844, abs=1e-6)
 
 
@@ -85,8 +85,8 @@ def test_row_sparse_adam_is_torchs_and_leaves_other_rows_alone():
 
 
 def test_a_seed_repeats_bit_for_bit_and_another_differs():
-    assert line(seed=3) == line(seed=3)
-    assert line(seed=3) != line(seed=4)
+    assert fit_line(seed=3) == fit_line(seed=3)
+    assert fit_line(seed=3) != fit_line(seed=4)
 
 
 def test_torchs_own_generator_is_seeded_for_dropout_and_put_back():
@@ -104,44 +104,44 @@ def test_torchs_own_generator_is_seeded_for_dropout_and_put_back():
     assert torch.equal(first, run())
 
 
-def test_the_best_epoch_is_kept_and_patience_ends_the_run():
+def test_the_parameters_of_the_best_epoch_are_kept_and_patience_ends_the_run():
     measures = iter([0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
     p = {"p": torch.zeros((), requires_grad=True)}
-    seen = []
+    progress = []
     history = descend(
         p, lambda e, r: [None], lambda _: p["p"], epochs=6, learning_rate=1.0, optimizer="sgd", seed=0,
-        validate=lambda: next(measures), patience=3, progress=seen.append,
+        validate=lambda: next(measures), patience=3, progress=progress.append,
     )  # fmt: skip
     assert history.best == 2  # an equal measure is not a better one
-    assert [done.measure for done in history.epochs] == [0.1, 0.5, 0.4, 0.5, 0.3]
+    assert [epoch.measure for epoch in history.epochs] == [0.1, 0.5, 0.4, 0.5, 0.3]
     assert float(p["p"].detach()) == -2.0  # one step down per epoch
-    assert seen == history.epochs
+    assert progress == history.epochs
 
 
 def test_the_rate_decays_by_its_factor_after_each_epoch():
     p = {"p": torch.zeros((), requires_grad=True)}
-    seen = []
-    descend(p, lambda e, r: [None, None], lambda _: seen.append(float(p["p"].detach())) or p["p"],
+    values = []
+    descend(p, lambda e, r: [None, None], lambda _: values.append(float(p["p"].detach())) or p["p"],
             epochs=3, learning_rate=1.0, optimizer="sgd", decay=0.5, seed=0)  # fmt: skip
-    assert [*seen, float(p["p"].detach())] == [0, -1, -2, -2.5, -3, -3.25, -3.5]
+    assert [*values, float(p["p"].detach())] == [0, -1, -2, -2.5, -3, -3.25, -3.5]
 
 
 def test_k_nrm_learns_from_every_triple_also_of_a_last_short_batch(monkeypatch):
     from paragloss.lab.descent import kernel_networks
 
-    given = {}
+    captured = {}
     monkeypatch.setattr(
-        kernel_networks, "descend", lambda parameters, batches, loss, **said: given.update(batches=batches)
+        kernel_networks, "descend", lambda parameters, batches, loss, **settings: captured.update(batches=batches)
     )
     model = kernel_networks.ranker(np.ones((3, 2), np.float32), (), np.random.default_rng(0), "cpu")
-    said = {"epochs": 1, "learning_rate": 0.1, "epsilon": 1e-5, "seed": 0}
+    settings = {"epochs": 1, "learning_rate": 0.1, "epsilon": 1e-5, "seed": 0}
     triples = np.arange(15).reshape(3, 5)
-    kernel_networks.train(model, None, None, lambda epoch, rng: triples, batch=2, **said)
-    drawn = list(given["batches"](1, np.random.default_rng(0)))
+    kernel_networks.train(model, None, None, lambda epoch, rng: triples, batch=2, **settings)
+    drawn = list(captured["batches"](1, np.random.default_rng(0)))
     assert [part.shape for part in drawn] == [(3, 2), (3, 2), (3, 1)]
-    together = np.hstack(drawn)
-    assert sorted(together[0].tolist()) == [0, 1, 2, 3, 4]
-    np.testing.assert_array_equal(together[1:] - together[0], [[5] * 5, [10] * 5])
+    all_batches = np.hstack(drawn)
+    assert sorted(all_batches[0].tolist()) == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(all_batches[1:] - all_batches[0], [[5] * 5, [10] * 5])
 
 
 def test_clipping_bounds_the_norm_of_all_gradients_together():
@@ -188,7 +188,7 @@ RUN = textwrap.dedent("""
 """)
 
 
-def test_a_killed_run_goes_on_from_its_checkpoint_as_if_nothing_had_happened(tmp_path):
+def test_a_killed_run_continues_from_its_checkpoint_with_identical_results(tmp_path):
     script = tmp_path / "run.py"
     script.write_text(RUN, encoding="utf-8")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -197,7 +197,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint_as_if_nothing_had_happened(tmp
         command = [sys.executable, str(script), *map(str, arguments)]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
-    whole = run(tmp_path / "whole.safetensors").communicate()[0].splitlines()
+    uninterrupted = run(tmp_path / "whole.safetensors").communicate()[0].splitlines()
     killed = run(tmp_path / "part.safetensors", "wait")
     assert [killed.stdout.readline().strip() for _ in range(3)] == ["1", "2", "3"]
     time.sleep(0.1)
@@ -205,32 +205,32 @@ def test_a_killed_run_goes_on_from_its_checkpoint_as_if_nothing_had_happened(tmp
     killed.communicate()
     resumed = run(tmp_path / "part.safetensors").communicate()[0].splitlines()
     assert resumed[:-1] == ["4", "5", "6"]  # the first three were not done again
-    assert json.loads(resumed[-1]) == json.loads(whole[-1])
+    assert json.loads(resumed[-1]) == json.loads(uninterrupted[-1])
 
 
-def test_a_finished_checkpoint_can_be_taken_further(tmp_path):
-    at = tmp_path / "c.safetensors"
-    line(epochs=3, checkpoint=at)
-    assert line(epochs=5, checkpoint=at)[1] == line(epochs=5)[1]
+def test_a_finished_run_can_be_continued_for_more_epochs(tmp_path):
+    path = tmp_path / "c.safetensors"
+    fit_line(epochs=3, checkpoint=path)
+    assert fit_line(epochs=5, checkpoint=path)[1] == fit_line(epochs=5)[1]
 
 
 def test_a_checkpoint_of_another_run_or_no_checkpoint_at_all_is_refused(tmp_path):
-    at = tmp_path / "c.safetensors"
-    line(epochs=1, checkpoint=at)
+    path = tmp_path / "c.safetensors"
+    fit_line(epochs=1, checkpoint=path)
     with pytest.raises(ModelError, match=r"another training run.*remove it"):
-        line(epochs=2, seed=9, checkpoint=at)
-    at.write_bytes(b"not a checkpoint")
+        fit_line(epochs=2, seed=9, checkpoint=path)
+    path.write_bytes(b"not a checkpoint")
     with pytest.raises(ModelError, match=r"not a checkpoint.*remove it"):
-        line(epochs=2, checkpoint=at)
+        fit_line(epochs=2, checkpoint=path)
 
 
-def corpus(rng, texts=7, terms=12):
+def make_corpus(rng, texts=7, terms=12):
     matrix = sp.random(texts, terms, 0.4, format="csr", dtype=np.float32, random_state=rng)
     return matrix, bags(matrix)
 
 
 def test_pooling_is_a_sparse_product_with_a_row_sparse_gradient():
-    matrix, texts = corpus(np.random.default_rng(0))
+    matrix, texts = make_corpus(np.random.default_rng(0))
     table = torch.randn(12, 4, dtype=torch.float64, requires_grad=True)
     rows = torch.tensor([5, 0, 0, 3])
     pooled = pool(table, select(texts, rows))
@@ -243,29 +243,29 @@ def test_pooling_is_a_sparse_product_with_a_row_sparse_gradient():
     torch.testing.assert_close(gradient.to_dense(), dense.T @ upstream)
 
 
-def test_both_ways_to_transpose_agree():
-    _, texts = corpus(np.random.default_rng(1), texts=50, terms=30)
-    one, other = transpose(texts, 30), _transpose_by_sorting(texts)
-    assert torch.equal(one[0], other[0])
-    assert all(torch.equal(a.long(), b.long()) for a, b in zip(one[1][:2], other[1][:2], strict=True))
-    assert torch.equal(one[1].weights, other[1].weights)
+def test_both_implementations_of_transposing_agree():
+    _, texts = make_corpus(np.random.default_rng(1), texts=50, terms=30)
+    by_counting, by_sorting = transpose(texts, 30), _transpose_by_sorting(texts)
+    assert torch.equal(by_counting[0], by_sorting[0])
+    assert all(torch.equal(a.long(), b.long()) for a, b in zip(by_counting[1][:2], by_sorting[1][:2], strict=True))
+    assert torch.equal(by_counting[1].weights, by_sorting[1].weights)
 
 
-def test_batches_hold_everyone_once():
-    cut = list(shuffled(1003, 32, np.random.default_rng(0)))
-    assert sorted(np.concatenate(cut)) == list(range(1003))
-    assert max(map(len, cut)) == 32
+def test_batches_hold_every_row_once():
+    batches = list(shuffled(1003, 32, np.random.default_rng(0)))
+    assert sorted(np.concatenate(batches)) == list(range(1003))
+    assert max(map(len, batches)) == 32
 
 
 @pytest.mark.parametrize(("measures", "best"), [([0.9, 0.5, 0.4], 1), ([-3.0, -1.0, -2.0], 2), ([-1.0, -2.0, -3.0], 1)])
 def test_the_first_epoch_may_be_the_best_and_measures_may_be_below_zero(measures, best):
-    told, p = iter(measures), {"p": torch.zeros((), requires_grad=True)}
+    measure_of_epoch, p = iter(measures), {"p": torch.zeros((), requires_grad=True)}
     history = descend(p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0,
-                      validate=lambda: next(told))  # fmt: skip
+                      validate=lambda: next(measure_of_epoch))  # fmt: skip
     assert (history.best, float(p["p"].detach())) == (best, -best)
 
 
-def test_without_a_measure_the_last_epoch_counts():
+def test_without_a_measure_the_last_epoch_is_kept():
     p = {"p": torch.zeros((), requires_grad=True)}
     history = descend(p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0)
     assert (history.best, float(p["p"].detach())) == (3, -3.0)

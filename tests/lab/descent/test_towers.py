@@ -17,21 +17,21 @@ WORDS = [f"w{i}" for i in range(12)]
 @pytest.fixture(params=["cnn", "lstm"])
 def encoder(request):
     torch.manual_seed(0)
-    made = {lang: towers.KINDS[request.param](torch.randn(12, 4)) for lang in ("en", "fr")}
-    words = {lang: Vocabulary(lang, WORDS, [1] * 12, 12, stem=False) for lang in made}
-    return towers.TowerEncoder(made, words, kind=request.param, epsilon=0.5, meta={"method": "ordinal"})
+    towers_by_lang = {lang: towers.KINDS[request.param](torch.randn(12, 4)) for lang in ("en", "fr")}
+    words = {lang: Vocabulary(lang, WORDS, [1] * 12, 12, stem=False) for lang in towers_by_lang}
+    return towers.TowerEncoder(towers_by_lang, words, kind=request.param, epsilon=0.5, meta={"method": "ordinal"})
 
 
-def test_a_text_is_what_its_tower_makes_of_it_over_its_length_and_epsilon(encoder):
+def test_a_texts_vector_is_its_towers_output_over_its_length_plus_epsilon(encoder):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, size)) for size in rng.integers(0, 9, 300)]  # more than one block
-    found = encoder.encode(texts, "fr")
+    vectors = encoder.encode(texts, "fr")
     assert (encoder.dim, encoder.langs) == (4, ("en", "fr"))
     for i in (0, 17, 255, 256, 299):
         with torch.inference_mode():
             row = encoder.towers["fr"](bags(towers.sequences([texts[i]], encoder.vocabularies["fr"])))[0].numpy()
-        np.testing.assert_allclose(found[i], row / (np.linalg.norm(row) + 0.5), atol=1e-5)
-    assert not found[[not text for text in texts]].any(), "a text without a word is nowhere"
+        np.testing.assert_allclose(vectors[i], row / (np.linalg.norm(row) + 0.5), atol=1e-5)
+    assert not vectors[[not text for text in texts]].any(), "a text without a word is nowhere"
     assert not np.allclose(encoder.encode(["w1 w2 w3"], "en"), encoder.encode(["w3 w2 w1"], "en")), "order counts"
     with pytest.raises(LanguageError, match="does not know 'da'; it knows en, fr"):
         encoder.encode(["x"], "da")
@@ -39,10 +39,10 @@ def test_a_text_is_what_its_tower_makes_of_it_over_its_length_and_epsilon(encode
 
 def test_saved_towers_are_the_same_towers(encoder, tmp_path):
     encoder.save(tmp_path / "m")
-    again = towers.load(tmp_path / "m")
+    loaded = towers.load(tmp_path / "m")
     for lang in ("en", "fr"):
-        assert np.array_equal(again.encode(["w1 w2", "w7"], lang), encoder.encode(["w1 w2", "w7"], lang))
-    assert (again.kind, again.epsilon, again.meta) == (encoder.kind, 0.5, {"method": "ordinal"})
+        assert np.array_equal(loaded.encode(["w1 w2", "w7"], lang), encoder.encode(["w1 w2", "w7"], lang))
+    assert (loaded.kind, loaded.epsilon, loaded.meta) == (encoder.kind, 0.5, {"method": "ordinal"})
 
 
 def test_towers_with_more_words_than_vectors_or_of_no_known_kind_are_refused(encoder, tmp_path):

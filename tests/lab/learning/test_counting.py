@@ -22,26 +22,26 @@ def test_vectors_factor_positive_pointwise_mutual_information():
 
 def test_pairs_of_many_texts_are_counted_in_parts_as_at_once(monkeypatch):
     texts = [np.random.default_rng(i).integers(0, 5, 7).astype(np.int32) for i in range(9)]
-    whole = monolingual.cooccurrences(texts, 5, window=3).toarray()
-    for most in (0, 75):  # 10 places x 6 pairs are 60 a text: parts of one, and of two
-        monkeypatch.setattr(monolingual, "_PAIRS", most)
-        np.testing.assert_allclose(monolingual.cooccurrences(texts, 5, window=3).toarray(), whole, rtol=1e-6)
+    at_once = monolingual.cooccurrences(texts, 5, window=3).toarray()
+    for max_pairs in (0, 75):  # 10 places x 6 pairs are 60 a text: parts of one, and of two
+        monkeypatch.setattr(monolingual, "_PAIRS", max_pairs)
+        np.testing.assert_allclose(monolingual.cooccurrences(texts, 5, window=3).toarray(), at_once, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("documents", "fewest"), [(499, 1), (500, 2), (1000, 3)])
-def test_few_documents_may_have_words_of_one(documents, fewest):
+def test_the_smallest_document_frequency_grows_with_the_number_of_documents(documents, fewest):
     """A word is in `fewest` documents or more: 1 of fewer than 500, 2 of fewer than 1,000, ..."""
     texts = [f"common{i % 5}" for i in range(documents)]
     for number, word in enumerate(("once", "twice twice", "thrice")):
-        for place in range(number + 1):
-            texts[10 * number + place] += f" {word}"
+        for copy in range(number + 1):
+            texts[10 * number + copy] += f" {word}"
     concepts = [Concept(str(i), {"en": text, "de": text}) for i, text in enumerate(texts)]
     counted, _ = counting.count(concepts, stem=False, min_df=5, max_terms=100, lengths=None)
     rare = {"once", "twice", "thrice"} & set(counted["en"].vocabulary.terms)
     assert len(rare) == 4 - fewest
 
 
-def test_a_series_has_its_length_if_one_is_asked():
+def test_a_series_may_have_a_fixed_length():
     assert _is_series([1, 2], 2)
     assert not _is_series([1, 2], 3)
     assert _is_series((1, 2, 3), None)

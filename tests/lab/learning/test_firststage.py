@@ -6,7 +6,7 @@ import pytest
 from paragloss.lab.learning import firststage
 
 
-def test_folds_hold_every_item_out_once_and_stop_when_there_are_enough():
+def test_folds_hold_out_every_item_once_up_to_a_limit():
     parts = firststage.folds(23, parts=5, most=100, seed=0)
     assert sorted(np.concatenate(parts).tolist()) == list(range(23))
     assert [len(part) for part in firststage.folds(1000, parts=5, most=400, seed=0)] == [200, 200]
@@ -14,7 +14,7 @@ def test_folds_hold_every_item_out_once_and_stop_when_there_are_enough():
     assert len(firststage.folds(3, parts=5, most=400, seed=0)) == 3
 
 
-def test_the_best_documents_of_a_query_and_the_place_of_its_own():
+def test_the_best_documents_of_a_query_and_the_rank_of_its_own():
     scores = np.array([[0.2, 0.9, 0.1, 0.0], [0.5, 0.4, 0.3, 0.2], [0.9, 0.8, 0.1, 0.7], [1.0, 0, 0, 0]], np.float32)
     first, second = firststage.best(scores, 2)
     assert (first.query, first.documents.tolist(), first.right) == (0, [1, 0], 1)
@@ -23,14 +23,14 @@ def test_the_best_documents_of_a_query_and_the_place_of_its_own():
     # The third query's own document is not among its two best; the fourth's was not found at all.
 
 
-def test_words_as_they_stand_are_those_spelt_alike():
+def test_untranslated_words_match_those_spelled_alike():
     documents = ["der array hat ein map", "das brot", "map map map array"]
-    found = firststage.as_they_stand(["array map", "bread"], "en", documents, "de")
-    assert found.shape == (2, 3)
-    assert (found[0] > 0).tolist() == [True, False, True]
-    assert not found[1].any()
+    scores = firststage.as_they_stand(["array map", "bread"], "en", documents, "de")
+    assert scores.shape == (2, 3)
+    assert (scores[0] > 0).tolist() == [True, False, True]
+    assert not scores[1].any()
     longer = firststage.as_they_stand(["array map nowhere elsewhere"], "en", documents, "de")
-    np.testing.assert_allclose(longer[0], found[0] / 2)  # half of the query is matched
+    np.testing.assert_allclose(longer[0], scores[0] / 2)  # half of the query is matched
 
 
 def test_a_surer_search_raises_each_query_s_own_document_by_deviations_of_its_row():
@@ -41,16 +41,19 @@ def test_a_surer_search_raises_each_query_s_own_document_by_deviations_of_its_ro
     assert not (raised - np.diag(np.diag(raised))).any()
 
 
-def test_words_as_they_stand_are_counted_by_bm25():
+def test_untranslated_words_are_scored_by_bm25():
     # Three documents of 2, 1 and 3 words; "map" is in two, ln(1 + 1.5 / 2.5), "array" in one, ln(1 + 2.5 / 1.5).
-    found = firststage.as_they_stand(["map array map"], "en", ["map brot", "brot", "map map array"], "de")[0]
+    scores = firststage.as_they_stand(["map array map"], "en", ["map brot", "brot", "map map array"], "de")[0]
     rare, common = np.log(1 + 2.5 / 1.5), np.log(1 + 1.5 / 2.5)
     weigh = lambda times, length: times * 2.2 / (times + 1.2 * (0.25 + 0.75 * length / 2))  # noqa: E731
-    whole = [2 * common * weigh(1, 2), 0, 2 * common * weigh(2, 3) + rare * weigh(1, 3)]
-    np.testing.assert_allclose(found, np.array(whole) / 3, rtol=1e-5)
+    expected = [2 * common * weigh(1, 2), 0, 2 * common * weigh(2, 3) + rare * weigh(1, 3)]
+    np.testing.assert_allclose(scores, np.array(expected) / 3, rtol=1e-5)
 
 
-def test_of_equals_the_first_come_first():
+def test_ties_go_to_the_first_document():
     scores = np.tile(np.arange(50) % 2 + 1, (50, 1)).astype(np.float32)  # every other document is as good as the rest
-    found = {one.query: (one.documents.tolist(), one.right) for one in firststage.best(scores, 25)}
-    assert found == {query: (list(range(1, 50, 2)), query // 2) for query in range(1, 50, 2)}
+    candidates_by_query = {
+        candidates.query: (candidates.documents.tolist(), candidates.right)
+        for candidates in firststage.best(scores, 25)
+    }
+    assert candidates_by_query == {query: (list(range(1, 50, 2)), query // 2) for query in range(1, 50, 2)}

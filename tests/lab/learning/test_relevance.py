@@ -44,8 +44,8 @@ def plain_tfidf(counts, i, j):
 def test_weights_are_those_of_the_formulas_term_by_term():
     counts = rows("aab", "ac", "bddd", terms="abcd")
     for weighed, plain in ((bm25, plain_bm25), (_tfidf, plain_tfidf)):
-        asked, answers = weighed(counts)
-        products = (asked @ answers.T).toarray()
+        query_rows, answers = weighed(counts)
+        products = (query_rows @ answers.T).toarray()
         assert products.tolist() == [pytest.approx([plain(counts, i, j) for j in range(3)], rel=1e-5) for i in range(3)]
 
 
@@ -64,8 +64,8 @@ def zipf():
 def test_the_best_match_is_that_of_plain_loops(zipf, relevance, score, block):
     queries, answers = best_matches(zipf, relevance=relevance, block=block)
     for query, answer in list(zip(queries, answers, strict=True))[::7]:
-        others = [j for j in range(150) if (zipf[j] != zipf[query]).nnz]
-        best = max(score(zipf, query, j) for j in others)
+        candidates = [j for j in range(150) if (zipf[j] != zipf[query]).nnz]
+        best = max(score(zipf, query, j) for j in candidates)
         # Copies were merged before counting, which moves df a little: near enough to the best of the loops.
         assert score(zipf, query, answer) == pytest.approx(best, rel=0.02)
 

@@ -37,16 +37,16 @@ def test_the_gradient_of_the_smooth_cosine_stays_below_one_over_epsilon_and_come
 def test_curvature_of_the_smooth_cosine_does_not_depend_on_the_dimension(dim):
     # 2 / epsilon^2, reached as f goes to zero along d, for d of infinite length.
     epsilon, h, rng = 0.5, 1e-5, np.random.default_rng(dim)
-    found = []
+    curvatures = []
     for f, d in zip(draws(200, rng, dim), draws(200, rng, dim), strict=True):
-        way = rng.standard_normal(dim)
-        way *= h / np.linalg.norm(way)
-        found.append(np.linalg.norm(gradient(f + way, d, epsilon) - gradient(f, d, epsilon)) / h)
+        direction = rng.standard_normal(dim)
+        direction *= h / np.linalg.norm(direction)
+        curvatures.append(np.linalg.norm(gradient(f + direction, d, epsilon) - gradient(f, d, epsilon)) / h)
     f, d = np.eye(dim)[0] * 1e-4, np.eye(dim)[0] * 1e6
     along = np.eye(dim)[0] * 1e-4
     steepest = np.linalg.norm(gradient(f + along, d, epsilon) - gradient(f, d, epsilon)) / 1e-4
     bound = smoothness.cosine_smoothness(epsilon)
-    assert max(found) < bound
+    assert max(curvatures) < bound
     assert 0.99 * bound < steepest < bound * (1 + 1e-3)
 
 
@@ -85,10 +85,10 @@ def test_loss_and_gradient_of_the_whole_model_change_no_faster_than_promised():
         a = torch.tensor(rng.standard_normal(24) * 10 ** rng.uniform(-2, 1), requires_grad=True)
         b = (a.detach() + torch.tensor(rng.standard_normal(24) * 10 ** rng.uniform(-4, 0))).requires_grad_()
         grade = int(rng.integers(3))
-        one, other = (torch.autograd.grad(loss(x, grade), x)[0] for x in (a, b))
-        apart = float((a - b).detach().norm())
-        assert abs(float((loss(a, grade) - loss(b, grade)).detach())) <= steep * apart
-        assert float((one - other).norm()) <= curved * apart
+        gradient_a, gradient_b = (torch.autograd.grad(loss(x, grade), x)[0] for x in (a, b))
+        distance = float((a - b).detach().norm())
+        assert abs(float((loss(a, grade) - loss(b, grade)).detach())) <= steep * distance
+        assert float((gradient_a - gradient_b).norm()) <= curved * distance
 
 
 def test_stability_by_hand():
@@ -98,9 +98,9 @@ def test_stability_by_hand():
 
 def test_a_bounded_loss_is_divided_and_multiplied_back():
     # Measured in other units (loss x 7, steps / 7) it is the same run: stability is 7 times as large.
-    one = smoothness.stability(50, 20, c=0.7, lipschitz=2.0, smoothness=3.0)
-    seven = smoothness.stability(50, 20, c=0.1, lipschitz=14.0, smoothness=21.0, bound=7.0)
-    assert seven == pytest.approx(7 * one)
+    unscaled = smoothness.stability(50, 20, c=0.7, lipschitz=2.0, smoothness=3.0)
+    scaled = smoothness.stability(50, 20, c=0.1, lipschitz=14.0, smoothness=21.0, bound=7.0)
+    assert scaled == pytest.approx(7 * unscaled)
 
 
 def test_the_generalisation_bound_vanishes_with_examples_and_grows_with_steps():

@@ -11,7 +11,7 @@ WORDS = ["run", "the", "Running", "universities", "mountain", "New_York"]
 ROWS = np.eye(6, dtype=np.float32)
 
 
-def test_words_become_the_terms_that_texts_are_cut_into():
+def test_words_become_the_terms_that_texts_are_tokenized_into():
     # run (place 1) and Running (place 3) are one stem: shares 1 and 1/3, of their sum 3/4 and 1/4.
     terms, rows = by_term(WORDS, ROWS, "en", stem=True)
     assert terms == ["run", "the", "universiti", "mountain"]  # nothing that a text is cut inside of
@@ -25,7 +25,7 @@ def test_unstemmed_words_only_lose_their_case():
     np.testing.assert_array_equal(rows, ROWS[:5])
 
 
-def test_vectors_are_laid_over_stems_and_the_share_of_what_was_found_is_told():
+def test_vectors_are_written_over_stems_and_their_share_is_returned():
     vocabulary = Vocabulary("en", ["universiti", "mountain", "zebra"], [5, 3, 2], 10)
     table = np.full((4, 6), 9, np.float32)
     share = lay(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)), rows=np.array([2, 0, 1]))
@@ -35,13 +35,13 @@ def test_vectors_are_laid_over_stems_and_the_share_of_what_was_found_is_told():
     assert share == pytest.approx(0.8)
 
 
-def test_without_vectors_nothing_is_laid_and_nothing_found():
+def test_without_vectors_the_table_stays_as_it_is():
     table = np.zeros((1, 6), np.float32)
     assert lay(table, Vocabulary("en", ["run"], [1], 1), {}) == 0.0
     assert not table.any()
 
 
-def test_a_word_spelled_as_the_term_speaks_for_it_alone():
+def test_a_word_spelled_like_the_term_alone_gives_its_vector():
     vocabulary = Vocabulary("en", ["run"], [1], 1)
     table = np.zeros((1, 6), np.float32)
     lay(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)))

@@ -8,7 +8,7 @@ from paragloss.types import Concept
 MEANINGS, TOPICS = 60, 12
 
 
-def sentences(count, seed, langs=("en", "fr"), noise=0):
+def make_sentences(count, seed, langs=("en", "fr"), noise=0):
     """Sentences of four of forty words, written alike in every language but for its code in front; `noise` further
     words of each text are its own."""
     rng = np.random.default_rng(seed)
@@ -21,7 +21,7 @@ def sentences(count, seed, langs=("en", "fr"), noise=0):
     return concepts
 
 
-def topics(count, seed, forms=("",)):
+def make_topic_texts(count, seed, forms=("",)):
     """Sentences of three words of one topic and one of any; English words have the endings `forms` in turn."""
     rng = np.random.default_rng(seed)
     concepts = []
@@ -29,15 +29,15 @@ def topics(count, seed, forms=("",)):
         topic = rng.integers(TOPICS)
         words = [*(5 * topic + rng.choice(5, 3, replace=False)), *rng.choice(MEANINGS, 1)]
         form = forms[i % len(forms)]
-        concepts.append(Concept(str(i), {"en": spelt(words, "en", form), "fr": spelt(words, "fr")}))
+        concepts.append(Concept(str(i), {"en": spell_words(words, "en", form), "fr": spell_words(words, "fr")}))
     return concepts
 
 
-def spelt(words, lang, form=""):
+def spell_words(words, lang, form=""):
     return " ".join(f"{lang}{'abcdefghijkl'[w // 5]}{'klmno'[w % 5]}{form}q" for w in words)
 
 
-def precision(model, concepts, pair=("en", "fr")):
+def measure_precision(model, concepts, pair=("en", "fr")):
     """How often a text's counterpart is nearer than all texts with other words."""
     left, right = (model.encode([c.texts[lang] for c in concepts], lang) for lang in pair)
     scores = left @ right.T

@@ -15,13 +15,13 @@ from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 
 
-def rotation(dim, seed=5):
+def make_rotation(dim, seed=5):
     turned = np.linalg.qr(np.random.default_rng(seed).standard_normal((dim, dim)))[0].astype(np.float32)
     turned[:, 0] *= np.sign(np.linalg.det(turned))  # a rotation, not a reflection
     return turned
 
 
-def space(seed, *, dim=12, words=2000, clusters=10):
+def make_space(seed, *, dim=12, words=2000, clusters=10):
     """Word-like: uneven clusters, dimensions of falling weight."""
     noise = np.random.default_rng(seed)
     middles = noise.standard_normal((clusters, dim))
@@ -30,8 +30,8 @@ def space(seed, *, dim=12, words=2000, clusters=10):
     return maps.centred(rows.astype(np.float32))
 
 
-def rotated(target, amount=0.02):
-    turned = rotation(target.shape[1])
+def rotate_space(target, amount=0.02):
+    turned = make_rotation(target.shape[1])
     noise = np.random.default_rng(6).standard_normal(target.shape)
     return maps.unit((target @ turned.T + amount * noise).astype(np.float32)), turned
 
@@ -45,18 +45,18 @@ def test_least_squares_is_numpys():
 
 
 def test_procrustes_finds_the_rotation_under_noise():
-    target = space(1, dim=20)
-    source, turned = rotated(target)
+    target = make_space(1, dim=20)
+    source, turned = rotate_space(target)
     P, _ = maps.procrustes(source[:500], target[:500])
     np.testing.assert_allclose(P, turned, atol=0.02)
     np.testing.assert_allclose(P.T @ P, np.eye(20), atol=1e-5)
-    worse = np.linalg.norm(source[:500] @ rotation(20, seed=8) - target[:500])
+    worse = np.linalg.norm(source[:500] @ make_rotation(20, seed=8) - target[:500])
     assert np.linalg.norm(source[:500] @ P - target[:500]) < worse
 
 
-def test_turning_both_sides_gives_the_same_cosines_as_turning_one():
-    target = space(1)
-    source, _ = rotated(target)
+def test_rotating_both_sides_gives_the_same_cosines_as_rotating_one():
+    target = make_space(1)
+    source, _ = rotate_space(target)
     P, _ = maps.procrustes(source[:300], target[:300])
     A, B = maps.both_rotated(source[:300], target[:300])
     np.testing.assert_allclose((source @ P) @ target.T, (source @ A) @ (target @ B).T, atol=1e-4)
@@ -72,8 +72,8 @@ def test_canonical_vectors_have_the_canonical_correlations():
     # The squared correlations are the eigenvalues of Sxx^-1 Sxy Syy^-1 Syx.
     product = np.linalg.solve(xc.T @ xc, xc.T @ yc) @ np.linalg.solve(yc.T @ yc, yc.T @ xc)
     expected = np.sqrt(np.sort(np.linalg.eigvals(product).real)[::-1])
-    found = [np.corrcoef(x @ A[:, i], y @ B[:, i])[0, 1] for i in range(5)]
-    np.testing.assert_allclose(found, expected, atol=1e-3)
+    correlations = [np.corrcoef(x @ A[:, i], y @ B[:, i])[0, 1] for i in range(5)]
+    np.testing.assert_allclose(correlations, expected, atol=1e-3)
 
 
 #: Cosines by hand. Target 0 is a hub: nearest to both queries.
@@ -92,8 +92,8 @@ def test_globally_corrected_ranks_by_hand():
 
 def test_inverted_softmax_by_hand():
     # beta 5: column t0 is (5, 4), so exp(5)/(exp(5)+exp(4)) = 0.7311 and 0.2689; t1 is (0, 3): 0.0474 and 0.9526.
-    found = np.exp(inverted_softmax(QUERIES, TARGETS, beta=5.0))
-    np.testing.assert_allclose(found, [[0.7311, 0.0474], [0.2689, 0.9526]], atol=1e-4)
+    probabilities = np.exp(inverted_softmax(QUERIES, TARGETS, beta=5.0))
+    np.testing.assert_allclose(probabilities, [[0.7311, 0.0474], [0.2689, 0.9526]], atol=1e-4)
 
 
 def test_csls_by_hand():
@@ -103,8 +103,8 @@ def test_csls_by_hand():
 
 
 def test_refinement_repairs_a_rough_start():
-    target = space(1)
-    source, turned = rotated(target)
+    target = make_space(1)
+    source, turned = rotate_space(target)
     rough, _ = maps.procrustes(source[:15], target[:15])
     better, score = maps.refined(source, target, rough)
     assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
@@ -112,19 +112,19 @@ def test_refinement_repairs_a_rough_start():
 
 
 def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():
-    target, unrelated = space(1, dim=30, clusters=40), space(99, dim=30, clusters=40)
-    sound = alignment.health(rotated(target)[0] @ rotation(30), target)
-    lost, _ = maps.refined(target, unrelated, np.eye(30, dtype=np.float32))
-    failed = alignment.health(target @ lost, unrelated)
+    target, unrelated = make_space(1, dim=30, clusters=40), make_space(99, dim=30, clusters=40)
+    sound = alignment.health(rotate_space(target)[0] @ make_rotation(30), target)
+    wrong_map, _ = maps.refined(target, unrelated, np.eye(30, dtype=np.float32))
+    failed = alignment.health(target @ wrong_map, unrelated)
     assert sound["agreement"] > 0.9
     assert failed["agreement"] < failed["chance"] + 0.25 * (1 - failed["chance"])
 
 
-def word_vectors(lang, rows):
+def make_word_vectors(lang, rows):
     return monolingual.Vectors([f"{lang}{i}" for i in range(len(rows))], rows)
 
 
-def corpus(words, concepts=60):
+def make_corpus(words, concepts=60):
     """Concept i uses words i, i+1, ... of both languages."""
     return [
         Concept(str(i), {lang: " ".join(f"{lang}{(i * 7 + j) % words}" for j in range(12)) for lang in ("aa", "bb")})
@@ -134,21 +134,21 @@ def corpus(words, concepts=60):
 
 @pytest.mark.slow
 def test_advrefine_recovers_a_rotation_without_a_dictionary():
-    target = space(1)
-    source, turned = rotated(target)
+    target = make_space(1)
+    source, turned = rotate_space(target)
     order = np.random.default_rng(7).permutation(len(source))
     from paragloss.lab.descent.adversarial import adversarial
 
     start = adversarial(source[order], target, seed=1, epochs=5, steps=500, hidden=256)
-    found, _ = maps.refined(source[order], target, start)
-    np.testing.assert_allclose(found, turned, atol=0.03)
+    learned, _ = maps.refined(source[order], target, start)
+    np.testing.assert_allclose(learned, turned, atol=0.03)
 
 
-def test_the_alarm_goes_off_on_unrelated_spaces_and_is_kept():
-    unrelated = {"aa": space(1, dim=30, words=500), "bb": space(99, dim=30, words=500)}
-    vectors = {lang: word_vectors(lang, rows) for lang, rows in unrelated.items()}
+def test_unrelated_spaces_are_warned_about_and_recorded_as_failed():
+    unrelated = {"aa": make_space(1, dim=30, words=500), "bb": make_space(99, dim=30, words=500)}
+    vectors = {lang: make_word_vectors(lang, rows) for lang, rows in unrelated.items()}
     with pytest.warns(UserWarning, match="advrefine map from bb to aa has failed") as warned:
-        model = alignment.fit(corpus(500), method="advrefine", vectors=vectors, epochs=1, steps=50, hidden=64)
+        model = alignment.fit(make_corpus(500), method="advrefine", vectors=vectors, epochs=1, steps=50, hidden=64)
     assert model.meta["failed"] == ["bb"]
     assert model.meta["maps"]["bb"]["pairs"] == 0  # learned from none
     assert warned[0].filename == __file__
@@ -156,13 +156,13 @@ def test_the_alarm_goes_off_on_unrelated_spaces_and_is_kept():
 
 @pytest.mark.parametrize("method", ["least-squares", "cca", "orthogonal", "svd", "procrustes"])
 def test_given_vectors_and_a_dictionary_bring_documents_together(method):
-    target = space(1, words=500)
-    source, _ = rotated(target)
-    vectors = {"aa": word_vectors("aa", target), "bb": word_vectors("bb", source)}
+    target = make_space(1, words=500)
+    source, _ = rotate_space(target)
+    vectors = {"aa": make_word_vectors("aa", target), "bb": make_word_vectors("bb", source)}
     dictionary = {("bb", "aa"): [(f"bb{i}", f"aa{i}") for i in range(200)]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = alignment.fit(corpus(500), method=method, vectors=vectors, dictionary=dictionary)
+        model = alignment.fit(make_corpus(500), method=method, vectors=vectors, dictionary=dictionary)
     texts = [f"{{0}}{i} {{0}}{i + 1} {{0}}{i + 2}" for i in range(300, 400)]
     aa = model.encode([t.format("aa") for t in texts], "aa")
     bb = model.encode([t.format("bb") for t in texts], "bb")
@@ -170,12 +170,12 @@ def test_given_vectors_and_a_dictionary_bring_documents_together(method):
 
 
 def test_three_languages_meet_in_the_hub():
-    target = space(1, words=500)
-    source, turned = rotated(target)
+    target = make_space(1, words=500)
+    source, turned = rotate_space(target)
     vectors = {
-        lang: word_vectors(lang, rows) for lang, rows in (("aa", target), ("bb", source), ("cc", target @ turned))
+        lang: make_word_vectors(lang, rows) for lang, rows in (("aa", target), ("bb", source), ("cc", target @ turned))
     }
-    concepts = [c._replace(texts={**c.texts, "cc": c.texts["aa"].replace("aa", "cc")}) for c in corpus(500)]
+    concepts = [c._replace(texts={**c.texts, "cc": c.texts["aa"].replace("aa", "cc")}) for c in make_corpus(500)]
     dictionary = {(lang, "aa"): [(f"{lang}{i}", f"aa{i}") for i in range(200)] for lang in ("bb", "cc")}
     for method in ("svd", "cca", "procrustes"):
         model = alignment.fit(concepts, method=method, vectors=vectors, dictionary=dictionary)
@@ -198,13 +198,13 @@ def test_words_of_the_same_concepts_become_the_seed_dictionary():
 
 def test_windows_are_counted_by_distance_and_stop_at_the_end_of_a_text():
     # Texts "0 1 2" and "0", window 2: neighbours count 1, those two apart 1/2; nothing crosses into the second text.
-    found = monolingual.cooccurrences([np.array([0, 1, 2], np.int32), np.array([0], np.int32)], 3, window=2)
-    np.testing.assert_allclose(found.toarray(), [[0, 1, 0.5], [1, 0, 1], [0.5, 1, 0]])
+    counts = monolingual.cooccurrences([np.array([0, 1, 2], np.int32), np.array([0], np.int32)], 3, window=2)
+    np.testing.assert_allclose(counts.toarray(), [[0, 1, 0.5], [1, 0, 1], [0.5, 1, 0]])
 
 
-def test_words_used_alike_get_vectors_alike():
+def test_words_used_alike_get_similar_vectors():
     texts = [f"{animal} eats {food}" for animal in ("cat", "dog") for food in ("meat", "fish", "bread")]
-    texts += [f"{thing} costs {price}" for thing in ("car", "house") for price in ("money", "gold", "silver")]
+    texts += [f"{item} costs {price}" for item in ("car", "house") for price in ("money", "gold", "silver")]
     vocabulary, _ = Vocabulary.build(texts, "en", min_df=1, stem=False)
     words, rows = monolingual.train(texts, vocabulary, dim=5)
     rows = maps.unit(rows)
@@ -212,7 +212,7 @@ def test_words_used_alike_get_vectors_alike():
     assert cat @ dog > 0.9 > 0.3 > cat @ car
 
 
-def test_gensim_trains_as_well():
+def test_gensim_can_train_the_word_vectors():
     pytest.importorskip("gensim")
     texts = ["the cat eats fish", "the dog eats meat"] * 5
     vocabulary, _ = Vocabulary.build(texts, "en", min_df=1, stem=False)
@@ -221,16 +221,16 @@ def test_gensim_trains_as_well():
     assert rows.any(axis=1).all()
 
 
-def test_mistakes_are_said():
+def test_wrong_arguments_are_errors():
     with pytest.raises(ModelError, match="'magic'"):
-        alignment.fit(corpus(50), method="magic")
+        alignment.fit(make_corpus(50), method="magic")
     with pytest.raises(ModelError, match="no vectors for bb"):
-        alignment.fit(corpus(50), vectors={"aa": word_vectors("aa", space(1, words=50))})
-    vectors = {lang: word_vectors(lang, space(1, words=50)) for lang in ("aa", "bb")}
+        alignment.fit(make_corpus(50), vectors={"aa": make_word_vectors("aa", make_space(1, words=50))})
+    vectors = {lang: make_word_vectors(lang, make_space(1, words=50)) for lang in ("aa", "bb")}
     with pytest.raises(ModelError, match="0 word pairs for bb-aa"):
-        alignment.fit(corpus(50), vectors=vectors, dictionary={("bb", "aa"): [("x", "y")]})
+        alignment.fit(make_corpus(50), vectors=vectors, dictionary={("bb", "aa"): [("x", "y")]})
     pairs = [("bb1", "aa1"), ("bb2", "aa2")]
     with pytest.raises(ModelError, match="1 word pairs for bb-aa"):
-        alignment.fit(corpus(50), vectors=vectors, dictionary={("bb", "aa"): pairs[:1]})
-    enough = alignment.fit(corpus(50), method="svd", vectors=vectors, dictionary={("bb", "aa"): pairs})
-    assert enough.meta["maps"]["bb"]["pairs"] == 2
+        alignment.fit(make_corpus(50), vectors=vectors, dictionary={("bb", "aa"): pairs[:1]})
+    fitted = alignment.fit(make_corpus(50), method="svd", vectors=vectors, dictionary={("bb", "aa"): pairs})
+    assert fitted.meta["maps"]["bb"]["pairs"] == 2

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from corpora import precision, sentences
+from corpora import make_sentences, measure_precision
 
 from paragloss.encoders.bag import BagEncoder
 from paragloss.lab.methods import bae
@@ -18,12 +18,12 @@ from paragloss.lab.descent import autoencoder as network  # noqa: E402
 from paragloss.lab.descent import batches  # noqa: E402
 
 SMALL = {"dim": 24, "stem": False, "batch": 50, "learning_rate": 0.02}
-TESTED = sentences(100, 1)
+TEST_CONCEPTS = make_sentences(100, 1)
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return bae.fit(sentences(500, 0), **SMALL)
+    return bae.fit(make_sentences(500, 0), **SMALL)
 
 
 def small_corpus():
@@ -64,16 +64,16 @@ def test_the_divergence_has_the_textbook_gradient():
         torch.manual_seed(5)
         chances = torch.sigmoid(inputs @ machine.weight + machine.hidden)
         rebuilt = torch.sigmoid(torch.bernoulli(chances) @ machine.weight.T + machine.visible)
-        again = torch.sigmoid(rebuilt @ machine.weight + machine.hidden)
-        expected = (rebuilt.T @ again - inputs.T @ chances) / 6
+        hidden_again = torch.sigmoid(rebuilt @ machine.weight + machine.hidden)
+        expected = (rebuilt.T @ hidden_again - inputs.T @ chances) / 6
     assert torch.allclose(machine.weight.grad, expected, atol=1e-6)
     assert torch.allclose(machine.visible.grad, (rebuilt - inputs).mean(0), atol=1e-6)
-    assert torch.allclose(machine.hidden.grad, (again - chances).mean(0), atol=1e-6)
+    assert torch.allclose(machine.hidden.grad, (hidden_again - chances).mean(0), atol=1e-6)
 
 
 def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch):
     corpus, machines, runs = small_corpus(), network.stack([5, 4, 3], seed=0), []
-    monkeypatch.setattr(network, "_run", lambda *told, **said: runs.append((*told, said)))
+    monkeypatch.setattr(network, "_run", lambda *arguments, **options: runs.append((*arguments, options)))
     network.pretrain(machines, corpus, "schedule", epochs=3)
     assert [(run[2].tolist(), run[3], run[4]) for run in runs] == [([0, 1, 2], "schedule", {"epochs": 3})] * 2
     assert [list(map(id, run[0].values())) for run in runs] == [list(map(id, machine)) for machine in machines]
@@ -84,20 +84,22 @@ def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch)
     def energy(v, weight, visible, hidden):
         return -v @ visible - np.log1p(np.exp(hidden + v @ weight)).sum(1)
 
-    def differs(run, data, rebuilt, machine):
+    def assert_difference(run, data, rebuilt, machine):
         torch.manual_seed(7)
-        found = float(run[1](rows).detach())
-        assert found == pytest.approx((energy(data, *machine) - energy(rebuilt, *machine)).mean(), rel=1e-4, abs=1e-5)
+        value = float(run[1](rows).detach())
+        assert value == pytest.approx((energy(data, *machine) - energy(rebuilt, *machine)).mean(), rel=1e-4, abs=1e-5)
 
     torch.manual_seed(7)
     driven = torch.from_numpy(joint[rows] @ weights[0][0]).float()
-    differs(runs[0], joint[rows], network._rewritten(machines[0], driven, corpus, rows).toarray(), weights[0])
-    seen = 1 / (1 + np.exp(-(joint @ weights[0][0] + weights[0][2])))[rows]
+    assert_difference(runs[0], joint[rows], network._rewritten(machines[0], driven, corpus, rows).toarray(), weights[0])
+    states = 1 / (1 + np.exp(-(joint @ weights[0][0] + weights[0][2])))[rows]
     torch.manual_seed(7)
     weight, visible, _ = weights[1]
     with torch.no_grad():
-        drawn = torch.bernoulli(torch.sigmoid(torch.from_numpy(seen).float() @ machines[1].weight + machines[1].hidden))
-    differs(runs[1], seen, 1 / (1 + np.exp(-(drawn.numpy() @ weight.T + visible))), weights[1])
+        drawn = torch.bernoulli(
+            torch.sigmoid(torch.from_numpy(states).float() @ machines[1].weight + machines[1].hidden)
+        )
+    assert_difference(runs[1], states, 1 / (1 + np.exp(-(drawn.numpy() @ weight.T + visible))), weights[1])
 
 
 def test_a_machine_writes_in_the_languages_it_read():
@@ -132,37 +134,39 @@ def test_languages_take_turns_on_held_out_concepts():
     assert network._some_language(present).tolist() == [0, 1, 1, 1]
 
 
-def test_it_finds_translations_of_texts_it_has_not_seen(trained):
-    assert precision(trained, TESTED) > 0.8  # chance is 1 / 100
+def test_unseen_texts_find_their_translations(trained):
+    assert measure_precision(trained, TEST_CONCEPTS) > 0.8  # chance is 1 / 100
 
 
-def test_each_stage_brings_the_languages_together():
-    scarce, settings = sentences(150, 0, noise=3), {**SMALL, "dim": 10}
-    nothing, briefly, pretrained, tuned = (
-        precision(bae.fit(scarce, **settings, pretraining_epochs=before, epochs=after), TESTED)
+def test_each_stage_raises_precision_between_languages():
+    scarce, settings = make_sentences(150, 0, noise=3), {**SMALL, "dim": 10}
+    untrained, briefly, pretrained, tuned = (
+        measure_precision(bae.fit(scarce, **settings, pretraining_epochs=before, epochs=after), TEST_CONCEPTS)
         for before, after in ((0, 0), (1, 0), (5, 0), (1, 10))
     )
-    assert max(nothing, briefly) < 0.08  # chance is 1 / 100
+    assert max(untrained, briefly) < 0.08  # chance is 1 / 100
     assert pretrained > briefly + 0.15
     assert tuned > briefly + 0.15
 
 
 def test_two_layers_are_served_as_two_layers():
-    model = bae.fit(sentences(300, 0), **SMALL, layers=2, hidden=40, epochs=15)
+    model = bae.fit(make_sentences(300, 0), **SMALL, layers=2, hidden=40, epochs=15)
     assert [layer.activation for layer in model.tower("en").layers] == ["sigmoid"]
     assert model.tower("en").layers[0].weight.shape == (40, 24)
-    assert precision(model, TESTED) > 0.3
+    assert measure_precision(model, TEST_CONCEPTS) > 0.3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pretrained", [1, 3])
-def test_three_layers_learn_too(pretrained):
-    model = bae.fit(sentences(500, 0), **SMALL, layers=3, hidden=40, pretraining_layers=pretrained)
+def test_three_layers_learn(pretrained):
+    model = bae.fit(make_sentences(500, 0), **SMALL, layers=3, hidden=40, pretraining_layers=pretrained)
     assert len(model.tower("en").layers) == 2
-    assert precision(model, TESTED) > 0.2  # chance is 1 / 100; with small starting weights above the first it was that
+    assert (
+        measure_precision(model, TEST_CONCEPTS) > 0.2
+    )  # chance is 1 / 100; with small starting weights above the first it was that
 
 
-def test_what_lies_above_the_first_layer_starts_apart():
+def test_layers_above_the_first_start_with_distinct_codes():
     """One half everywhere, which is what a layer sees at first, becomes one half; other codes are kept apart."""
     bottom, middle, top = network.stack([50, 30, 20], seed=0)[0:1] + network.stack([50, 30, 20, 10], seed=0)[1:]
     half = torch.full((1, 30), 0.5)
@@ -174,8 +178,8 @@ def test_what_lies_above_the_first_layer_starts_apart():
     assert top.weight.shape == (20, 10)
 
 
-def test_what_is_served_is_what_was_trained():
-    aligned = sentences(80, 0)
+def test_the_served_encoder_equals_the_trained_network():
+    aligned = make_sentences(80, 0)
     model = bae.fit(aligned, **SMALL, epochs=1, words=7)
     tower = model.tower("fr")
     machine = network.Machine(torch.from_numpy(tower.table / 7), torch.empty(0), torch.from_numpy(tower.bias))
@@ -188,21 +192,21 @@ def test_what_is_served_is_what_was_trained():
 def test_three_languages_of_which_concepts_may_lack_one():
     concepts = [
         Concept(c.id, {lang: text for j, (lang, text) in enumerate(c.texts.items()) if int(c.id) % 3 != j})
-        for c in sentences(600, 0, ("en", "fr", "it"))
+        for c in make_sentences(600, 0, ("en", "fr", "it"))
     ]
     model = bae.fit(concepts, **SMALL, epochs=10)
-    assert precision(model, sentences(100, 1, ("fr", "it")), ("it", "fr")) > 0.5
+    assert measure_precision(model, make_sentences(100, 1, ("fr", "it")), ("it", "fr")) > 0.5
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not():
-    aligned, quick = sentences(100, 0), {**SMALL, "pretraining_epochs": 1, "epochs": 1}
-    first, again, other = (bae.fit(aligned, **quick, seed=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(first.tower("fr").table, again.tower("fr").table)
+    aligned, quick = make_sentences(100, 0), {**SMALL, "pretraining_epochs": 1, "epochs": 1}
+    first, repeated, other = (bae.fit(aligned, **quick, seed=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.tower("fr").table, repeated.tower("fr").table)
     assert not np.array_equal(first.tower("fr").table, other.tower("fr").table)
 
 
 def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
-    texts = [c.texts["fr"] for c in TESTED[:5]]
+    texts = [c.texts["fr"] for c in TEST_CONCEPTS[:5]]
     trained.save(tmp_path / "model")
     np.testing.assert_array_equal(BagEncoder.load(tmp_path / "model").encode(texts, "fr"), trained.encode(texts, "fr"))
     np.testing.assert_allclose(
@@ -214,18 +218,18 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
         "import paragloss.lab.methods.bae\n"
         f"print(BagEncoder.load({str(tmp_path / 'model')!r}).encode({texts!r}, 'fr').shape)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "(5, 24)", done.stderr
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "(5, 24)", run.stderr
 
 
 def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     """Up by the machines, down by weights that start as theirs: the loss of concepts in languages they have."""
     corpus, machines, runs = small_corpus(), network.stack([5, 4, 3, 2], seed=0), []
-    monkeypatch.setattr(network, "_run", lambda *told, **said: runs.append((*told, said)))
+    monkeypatch.setattr(network, "_run", lambda *arguments, **options: runs.append((*arguments, options)))
     network.tune(machines, corpus, network.Schedule(0.1, 2, 7), epochs=4, patience=2)
-    ((parameters, loss, rows, schedule, said),) = runs
+    ((parameters, loss, rows, schedule, options),) = runs
     assert sorted(rows.tolist()) == [0, 1, 2], "too few to hold some out"
-    assert said == {"epochs": 4, "patience": 2, "validate": None}
+    assert options == {"epochs": 4, "patience": 2, "validate": None}
     assert (schedule.seed, set(parameters)) == (
         7,
         {f"{n}{i}" for n in ("weight", "visible", "hidden", "down") for i in range(3)},
@@ -259,12 +263,14 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
 
 def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch):
     runs = []
-    monkeypatch.setattr(network, "_run", lambda parameters, loss, rows, schedule, **said: runs.append((rows, said)))
+    monkeypatch.setattr(
+        network, "_run", lambda parameters, loss, rows, schedule, **options: runs.append((rows, options))
+    )
     for concepts in (399, 400, 20_040):
         rows = sp.csr_matrix(np.ones((concepts, 1), np.float32))
         corpus = network.Corpus.of([rows, rows], [np.arange(concepts)] * 2, concepts, 3)
         network.tune(network.stack([2, 2], seed=0), corpus, network.Schedule(0.1, 2, 7), epochs=1, patience=1)
-    assert [(len(rows), said["validate"] is None) for rows, said in runs] == [
+    assert [(len(rows), options["validate"] is None) for rows, options in runs] == [
         (399, True),
         (380, False),
         (19_040, False),
@@ -277,24 +283,33 @@ def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch)
 def test_batches_are_smaller_where_there_are_few_concepts(monkeypatch):
     sizes = []
     monkeypatch.setattr(batches, "shuffled", lambda count, size, rng: sizes.append((count, size)) or [])
-    monkeypatch.setattr(network, "descend", lambda parameters, cut, loss, **said: list(cut(1, None)))
+    monkeypatch.setattr(
+        network, "descend", lambda parameters, make_batches, loss, **options: list(make_batches(1, None))
+    )
     for concepts in (50, 400, 9000):
         network._run({}, None, np.arange(concepts), network.Schedule(0.1, 100, 0), epochs=1)
     assert sizes == [(50, 10), (400, 20), (9000, 100)]
 
 
-def test_what_a_stage_is_told_reaches_the_descent(monkeypatch):
-    told = []
+def test_settings_of_a_stage_reach_the_descent(monkeypatch):
+    calls = []
     monkeypatch.setattr(
-        network, "descend", lambda parameters, batches, loss, **said: told.append((parameters, loss, said))
+        network, "descend", lambda parameters, batches, loss, **options: calls.append((parameters, loss, options))
     )
     schedule = network.Schedule(0.3, 100, 5, progress="progress")
     network._run("parameters", "loss", np.arange(50), schedule, epochs=4, patience=2, validate="validate")
-    said = {"epochs": 4, "learning_rate": 0.3, "seed": 5, "patience": 2, "validate": "validate", "progress": "progress"}
-    assert told == [("parameters", "loss", said)]
+    options = {
+        "epochs": 4,
+        "learning_rate": 0.3,
+        "seed": 5,
+        "patience": 2,
+        "validate": "validate",
+        "progress": "progress",
+    }
+    assert calls == [("parameters", "loss", options)]
 
 
-def test_a_machine_writes_what_its_hidden_units_say_by_their_bias_too():
+def test_the_bias_of_hidden_units_decides_what_is_written():
     """Two words; the one hidden unit speaks for the first and is off by its bias, so that the second is written."""
     texts = sp.csr_matrix(np.array([[1.0, 0.0]], np.float32))
     corpus = network.Corpus.of([texts], [np.array([0])], 1, 4)

@@ -9,7 +9,7 @@ from paragloss.lab.methods import cca
 from paragloss.vocabulary import weigh
 
 
-def views(seed=0, concepts=60):
+def make_views(seed=0, concepts=60):
     noise = np.random.default_rng(seed)
     common = noise.standard_normal((concepts, 3))
     rows = [common @ noise.standard_normal((3, width)) + noise.standard_normal((concepts, width)) for width in (6, 5)]
@@ -17,9 +17,9 @@ def views(seed=0, concepts=60):
 
 
 def test_agreement_is_one_plus_the_canonical_correlation_over_two():
-    x, y = views()
-    whole = np.arange(60)
-    agreement, (A, B) = cca.correlate([x, y], [whole, whole], dim=5, ridge=0.0)
+    x, y = make_views()
+    all_concepts = np.arange(60)
+    agreement, (A, B) = cca.correlate([x, y], [all_concepts, all_concepts], dim=5, ridge=0.0)
     root = [scipy.linalg.inv(scipy.linalg.sqrtm(view.T @ view)) for view in (x, y)]
     expected = np.linalg.svd(root[0] @ x.T @ y @ root[1], compute_uv=False)[:5]
     np.testing.assert_allclose(agreement, (1 + expected) / 2, rtol=1e-5)
@@ -29,9 +29,9 @@ def test_agreement_is_one_plus_the_canonical_correlation_over_two():
 
 def test_the_ridge_is_on_both_sides():
     """Regularised canonical correlations: singular values of (Cxx + rI)^-1/2 Cxy (Cyy + rI)^-1/2."""
-    x, y = views()
-    whole = np.arange(60)
-    agreement, _ = cca.correlate([x, y], [whole, whole], dim=5, ridge=0.5)
+    x, y = make_views()
+    all_concepts = np.arange(60)
+    agreement, _ = cca.correlate([x, y], [all_concepts, all_concepts], dim=5, ridge=0.5)
     root = []
     for view in (x, y):
         own = view.T @ view
@@ -42,8 +42,8 @@ def test_the_ridge_is_on_both_sides():
 
 
 def test_a_third_view_with_gaps_joins():
-    x, y = views()
-    z = views(seed=3)[0][:40]
+    x, y = make_views()
+    z = make_views(seed=3)[0][:40]
     agreement, projections = cca.correlate(
         [x, y, z], [np.arange(60), np.arange(60), np.arange(20, 60)], dim=4, ridge=0.1
     )
@@ -61,12 +61,12 @@ def test_training_documents_are_centred():
     np.testing.assert_allclose((rows @ tower.table + tower.bias).mean(axis=0), 0, atol=1e-4)
 
 
-def test_no_more_directions_than_there_are_and_as_many_as_are_asked_for():
-    x, y = views()
-    whole = np.arange(60)
-    for dim, given in ((11, 11), (20, 11), (1, 1), (3, 3)):
-        agreement, (A, B) = cca.correlate([x, y], [whole, whole], dim=dim, ridge=0.1)
-        assert (len(agreement), A.shape, B.shape) == (given, (6, given), (5, given))
+def test_the_number_of_directions_is_the_given_one_up_to_the_rank():
+    x, y = make_views()
+    all_concepts = np.arange(60)
+    for dim, expected_dim in ((11, 11), (20, 11), (1, 1), (3, 3)):
+        agreement, (A, B) = cca.correlate([x, y], [all_concepts, all_concepts], dim=dim, ridge=0.1)
+        assert (len(agreement), A.shape, B.shape) == (expected_dim, (6, expected_dim), (5, expected_dim))
 
 
 def test_fit_correlates_what_each_language_deviates_from_its_own_mean():
@@ -83,18 +83,18 @@ def test_fit_correlates_what_each_language_deviates_from_its_own_mean():
 
 def test_three_views_with_gaps_solve_the_eigenproblem_of_their_definition():
     """Concept by concept: what the views of one say together against what each says alone, ridges on both sides."""
-    x, y = views()
-    z = views(seed=3)[0][:40]
-    given, owners = [x, y, z], [np.arange(60), np.arange(60), np.arange(20, 60)]
-    agreement, projections = cca.correlate(given, owners, dim=4, ridge=0.3)
-    rows, together, alone = np.zeros((60, 17)), np.zeros((17, 17)), np.zeros((17, 17))
-    for view, owner, at in zip(given, owners, (slice(0, 6), slice(6, 11), slice(11, 17)), strict=True):
+    x, y = make_views()
+    z = make_views(seed=3)[0][:40]
+    view_list, owners = [x, y, z], [np.arange(60), np.arange(60), np.arange(20, 60)]
+    agreement, projections = cca.correlate(view_list, owners, dim=4, ridge=0.3)
+    rows, joint, separate = np.zeros((60, 17)), np.zeros((17, 17)), np.zeros((17, 17))
+    for view, owner, at in zip(view_list, owners, (slice(0, 6), slice(6, 11), slice(11, 17)), strict=True):
         rows[owner, at] = view
         ridge = 0.3 * np.trace(view.T @ view) / view.shape[1] * np.eye(view.shape[1])
-        alone[at, at] = view.T @ view + ridge
-        together[at, at] = ridge * np.mean([1 / (3 if concept >= 20 else 2) for concept in owner])
+        separate[at, at] = view.T @ view + ridge
+        joint[at, at] = ridge * np.mean([1 / (3 if concept >= 20 else 2) for concept in owner])
     for concept, row in enumerate(rows):
-        together += np.outer(row, row) / (3 if concept >= 20 else 2)
-    np.testing.assert_allclose(agreement, scipy.linalg.eigh(together, alone)[0][::-1][:4], rtol=1e-5)
+        joint += np.outer(row, row) / (3 if concept >= 20 else 2)
+    np.testing.assert_allclose(agreement, scipy.linalg.eigh(joint, separate)[0][::-1][:4], rtol=1e-5)
     V = np.vstack(projections)
-    np.testing.assert_allclose(together @ V, alone @ V * agreement, atol=1e-3)
+    np.testing.assert_allclose(joint @ V, separate @ V * agreement, atol=1e-3)

@@ -22,21 +22,21 @@ from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 
 
-def problem(concepts=120, langs=3, terms=200, seed=0):
+def make_problem(concepts=120, langs=3, terms=200, seed=0):
     """Documents drawn from shared topics; each language has its own words and misses some concepts."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(20, 0.1), concepts)
     blocks = []
     for lang in range(langs):
         words = rng.dirichlet(np.full(terms, 0.05), 20)
-        kept = np.sort(rng.permutation(concepts)[: concepts - 10 * lang])
-        rows = np.array([rng.multinomial(60, mix @ words) for mix in topics[kept]]).astype(np.float32)
+        doc_concepts = np.sort(rng.permutation(concepts)[: concepts - 10 * lang])
+        rows = np.array([rng.multinomial(60, mix @ words) for mix in topics[doc_concepts]]).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        blocks.append(Block(sp.csr_matrix(rows), kept))
+        blocks.append(Block(sp.csr_matrix(rows), doc_concepts))
     return blocks, concepts
 
 
-def plain(blocks, concepts, rank, lambda_):
+def solve_literally(blocks, concepts, rank, lambda_):
     """Eqs 8 to 15 read literally: ridge W of the centred problem, best rank-r W_r in the norm of eq. 10, its SVD."""
     X = sp.block_diag([block.rows for block in blocks]).toarray().astype(np.float64)
     Y = np.zeros((len(X), concepts))
@@ -51,19 +51,19 @@ def plain(blocks, concepts, rank, lambda_):
     return W, S[:rank] ** 2, objective, 0.5 * np.sum(Y**2)
 
 
-def overlap(one, other):
+def measure_overlap(first_tables, second_tables):
     """1 if two lists of tables span the same space."""
-    left, right = np.vstack(one), np.vstack(other)
+    left, right = np.vstack(first_tables), np.vstack(second_tables)
     return np.linalg.norm(left.T @ right) ** 2 / right.shape[1]
 
 
 def test_closed_form_is_the_singular_vectors_of_the_rank_limited_solution():
-    blocks, concepts = problem()
-    W, values, objective, at_zero = plain(blocks, concepts, 12, 0.7)
+    blocks, concepts = make_problem()
+    W, values, objective, at_zero = solve_literally(blocks, concepts, 12, 0.7)
     solution = closed_form(blocks, concepts, rank=12, lambda_=0.7)
     np.testing.assert_allclose(solution.values, values, rtol=1e-9)
     right = np.linalg.svd(W, full_matrices=False)[2][:12].T
-    assert overlap(solution.tables, [right]) == pytest.approx(1, abs=1e-6)
+    assert measure_overlap(solution.tables, [right]) == pytest.approx(1, abs=1e-6)
     # The objective falls by half the captured sum.
     assert at_zero - objective == pytest.approx(0.5 * solution.values.sum(), rel=1e-9)
 
@@ -82,38 +82,38 @@ def test_two_concepts_by_hand():
 def test_iterating_finds_the_closed_form(device):
     if device == "cpu":
         pytest.importorskip("torch")
-    blocks, concepts = problem()
+    blocks, concepts = make_problem()
     exact = closed_form(blocks, concepts, rank=12, lambda_=1.0)
     regression = Regression.of(blocks, concepts, Arrays(device), lambda_=1.0)
-    found = leading(regression, rank=12, tolerance=1e-6, solve_tolerance=1e-5)
-    assert found.values.sum() == pytest.approx(exact.values.sum(), rel=1e-5)
-    assert overlap(found.tables, exact.tables) == pytest.approx(1, abs=1e-3)
-    stacked = np.vstack(found.tables)
+    iterated = leading(regression, rank=12, tolerance=1e-6, solve_tolerance=1e-5)
+    assert iterated.values.sum() == pytest.approx(exact.values.sum(), rel=1e-5)
+    assert measure_overlap(iterated.tables, exact.tables) == pytest.approx(1, abs=1e-3)
+    stacked = np.vstack(iterated.tables)
     np.testing.assert_allclose(stacked.T @ stacked, np.eye(12), atol=1e-5)
 
 
 def test_loose_solves_capture_as_much_as_exact_ones():
-    blocks, concepts = problem(400, 2)
+    blocks, concepts = make_problem(400, 2)
     exact = closed_form(blocks, concepts, rank=15, lambda_=1.0)
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    found = leading(regression, rank=15)
-    assert 0.99 * exact.values.sum() < found.values.sum() <= exact.values.sum() * (1 + 1e-4)
+    iterated = leading(regression, rank=15)
+    assert 0.99 * exact.values.sum() < iterated.values.sum() <= exact.values.sum() * (1 + 1e-4)
 
 
 def test_one_pass_captures_less_than_convergence_and_more_than_early():
-    blocks, concepts = problem(400, 2)
+    blocks, concepts = make_problem(400, 2)
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    once = leading(regression, rank=15, solver="one-pass")
+    one_pass = leading(regression, rank=15, solver="one-pass")
     converged = leading(regression.at(1.0), rank=15)
     early = leading(regression.at(1.0), rank=15, solver="early")
-    assert once.report["columns"] == 40
+    assert one_pass.report["columns"] == 40
     assert early.report["columns"] == 23
-    assert early.values.sum() < once.values.sum()
-    assert 0.5 * converged.values.sum() < once.values.sum() < converged.values.sum()
+    assert early.values.sum() < one_pass.values.sum()
+    assert 0.5 * converged.values.sum() < one_pass.values.sum() < converged.values.sum()
 
 
 def test_a_solve_is_that_of_dense_algebra():
-    blocks, concepts = problem(60, 2)
+    blocks, concepts = make_problem(60, 2)
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=0.2)
     rows = regression.spread(Arrays("numpy").normal(concepts, 5, 0))
     B, MV = regression.solve(rows, tolerance=1e-6)
@@ -126,7 +126,7 @@ def test_a_solve_is_that_of_dense_algebra():
 
 def test_a_solve_takes_hardly_more_steps_for_many_documents():
     def steps(documents: int) -> float:
-        blocks, concepts = problem(documents, 2)
+        blocks, concepts = make_problem(documents, 2)
         regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
         regression.solve(regression.spread(Arrays("numpy").normal(concepts, 4, 0)), tolerance=0.1)
         return regression.iterations / 4
@@ -135,95 +135,95 @@ def test_a_solve_takes_hardly_more_steps_for_many_documents():
 
 
 def test_order_of_languages_and_documents_changes_nothing():
-    blocks, concepts = problem()
+    blocks, concepts = make_problem()
     rng = np.random.default_rng(3)
     shuffled = []
     for block in reversed(blocks):
         order = rng.permutation(len(block.concepts))
         shuffled.append(Block(block.rows[order], block.concepts[order]))
-    one = leading(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
-    other = leading(Regression.of(shuffled, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
-    assert overlap(one.tables, list(reversed(other.tables))) == pytest.approx(1, abs=1e-2)
+    original = leading(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
+    reordered = leading(Regression.of(shuffled, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
+    assert measure_overlap(original.tables, list(reversed(reordered.tables))) == pytest.approx(1, abs=1e-2)
 
 
 def test_scaling_rows_and_lambda_together_changes_nothing():
     # X -> 3X and λ -> 9λ leaves M as it is, and W's right singular vectors too.
-    blocks, concepts = problem()
+    blocks, concepts = make_problem()
     scaled = [Block(block.rows * 3, block.concepts) for block in blocks]
-    one = closed_form(blocks, concepts, rank=10, lambda_=1.0)
-    other = closed_form(scaled, concepts, rank=10, lambda_=9.0)
-    np.testing.assert_allclose(one.values, other.values, rtol=1e-6)
-    assert overlap(one.tables, other.tables) == pytest.approx(1, abs=1e-6)
+    original = closed_form(blocks, concepts, rank=10, lambda_=1.0)
+    rescaled = closed_form(scaled, concepts, rank=10, lambda_=9.0)
+    np.testing.assert_allclose(original.values, rescaled.values, rtol=1e-6)
+    assert measure_overlap(original.tables, rescaled.tables) == pytest.approx(1, abs=1e-6)
 
 
 WORDS = [f"w{i}" for i in range(300)]
 
 
-def corpus(concepts=200, langs=("en", "it"), length=40, seed=0):
+def make_corpus(concepts=200, langs=("en", "it"), length=40, seed=0):
     """Concepts about a few topics; a word of a language is the topic word with the language's own ending."""
     rng = np.random.default_rng(seed)
-    made = []
+    concept_list = []
     for number in range(concepts):
         topic = rng.dirichlet(np.full(30, 0.08))
         texts = {}
         for lang in langs:
             picks = rng.choice(30, length, p=topic) * 10 + rng.integers(0, 10, length)
             texts[lang] = " ".join(f"{WORDS[i]}{lang}" for i in picks)
-        made.append(Concept(f"c{number}", texts))
-    return made
+        concept_list.append(Concept(f"c{number}", texts))
+    return concept_list
 
 
-def precision(encoder, concepts, lang, other, **options):
+def measure_precision(encoder, concepts, lang, other, **options):
     rows = encoder.encode([c.texts[lang] for c in concepts], lang)
-    found = nearest(rows, encoder.encode([c.texts[other] for c in concepts], other), 1, **options)[:, 0]
-    return float(np.mean(found == np.arange(len(concepts))))
+    neighbours = nearest(rows, encoder.encode([c.texts[other] for c in concepts], other), 1, **options)[:, 0]
+    return float(np.mean(neighbours == np.arange(len(concepts))))
 
 
 def test_fit_brings_unseen_documents_together():
-    concepts = corpus(400)
+    concepts = make_corpus(400)
     encoder = cr5.fit(concepts[:300], dim=40)
     assert encoder.langs == ("en", "it")
     assert encoder.dim == 40
-    assert precision(encoder, concepts[300:], "en", "it") > 0.3  # chance is 0.01
+    assert measure_precision(encoder, concepts[300:], "en", "it") > 0.3  # chance is 0.01
     assert encoder.meta["documents"] == 600
     stacked = np.vstack([tower.table for tower in encoder.towers.values()])
     np.testing.assert_allclose(stacked.T @ stacked, np.eye(40), atol=1e-5)
 
 
 def test_transitive_training_joins_languages_that_share_no_concept():
-    concepts = corpus(500, ("da", "en", "it"))
-    some = [Concept(c.id, {k: t for k, t in c.texts.items() if k != "it"}) for c in concepts[:200]]
-    others = [Concept(c.id, {k: t for k, t in c.texts.items() if k != "da"}) for c in concepts[200:400]]
-    encoder = cr5.fit(some + others, dim=40)
-    assert precision(encoder, concepts[400:], "da", "it") > 0.2
+    concepts = make_corpus(500, ("da", "en", "it"))
+    danish_english = [Concept(c.id, {k: t for k, t in c.texts.items() if k != "it"}) for c in concepts[:200]]
+    english_italian = [Concept(c.id, {k: t for k, t in c.texts.items() if k != "da"}) for c in concepts[200:400]]
+    encoder = cr5.fit(danish_english + english_italian, dim=40)
+    assert measure_precision(encoder, concepts[400:], "da", "it") > 0.2
 
 
-def test_dim_is_capped_at_concepts_less_one_and_said_so():
-    encoder = cr5.fit(corpus(12), dim=300)
+def test_dim_is_capped_at_the_number_of_concepts_less_one_and_recorded():
+    encoder = cr5.fit(make_corpus(12), dim=300)
     assert encoder.dim == 11
-    assert cr5.fit(corpus(12), dim=5).dim == 5
+    assert cr5.fit(make_corpus(12), dim=5).dim == 5
     assert encoder.meta["dim_asked"] == 300
 
 
-def test_concepts_in_one_language_teach_nothing():
-    concepts = corpus(60)
+def test_concepts_in_one_language_are_ignored():
+    concepts = make_corpus(60)
     lonely = [Concept("lonely", {"en": "nobody else says this"})]
     encoder = cr5.fit(concepts + lonely, dim=10)
     assert encoder.meta["concepts"] == 60
     assert "nobody" not in encoder.towers["en"].vocabulary.index
 
 
-def test_errors_say_what_to_do():
+def test_wrong_arguments_are_errors():
     with pytest.raises(ModelError, match="0 of 1 concepts have texts in 2 languages"):
         cr5.fit([Concept("a", {"en": "word"})])
     with pytest.raises(ModelError, match="solver 'fast'"):
-        cr5.fit(corpus(10), solver="fast")
+        cr5.fit(make_corpus(10), solver="fast")
     with pytest.raises(ModelError, match="lambda_ 0"):
-        cr5.fit(corpus(10), lambda_=0)
+        cr5.fit(make_corpus(10), lambda_=0)
 
 
 def test_tune_scores_every_lambda_on_concepts_kept_apart(tmp_path):
-    tuning = cr5.tune(corpus(200), lambdas=(0.5, 1000.0), dim=30)
+    tuning = cr5.tune(make_corpus(200), lambdas=(0.5, 1000.0), dim=30)
     assert set(tuning.scores) == {0.5, 1000.0}
     assert tuning.best == max(tuning.scores, key=tuning.scores.get)
     assert tuning.queries == 400  # every concept once, two directions
@@ -232,7 +232,7 @@ def test_tune_scores_every_lambda_on_concepts_kept_apart(tmp_path):
 
 
 def test_tune_by_iteration_agrees_with_fits_of_their_own(monkeypatch):
-    concepts = corpus(300)
+    concepts = make_corpus(300)
     dense = cr5.tune(concepts, lambdas=(0.5, 2.0), dim=30, device="numpy")
     monkeypatch.setattr(spectrum, "SMALL", 0)
     iterated = cr5.tune(concepts, lambdas=(0.5, 2.0), dim=30, device="numpy")
@@ -240,20 +240,20 @@ def test_tune_by_iteration_agrees_with_fits_of_their_own(monkeypatch):
         assert iterated.scores[value] == pytest.approx(dense.scores[value], abs=0.1)
 
 
-def test_add_language_leaves_the_others_alone_and_joins_them():
-    concepts = corpus(500, ("da", "en", "it"))
+def test_adding_a_language_keeps_the_other_tables_and_joins_their_space():
+    concepts = make_corpus(500, ("da", "en", "it"))
     encoder = cr5.fit([Concept(c.id, {k: c.texts[k] for k in ("en", "it")}) for c in concepts[:300]], dim=40)
     pairs = [Concept(c.id, {k: c.texts[k] for k in ("da", "en")}) for c in concepts[100:400]]
     wider = cr5.add_language(encoder, pairs, "da")
     assert wider.langs == ("en", "it", "da")
     assert wider.towers["en"] is encoder.towers["en"]
-    assert precision(wider, concepts[400:], "da", "it") > 0.2
+    assert measure_precision(wider, concepts[400:], "da", "it") > 0.2
     with pytest.raises(ModelError, match="knows 'da' already"):
         cr5.add_language(wider, pairs, "da")
 
 
 def test_add_language_minimises_its_stated_objective():
-    concepts = corpus(80, ("da", "en", "it"))
+    concepts = make_corpus(80, ("da", "en", "it"))
     encoder = cr5.fit([Concept(c.id, {k: c.texts[k] for k in ("en", "it")}) for c in concepts], dim=10)
     pairs = [Concept(c.id, {k: c.texts[k] for k in ("da", "en")}) for c in concepts]
     tower = cr5.add_language(encoder, pairs, "da", lambda_=0.5, device="numpy").towers["da"]
@@ -266,21 +266,21 @@ def test_add_language_minimises_its_stated_objective():
 
 def test_progress_ends_at_one_and_never_falls(monkeypatch):
     monkeypatch.setattr(spectrum, "SMALL", 0)
-    seen = []
-    cr5.fit(corpus(200), dim=80, device="numpy", progress=lambda share, left: seen.append((share, left)))
-    assert [share for share, _ in seen] == sorted(share for share, _ in seen)
-    assert seen[-1] == (1.0, 0.0)
-    assert len(seen) > 2
+    reports = []
+    cr5.fit(make_corpus(200), dim=80, device="numpy", progress=lambda share, left: reports.append((share, left)))
+    assert [share for share, _ in reports] == sorted(share for share, _ in reports)
+    assert reports[-1] == (1.0, 0.0)
+    assert len(reports) > 2
 
 
 KILLED = """
 import sys, time
 sys.path.insert(0, {folder!r})
-from test_cr5 import problem
+from test_cr5 import make_problem
 from paragloss.lab.solving.arrays import Arrays
 from paragloss.lab.solving.ridge import Regression
 from paragloss.lab.solving import spectrum
-blocks, concepts = problem(400, 2)
+blocks, concepts = make_problem(400, 2)
 calls = []
 grow = spectrum._Search.add
 def slow(self, block):
@@ -296,7 +296,7 @@ spectrum.leading(regression, rank=150, tolerance=1e-4, checkpoint=path, checkpoi
 """
 
 
-def test_a_killed_fit_goes_on_where_it_was(tmp_path):
+def test_a_killed_fit_continues_from_its_checkpoint(tmp_path):
     path = tmp_path / "cr5.npz"
     code = KILLED.format(folder=str(Path(__file__).parent), path=str(path))
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=dict(os.environ))
@@ -306,7 +306,7 @@ def test_a_killed_fit_goes_on_where_it_was(tmp_path):
     child.stdout.close()
     assert path.exists()
 
-    blocks, concepts = problem(400, 2)
+    blocks, concepts = make_problem(400, 2)
     options = {"rank": 150, "tolerance": 1e-4}
     fresh = leading(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), **options)
     shares = []
@@ -315,7 +315,7 @@ def test_a_killed_fit_goes_on_where_it_was(tmp_path):
         regression, checkpoint=path, checkpoint_every=0, key="k", progress=lambda s, _: shares.append(s), **options
     )
     np.testing.assert_allclose(resumed.values, fresh.values, rtol=1e-4)
-    assert overlap(resumed.tables, fresh.tables) == pytest.approx(1, abs=1e-2)
+    assert measure_overlap(resumed.tables, fresh.tables) == pytest.approx(1, abs=1e-2)
     assert shares[0] > 2 * 64 / (159 + 128)  # the first thing it did was not the first panel
     assert not path.exists()
 
@@ -323,12 +323,12 @@ def test_a_killed_fit_goes_on_where_it_was(tmp_path):
 def test_a_checkpoint_of_other_data_is_not_used(tmp_path):
     path = tmp_path / "cr5.npz"
     np.savez(path, key=np.array("another"), V=np.zeros((3, 3)))
-    blocks, concepts = problem()
+    blocks, concepts = make_problem()
     with pytest.warns(UserWarning, match="other data or other settings"):
-        found = leading(
+        solution = leading(
             Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=5, checkpoint=path, key="this"
         )
-    assert found.values.sum() > 0
+    assert solution.values.sum() > 0
 
 
 DATA = Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss"))
@@ -341,10 +341,10 @@ def test_held_out_help_pages_are_found_across_languages():
     from paragloss.formats.jsonl import read_concepts
 
     aligned = sorted(read_concepts([DATA / "lohelp" / f"{lang}.jsonl.gz" for lang in ("en", "it")]))
-    both = [c for c in aligned if len(c.texts) == 2]
-    encoder = cr5.fit(both[:-200], dim=200)
-    assert precision(encoder, both[-200:], "it", "en") > 0.7
-    assert precision(encoder, both[-200:], "it", "en", csls=10) > 0.7
+    bilingual = [c for c in aligned if len(c.texts) == 2]
+    encoder = cr5.fit(bilingual[:-200], dim=200)
+    assert measure_precision(encoder, bilingual[-200:], "it", "en") > 0.7
+    assert measure_precision(encoder, bilingual[-200:], "it", "en", csls=10) > 0.7
 
 
 def test_csls_as_the_paper_takes_it():
@@ -354,20 +354,22 @@ def test_csls_as_the_paper_takes_it():
     cosines = queries @ documents.T
     hubness = np.sort(cosines, axis=0)[-10:].mean(axis=0)
     expected = np.argsort(-(2 * cosines - hubness), axis=1)[:, :3]
-    found = nearest(queries.astype(np.float32), documents.astype(np.float32), 3, csls=10)
-    np.testing.assert_array_equal(found, expected)
+    neighbours = nearest(queries.astype(np.float32), documents.astype(np.float32), 3, csls=10)
+    np.testing.assert_array_equal(neighbours, expected)
 
 
 def test_add_language_learns_from_concepts_that_have_it_and_one_that_is_known():
-    concepts = corpus(60, ("da", "en", "it"))
+    concepts = make_corpus(60, ("da", "en", "it"))
     encoder = cr5.fit([Concept(c.id, {k: c.texts[k] for k in ("en", "it")}) for c in concepts], dim=10)
     pairs = [Concept(c.id, {k: c.texts[k] for k in ("da", "en")}) for c in concepts]
-    others = [Concept("a", {"da": "w1da w2da"}), Concept("b", {"en": "w1en", "it": "w1it"}), Concept("c", {})]
-    plain, among = (cr5.add_language(encoder, given, "da", device="numpy") for given in (pairs, others + pairs))
-    np.testing.assert_array_equal(plain.towers["da"].table, among.towers["da"].table)
-    assert plain.meta["added"] == {"da": {"documents": 60, "lambda_": 1.0}}
+    unusable = [Concept("a", {"da": "w1da w2da"}), Concept("b", {"en": "w1en", "it": "w1it"}), Concept("c", {})]
+    without_unusable, with_unusable = (
+        cr5.add_language(encoder, concepts_given, "da", device="numpy") for concepts_given in (pairs, unusable + pairs)
+    )
+    np.testing.assert_array_equal(without_unusable.towers["da"].table, with_unusable.towers["da"].table)
+    assert without_unusable.meta["added"] == {"da": {"documents": 60, "lambda_": 1.0}}
     with pytest.raises(ModelError, match="no concept has a text in 'da'"):
-        cr5.add_language(encoder, others, "da")
+        cr5.add_language(encoder, unusable, "da")
 
 
 def test_a_new_language_aims_at_the_direction_between_those_that_are_known():
@@ -383,26 +385,26 @@ def test_a_new_language_aims_at_the_direction_between_those_that_are_known():
     np.testing.assert_allclose(row, 2 / 3 * np.array([0.2, 0.6]) / np.hypot(0.2, 0.6), rtol=1e-3)
 
 
-def test_progress_tells_what_is_left_as_what_was_done_has_it(monkeypatch):
+def test_progress_estimates_the_remaining_time_from_the_elapsed_one(monkeypatch):
     clock = iter(range(1000))
     monkeypatch.setattr(spectrum.time, "monotonic", lambda: float(next(clock)))
-    blocks, concepts = problem(200, 2)
-    told = []
+    blocks, concepts = make_problem(200, 2)
+    reports = []
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    leading(regression, rank=20, solver="one-pass", progress=lambda *said: told.append(said))
+    leading(regression, rank=20, solver="one-pass", progress=lambda *arguments: reports.append(arguments))
     # 53 columns in blocks of 4; the clock is 0 at first, the checkpoint asks it too, then each block.
-    assert told[:2] == [pytest.approx((4 / 53, 2 * 49 / 4)), pytest.approx((8 / 53, 3 * 45 / 8))]
-    assert told[-2:] == [pytest.approx((0.99, 15 * 0.01 / 0.99)), (1.0, 0.0)]
+    assert reports[:2] == [pytest.approx((4 / 53, 2 * 49 / 4)), pytest.approx((8 / 53, 3 * 45 / 8))]
+    assert reports[-2:] == [pytest.approx((0.99, 15 * 0.01 / 0.99)), (1.0, 0.0)]
 
 
-def test_tuning_by_iteration_draws_by_its_seed_and_goes_on_from_the_last_where_it_converges(monkeypatch):
-    told, plain = [], cr5.leading
-    monkeypatch.setattr(cr5, "leading", lambda *a, **k: told.append(k) or plain(*a, **k))
+def test_tuning_by_iteration_uses_its_seed_and_starts_from_the_last_solution(monkeypatch):
+    calls, find_leading = [], cr5.leading
+    monkeypatch.setattr(cr5, "leading", lambda *a, **k: calls.append(k) or find_leading(*a, **k))
     for solver in ("converged", "one-pass"):
-        told.clear()
-        cr5.tune(corpus(60), lambdas=(0.5, 2.0), folds=2, dim=8, seed=7, solver=solver, device="numpy")
-        assert {(said["seed"], said["solver"], said["rank"]) for said in told} == {(7, solver, 8)}
-        assert [said["start"] is None for said in told] == [True, solver == "one-pass"] * 2
+        calls.clear()
+        cr5.tune(make_corpus(60), lambdas=(0.5, 2.0), folds=2, dim=8, seed=7, solver=solver, device="numpy")
+        assert {(call["seed"], call["solver"], call["rank"]) for call in calls} == {(7, solver, 8)}
+        assert [call["start"] is None for call in calls] == [True, solver == "one-pass"] * 2
 
 
 def test_cr5_is_the_same_model_by_its_method_and_by_name():

@@ -40,7 +40,7 @@ def test_the_gradient_of_the_kernel_sums_is_that_of_finite_differences():
     assert torch.autograd.gradcheck(lambda m: training.kernel_sums(m, counts), cosines)
 
 
-def rows_of(texts, width=8):
+def make_rows(texts, width=8):
     flat = np.fromiter((i for text in texts for i in text), np.int32)
     counts = sp.csr_matrix(
         (np.ones(len(flat), np.float32), flat, np.cumsum([0, *map(len, texts)])), (len(texts), width)
@@ -49,13 +49,13 @@ def rows_of(texts, width=8):
     return counts
 
 
-def ranker(dim=5, dtype=torch.float32, off=(), seed=0):
+def make_ranker(dim=5, dtype=torch.float32, off=(), seed=0):
     rng = np.random.default_rng(seed)
-    made = training.ranker(rng.uniform(-1, 1, (8, dim)).astype(np.float32), off, rng, "cpu")
-    return training.Ranker(*(t.detach().to(dtype).requires_grad_() for t in made[:3]), made.active.to(dtype))
+    fresh = training.ranker(rng.uniform(-1, 1, (8, dim)).astype(np.float32), off, rng, "cpu")
+    return training.Ranker(*(t.detach().to(dtype).requires_grad_() for t in fresh[:3]), fresh.active.to(dtype))
 
 
-def textbook(model, query, document):
+def score_by_definition(model, query, document):
     """The definition, term by term."""
     v = model.table.detach().double().numpy()
     v = v / np.linalg.norm(v, axis=1, keepdims=True)
@@ -71,53 +71,53 @@ QUERIES = [[0, 1], [2, 2, 3], [4]]
 DOCUMENTS = [[1, 1, 5, 6, 7], [3], [0, 2, 4, 4]]
 
 
-def test_training_scores_are_the_textbooks_with_repeated_words_and_different_lengths():
-    model = ranker(dtype=torch.float64)
-    found = training.scores(model, bags(rows_of(QUERIES)), bags(rows_of(DOCUMENTS)))
-    expected = [textbook(model, q, d) for q, d in zip(QUERIES, DOCUMENTS, strict=True)]
-    np.testing.assert_allclose(found.detach().numpy(), expected, atol=1e-9)
+def test_training_scores_equal_the_definition():
+    model = make_ranker(dtype=torch.float64)
+    scores = training.scores(model, bags(make_rows(QUERIES)), bags(make_rows(DOCUMENTS)))
+    expected = [score_by_definition(model, q, d) for q, d in zip(QUERIES, DOCUMENTS, strict=True)]
+    np.testing.assert_allclose(scores.detach().numpy(), expected, atol=1e-9)
 
 
 def test_gradients_of_scores_are_those_of_finite_differences():
-    model = ranker(dtype=torch.float64)
-    queries, documents = bags(rows_of(QUERIES)), bags(rows_of(DOCUMENTS))
+    model = make_ranker(dtype=torch.float64)
+    queries, documents = bags(make_rows(QUERIES)), bags(make_rows(DOCUMENTS))
     loss = training.scores(model, queries, documents).sum()
     ours = torch.autograd.grad(loss, model[:3])
     assert ours[0].is_sparse
     h = 1e-6
     for parameter, gradient in zip(model[:3], ours, strict=True):
-        for at in np.ndindex(*parameter.shape):
-            ends = []
+        for index in np.ndindex(*parameter.shape):
+            values = []
             for sign in (1, -1):
                 with torch.no_grad():
-                    parameter[at] += sign * h
-                    ends.append(float(training.scores(model, queries, documents).sum()))
-                    parameter[at] -= sign * h
-            assert float(gradient.to_dense()[at]) == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-6)
+                    parameter[index] += sign * h
+                    values.append(float(training.scores(model, queries, documents).sum()))
+                    parameter[index] -= sign * h
+            assert float(gradient.to_dense()[index]) == pytest.approx((values[0] - values[1]) / (2 * h), abs=1e-6)
 
 
-def served(model, langs=("qa",)):
+def serve(model, langs=("qa",)):
     vocabularies = {lang: Vocabulary(lang, [f"{lang}{i}" for i in range(8)], [1] * 8, 8) for lang in langs}
     return knrm._served(model, vocabularies, {lang: np.arange(8) for lang in langs}, {})
 
 
 def test_scores_served_by_numpy_are_those_of_training():
-    model = ranker()
-    ours = served(model)
+    model = make_ranker()
+    ours = serve(model)
     for query in QUERIES:
-        expected = training.scores(model, bags(rows_of([query] * 3)), bags(rows_of(DOCUMENTS)))
+        expected = training.scores(model, bags(make_rows([query] * 3)), bags(make_rows(DOCUMENTS)))
         np.testing.assert_allclose(ours.score_ids(query, DOCUMENTS), expected.detach().numpy(), atol=2e-6)
 
 
-def test_many_documents_are_scored_as_one_by_one_and_unknown_words_are_passed_over():
-    ours = served(ranker(), ("qa", "qb"))
+def test_documents_score_alike_in_a_batch_and_alone_and_unknown_words_are_ignored():
+    ours = serve(make_ranker(), ("qa", "qb"))
     query = Query("q", "qa1 qa2 never", "qa")
     documents = [Document("a", "qb1 qb5 qb5", "qb"), Document("b", "", "qb"), Document("c", "qa7 qa1", "qa")]
-    together = ours.score(query, documents)
-    assert together.dtype == np.float32
-    for document, score in zip(documents, together, strict=True):
+    scores = ours.score(query, documents)
+    assert scores.dtype == np.float32
+    for document, score in zip(documents, scores, strict=True):
         assert ours.score(query, [document])[0] == pytest.approx(score, abs=1e-6)
-    assert together[1] == pytest.approx(ours.bias)
+    assert scores[1] == pytest.approx(ours.bias)
     assert ours.score(Query("q", "never", "qa"), documents).tolist() == pytest.approx([ours.bias] * 3)
     assert ours.score(query, []).shape == (0,)
     with pytest.raises(LanguageError, match=r"'sw'; it knows qa, qb"):
@@ -125,25 +125,25 @@ def test_many_documents_are_scored_as_one_by_one_and_unknown_words_are_passed_ov
 
 
 def test_a_kernel_switched_off_counts_for_nothing():
-    whole, without = ranker(), ranker(off=(0,))
-    assert not np.allclose(served(whole).score_ids([1], DOCUMENTS), served(without).score_ids([1], DOCUMENTS))
-    everything_off = served(ranker(off=tuple(range(11))))
+    complete, without = make_ranker(), make_ranker(off=(0,))
+    assert not np.allclose(serve(complete).score_ids([1], DOCUMENTS), serve(without).score_ids([1], DOCUMENTS))
+    everything_off = serve(make_ranker(off=tuple(range(11))))
     assert everything_off.score_ids([1], DOCUMENTS).tolist() == pytest.approx([0.0] * 3)
 
 
-def bilingual(concepts=120, seed=0, words=30):
+def make_bilingual(concepts=120, seed=0, words=30):
     """A word of one made-up language is always the same word of the other; each concept has three of them as title."""
     rng = np.random.default_rng(seed)
-    made = []
+    concept_list = []
     for i in range(concepts):
         about = rng.choice(words, 6, replace=False)
-        said = rng.permutation(np.repeat(about, 2))
-        texts = {lang: " ".join(f"{lang}{w}" for w in said) for lang in ("qa", "qb")}
-        made.append(Concept(f"c{i}", texts, {"qa": " ".join(f"qa{w}" for w in about[:3])}))
-    return made
+        words_of_text = rng.permutation(np.repeat(about, 2))
+        texts = {lang: " ".join(f"{lang}{w}" for w in words_of_text) for lang in ("qa", "qb")}
+        concept_list.append(Concept(f"c{i}", texts, {"qa": " ".join(f"qa{w}" for w in about[:3])}))
+    return concept_list
 
 
-def first(model, aligned):
+def measure_first_share(model, aligned):
     """How often a title finds its own document first among twenty; it stands last, so that a tie is a miss."""
     judged = judgments.from_aligned(aligned, source="qa", target="qb", query="title")
     documents = list(judged.documents.values())
@@ -155,14 +155,14 @@ def first(model, aligned):
 
 
 @pytest.mark.slow
-def test_it_learns_to_match_words_across_languages_and_loses_it_without_its_kernels():
+def test_knrm_learns_to_match_words_across_languages_with_its_soft_kernels_only():
     settings = {"dim": 16, "epochs": 20, "batch": 32, "learning_rate": 0.01}
-    judged = judgments.from_aligned(bilingual(200), source="qa", target="qb", query="title")
+    judged = judgments.from_aligned(make_bilingual(200), source="qa", target="qb", query="title")
     model = knrm.fit_judged(judged, **settings)
     ablated = knrm.fit_judged(judged, **settings, off=range(1, 11))  # exact match alone: no word is in both languages
-    fresh = bilingual(60, seed=5)
-    assert first(model, fresh) > 0.6
-    assert first(ablated, fresh) < 0.15
+    fresh = make_bilingual(60, seed=5)
+    assert measure_first_share(model, fresh) > 0.6
+    assert measure_first_share(ablated, fresh) < 0.15
     # A word and its translation end up in a kernel of their own, near 0.5 or near -0.5 as its weight's sign wants it
     # (the thesis saw the same: its decisive bins are those at 0.5 and -0.5). Other pairs stay around zero.
     words = model.encoder()
@@ -174,10 +174,10 @@ def test_it_learns_to_match_words_across_languages_and_loses_it_without_its_kern
     assert np.median(same) > 2 * np.median(cosines)
 
 
-def test_in_one_language_exact_matches_are_found_at_once():
-    aligned = bilingual(80)
-    both = [Concept(c.id, {"qa": c.texts["qa"]}, c.titles) for c in aligned]
-    judged = judgments.from_aligned(both, source="qa", target="qa", query="title")
+def test_exact_matches_of_one_language_are_learned():
+    aligned = make_bilingual(80)
+    monolingual = [Concept(c.id, {"qa": c.texts["qa"]}, c.titles) for c in aligned]
+    judged = judgments.from_aligned(monolingual, source="qa", target="qa", query="title")
     model = knrm.fit_judged(judged, dim=16, epochs=10, learning_rate=0.01, batch=16)
     assert model.langs == ("qa",)
     queries, documents = judged.queries, list(judged.documents.values())
@@ -195,50 +195,56 @@ def test_a_shared_vocabulary_gives_one_vector_to_words_spelt_alike():
 
 
 def test_word_vectors_are_those_of_cr5_or_of_an_encoder_that_is_given(tmp_path):
-    learned = cr5.fit(bilingual(40), dim=8)
+    learned = cr5.fit(make_bilingual(40), dim=8)
     learned.save(tmp_path / "words")
-    for model in (knrm.fit(bilingual(40), dim=8), knrm.fit(bilingual(60), dim=300, start=str(tmp_path / "words"))):
+    for model in (
+        knrm.fit(make_bilingual(40), dim=8),
+        knrm.fit(make_bilingual(60), dim=300, start=str(tmp_path / "words")),
+    ):
         assert model.encoder().dim == 8
         for lang in ("qa", "qb"):
             np.testing.assert_allclose(model.encoder().words(lang), learned.words(lang), atol=1e-5)
 
 
-def places(model, aligned, scores):
+def rank_own_documents(model, aligned, scores):
     """The place of each title's own document after reranking all of them, given what the search before said."""
     judged = judgments.from_aligned(aligned, source="qa", target="qb", query="title")
     documents = list(judged.documents.values())
-    found = []
+    ranks = []
     for i, query in enumerate(judged.queries):
-        again = model.rescore(query, documents, scores[i].astype(np.float32))
-        found.append(int((again >= again[i]).sum()))
-    return np.array(found)
+        rescored = model.rescore(query, documents, scores[i].astype(np.float32))
+        ranks.append(int((rescored >= rescored[i]).sum()))
+    return np.array(ranks)
 
 
-def test_reranking_is_better_than_the_search_before_it_and_than_itself_alone():
+def test_reranking_beats_the_search_before_it_and_the_reranker_alone():
     """The search before sees the right document through noise; a title of two words fits several documents."""
 
     def brief(concepts):
         return [c._replace(titles={"qa": " ".join(c.titles["qa"].split()[:2])}) for c in concepts]
 
-    model = knrm.fit(brief(bilingual(150)), dim=20)
-    fresh = brief(bilingual(60, seed=5))
+    model = knrm.fit(brief(make_bilingual(150)), dim=20)
+    fresh = brief(make_bilingual(60, seed=5))
     noise = np.random.default_rng(0).standard_normal((60, 60))
     search = noise + 1.5 * np.eye(60)
     before = (search >= search.diagonal()[:, None]).sum(1)
-    after = places(model, fresh, search)
+    after = rank_own_documents(model, fresh, search)
     deaf = Knrm(model.vocabularies, model.rows, model.table, model.weight, 0.0, title=model.title)
-    alone = places(deaf, fresh, search)
+    reranker_ranks = rank_own_documents(deaf, fresh, search)
     assert np.mean(1 / after) > np.mean(1 / before) + 0.1
-    assert np.mean(1 / after) > np.mean(1 / alone) + 0.1
+    assert np.mean(1 / after) > np.mean(1 / reranker_ranks) + 0.1
     assert model.trust.sum() > 0
 
 
-def test_what_the_search_before_said_counts_on_any_scale():
-    model = knrm.fit(bilingual(60), dim=8)
-    query, documents = Query("q", "qa1 qa2", "qa"), [Document(c.id, c.texts["qb"], "qb") for c in bilingual(12, seed=3)]
-    said = np.random.default_rng(0).random(12).astype(np.float32)
-    first, again = (model.rescore(query, documents, scores) for scores in (said, 1000 * said - 7))
-    np.testing.assert_allclose(first, again, atol=1e-3)
+def test_the_scale_of_the_scores_before_does_not_matter():
+    model = knrm.fit(make_bilingual(60), dim=8)
+    query, documents = (
+        Query("q", "qa1 qa2", "qa"),
+        [Document(c.id, c.texts["qb"], "qb") for c in make_bilingual(12, seed=3)],
+    )
+    scores_before = np.random.default_rng(0).random(12).astype(np.float32)
+    first, rescaled = (model.rescore(query, documents, scores) for scores in (scores_before, 1000 * scores_before - 7))
+    np.testing.assert_allclose(first, rescaled, atol=1e-3)
     assert not np.allclose(first, model.score(query, documents))
 
 
@@ -252,13 +258,13 @@ def test_standing_by_hand():
     assert standing([]).shape == (0, 3)
 
 
-def test_standing_does_not_depend_on_how_many_more_were_found():
-    few = np.linspace(2, 1, 30)
-    many = np.concatenate([few, np.linspace(0.9, 0, 70)])
-    np.testing.assert_allclose(standing(many)[:30], standing(few), rtol=1e-6)
+def test_standing_does_not_depend_on_the_length_of_the_list():
+    short = np.linspace(2, 1, 30)
+    long = np.concatenate([short, np.linspace(0.9, 0, 70)])
+    np.testing.assert_allclose(standing(long)[:30], standing(short), rtol=1e-6)
 
 
-def test_words_as_they_stand_are_a_share_of_the_query_by_hand():
+def test_words_alike_in_both_languages_are_a_share_of_the_query():
     # "qa1" stands in 1 of 4 training documents (idf ln 4 + 1 = 2.386), "flatmap" in none (as rare as can be: 2.386),
     # "qa2" in 2 (ln 2 + 1 = 1.693). Together 6.466.
     vocabularies = {
@@ -283,7 +289,7 @@ def test_an_identifier_without_a_vector_is_found_by_how_it_is_spelled(tmp_path):
             titles={lang: f"{title} name{i}" for lang, title in c.titles.items()},
             texts={lang: f"{text} name{i}" for lang, text in c.texts.items()},
         )
-        for i, c in enumerate(bilingual(100))
+        for i, c in enumerate(make_bilingual(100))
     ]
     model = knrm.fit(named, dim=10)
     assert model.alike.sum() > 0
@@ -297,16 +303,16 @@ def test_an_identifier_without_a_vector_is_found_by_how_it_is_spelled(tmp_path):
     )
 
 
-def test_a_search_that_is_nearly_always_right_is_left_alone():
+def test_a_search_that_is_nearly_always_right_is_not_made_worse():
     """The right document stands out in 57 of 60 rankings; a model that has learned from weak searches alone would
     overrule it by words that several documents share."""
-    brief = [c._replace(titles={"qa": c.titles["qa"].split()[0]}) for c in bilingual(150)]
+    brief = [c._replace(titles={"qa": c.titles["qa"].split()[0]}) for c in make_bilingual(150)]
     model = knrm.fit(brief, dim=20)
-    fresh = [c._replace(titles={"qa": c.titles["qa"].split()[0]}) for c in bilingual(60, seed=5)]
+    fresh = [c._replace(titles={"qa": c.titles["qa"].split()[0]}) for c in make_bilingual(60, seed=5)]
     search = np.random.default_rng(0).standard_normal((60, 60)) + 7 * np.eye(60)
     search[:3] = np.random.default_rng(1).standard_normal((3, 60))
     before = (search >= search.diagonal()[:, None]).sum(1)
-    assert np.mean(1 / places(model, fresh, search)) > np.mean(1 / before) - 0.005
+    assert np.mean(1 / rank_own_documents(model, fresh, search)) > np.mean(1 / before) - 0.005
 
 
 def test_a_title_that_matches_counts_for_more_than_the_same_words_in_the_text():
@@ -324,27 +330,29 @@ def test_a_title_that_matches_counts_for_more_than_the_same_words_in_the_text():
     a, b = titled.score(*words)
     assert b > a + 0.1
     # Without a title the text stands for it: neither better nor worse than a title that says the same.
-    said = [Document("c", "bread", "qa"), Document("d", "bread", "qa", "bread"), Document("e", "wine", "qa")]
-    c, d, e = titled.score(words[0], said)
+    documents = [Document("c", "bread", "qa"), Document("d", "bread", "qa", "bread"), Document("e", "wine", "qa")]
+    c, d, e = titled.score(words[0], documents)
     assert c == pytest.approx(d, abs=0.02)
     assert c > e + 0.1
 
 
 def test_saving_changes_nothing(tmp_path):
-    model = knrm.fit(bilingual(40), dim=8)
+    model = knrm.fit(make_bilingual(40), dim=8)
     model.save(tmp_path / "m")
-    again = collection.load(tmp_path / "m")
-    query = Query("q", bilingual(1)[0].titles["qa"], "qa")
-    documents = [Document(c.id, c.texts["qb"], "qb") for c in bilingual(20)]
-    np.testing.assert_array_equal(again.score(query, documents), model.score(query, documents))
-    said = np.arange(20, dtype=np.float32)
-    np.testing.assert_array_equal(again.rescore(query, documents, said), model.rescore(query, documents, said))
-    assert again.meta == model.meta
+    loaded = collection.load(tmp_path / "m")
+    query = Query("q", make_bilingual(1)[0].titles["qa"], "qa")
+    documents = [Document(c.id, c.texts["qb"], "qb") for c in make_bilingual(20)]
+    np.testing.assert_array_equal(loaded.score(query, documents), model.score(query, documents))
+    scores_before = np.arange(20, dtype=np.float32)
+    np.testing.assert_array_equal(
+        loaded.rescore(query, documents, scores_before), model.rescore(query, documents, scores_before)
+    )
+    assert loaded.meta == model.meta
 
 
 def test_a_seed_repeats_bit_for_bit():
     def scores(seed):
-        judged = judgments.from_aligned(bilingual(20), source="qa", target="qb", query="title")
+        judged = judgments.from_aligned(make_bilingual(20), source="qa", target="qb", query="title")
         return knrm.fit_judged(judged, dim=8, epochs=2, seed=seed).table
 
     assert np.array_equal(scores(1), scores(1))
@@ -353,9 +361,9 @@ def test_a_seed_repeats_bit_for_bit():
 
 def test_triples_prefer_what_was_judged_lower_and_never_draw_a_judged_document_as_unjudged():
     grades = sp.csr_matrix((np.array([2, 1, 0, 1], np.float32), np.array([0, 1, 2, 3]), np.array([0, 3, 4])), (2, 6))
-    among = sampling.source(grades)
-    assert among.positives.tolist() == [[0, 0], [0, 1], [1, 3]]
-    drawn = {tuple(row) for _ in range(200) for row in sampling.draw(among, 4, np.random.default_rng(_)).T.tolist()}
+    source = sampling.source(grades)
+    assert source.positives.tolist() == [[0, 0], [0, 1], [1, 3]]
+    drawn = {tuple(row) for _ in range(200) for row in sampling.draw(source, 4, np.random.default_rng(_)).T.tolist()}
     unjudged = {0: {3, 4, 5}, 1: {0, 1, 2, 4, 5}}
     lower = {(0, 0): {1, 2}, (0, 1): {2}, (1, 3): set()}
     assert drawn == {(q, d, w) for (q, d), below in lower.items() for w in unjudged[q] | below}
@@ -363,18 +371,18 @@ def test_triples_prefer_what_was_judged_lower_and_never_draw_a_judged_document_a
 
 def test_hard_negatives_are_the_documents_most_like_the_relevant_one():
     rows = sp.csr_matrix(np.array([[1, 0.0], [1, 0.1], [0, 1], [0.1, 1]], np.float32))
-    many = sp.vstack([rows] + [sp.csr_matrix((1, 2), dtype=np.float32)] * 40, format="csr")
-    nearest = sampling._nearest(many)
+    padded = sp.vstack([rows] + [sp.csr_matrix((1, 2), dtype=np.float32)] * 40, format="csr")
+    nearest = sampling._nearest(padded)
     assert nearest.shape == (44, 20)
     assert {1, 3} <= set(nearest[0].tolist())
     assert 0 not in nearest[0]
-    judged = judgments.from_aligned(bilingual(40), source="qa", target="qb", query="title")
+    judged = judgments.from_aligned(make_bilingual(40), source="qa", target="qb", query="title")
     model = knrm.fit_judged(judged, dim=8, epochs=1, negatives="hard")
     assert model.meta["negatives"] == "hard"
 
 
-def test_what_it_cannot_learn_from_is_refused():
-    judged = judgments.from_aligned(bilingual(5), source="qa", target="qb")
+def test_unusable_settings_and_judgments_are_refused():
+    judged = judgments.from_aligned(make_bilingual(5), source="qa", target="qb")
     with pytest.raises(ModelError, match=r"'soft'.*random, hard"):
         knrm.fit_judged(judged, negatives="soft")
     with pytest.raises(InputError, match="relevant document"):

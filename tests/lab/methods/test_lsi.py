@@ -18,7 +18,7 @@ CONCEPTS = [
 ]
 
 
-def unsigned(table):
+def fix_signs(table):
     """Singular vectors are known up to their sign."""
     return table * np.sign(table[np.abs(table).argmax(axis=0), np.arange(table.shape[1])])
 
@@ -30,15 +30,15 @@ def test_the_tables_are_the_singular_vectors_of_the_rows_side_by_side():
         for lang, tower in model.towers.items()
     ])  # fmt: skip
     expected = np.linalg.svd(joint)[2][:3].T
-    found = np.vstack([tower.table for tower in model.towers.values()])
-    np.testing.assert_allclose(unsigned(found), unsigned(expected), atol=1e-5)
+    tables = np.vstack([tower.table for tower in model.towers.values()])
+    np.testing.assert_allclose(fix_signs(tables), fix_signs(expected), atol=1e-5)
 
 
-def test_of_a_thousand_texts_words_of_a_single_one_are_left_out():
+def test_words_of_a_single_text_are_left_out_of_a_thousand_texts():
     rare = [Concept("6", {"en": "obsidian geyser", "it": "ossidiana"}), Concept("7", {"en": "geyser", "it": "geyser"})]
-    known = lsi.fit(CONCEPTS * 200 + rare, dim=2, stem=False).towers["en"].vocabulary.index
-    assert "geyser" in known
-    assert "obsidian" not in known
+    index = lsi.fit(CONCEPTS * 200 + rare, dim=2, stem=False).towers["en"].vocabulary.index
+    assert "geyser" in index
+    assert "obsidian" not in index
 
 
 def test_power_one_is_the_classic_fold_in():
@@ -61,12 +61,12 @@ def test_the_order_of_concepts_and_languages_changes_no_similarity():
 
 
 def test_a_concept_may_lack_a_language():
-    some = [
+    concepts = [
         *CONCEPTS,
         Concept("6", {"en": "goat milk", "fr": "chèvre lait"}),
         Concept("7", {"it": "latte", "fr": "lait"}),
     ]
-    model = lsi.fit(some, dim=4, stem=False)
+    model = lsi.fit(concepts, dim=4, stem=False)
     assert model.langs == ("en", "fr", "it")
     goat, lava = (model.encode(["chèvre lait"], "fr") @ model.encode(["capra latte", "lava cenere"], "it").T)[0]
     assert goat > lava + 0.3

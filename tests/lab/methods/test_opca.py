@@ -8,17 +8,19 @@ import scipy.sparse as sp
 from paragloss.lab.solving import oriented
 
 
-def problem(concepts=40, seed=0, languages=2, complete=True):
+def make_problem(concepts=40, seed=0, languages=2, complete=True):
     noise = np.random.default_rng(seed)
     rows, owners = [], []
     for width in (12, 9, 7)[:languages]:
-        there = np.sort(noise.permutation(concepts)[: concepts if complete else concepts * 3 // 4])
-        rows.append(sp.csr_matrix(noise.random((len(there), width)) * (noise.random((len(there), width)) < 0.4)))
-        owners.append(there)
+        concept_ids = np.sort(noise.permutation(concepts)[: concepts if complete else concepts * 3 // 4])
+        rows.append(
+            sp.csr_matrix(noise.random((len(concept_ids), width)) * (noise.random((len(concept_ids), width)) < 0.4))
+        )
+        owners.append(concept_ids)
     return rows, owners
 
 
-def dense(rows, owners, gamma):
+def compute_signal_and_noise(rows, owners, gamma):
     """S and N by the definition, one document at a time."""
     X = sp.block_diag(rows).toarray()
     owner = np.concatenate(owners)
@@ -34,8 +36,8 @@ def dense(rows, owners, gamma):
 @pytest.mark.parametrize(("languages", "complete"), [(2, True), (3, True), (3, False)])
 @pytest.mark.parametrize("gamma", [0.1, 2.0])
 def test_the_answer_is_that_of_the_generalised_eigenproblem(languages, complete, gamma):
-    rows, owners = problem(languages=languages, complete=complete)
-    signal, noise = dense(rows, owners, gamma)
+    rows, owners = make_problem(languages=languages, complete=complete)
+    signal, noise = compute_signal_and_noise(rows, owners, gamma)
     expected = scipy.linalg.eigh(signal, noise)[0][::-1][:5]
     values, table = oriented.oriented(rows, owners, dim=5, gamma=gamma)
     np.testing.assert_allclose(values, expected, rtol=1e-3)
@@ -45,9 +47,9 @@ def test_the_answer_is_that_of_the_generalised_eigenproblem(languages, complete,
 
 def test_noise_from_differences_is_twice_noise_from_deviations():
     """So a gamma quoted for differences is halved: the same directions, half the ratios."""
-    rows, owners = problem()
+    rows, owners = make_problem()
     difference = sp.hstack([rows[0], -rows[1]]).toarray()
-    signal, _ = dense(rows, owners, 0)
+    signal, _ = compute_signal_and_noise(rows, owners, 0)
     quoted = scipy.linalg.eigh(signal, difference.T @ difference + 0.8 * np.eye(21))[0][::-1][:4]
     values, _ = oriented.oriented(rows, owners, dim=4, gamma=0.4)
     np.testing.assert_allclose(values / 2, quoted, rtol=1e-3)
@@ -60,12 +62,12 @@ def test_conjugate_gradients_solve_every_column():
     right = noise.standard_normal((30, 4)).astype(np.float32)
     right[:, 2] = 0
     scale = (1 / np.diag(A))[:, None]
-    found = oriented.conjugate_gradients(lambda b: A @ b, right, scale=scale, tolerance=1e-6)
-    np.testing.assert_allclose(found, np.linalg.solve(A, right), atol=1e-3)
+    solution = oriented.conjugate_gradients(lambda b: A @ b, right, scale=scale, tolerance=1e-6)
+    np.testing.assert_allclose(solution, np.linalg.solve(A, right), atol=1e-3)
 
 
 def test_the_order_of_languages_changes_no_similarity():
-    rows, owners = problem()
+    rows, owners = make_problem()
     _, table = oriented.oriented(rows, owners, dim=5, gamma=0.5)
     _, turned = oriented.oriented(rows[::-1], owners[::-1], dim=5, gamma=0.5)
     left, right = rows[0] @ table[:12], rows[1] @ table[12:]
@@ -73,24 +75,24 @@ def test_the_order_of_languages_changes_no_similarity():
     np.testing.assert_allclose(left @ right.T, left_ @ right_.T, atol=2e-2 * np.abs(left @ right.T).max())
 
 
-def test_a_few_turns_come_close_where_the_space_is_large():
+def test_a_few_iterations_come_close_in_a_large_space():
     """600 terms, of which the iteration holds 64 + 10 directions at a time."""
     noise = np.random.default_rng(0)
     topics = noise.dirichlet(np.full(20, 0.1), size=400)
     rows = [sp.csr_matrix(noise.poisson(topics @ noise.gamma(0.2, 2, (20, 300)))).astype(float) for _ in range(2)]
     owners = [np.arange(400)] * 2
-    signal, covariance = dense(rows, owners, 5.0)
+    signal, covariance = compute_signal_and_noise(rows, owners, 5.0)
     expected = scipy.linalg.eigh(signal, covariance)[0][::-1][:10]
     values, _ = oriented.oriented(rows, owners, dim=10, gamma=5.0)
     np.testing.assert_allclose(values, expected, rtol=0.02)
 
 
 def test_solves_are_in_units_of_each_term_s_own_noise(monkeypatch):
-    rows, owners = problem(languages=3, complete=False)
-    plain, said = oriented.conjugate_gradients, []
-    monkeypatch.setattr(oriented, "conjugate_gradients", lambda *a, **k: said.append(k["scale"]) or plain(*a, **k))
+    rows, owners = make_problem(languages=3, complete=False)
+    plain, scales = oriented.conjugate_gradients, []
+    monkeypatch.setattr(oriented, "conjugate_gradients", lambda *a, **k: scales.append(k["scale"]) or plain(*a, **k))
     oriented.oriented(rows, owners, dim=5, gamma=0.4)
-    np.testing.assert_allclose(said[0][:, 0], 1 / np.diag(dense(rows, owners, 0.4)[1]), rtol=1e-5)
+    np.testing.assert_allclose(scales[0][:, 0], 1 / np.diag(compute_signal_and_noise(rows, owners, 0.4)[1]), rtol=1e-5)
 
 
 def test_the_best_ratios_within_a_span_are_those_of_the_small_problem():
@@ -100,16 +102,16 @@ def test_the_best_ratios_within_a_span_are_those_of_the_small_problem():
     span = noise.standard_normal((12, 4)).astype(np.float32)
     expected = scipy.linalg.eigh(span.T @ F.T @ F @ span, span.T @ N @ span)[0][::-1]
     doubled = np.hstack([span, span[:, :1] + span[:, 1:2]])  # a fifth that is a mixture of two
-    for given, width in ((span, 9), (doubled, 9), (span, 2)):
-        values, found = oriented._leading(given, F @ given, N @ given, width)
+    for vectors, width in ((span, 9), (doubled, 9), (span, 2)):
+        values, directions = oriented._leading(vectors, F @ vectors, N @ vectors, width)
         np.testing.assert_allclose(values, expected[:width], rtol=1e-3)
-        np.testing.assert_allclose(found.T @ N @ found, np.eye(len(values)), atol=1e-3)
+        np.testing.assert_allclose(directions.T @ N @ directions, np.eye(len(values)), atol=1e-3)
     F[:, :] = F[:, :1]  # one ratio that is not nothing
     assert len(oriented._leading(span, F @ span, N @ span, 9)[0]) == 1
 
 
-def test_three_turns_are_the_most_and_one_that_adds_little_the_last(monkeypatch):
-    rows, owners = problem()
+def test_at_most_three_iterations_run_and_one_that_adds_little_ends_them(monkeypatch):
+    rows, owners = make_problem()
     plain, calls = oriented.conjugate_gradients, []
     monkeypatch.setattr(oriented, "conjugate_gradients", lambda *a, **k: calls.append(k.get("start")) or plain(*a, **k))
     for tolerance, turns in ((-1.0, 3), (1e9, 1)):

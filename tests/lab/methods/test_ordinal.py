@@ -16,7 +16,7 @@ from paragloss.lab.descent import graded, towers  # noqa: E402
 from paragloss.lab.descent.bags import bags  # noqa: E402
 
 
-def value(loss, score, grade, *thresholds):
+def loss_value(loss, score, grade, *thresholds):
     return float(loss(torch.tensor([score], dtype=torch.float64), torch.tensor([grade]), thresholds)[0])
 
 
@@ -33,12 +33,12 @@ def value(loss, score, grade, *thresholds):
     ],
 )
 def test_sosl_by_hand(score, grade, expected):
-    assert value(ordinal.sosl, score, grade, 0.2, 0.7) == pytest.approx(expected)
+    assert loss_value(ordinal.sosl, score, grade, 0.2, 0.7) == pytest.approx(expected)
 
 
 def test_sosl_takes_any_number_of_classes():
-    assert value(ordinal.sosl, 0.9, 1, -0.5, 0.0, 0.5) == pytest.approx(0.81)
-    assert value(ordinal.sosl, 0.9, 0, 0.4) == pytest.approx(0.25)
+    assert loss_value(ordinal.sosl, 0.9, 1, -0.5, 0.0, 0.5) == pytest.approx(0.81)
+    assert loss_value(ordinal.sosl, 0.9, 0, 0.4) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_sosl_takes_any_number_of_classes():
     ],
 )
 def test_other_losses_by_hand(loss, score, grade, expected):
-    assert value(loss, score, grade, 0.2, 0.7) == pytest.approx(expected, abs=1e-5)
+    assert loss_value(loss, score, grade, 0.2, 0.7) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -67,38 +67,38 @@ def test_other_losses_by_hand(loss, score, grade, expected):
     [(0.5, 0, 0.09), (0.1, 0, 0), (0.65, 1, 0.01), (-1, 1, 0), (0.6, 2, 0.09), (0.95, 2, 0)],
 )
 def test_three_part_loss_by_hand(score, grade, expected):
-    assert value(ordinal.three_part, score, grade, 0.2, 0.55, 0.9) == pytest.approx(expected)
+    assert loss_value(ordinal.three_part, score, grade, 0.2, 0.55, 0.9) == pytest.approx(expected)
 
 
 def test_proportional_odds_are_probabilities_of_the_classes():
     for score in (-0.9, 0.0, 0.4, 1.0):
-        assert sum(np.exp(-value(ordinal.odds, score, grade, 0.2, 0.7)) for grade in range(3)) == pytest.approx(1)
+        assert sum(np.exp(-loss_value(ordinal.odds, score, grade, 0.2, 0.7)) for grade in range(3)) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("thresholds", [(), (0.7, 0.2), (0.2, 1.5), (0.3, 0.3)])
-def test_thresholds_that_are_no_thresholds_are_refused(thresholds):
+def test_invalid_thresholds_are_refused(thresholds):
     with pytest.raises(ModelError, match="thresholds"):
-        value(ordinal.sosl, 0.5, 0, *thresholds)
+        loss_value(ordinal.sosl, 0.5, 0, *thresholds)
 
 
-def rows_of(texts, values, width):
+def make_rows(texts, values, width):
     """A sparse matrix whose row i holds these ids and values as they are, zeros too."""
     flat = np.fromiter((i for text in texts for i in text), np.int32)
     return sp.csr_matrix((np.array(values, np.float32), flat, np.cumsum([0, *map(len, texts)])), (len(texts), width))
 
 
-def means(texts):
-    return rows_of(texts, [1 / len(text) for text in texts for _ in text], 6)
+def make_means(texts):
+    return make_rows(texts, [1 / len(text) for text in texts for _ in text], 6)
 
 
-def tiny(*texts):
+def make_bags(*texts):
     """Bags of these term ids with mean weights."""
-    return bags(means(texts))
+    return bags(make_means(texts))
 
 
 def test_average_pooling_by_hand_and_padding_never_counts():
     table = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, -0.5], [9, 9], [9, 9], [9, 9]])
-    rows = towers.Average(table)(tiny([0, 1], [2], []))
+    rows = towers.Average(table)(make_bags([0, 1], [2], []))
     torch.testing.assert_close(rows, torch.tensor([[0.5, 0.5], [0.5, -0.5], [0.0, 0.0]]).tanh())
 
 
@@ -107,10 +107,10 @@ def test_a_text_has_the_same_row_alone_and_among_longer_ones(kind):
     torch.manual_seed(0)
     tower = towers.KINDS[kind](torch.randn(6, 4)).eval()
     texts = [[0], [1, 2, 3, 4, 5, 0, 1, 2], [], [3, 3]]
-    together = tower(tiny(*texts))
+    rows = tower(make_bags(*texts))
     for i, text in enumerate(texts):
-        torch.testing.assert_close(together[i], tower(tiny(text))[0])
-    assert together[2].abs().sum() == 0
+        torch.testing.assert_close(rows[i], tower(make_bags(text))[0])
+    assert rows[2].abs().sum() == 0
 
 
 def test_the_convolution_is_the_textbooks():
@@ -121,13 +121,13 @@ def test_the_convolution_is_the_textbooks():
     windows = torch.stack([x[i : i + 3].T.flatten() for i in range(4)])  # (positions, dim x window)
     responses = (windows @ tower.filters.weight.view(towers.FILTERS, -1).T + tower.filters.bias).tanh()
     expected = (tower.dense.weight @ responses.max(0).values + tower.dense.bias).tanh()
-    torch.testing.assert_close(tower(tiny(text))[0], expected)
+    torch.testing.assert_close(tower(make_bags(text))[0], expected)
 
 
 def test_word_order_matters_to_the_lstm_and_not_to_the_average():
     torch.manual_seed(0)
     for kind, same in (("average", True), ("lstm", False), ("cnn", False)):
-        rows = towers.KINDS[kind](torch.randn(6, 4)).eval()(tiny([0, 1, 2], [2, 1, 0]))
+        rows = towers.KINDS[kind](torch.randn(6, 4)).eval()(make_bags([0, 1, 2], [2, 1, 0]))
         assert torch.allclose(rows[0], rows[1], atol=1e-6) == same
 
 
@@ -136,15 +136,17 @@ def test_smooth_cosine_by_hand_and_how_high_it_reaches():
     # 8 / ((5 + 1)(2 + 1)) = 0.4444; without smoothing 0.8
     assert float(graded.smooth(q, 1.0) @ graded.smooth(d, 1.0).T) == pytest.approx(8 / 18)
     assert float(graded.smooth(q, 0.0) @ graded.smooth(d, 0.0).T) == pytest.approx(0.8)
-    far = torch.full((1, 64), 50.0).tanh()
-    assert float(graded.smooth(far, 1.0) @ graded.smooth(far, 1.0).T) == pytest.approx(smoothness.reach(1.0, 64))
+    longest = torch.full((1, 64), 50.0).tanh()
+    assert float(graded.smooth(longest, 1.0) @ graded.smooth(longest, 1.0).T) == pytest.approx(
+        smoothness.reach(1.0, 64)
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0])
-def test_empty_texts_have_no_gradient_and_no_accident(epsilon):
+def test_empty_texts_have_finite_zero_gradients(epsilon):
     table = torch.randn(6, 3, requires_grad=True)
     net = towers.Average(table.detach().clone())
-    rows = graded.smooth(net(tiny([], [1])), epsilon)
+    rows = graded.smooth(net(make_bags([], [1])), epsilon)
     assert rows[0].abs().sum() == 0
     rows.sum().backward()
     gradient = net.table.grad.to_dense()
@@ -152,145 +154,147 @@ def test_empty_texts_have_no_gradient_and_no_accident(epsilon):
     # The words of the other text alone have a gradient.
     assert (gradient.abs().sum(1) > 0).tolist() == [False, True, False, False, False, False]
     empty = towers.Average(table.detach().clone())
-    graded.smooth(empty(tiny([])), epsilon).sum().backward()
+    graded.smooth(empty(make_bags([])), epsilon).sum().backward()
     assert not empty.table.grad.to_dense().any()
 
 
 @pytest.mark.parametrize("loss", list(ordinal.LOSSES))
 def test_gradients_through_pooling_cosine_and_loss_are_those_of_finite_differences(loss):
     torch.manual_seed(1)
-    one = task([[0, 1], [2]], [[3], [4, 5], [5], []], [{0: 2, 1: 1}, {2: 2, 3: 0}])
+    small_task = make_task([[0, 1], [2]], [[3], [4, 5], [5], []], [{0: 2, 1: 1}, {2: 2, 3: 0}])
     table = torch.randn(6, 3, dtype=torch.float64)
-    found = graded.pairs(one, torch.arange(2), 0)
+    pairs = graded.pairs(small_task, torch.arange(2), 0)
     thresholds = ordinal.THREE_PART if loss == "three-part" else ordinal.SOSL
 
-    def whole(values):
+    def compute_loss(values):
         net = {"a": towers.Average(values), "b": towers.Average(values)}
         for tower in net.values():
             del tower.table
             tower.table = values  # a plain tensor, so that gradients come back to it
-        r = graded.scores(net, one, torch.arange(2), found, 0.5)
-        return ordinal.LOSSES[loss](r, found.grades, thresholds).mean()
+        r = graded.scores(net, small_task, torch.arange(2), pairs, 0.5)
+        return ordinal.LOSSES[loss](r, pairs.grades, thresholds).mean()
 
     values = table.clone().requires_grad_()
-    (ours,) = torch.autograd.grad(whole(values), values)
+    (ours,) = torch.autograd.grad(compute_loss(values), values)
     h = 1e-6
     for i, j in np.ndindex(6, 3):
         step = torch.zeros_like(table)
         step[i, j] = h
-        slope = (whole(table + step) - whole(table - step)) / (2 * h)
+        slope = (compute_loss(table + step) - compute_loss(table - step)) / (2 * h)
         assert float(ours.to_dense()[i, j]) == pytest.approx(float(slope), abs=1e-7)
 
 
-def task(queries, documents, grades):
-    judged = rows_of([list(row) for row in grades], [g for row in grades for g in row.values()], len(documents))
-    return graded.task("a", "b", means(queries), means(documents), judged, "cpu")
+def make_task(queries, documents, grades):
+    judged = make_rows([list(row) for row in grades], [g for row in grades for g in row.values()], len(documents))
+    return graded.task("a", "b", make_means(queries), make_means(documents), judged, "cpu")
 
 
 def test_pairs_hold_the_judged_documents_and_never_sample_one():
-    one = task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
+    small_task = make_task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
     torch.manual_seed(0)
-    found = graded.pairs(one, torch.tensor([1, 0]), 500)
-    query, document = found.cells // len(found.documents), found.documents[found.cells % len(found.documents)]
-    judged = [(int(q), int(d), int(g)) for q, d, g in zip(query[:4], document[:4], found.grades[:4], strict=True)]
+    pairs = graded.pairs(small_task, torch.tensor([1, 0]), 500)
+    query, document = pairs.cells // len(pairs.documents), pairs.documents[pairs.cells % len(pairs.documents)]
+    judged = [(int(q), int(d), int(g)) for q, d, g in zip(query[:4], document[:4], pairs.grades[:4], strict=True)]
     assert sorted(judged) == [(0, 0, 2), (0, 5, 0), (1, 1, 1), (1, 4, 2)]
-    for place, free in ((0, {1, 2, 3, 4}), (1, {0, 2, 3, 5})):
-        drawn = document[4:][query[4:] == place]
+    for query_row, free in ((0, {1, 2, 3, 4}), (1, {0, 2, 3, 5})):
+        drawn = document[4:][query[4:] == query_row]
         assert set(drawn.tolist()) == free
         assert np.bincount(drawn, minlength=6).max() < 170  # 125 each, deviation 10
-    assert found.grades[4:].sum() == 0
+    assert pairs.grades[4:].sum() == 0
 
 
 def test_a_pool_of_irrelevant_documents_is_small_and_never_judged():
-    one = task([[0]] * 20, [[2]] * 300, [{i: 2, i + 1: 1} for i in range(20)])
+    small_task = make_task([[0]] * 20, [[2]] * 300, [{i: 2, i + 1: 1} for i in range(20)])
     torch.manual_seed(0)
     rows = torch.arange(20)
-    everyone, few = graded.pairs(one, rows, 40), graded.pairs(one, rows, 40, pool=10)
-    assert len(everyone.documents) > 250
-    assert len(few.documents) <= 10 + 21 + 20  # the pool, the judged ones, and draws in place of judged ones
-    assert len(few.cells) == len(everyone.cells) == 20 * 42
-    query, document = few.cells // len(few.documents), few.documents[few.cells % len(few.documents)]
-    for q, d, grade in zip(query[40:].tolist(), document[40:].tolist(), few.grades[40:].tolist(), strict=True):
+    unlimited, pooled = graded.pairs(small_task, rows, 40), graded.pairs(small_task, rows, 40, pool=10)
+    assert len(unlimited.documents) > 250
+    assert len(pooled.documents) <= 10 + 21 + 20  # the pool, the judged ones, and draws in place of judged ones
+    assert len(pooled.cells) == len(unlimited.cells) == 20 * 42
+    query, document = pooled.cells // len(pooled.documents), pooled.documents[pooled.cells % len(pooled.documents)]
+    for q, d, grade in zip(query[40:].tolist(), document[40:].tolist(), pooled.grades[40:].tolist(), strict=True):
         assert grade == 0
         assert d not in (q, q + 1)
 
 
 def test_ndcg_by_hand():
     # Query [0] scores documents [0], [1], [2] by their first coordinate: the grades come in order 1, 2, 0.
-    one = task([[0]], [[0], [1], [2]], [{0: 1, 1: 2, 2: 0}])
+    small_task = make_task([[0]], [[0], [1], [2]], [{0: 1, 1: 2, 2: 0}])
     table = torch.tensor([[5.0, 0], [0.5, 5], [-5, 0], [0, 0], [0, 0], [0, 0]])
     nets = {"a": towers.Average(table.clone()), "b": towers.Average(table.clone())}
     expected = (1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))
-    assert graded.ndcg(nets, one, 1.0) == pytest.approx(expected)
+    assert graded.ndcg(nets, small_task, 1.0) == pytest.approx(expected)
 
 
-def bilingual(concepts=60, seed=0, length=12):
+def make_bilingual(concepts=60, seed=0, length=12):
     """Each concept is about two of twelve topics; a topic has four words in each of two made-up languages."""
     rng = np.random.default_rng(seed)
-    made = []
+    concept_list = []
     for i in range(concepts):
         topics = rng.choice(12, 2, replace=False)
         text = {
             lang: " ".join(f"{lang}{rng.choice(topics)}x{rng.integers(4)}" for _ in range(length))
             for lang in ("qa", "qb")
         }
-        made.append(Concept(f"c{i}", text, {"qa": " ".join(text["qa"].split()[:3])}))
-    return made
+        concept_list.append(Concept(f"c{i}", text, {"qa": " ".join(text["qa"].split()[:3])}))
+    return concept_list
 
 
-def found_first(model, aligned, source="qa", target="qb"):
+def measure_first_share(model, aligned, source="qa", target="qb"):
     """How many concepts find their own counterpart first."""
     rows = model.encode([concept.texts[source] for concept in aligned], source)
-    others = model.encode([concept.texts[target] for concept in aligned], target)
-    return float(np.mean(np.argmax(rows @ others.T, axis=1) == np.arange(len(aligned))))
+    target_rows = model.encode([concept.texts[target] for concept in aligned], target)
+    return float(np.mean(np.argmax(rows @ target_rows.T, axis=1) == np.arange(len(aligned))))
 
 
-def test_it_learns_two_languages_and_new_texts_in_them():
-    model = ordinal.fit(bilingual(200), dim=16, epochs=20, negatives=20, batch=32, seed=1)
+def test_new_texts_find_their_translations_after_training():
+    model = ordinal.fit(make_bilingual(200), dim=16, epochs=20, negatives=20, batch=32, seed=1)
     assert isinstance(model, BagEncoder)
-    fresh = bilingual(40, seed=9)
+    fresh = make_bilingual(40, seed=9)
     untrained = ordinal.fit_judged(
-        judgments.from_aligned(bilingual(200), source="qa", target="qb"),
+        judgments.from_aligned(make_bilingual(200), source="qa", target="qb"),
         dim=16,
         epochs=1,
         learning_rate=1e-9,
         negatives=5,
     )
     # 12 x 11 / 2 = 66 pairs of topics: forty texts share some, so that perfection is out of reach.
-    assert found_first(model, fresh) > 0.5
-    assert found_first(untrained, fresh) < 0.15
+    assert measure_first_share(model, fresh) > 0.5
+    assert measure_first_share(untrained, fresh) < 0.15
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoder", ["cnn", "lstm"])
 def test_deeper_towers_learn_too_and_survive_saving(encoder, tmp_path):
-    judged = judgments.from_aligned(bilingual(150), source="qa", target="qb", query="text")
+    judged = judgments.from_aligned(make_bilingual(150), source="qa", target="qb", query="text")
     model = ordinal.fit_judged(judged, encoder=encoder, dim=32, epochs=30, decay=1.0, negatives=10, batch=16)
-    fresh = bilingual(30, seed=9)
-    assert found_first(model, fresh) > 0.3
+    fresh = make_bilingual(30, seed=9)
+    assert measure_first_share(model, fresh) > 0.3
     model.save(tmp_path / "m")
-    again = collection.load(tmp_path / "m")
+    loaded = collection.load(tmp_path / "m")
     texts = [concept.texts["qb"] for concept in fresh] + ["", "unheard of"]
-    np.testing.assert_array_equal(again.encode(texts, "qb"), model.encode(texts, "qb"))
-    assert not again.encode(texts, "qb")[-2:].any()
-    alone = np.vstack([model.encode([text], "qb") for text in texts])
-    np.testing.assert_allclose(alone, model.encode(texts, "qb"), atol=1e-6)
+    np.testing.assert_array_equal(loaded.encode(texts, "qb"), model.encode(texts, "qb"))
+    assert not loaded.encode(texts, "qb")[-2:].any()
+    one_by_one = np.vstack([model.encode([text], "qb") for text in texts])
+    np.testing.assert_allclose(one_by_one, model.encode(texts, "qb"), atol=1e-6)
 
 
 def test_served_scores_are_those_of_training():
-    judged = judgments.from_aligned(bilingual(30), source="qa", target="qb")
+    judged = judgments.from_aligned(make_bilingual(30), source="qa", target="qb")
     model = ordinal.fit_judged(judged, dim=8, epochs=2, negatives=5, epsilon=0.5)
-    one = ordinal._task(judged, {lang: tower.vocabulary for lang, tower in model.towers.items()}, "cpu", ordered=False)
+    training_task = ordinal._task(
+        judged, {lang: tower.vocabulary for lang, tower in model.towers.items()}, "cpu", ordered=False
+    )
     nets = {lang: towers.Average(torch.tensor(tower.table)) for lang, tower in model.towers.items()}
-    found = graded.pairs(one, torch.arange(30), 0)
-    trained = graded.scores(nets, one, torch.arange(30), found, 0.5).detach().numpy()
+    pairs = graded.pairs(training_task, torch.arange(30), 0)
+    training_scores = graded.scores(nets, training_task, torch.arange(30), pairs, 0.5).detach().numpy()
     queries = model.encode([query.text for query in judged.queries], "qa")
     documents = model.encode([document.text for document in judged.documents.values()], "qb")
-    np.testing.assert_allclose(trained, (queries * documents).sum(1), atol=1e-6)
+    np.testing.assert_allclose(training_scores, (queries * documents).sum(1), atol=1e-6)
 
 
 def test_linked_concepts_end_up_between_relevant_and_irrelevant(tmp_path):
-    aligned = bilingual(150)
+    aligned = make_bilingual(150)
     links = {f"c{i}": {f"c{(i + 1) % 150}"} for i in range(150)}
     judged = judgments.from_aligned(aligned, source="qa", target="qb", links=links, query="text")
     model = ordinal.fit_judged(judged, dim=32, epochs=25, negatives=20, batch=32)
@@ -301,14 +305,14 @@ def test_linked_concepts_end_up_between_relevant_and_irrelevant(tmp_path):
 
 def test_a_seed_repeats_bit_for_bit():
     def table(seed):
-        return ordinal.fit(bilingual(30), dim=8, epochs=2, seed=seed, negatives=5).towers["qb"].table
+        return ordinal.fit(make_bilingual(30), dim=8, epochs=2, seed=seed, negatives=5).towers["qb"].table
 
     assert np.array_equal(table(3), table(3))
     assert not np.array_equal(table(3), table(4))
 
 
 def test_given_vectors_are_where_words_start():
-    judged = judgments.from_aligned(bilingual(30), source="qa", target="qb")
+    judged = judgments.from_aligned(make_bilingual(30), source="qa", target="qb")
     vectors = {"qb": {"qb1x1": np.arange(8, dtype=np.float32)}}
     model = ordinal.fit_judged(judged, dim=8, epochs=1, learning_rate=1e-12, negatives=5, vectors=vectors)
     tower = model.towers["qb"]
@@ -319,21 +323,23 @@ def test_given_vectors_are_where_words_start():
 
 def test_no_concept_asks_on_both_sides_of_the_split(monkeypatch):
     """A title, a first sentence and a text of one concept: held out together or not at all."""
-    seen = {}
+    ids_by_part = {}
 
     def note(*judged, validation, **_):
-        seen["train"], seen["held"] = ([q.id for one in part for q in one.queries] for part in (judged, validation))
+        ids_by_part["train"], ids_by_part["held"] = (
+            [q.id for judgments_of_part in part for q in judgments_of_part.queries] for part in (judged, validation)
+        )
 
     monkeypatch.setattr(ordinal, "fit_judged", note)
-    ordinal.fit(bilingual(240))
-    train, held = ({id.partition(":")[2] for id in seen[side]} for side in ("train", "held"))
-    assert len(held) == 12
-    assert len(seen["held"]) == 36
-    assert not train & held
+    ordinal.fit(make_bilingual(240))
+    train, held_out = ({id.partition(":")[2] for id in ids_by_part[side]} for side in ("train", "held"))
+    assert len(held_out) == 12
+    assert len(ids_by_part["held"]) == 36
+    assert not train & held_out
 
 
 def test_tuning_ranks_every_combination():
-    judged = judgments.from_aligned(bilingual(60), source="qa", target="qb", query="text")
+    judged = judgments.from_aligned(make_bilingual(60), source="qa", target="qb", query="text")
     grid = {"thresholds": [(0.2, 0.7), (-0.999, -0.998)], "epsilons": [0.5]}
     trials = ordinal.tune(judged, folds=2, dim=16, epochs=10, batch=16, negatives=10, **grid)
     assert [trial.epsilon for trial in trials] == [0.5, 0.5]
@@ -341,10 +347,10 @@ def test_tuning_ranks_every_combination():
     assert trials[0].measure > trials[1].measure
 
 
-def test_what_it_cannot_learn_from_is_refused():
+def test_unusable_settings_and_judgments_are_refused():
     with pytest.raises(InputError, match="two languages"):
         ordinal.fit([Concept("a", {"en": "alone"})])
-    judged = judgments.from_aligned(bilingual(3), source="qa", target="qb")
+    judged = judgments.from_aligned(make_bilingual(3), source="qa", target="qb")
     with pytest.raises(ModelError, match=r"'tanh'.*average, cnn, lstm"):
         ordinal.fit_judged(judged, encoder="tanh")
     with pytest.raises(ModelError, match=r"'hinge'.*sosl"):
@@ -357,7 +363,7 @@ def test_what_it_cannot_learn_from_is_refused():
 
 
 def test_grades_beyond_the_thresholds_are_refused():
-    judged = judgments.from_aligned(bilingual(5), source="qa", target="qb")
+    judged = judgments.from_aligned(make_bilingual(5), source="qa", target="qb")
     high = JudgedCollection(judged.queries, judged.documents, {q.id: {q.id: 3} for q in judged.queries})
     with pytest.raises(ModelError, match=r"grade 3.*thresholds"):
         ordinal.fit_judged(high, negatives=1)
@@ -368,34 +374,36 @@ def test_ndcg_of_many_queries_is_the_mean_of_each():
     rng = np.random.default_rng(0)
     grades = [{3: 2}, {0: 0, 1: 0, 2: 0}, dict(zip(range(6), (0, 0, 2, 1, 0, 1), strict=True)),
               dict(zip(range(1, 8), (1, 0, 0, 2, 1, 1, 2), strict=True))]  # fmt: skip
-    one = task([[0], [1], [2], [0, 1]], [[d % 6, (d * 2 + 1) % 6] for d in range(8)], grades)
-    nets = {of: towers.Average(torch.tensor(rng.standard_normal((6, 4)), dtype=torch.float32)) for of in "ab"}
+    small_task = make_task([[0], [1], [2], [0, 1]], [[d % 6, (d * 2 + 1) % 6] for d in range(8)], grades)
+    nets = {lang: towers.Average(torch.tensor(rng.standard_normal((6, 4)), dtype=torch.float32)) for lang in "ab"}
     with torch.no_grad():
-        asked, read = nets["a"](one.queries).numpy(), nets["b"](one.documents).numpy()
-    asked, read = (rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 0.5) for rows in (asked, read))
+        query_vectors, document_vectors = nets["a"](small_task.queries).numpy(), nets["b"](small_task.documents).numpy()
+    query_vectors, document_vectors = (
+        rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 0.5) for rows in (query_vectors, document_vectors)
+    )
     expected = []
-    for query, given in enumerate(grades):
-        ranked = sorted(given, key=lambda d: -float(asked[query] @ read[d]))
+    for query, grades_of_query in enumerate(grades):
+        ranked = sorted(grades_of_query, key=lambda d: -float(query_vectors[query] @ document_vectors[d]))
         gain, ideal = (
-            sum(grade / np.log2(place + 2) for place, grade in enumerate(some[:5]))
-            for some in ([given[d] for d in ranked], sorted(given.values(), reverse=True))
+            sum(grade / np.log2(rank + 2) for rank, grade in enumerate(graded_list[:5]))
+            for graded_list in ([grades_of_query[d] for d in ranked], sorted(grades_of_query.values(), reverse=True))
         )
         expected.append(gain / ideal if ideal else 0.0)
     for block in (1, 3, 256):
-        assert graded.ndcg(nets, one, 0.5, block=block) == pytest.approx(np.mean(expected), rel=1e-5)
+        assert graded.ndcg(nets, small_task, 0.5, block=block) == pytest.approx(np.mean(expected), rel=1e-5)
 
 
 def test_towers_drop_words_while_they_learn_and_not_when_they_are_measured_or_served():
     modes = []
 
-    class Watched(towers.Average):
+    class RecordingTower(towers.Average):
         def forward(self, texts):
             modes.append(self.training)
             return super().forward(texts)
 
-    one = task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
-    nets = {of: Watched(torch.randn(6, 4)).eval() for of in "ab"}
-    said = {"epsilon": 1.0, "negatives": 1, "batch": 2, "epochs": 2, "learning_rate": 0.1, "seed": 0}
-    graded.train([one], nets, ordinal.sosl, validation=[one], **said)
+    small_task = make_task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
+    nets = {lang: RecordingTower(torch.randn(6, 4)).eval() for lang in "ab"}
+    settings = {"epsilon": 1.0, "negatives": 1, "batch": 2, "epochs": 2, "learning_rate": 0.1, "seed": 0}
+    graded.train([small_task], nets, ordinal.sosl, validation=[small_task], **settings)
     assert modes == [True, True, False, False] * 2
     assert not any(net.training for net in nets.values())

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from corpora import precision, sentences
+from corpora import make_sentences, measure_precision
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
@@ -19,12 +19,12 @@ torch = pytest.importorskip("torch")
 from paragloss.lab.descent.contrast import contrast  # noqa: E402
 
 SMALL = {"dim": 20, "stem": False, "batch": 50}
-TESTED = sentences(150, 1)
+TEST_CONCEPTS = make_sentences(150, 1)
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return s2net.fit(sentences(500, 0), **SMALL)
+    return s2net.fit(make_sentences(500, 0), **SMALL)
 
 
 def test_the_gradient_of_the_logistic_loss_is_that_of_yih_et_al():
@@ -49,42 +49,45 @@ def test_the_gradient_of_the_logistic_loss_is_that_of_yih_et_al():
     np.testing.assert_allclose(leaf.grad.numpy(), expected, rtol=1e-10)
 
 
-def test_it_finds_translations_of_texts_it_has_not_seen(trained):
-    assert precision(trained, TESTED) > 0.9
-    untrained = s2net.fit(sentences(500, 0), **SMALL, epochs=0)
-    assert precision(untrained, TESTED) < 0.1
+def test_unseen_texts_find_their_translations(trained):
+    assert measure_precision(trained, TEST_CONCEPTS) > 0.9
+    untrained = s2net.fit(make_sentences(500, 0), **SMALL, epochs=0)
+    assert measure_precision(untrained, TEST_CONCEPTS) < 0.1
 
 
 def test_the_authors_loss_learns_less_from_random_negatives(trained):
-    difference = s2net.fit(sentences(500, 0), **SMALL, loss="difference")
-    assert 0.3 < precision(difference, TESTED) <= precision(trained, TESTED)
+    difference = s2net.fit(make_sentences(500, 0), **SMALL, loss="difference")
+    assert 0.3 < measure_precision(difference, TEST_CONCEPTS) <= measure_precision(trained, TEST_CONCEPTS)
 
 
 def test_a_start_from_opca_makes_up_for_scarce_data():
     pytest.importorskip("paragloss.lab.methods.opca")
-    scarce, settings = sentences(150, 0, noise=2), {**SMALL, "dim": 10}
+    scarce, settings = make_sentences(150, 0, noise=2), {**SMALL, "dim": 10}
     random, opca = (
-        precision(s2net.fit(scarce, **settings, start=start, epochs=10), TESTED) for start in ("random", "opca")
+        measure_precision(s2net.fit(scarce, **settings, start=start, epochs=10), TEST_CONCEPTS)
+        for start in ("random", "opca")
     )
     assert opca > random + 0.1
-    assert opca != precision(s2net.fit(scarce, **settings, start="opca", epochs=0), TESTED)
+    assert opca != measure_precision(s2net.fit(scarce, **settings, start="opca", epochs=0), TEST_CONCEPTS)
 
 
-def test_it_goes_on_from_a_model_that_is_given(trained):
-    again = s2net.fit(sentences(500, 0), start=trained, epochs=0)
-    np.testing.assert_allclose(again.encode(["enwak enwbl"], "en"), trained.encode(["enwak enwbl"], "en"), atol=1e-6)
+def test_training_continues_from_a_given_model(trained):
+    continued = s2net.fit(make_sentences(500, 0), start=trained, epochs=0)
+    np.testing.assert_allclose(
+        continued.encode(["enwak enwbl"], "en"), trained.encode(["enwak enwbl"], "en"), atol=1e-6
+    )
 
 
-def test_only_linear_models_can_be_gone_on_from():
+def test_training_continues_from_linear_models_only():
     vocabulary = Vocabulary("en", ["a"], [1], 1)
     bent = BagEncoder({"en": Tower(vocabulary, np.ones((1, 2), np.float32), activation="tanh")})
     with pytest.raises(ModelError, match="S2Net is linear"):
-        s2net.fit(sentences(10, 0), start=bent)
+        s2net.fit(make_sentences(10, 0), start=bent)
     with pytest.raises(ModelError, match="start 'cca': expected one of random, opca"):
-        s2net.fit(sentences(10, 0), start="cca")
+        s2net.fit(make_sentences(10, 0), start="cca")
 
 
-def test_pairs_go_round_the_languages_of_a_concept():
+def test_the_languages_of_a_concept_are_paired_in_a_circle():
     def part(concepts, filled):
         counts = sp.csr_matrix(np.array(filled, np.float32)[:, None])
         return Counted(Vocabulary("en", ["a"], [1], 1), counts, np.array(concepts))
@@ -96,20 +99,20 @@ def test_pairs_go_round_the_languages_of_a_concept():
     assert pairs == [(0, 3), (0, 6), (1, 4), (3, 6)]
 
 
-def test_three_languages_meet():
-    model = s2net.fit(sentences(300, 0, ("en", "fr", "it")), **SMALL, epochs=10)
-    assert precision(model, sentences(100, 1, ("fr", "it")), ("it", "fr")) > 0.8
+def test_three_languages_share_one_space():
+    model = s2net.fit(make_sentences(300, 0, ("en", "fr", "it")), **SMALL, epochs=10)
+    assert measure_precision(model, make_sentences(100, 1, ("fr", "it")), ("it", "fr")) > 0.8
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not():
-    aligned = sentences(100, 0)
-    first, again, other = (s2net.fit(aligned, **SMALL, epochs=2, seed=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(first.tower("fr").table, again.tower("fr").table)
+    aligned = make_sentences(100, 0)
+    first, repeated, other = (s2net.fit(aligned, **SMALL, epochs=2, seed=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.tower("fr").table, repeated.tower("fr").table)
     assert not np.array_equal(first.tower("fr").table, other.tower("fr").table)
 
 
 def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
-    texts = [c.texts["fr"] for c in TESTED[:5]]
+    texts = [c.texts["fr"] for c in TEST_CONCEPTS[:5]]
     trained.save(tmp_path / "model")
     np.testing.assert_array_equal(BagEncoder.load(tmp_path / "model").encode(texts, "fr"), trained.encode(texts, "fr"))
     code = (
@@ -118,5 +121,5 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
         "import paragloss.lab.methods.s2net\n"
         f"print(BagEncoder.load({str(tmp_path / 'model')!r}).encode({texts!r}, 'fr').shape)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "(5, 20)", done.stderr
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "(5, 20)", run.stderr

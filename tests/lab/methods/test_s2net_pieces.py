@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from corpora import sentences
+from corpora import make_sentences
 
 from paragloss.encoders.bag import BagEncoder, Layer, Tower
 from paragloss.errors import ModelError
@@ -16,39 +16,42 @@ pytest.importorskip("torch")
 
 from paragloss.lab.descent import contrast
 
-FEW = sentences(30, 0)
+SMALL_CORPUS = make_sentences(30, 0)
 SMALL = {"dim": 6, "stem": False}
 
 
-def stacked(model):
+def stack_tables(model):
     return np.vstack([tower.table for tower in model.towers.values()])
 
 
 def test_tables_start_with_entries_of_a_tenth_whatever_they_start_from():
-    known = opca.fit(FEW, **SMALL)
-    for start in ("random", "opca", known):
-        begun = s2net.fit(FEW, **SMALL, start=start, epochs=0)
-        assert stacked(begun).std() == pytest.approx(0.1, rel=1e-4)
+    opca_model = opca.fit(SMALL_CORPUS, **SMALL)
+    for start in ("random", "opca", opca_model):
+        model = s2net.fit(SMALL_CORPUS, **SMALL, start=start, epochs=0)
+        assert stack_tables(model).std() == pytest.approx(0.1, rel=1e-4)
         if start != "random":  # the same directions, of another length
             cosine = (
-                np.vdot(stacked(begun), stacked(known))
-                / np.linalg.norm(stacked(begun))
-                / np.linalg.norm(stacked(known))
+                np.vdot(stack_tables(model), stack_tables(opca_model))
+                / np.linalg.norm(stack_tables(model))
+                / np.linalg.norm(stack_tables(opca_model))
             )
             assert cosine == pytest.approx(1, abs=1e-5)
 
 
 def test_it_starts_from_opca_with_opca_s_own_settings():
-    said = {**SMALL, "min_df": 1, "max_terms": 9, "seed": 4}
-    begun, known = stacked(s2net.fit(FEW, **said, start="opca", epochs=0)), stacked(opca.fit(FEW, **said))
-    np.testing.assert_allclose(begun / begun.std(), known / known.std(), atol=1e-4)
+    settings = {**SMALL, "min_df": 1, "max_terms": 9, "seed": 4}
+    start_table, opca_model = (
+        stack_tables(s2net.fit(SMALL_CORPUS, **settings, start="opca", epochs=0)),
+        stack_tables(opca.fit(SMALL_CORPUS, **settings)),
+    )
+    np.testing.assert_allclose(start_table / start_table.std(), opca_model / opca_model.std(), atol=1e-4)
 
 
-def test_what_it_is_told_reaches_the_learning(monkeypatch):
+def test_settings_reach_the_learning(monkeypatch):
     calls = []
-    monkeypatch.setattr(contrast, "learn", lambda *args, **said: calls.append((args, said)))
-    about = s2net.fit(FEW, **SMALL, negatives=4, batch=7, epochs=3, patience=2, optimizer="cg", seed=9).meta
-    (parameters, whole, pairs), said = calls[0]
+    monkeypatch.setattr(contrast, "learn", lambda *args, **options: calls.append((args, options)))
+    meta = s2net.fit(SMALL_CORPUS, **SMALL, negatives=4, batch=7, epochs=3, patience=2, optimizer="cg", seed=9).meta
+    (parameters, compute_table, pairs), options = calls[0]
     assert {
         "negatives": 4,
         "batch": 7,
@@ -56,12 +59,12 @@ def test_what_it_is_told_reaches_the_learning(monkeypatch):
         "patience": 2,
         "optimizer": "cg",
         "seed": 9,
-    }.items() <= said.items()
+    }.items() <= options.items()
     table = parameters["table"]
     assert table.requires_grad
-    assert whole([table]) is table
+    assert compute_table([table]) is table
     assert pairs.left.shape == pairs.right.shape == (30, len(table))
-    assert (about["pairs"], about["concepts"]) == (30, 30)
+    assert (meta["pairs"], meta["concepts"]) == (30, 30)
     # A pair's two sides are of different languages: their terms lie in different blocks.
     edge = len(table) // 2
     assert (pairs.left[:, :edge].sum(1) > 0).ravel().tolist() == (pairs.right[:, edge:].sum(1) > 0).ravel().tolist()
@@ -85,17 +88,20 @@ BENT = {
 @pytest.mark.parametrize("bent", BENT)
 def test_each_way_of_not_being_linear_is_refused(bent):
     with pytest.raises(ModelError, match="S2Net is linear"):
-        s2net.fit(FEW, start=BENT[bent])
+        s2net.fit(SMALL_CORPUS, start=BENT[bent])
 
 
 def test_a_model_that_is_given_reads_the_languages_it_knows():
-    known = opca.fit(FEW, **SMALL)
-    more = [Concept(c.id, {**c.texts, "it": "itwak"} if i % 2 else {"en": c.texts["en"]}) for i, c in enumerate(FEW)]
-    counted = s2net._counted(more, known)
+    opca_model = opca.fit(SMALL_CORPUS, **SMALL)
+    concepts = [
+        Concept(c.id, {**c.texts, "it": "itwak"} if i % 2 else {"en": c.texts["en"]})
+        for i, c in enumerate(SMALL_CORPUS)
+    ]
+    counted = s2net._counted(concepts, opca_model)
     assert list(counted) == ["en", "fr"]
     assert counted["en"].concepts.tolist() == list(range(30))
     assert counted["fr"].concepts.tolist() == list(range(1, 30, 2))
-    assert s2net.fit(more, start=known, epochs=0).meta["pairs"] == 15
+    assert s2net.fit(concepts, start=opca_model, epochs=0).meta["pairs"] == 15
 
 
 def test_concepts_of_one_language_each_are_refused():
@@ -110,11 +116,13 @@ def test_concepts_of_one_language_each_are_refused():
 
 def test_texts_of_a_single_word_are_learned_from():
     single = [Concept(str(i), {"en": f"one{i % 3}", "fr": f"un{i % 3}"}) for i in range(9)]
-    assert s2net.fit(FEW + single, **SMALL, epochs=0).meta["pairs"] == 39
+    assert s2net.fit(SMALL_CORPUS + single, **SMALL, epochs=0).meta["pairs"] == 39
 
 
 def test_a_start_from_opca_is_drawn_by_the_same_seed(monkeypatch):
-    told, plain = [], s2net.oriented
-    monkeypatch.setattr(s2net, "oriented", lambda *said, **how: told.append(how) or plain(*said, **how))
-    s2net.fit(FEW, **SMALL, start="opca", epochs=0, seed=4)
-    assert told == [{"dim": SMALL["dim"], "gamma": 0.3, "seed": 4}]
+    calls, plain = [], s2net.oriented
+    monkeypatch.setattr(
+        s2net, "oriented", lambda *arguments, **options: calls.append(options) or plain(*arguments, **options)
+    )
+    s2net.fit(SMALL_CORPUS, **SMALL, start="opca", epochs=0, seed=4)
+    assert calls == [{"dim": SMALL["dim"], "gamma": 0.3, "seed": 4}]

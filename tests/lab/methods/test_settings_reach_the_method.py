@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from corpora import sentences, topics
+from corpora import make_sentences, make_topic_texts
 
 from paragloss.lab import analyses, judgments
 from paragloss.lab.learning import sampling
@@ -27,23 +27,23 @@ from paragloss.lab.descent.loop import descend  # noqa: E402
 
 @pytest.mark.parametrize("lambda_", [0.5, 6.0])
 def test_cr5_regresses_with_the_lambda_it_is_given(lambda_):
-    concepts = sentences(30, 0)
+    concepts = make_sentences(30, 0)
     model = cr5.fit(concepts, dim=5, lambda_=lambda_, stem=False)
     counted, number = count(concepts, stem=False, min_df=2)
     blocks = [cr5.Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
-    expected, others = (closed_form(blocks, number, rank=5, lambda_=value) for value in (lambda_, 3.0))
+    expected, other_solution = (closed_form(blocks, number, rank=5, lambda_=value) for value in (lambda_, 3.0))
     tables = np.vstack([tower.table for tower in model.towers.values()])
 
     def cosines(solution):
         rows = cr5._make_encoder(counted, solution, {})
         return np.vstack([tower.table for tower in rows.towers.values()]) @ tables.T
 
-    own, other = (np.abs(cosines(solution) - tables @ tables.T).max() for solution in (expected, others))
+    own, other = (np.abs(cosines(solution) - tables @ tables.T).max() for solution in (expected, other_solution))
     assert own < 1e-4 * np.abs(tables @ tables.T).max()
     assert other > 10 * own
 
 
-def spied(monkeypatch, module, name):
+def spy_on(monkeypatch, module, name):
     """Everything a function is called with, instead of calling it; tables come back as they were."""
     calls = []
 
@@ -56,9 +56,9 @@ def spied(monkeypatch, module, name):
 
 
 def test_xcnn_learns_with_its_biases_and_losses(monkeypatch):
-    calls = spied(monkeypatch, xcnn, "_learn")
+    calls = spy_on(monkeypatch, xcnn, "_learn")
     settings = {"hub_bias": -1.0, "bias": -1.5, "hub_loss": "difference", "loss": "logistic", "negatives": 7}
-    xcnn.fit(topics(40, 0), dim=4, stem=False, hub="en", **settings)
+    xcnn.fit(make_topic_texts(40, 0), dim=4, stem=False, hub="en", **settings)
     (_, hub), (_, other) = calls
     assert (hub["bias"], hub["loss"], hub["negatives"]) == (-1.0, "difference", 7)
     assert (other["bias"], other["loss"], other["negatives"]) == (-1.5, "logistic", 7)
@@ -71,9 +71,9 @@ def test_xcnn_starts_where_its_bias_says():
 
 def test_clicks_take_the_place_of_pseudo_relevance(monkeypatch):
     """The hub learns from exactly the pairs that were clicked, and without clicks from the best matches."""
-    calls = spied(monkeypatch, xcnn, "_learn")
+    calls = spy_on(monkeypatch, xcnn, "_learn")
     clicks = [("enakq enalq", "enblq"), ("encmq", "enakq"), ("unheardq", "enakq")]
-    aligned = topics(200, 0)
+    aligned = make_topic_texts(200, 0)
     xcnn.fit(aligned, dim=4, stem=False, hub="en", min_df=1, clicks=clicks)
     pairs = calls[0][0][1]
     assert pairs.left.shape[0] == 3
@@ -84,17 +84,17 @@ def test_clicks_take_the_place_of_pseudo_relevance(monkeypatch):
     assert calls[0][0][1].left.shape[0] > 100
 
 
-def test_xcnn_asks_for_the_relevance_it_is_told(monkeypatch):
-    asked = []
+def test_xcnn_uses_the_given_relevance_function(monkeypatch):
+    relevances = []
 
     def note(counts, *, relevance):
-        asked.append(relevance)
+        relevances.append(relevance)
         return np.array([0, 1]), np.array([1, 0])
 
     monkeypatch.setattr(xcnn, "best_matches", note)
-    spied(monkeypatch, xcnn, "_learn")
-    xcnn.fit(topics(20, 0), dim=4, stem=False, hub="en", relevance="tfidf")
-    assert asked == ["tfidf"]
+    spy_on(monkeypatch, xcnn, "_learn")
+    xcnn.fit(make_topic_texts(20, 0), dim=4, stem=False, hub="en", relevance="tfidf")
+    assert relevances == ["tfidf"]
 
 
 def test_negatives_by_hand():
@@ -102,30 +102,32 @@ def test_negatives_by_hand():
     right = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.6, 0.8]])
     # Cosines of the rows: (1, -1, .6), (0, 0, .8), (1, -1, .6). Own less the next: 2, -.8, -.4; less the one after
     # that: .4, 0, 1.6.
-    one, two = (float(contrast.contrast(left, right, loss="difference", negatives=n)) for n in (1, 2))
-    assert one == pytest.approx(-0.8 / 3)
-    assert two == pytest.approx(-(0.8 / 3 + 2.0 / 3) / 2)
+    with_one, with_two = (float(contrast.contrast(left, right, loss="difference", negatives=n)) for n in (1, 2))
+    assert with_one == pytest.approx(-0.8 / 3)
+    assert with_two == pytest.approx(-(0.8 / 3 + 2.0 / 3) / 2)
     logistic = [float(contrast.contrast(left, right, loss="logistic", scale=1.0, negatives=n)) for n in (1, 2)]
     soft = [np.logaddexp(0, -np.array(gaps)).mean() for gaps in ([2.0, -0.8, -0.4], [0.4, 0.0, 1.6])]
     assert logistic == pytest.approx([soft[0], np.mean(soft)])
 
 
-@pytest.mark.parametrize(("given", "steps"), [(False, 0.03), (True, 0.003)])
-def test_s2net_takes_smaller_steps_from_a_model_that_is_given(monkeypatch, given, steps):
+@pytest.mark.parametrize(("has_model", "steps"), [(False, 0.03), (True, 0.003)])
+def test_s2net_takes_smaller_steps_from_a_model_that_is_given(monkeypatch, has_model, steps):
     calls = []
     monkeypatch.setattr(contrast, "learn", lambda *args, **kwargs: calls.append(kwargs))
-    start = s2net.fit(sentences(30, 0), dim=4, stem=False, epochs=0) if given else "random"
-    s2net.fit(sentences(30, 0), dim=4, stem=False, start=start, learning_rate=0.03, loss="difference", scale=3.0)
+    start = s2net.fit(make_sentences(30, 0), dim=4, stem=False, epochs=0) if has_model else "random"
+    s2net.fit(make_sentences(30, 0), dim=4, stem=False, start=start, learning_rate=0.03, loss="difference", scale=3.0)
     assert calls[-1]["learning_rate"] == pytest.approx(steps)
     assert (calls[-1]["loss"], calls[-1]["scale"]) == ("difference", 3.0)
 
 
 def test_bae_is_tuned_on_one_language_of_a_concept_at_a_time(monkeypatch):
-    read = []
+    texts_read = []
     plain = network.encode
-    monkeypatch.setattr(network, "encode", lambda machines, texts: read.append(texts) or plain(machines, texts))
-    bae.fit(sentences(60, 0), dim=4, stem=False, pretraining_epochs=0, epochs=1, words=8)
-    halves = [np.asarray(part.sum(axis=1)).ravel() for texts in read for part in np.split(texts.toarray(), 2, axis=1)]
+    monkeypatch.setattr(network, "encode", lambda machines, texts: texts_read.append(texts) or plain(machines, texts))
+    bae.fit(make_sentences(60, 0), dim=4, stem=False, pretraining_epochs=0, epochs=1, words=8)
+    halves = [
+        np.asarray(part.sum(axis=1)).ravel() for texts in texts_read for part in np.split(texts.toarray(), 2, axis=1)
+    ]
     english, french = np.concatenate(halves[::2]), np.concatenate(halves[1::2])
     np.testing.assert_allclose(np.maximum(english, french), 8, rtol=1e-5)
     np.testing.assert_allclose(np.minimum(english, french), 0, atol=1e-6)
@@ -144,17 +146,17 @@ def test_a_machine_draws_its_hidden_units_before_it_writes():
 
 
 @pytest.mark.parametrize("rounds", [0, 4])
-def test_the_alignment_by_procrustes_is_refined_as_often_as_it_is_told(monkeypatch, rounds):
-    asked = []
+def test_procrustes_is_refined_for_the_given_number_of_rounds(monkeypatch, rounds):
+    rounds_used = []
     plain = maps.refined
 
-    def note(source, target, P, *, rounds, **others):
-        asked.append(rounds)
-        return plain(source, target, P, rounds=rounds, **others)
+    def note(source, target, P, *, rounds, **options):
+        rounds_used.append(rounds)
+        return plain(source, target, P, rounds=rounds, **options)
 
     monkeypatch.setattr(maps, "refined", note)
-    alignment.fit(sentences(80, 0), dim=6, rounds=rounds, min_df=1)
-    assert asked[0] == rounds
+    alignment.fit(make_sentences(80, 0), dim=6, rounds=rounds, min_df=1)
+    assert rounds_used[0] == rounds
 
 
 def test_word_spaces_are_centred_before_they_are_turned():
@@ -196,7 +198,7 @@ def test_words_are_dropped_in_training_and_not_when_served(kind):
 def test_the_learning_rate_decays_after_every_epoch():
     # Slope 1 all the way: steps of 1, 1/2, 1/4.
     point = torch.zeros(1, requires_grad=True)
-    places = []
+    positions = []
     descend(
         {"point": point},
         lambda epoch, rng: [0],
@@ -206,27 +208,31 @@ def test_the_learning_rate_decays_after_every_epoch():
         decay=0.5,
         optimizer="sgd",
         seed=0,
-        progress=lambda _: places.append(float(point.detach())),
+        progress=lambda _: positions.append(float(point.detach())),
     )
-    assert places == pytest.approx([1.0, 1.5, 1.75])
+    assert positions == pytest.approx([1.0, 1.5, 1.75])
 
 
 def test_hard_negatives_are_asked_for_when_knrm_wants_them(monkeypatch):
-    judged = judgments.from_aligned(sentences(40, 0), source="en", target="fr", query="text")
-    given = []
+    judged = judgments.from_aligned(make_sentences(40, 0), source="en", target="fr", query="text")
+    similarities = []
     plain = sampling.source
     monkeypatch.setattr(
-        sampling, "source", lambda grades, alike=None, **said: given.append(alike) or plain(grades, alike, **said)
+        sampling,
+        "source",
+        lambda grades, similarity=None, **options: (
+            similarities.append(similarity) or plain(grades, similarity, **options)
+        ),
     )
     for negatives in ("random", "hard"):
         knrm.fit_judged(judged, dim=4, epochs=1, negatives=negatives)
-    assert given[0] is None
-    assert given[1].shape[0] == 40
-    np.testing.assert_allclose(np.sqrt(given[1].multiply(given[1]).sum(axis=1)), 1, rtol=1e-4)
+    assert similarities[0] is None
+    assert similarities[1].shape[0] == 40
+    np.testing.assert_allclose(np.sqrt(similarities[1].multiply(similarities[1]).sum(axis=1)), 1, rtol=1e-4)
 
 
 def test_the_exact_match_analysis_trains_without_the_exact_kernel(monkeypatch, tmp_path):
-    aligned = [Concept(c.id, c.texts, dict(c.texts)) for c in sentences(20, 0)]
+    aligned = [Concept(c.id, c.texts, dict(c.texts)) for c in make_sentences(20, 0)]
     monkeypatch.setattr(
         analyses, "_judged", lambda *_: judgments.from_aligned(aligned, source="en", target="fr", query="text")
     )
@@ -237,21 +243,21 @@ def test_the_exact_match_analysis_trains_without_the_exact_kernel(monkeypatch, t
     assert off == [(), (0,)]
 
 
-class ToldError(Exception):
+class CapturedError(Exception):
     """What a function was called with, instead of what it would have done."""
 
 
 @pytest.mark.parametrize("name", ["alignment", "bae", "cca", "cr5", "lsi", "opca", "s2net"])
-def test_texts_are_counted_as_was_asked(name, monkeypatch):
+def test_counting_settings_reach_the_counting(name, monkeypatch):
     module = method(name)
 
-    def note(*_, **said):
-        raise ToldError(said)
+    def note(*_, **arguments):
+        raise CapturedError(arguments)
 
-    asked = {"stem": False, "max_terms": 77, "min_df": 3}
+    expected = {"stem": False, "max_terms": 77, "min_df": 3}
     if "lengths" in options(module.fit):
-        asked["lengths"] = (2, 9)
+        expected["lengths"] = (2, 9)
     monkeypatch.setattr(module, "count", note)
-    with pytest.raises(ToldError) as told:
-        module.fit(sentences(20, 0), **asked)
-    assert told.value.args[0].items() >= asked.items()
+    with pytest.raises(CapturedError) as caught:
+        module.fit(make_sentences(20, 0), **expected)
+    assert caught.value.args[0].items() >= expected.items()

@@ -12,30 +12,32 @@ from paragloss.ranking import nearest
 from paragloss.vocabulary import Vocabulary
 
 STEMS = ["telefon", "barco", "monta", "giardin", "stell", "pomodor", "finestr", "cavall", "libr", "strad"]
-SEEN, UNSEEN = ["o", "i", "a", "etto", "one"], ["ino", "acci"]
+SEEN_ENDINGS, UNSEEN_ENDINGS = ["o", "i", "a", "etto", "one"], ["ino", "acci"]
 
 
-def encoder(seed=0):
+def make_encoder(seed=0):
     """Every stem has a direction; its known forms lie near it."""
     rng = np.random.default_rng(seed)
     directions = rng.standard_normal((len(STEMS), 16))
-    terms = [stem + ending for stem in STEMS for ending in SEEN]
-    table = np.repeat(directions, len(SEEN), axis=0) + 0.1 * rng.standard_normal((len(terms), 16))
+    terms = [stem + ending for stem in STEMS for ending in SEEN_ENDINGS]
+    table = np.repeat(directions, len(SEEN_ENDINGS), axis=0) + 0.1 * rng.standard_normal((len(terms), 16))
     vocabulary = Vocabulary("it", terms, np.full(len(terms), 3), 100, stem=False)
     return BagEncoder({"it": Tower(vocabulary, table.astype(np.float32))}), directions.astype(np.float32)
 
 
 def test_an_unseen_form_lies_near_the_forms_that_were_seen():
-    bag, directions = encoder()
+    bag, directions = make_encoder()
     wider = subwords.extend(bag, device="numpy")
-    forms = [stem + ending for stem in STEMS for ending in UNSEEN]
+    forms = [stem + ending for stem in STEMS for ending in UNSEEN_ENDINGS]
     assert not bag.encode(forms, "it").any()  # the bag alone says nothing of them
-    found = nearest(wider.encode(forms, "it"), directions / np.linalg.norm(directions, axis=1, keepdims=True), 1)[:, 0]
-    assert np.mean(found == np.repeat(np.arange(len(STEMS)), len(UNSEEN))) > 0.9
+    nearest_stems = nearest(
+        wider.encode(forms, "it"), directions / np.linalg.norm(directions, axis=1, keepdims=True), 1
+    )[:, 0]
+    assert np.mean(nearest_stems == np.repeat(np.arange(len(STEMS)), len(UNSEEN_ENDINGS))) > 0.9
 
 
-def test_known_words_are_read_as_before():
-    bag, _ = encoder()
+def test_known_words_keep_their_vectors():
+    bag, _ = make_encoder()
     texts = ["telefono pomodoro", "libri libri strada", ""]
     np.testing.assert_allclose(
         subwords.extend(bag, device="numpy").encode(texts, "it"), bag.encode(texts, "it"), atol=1e-6
@@ -43,7 +45,7 @@ def test_known_words_are_read_as_before():
 
 
 def test_a_word_of_unknown_characters_gives_zeros():
-    bag, _ = encoder()
+    bag, _ = make_encoder()
     assert not subwords.extend(bag, device="numpy").encode(["жжж"], "it").any()
 
 
@@ -56,7 +58,7 @@ def test_words_that_share_nothing_teach_no_parts_and_serve_as_before():
 
 
 def test_n_gram_vectors_are_the_ridge_solution():
-    bag, _ = encoder()
+    bag, _ = make_encoder()
     tower = bag.towers["it"]
     grams = subwords.extend(bag, lambda_=0.5, device="numpy").grams["it"]
     S = subwords.bags(tower.vocabulary.terms, grams.places).toarray().astype(np.float64)
@@ -65,7 +67,7 @@ def test_n_gram_vectors_are_the_ridge_solution():
 
 
 def test_saved_and_loaded_it_is_the_same(tmp_path):
-    bag, _ = encoder()
+    bag, _ = make_encoder()
     wider = subwords.extend(bag, device="numpy")
     wider.save(tmp_path / "model")
     texts = ["telefonino", "stella cavallacci"]
@@ -75,29 +77,29 @@ def test_saved_and_loaded_it_is_the_same(tmp_path):
 
 
 def test_a_model_with_layers_is_refused():
-    bag, _ = encoder()
+    bag, _ = make_encoder()
     layer = Layer(np.eye(16, dtype=np.float32), np.zeros(16, np.float32), "tanh")
     deep = BagEncoder({"it": bag.towers["it"]._replace(layers=(layer,))})
     with pytest.raises(ModelError, match="only a linear model"):
         subwords.extend(deep)
 
 
-def test_parts_are_those_that_two_words_share_the_commonest_if_there_are_too_many():
+def test_n_grams_are_those_of_two_words_or_more_up_to_a_limit():
     """<ab>: parts of three to five characters, ends marked."""
     vocabulary = Vocabulary("it", ["ab", "abc", "abd"], np.full(3, 3), 100, stem=False)
     bag = BagEncoder({"it": Tower(vocabulary, np.eye(3, dtype=np.float32))})
     assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab"}  # in all three words
-    more = Vocabulary("it", ["abcd", "abce", "abx"], np.full(3, 3), 100, stem=False)
-    bag = BagEncoder({"it": Tower(more, np.eye(3, dtype=np.float32))})
+    wider_vocabulary = Vocabulary("it", ["abcd", "abce", "abx"], np.full(3, 3), 100, stem=False)
+    bag = BagEncoder({"it": Tower(wider_vocabulary, np.eye(3, dtype=np.float32))})
     assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab", "abc", "<abc"}
     assert set(subwords.extend(bag, max_grams=1, device="numpy").grams["it"].places) == {"<ab"}
 
 
-def test_a_part_costs_one_unless_another_lambda_is_given():
-    bag, _ = encoder()
+def test_lambda_is_one_by_default():
+    bag, _ = make_encoder()
     usual, same, other = (
-        subwords.extend(bag, device="numpy", **given).grams["it"].table
-        for given in ({}, {"lambda_": 1.0}, {"lambda_": 2.0})
+        subwords.extend(bag, device="numpy", **options).grams["it"].table
+        for options in ({}, {"lambda_": 1.0}, {"lambda_": 2.0})
     )
     np.testing.assert_array_equal(usual, same)
     assert not np.allclose(usual, other)
@@ -105,17 +107,17 @@ def test_a_part_costs_one_unless_another_lambda_is_given():
 
 def test_fit_is_cr5_and_its_parts():
     aligned = [c._replace(texts={lang: c.texts[lang] for lang in ("en", "it")}) for c in demo.concepts()[:30]]
-    known, wider = cr5.fit(aligned, dim=12), subwords.fit(aligned, dim=12)
+    cr5_model, wider = cr5.fit(aligned, dim=12), subwords.fit(aligned, dim=12)
     assert wider.meta["method"] == "subwords"
-    assert wider.meta["concepts"] == known.meta["concepts"]
-    parts = subwords.extend(known).grams
-    for lang in known.langs:
+    assert wider.meta["concepts"] == cr5_model.meta["concepts"]
+    parts = subwords.extend(cr5_model).grams
+    for lang in cr5_model.langs:
         np.testing.assert_array_equal(wider.grams[lang].table, parts[lang].table)
     assert max(len(grams.places) for grams in subwords.fit(aligned, dim=2, max_grams=9).grams.values()) == 9
 
 
 @pytest.mark.parametrize("bent", [{"bias": np.zeros(16, np.float32)}, {"activation": "tanh"}])
 def test_a_model_that_is_not_linear_is_refused(bent):
-    bag, _ = encoder()
+    bag, _ = make_encoder()
     with pytest.raises(ModelError, match="only a linear model"):
         subwords.extend(BagEncoder({"it": bag.towers["it"]._replace(**bent)}))

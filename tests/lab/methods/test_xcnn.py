@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from corpora import precision, topics
+from corpora import make_topic_texts, measure_precision
 
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError
@@ -22,7 +22,7 @@ SMALL = {"dim": 16, "stem": False, "batch": 50, "hub": "en"}
 
 @pytest.fixture(scope="module")
 def trained():
-    return xcnn.fit(topics(800, 0), **SMALL)
+    return xcnn.fit(make_topic_texts(800, 0), **SMALL)
 
 
 def test_a_text_is_the_sum_of_the_tanh_of_its_terms():
@@ -63,11 +63,11 @@ def test_gradients_are_those_of_finite_differences(loss, layers):
     shapes = [(6, 3), (3,), *[(3, 3), (3,)] * (layers - 1)]
     parts = [torch.randn(s, generator=generator, dtype=torch.float64, requires_grad=True) for s in shapes]
     bags = torch.tensor([[2.0, 1, 0, 0, 0, 0], [0, 1, 1, 0, 0, 1], [1, 0, 0, 0, 3, 0]], dtype=torch.float64)
-    others = torch.tensor([[0, 0, 0, 1, 1, 0], [0, 2, 0, 0, 0, 1], [1, 0, 1, 0, 0, 0]], dtype=torch.float64)
+    other_bags = torch.tensor([[0, 0, 0, 1, 1, 0], [0, 2, 0, 0, 0, 1], [1, 0, 1, 0, 0, 0]], dtype=torch.float64)
 
     def objective(*parts):
         terms = xcnn.term_vectors(*parts)
-        return contrast(bags @ terms, others @ terms, loss=loss, scale=3.0, negatives=2)
+        return contrast(bags @ terms, other_bags @ terms, loss=loss, scale=3.0, negatives=2)
 
     assert torch.autograd.gradcheck(objective, parts, atol=1e-8)
 
@@ -86,7 +86,7 @@ def test_the_paper_s_gradient_with_the_derivative_of_the_sum_is_wrong():
     assert as_printed[0, 0].item() * true[0, 0].item() < 0  # 1 - y^2 < 0: y = 1.38
 
 
-def sparse(dense):
+def make_sparse(dense):
     return sp.csr_matrix(np.array(dense, np.float32))
 
 
@@ -94,7 +94,7 @@ def sparse(dense):
 def test_only_the_terms_of_the_pairs_move(optimizer):
     table = torch.randn(5, 3, generator=torch.Generator().manual_seed(1)).requires_grad_()
     before = table.detach().clone()
-    pairs = Pairs(sparse([[1, 0, 0, 0, 0], [0, 0, 2, 0, 0]]), np.array([[1, 0, 0], [0, 1, 0]], np.float32))
+    pairs = Pairs(make_sparse([[1, 0, 0, 0, 0], [0, 0, 2, 0, 0]]), np.array([[1, 0, 0], [0, 1, 0]], np.float32))
     history = learn(
         {"table": table},
         lambda parts: parts[0].tanh(),
@@ -115,60 +115,67 @@ def test_only_the_terms_of_the_pairs_move(optimizer):
     assert losses[-1] < min(losses[0], -1.2)  # the best there is: cosines sqrt(1/2) and -sqrt(1/2), or 1 and 0
 
 
-def test_it_finds_translations_of_texts_it_has_not_seen(trained):
-    assert precision(trained, topics(150, 1)) > 0.5  # chance is 1 / 150
+def test_unseen_texts_find_their_translations(trained):
+    assert measure_precision(trained, make_topic_texts(150, 1)) > 0.5  # chance is 1 / 150
 
 
 @pytest.mark.slow
 def test_the_hub_s_own_texts_teach_what_pairs_cannot():
     """The hub has a second form of every word that no sentence pair has; its own texts mix both forms."""
     rng = np.random.default_rng(5)
-    settings = {**SMALL, "monolingual": [_either(c, rng) for c in topics(1500, 2)], "hub_loss": "difference"}
-    tested = topics(150, 3, forms=("zz",))
+    settings = {
+        **SMALL,
+        "monolingual": [_mix_forms(c, rng) for c in make_topic_texts(1500, 2)],
+        "hub_loss": "difference",
+    }
+    test_concepts = make_topic_texts(150, 3, forms=("zz",))
     learned, random = (
-        same_topic(xcnn.fit(topics(600, 0), **settings, hub_epochs=epochs), tested) for epochs in (20, 0)
+        measure_topic_precision(xcnn.fit(make_topic_texts(600, 0), **settings, hub_epochs=epochs), test_concepts)
+        for epochs in (20, 0)
     )
     assert random < 0.2  # chance is 1 / 12
     assert learned > 0.4
 
 
-def same_topic(model, concepts):
+def measure_topic_precision(model, concepts):
     """How often the nearest French text is about the topic of an English one: a text's first word is of its topic."""
     left, right = (model.encode([c.texts[lang] for c in concepts], lang) for lang in ("en", "fr"))
-    topics = np.array([c.texts["fr"][2] for c in concepts])
-    return np.mean(topics[(left @ right.T).argmax(1)] == topics)
+    make_topic_texts = np.array([c.texts["fr"][2] for c in concepts])
+    return np.mean(make_topic_texts[(left @ right.T).argmax(1)] == make_topic_texts)
 
 
-def _either(concept, rng):
+def _mix_forms(concept, rng):
     words = [word.removesuffix("q").removesuffix("zz") for word in concept.texts["en"].split()]
     return " ".join(word + ("zzq" if rng.random() < 0.5 else "q") for word in words)
 
 
 @pytest.mark.slow
-def test_conjugate_gradients_learn_as_well():
-    model = xcnn.fit(topics(400, 0), **SMALL, optimizer="cg", hub_epochs=3, epochs=6)
-    assert precision(model, topics(150, 1)) > 0.3
+def test_conjugate_gradients_learn_to_translate():
+    model = xcnn.fit(make_topic_texts(400, 0), **SMALL, optimizer="cg", hub_epochs=3, epochs=6)
+    assert measure_precision(model, make_topic_texts(150, 1)) > 0.3
 
 
 def test_two_layers_are_served_as_one_table():
-    model = xcnn.fit(topics(400, 0), **SMALL, layers=2)
+    model = xcnn.fit(make_topic_texts(400, 0), **SMALL, layers=2)
     assert not model.tower("fr").layers
-    assert precision(model, topics(150, 1)) > 0.1  # chance is 1 / 150
+    assert measure_precision(model, make_topic_texts(150, 1)) > 0.1  # chance is 1 / 150
 
 
 def test_every_language_is_extended_against_the_hub():
     concepts = [
         Concept(c.id, {**c.texts, "it": c.texts["fr"].replace("fr", "it")} if int(c.id) % 2 else c.texts)
-        for c in topics(900, 0)
+        for c in make_topic_texts(900, 0)
     ]
     model = xcnn.fit(concepts, **SMALL)
     assert set(model.langs) == {"en", "fr", "it"}
-    tested = [Concept(c.id, {"it": c.texts["fr"].replace("fr", "it"), "fr": c.texts["fr"]}) for c in topics(100, 1)]
-    assert precision(model, tested, ("it", "fr")) > 0.4  # two languages that never saw each other
+    test_concepts = [
+        Concept(c.id, {"it": c.texts["fr"].replace("fr", "it"), "fr": c.texts["fr"]}) for c in make_topic_texts(100, 1)
+    ]
+    assert measure_precision(model, test_concepts, ("it", "fr")) > 0.4  # two languages that never saw each other
 
 
 def test_the_hub_is_the_largest_language_unless_another_is_named():
-    concepts = [*topics(40, 0), Concept("x", {"fr": "frakq"}), Concept("y", {"fr": "frblq"})]
+    concepts = [*make_topic_texts(40, 0), Concept("x", {"fr": "frakq"}), Concept("y", {"fr": "frblq"})]
     quick = {"dim": 4, "stem": False, "hub_epochs": 1, "epochs": 1}
     assert xcnn.fit(concepts, **quick).meta["hub"] == "fr"
     assert xcnn.fit(concepts, **quick, hub="en").meta["hub"] == "en"
@@ -181,22 +188,22 @@ def test_the_hub_is_the_largest_language_unless_another_is_named():
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not():
-    aligned, quick = topics(200, 0), {**SMALL, "hub_epochs": 2, "epochs": 2}
-    first, again, other = (xcnn.fit(aligned, **quick, seed=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(first.tower("fr").table, again.tower("fr").table)
+    aligned, quick = make_topic_texts(200, 0), {**SMALL, "hub_epochs": 2, "epochs": 2}
+    first, repeated, other = (xcnn.fit(aligned, **quick, seed=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.tower("fr").table, repeated.tower("fr").table)
     assert not np.array_equal(first.tower("fr").table, other.tower("fr").table)
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
-    aligned, quick = topics(200, 0), {**SMALL, "hub_epochs": 2}
-    whole = xcnn.fit(aligned, **quick, epochs=4)
+def test_a_stopped_run_continues_from_its_checkpoint(tmp_path):
+    aligned, quick = make_topic_texts(200, 0), {**SMALL, "hub_epochs": 2}
+    uninterrupted = xcnn.fit(aligned, **quick, epochs=4)
     xcnn.fit(aligned, **quick, epochs=2, checkpoint=tmp_path)
     resumed = xcnn.fit(aligned, **quick, epochs=4, checkpoint=tmp_path)
-    np.testing.assert_array_equal(whole.tower("fr").table, resumed.tower("fr").table)
+    np.testing.assert_array_equal(uninterrupted.tower("fr").table, resumed.tower("fr").table)
 
 
 def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
-    texts = [c.texts["fr"] for c in topics(20, 1)]
+    texts = [c.texts["fr"] for c in make_topic_texts(20, 1)]
     trained.save(tmp_path / "model")
     np.testing.assert_array_equal(BagEncoder.load(tmp_path / "model").encode(texts, "fr"), trained.encode(texts, "fr"))
     np.testing.assert_allclose(
@@ -208,5 +215,5 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
         "import paragloss.lab.methods.xcnn\n"
         f"print(BagEncoder.load({str(tmp_path / 'model')!r}).encode({texts[:2]!r}, 'fr').shape)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "(2, 16)", done.stderr
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "(2, 16)", run.stderr

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from corpora import topics
+from corpora import make_topic_texts
 
 from paragloss.errors import ModelError
 from paragloss.lab.methods import xcnn
@@ -14,26 +14,26 @@ torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent import contrast  # noqa: E402
 
-FEW = topics(20, 0)
+SMALL_CORPUS = make_topic_texts(20, 0)
 SMALL = {"dim": 4, "stem": False, "hub": "en"}
 
 
 @pytest.fixture
-def told(monkeypatch):
+def learn_calls(monkeypatch):
     """What `_learn` is asked for; it gives back the number of the language everywhere."""
     calls = []
 
-    def note(terms, pairs, **said):
-        calls.append((pairs, said))
-        return np.full((terms, said["dim"]), len(calls), np.float32)
+    def note(terms, pairs, **options):
+        calls.append((pairs, options))
+        return np.full((terms, options["dim"]), len(calls), np.float32)
 
     monkeypatch.setattr(xcnn, "_learn", note)
     return calls
 
 
-def test_each_language_has_its_own_epochs_bias_loss_and_seed(told, tmp_path):
-    xcnn.fit(FEW, **SMALL, hub_bias=-1, bias=-2, hub_epochs=3, epochs=4, checkpoint=tmp_path, seed=5)
-    (_, hub), (_, other) = told
+def test_each_language_has_its_own_epochs_bias_loss_and_seed(learn_calls, tmp_path):
+    xcnn.fit(SMALL_CORPUS, **SMALL, hub_bias=-1, bias=-2, hub_epochs=3, epochs=4, checkpoint=tmp_path, seed=5)
+    (_, hub), (_, other) = learn_calls
     assert (hub["bias"], hub["epochs"], hub["loss"]) == (-1, 3, "logistic")
     assert (other["bias"], other["epochs"], other["loss"]) == (-2, 4, "difference")
     assert hub["seed"] != other["seed"]
@@ -42,39 +42,41 @@ def test_each_language_has_its_own_epochs_bias_loss_and_seed(told, tmp_path):
     assert hub["scale"] == other["scale"] == 10.0
 
 
-def test_others_aim_at_the_sum_of_the_hub_s_term_vectors(told):
-    xcnn.fit(FEW, **SMALL)
-    pairs, _ = told[1]
+def test_other_languages_aim_at_the_sum_of_the_hubs_term_vectors(learn_calls):
+    xcnn.fit(SMALL_CORPUS, **SMALL)
+    pairs, _ = learn_calls[1]
     np.testing.assert_array_equal(pairs.right, np.full((20, 4), 4))  # four words, each a vector of ones
-    assert told[0][1]["checkpoint"] is None
+    assert learn_calls[0][1]["checkpoint"] is None
 
 
-def test_a_hub_without_epochs_has_nothing_to_learn_from(told):
-    xcnn.fit(FEW, **SMALL, hub_epochs=0)
-    assert told[0][0] is None
-    assert told[1][0] is not None
+def test_a_hub_without_epochs_has_nothing_to_learn_from(learn_calls):
+    xcnn.fit(SMALL_CORPUS, **SMALL, hub_epochs=0)
+    assert learn_calls[0][0] is None
+    assert learn_calls[1][0] is not None
 
 
 @pytest.mark.parametrize(
-    ("more", "texts"),
+    ("settings", "texts"),
     [
         ({}, ["a title", "enakq"]),  # a title, or the text of who has none
         ({"monolingual": ["one text", "and another"]}, ["one text", "and another"]),
     ],
 )
-def test_the_hub_learns_from_titles_or_from_texts_of_its_own(told, monkeypatch, more, texts):
-    seen = []
-    monkeypatch.setattr(xcnn, "_related", lambda vocabulary, texts, *_: seen.append(list(texts)))
+def test_the_hub_learns_from_titles_or_from_texts_of_its_own(learn_calls, monkeypatch, settings, texts):
+    hub_texts = []
+    monkeypatch.setattr(xcnn, "_related", lambda vocabulary, texts, *_: hub_texts.append(list(texts)))
     aligned = [
         Concept("1", {"en": "enalq enamq", "fr": "fralq"}, {"en": "a title"}),
         Concept("2", {"en": "enakq", "fr": "frakq"}),
     ]
-    xcnn.fit(aligned, **SMALL, **more)
-    assert seen == [texts]
+    xcnn.fit(aligned, **SMALL, **settings)
+    assert hub_texts == [texts]
 
 
-def test_texts_of_the_hub_s_own_widen_its_vocabulary_alone(told):
-    model = xcnn.fit(FEW, **SMALL, monolingual=["onlyhere onlyhere", "onlyhere"], clicks=[("asked", "clicked")])
+def test_texts_of_the_hub_s_own_widen_its_vocabulary_alone(learn_calls):
+    model = xcnn.fit(
+        SMALL_CORPUS, **SMALL, monolingual=["onlyhere onlyhere", "onlyhere"], clicks=[("asked", "clicked")]
+    )
     assert {"onlyhere", "asked", "clicked"} <= set(model.towers["en"].vocabulary.index)
     assert not {"onlyhere", "asked", "clicked"} & set(model.towers["fr"].vocabulary.index)
 
@@ -82,7 +84,7 @@ def test_texts_of_the_hub_s_own_widen_its_vocabulary_alone(told):
 VOCABULARY = Vocabulary("en", ["red", "blue"], [1, 1], 2, stem=False)
 
 
-def test_clicks_without_known_words_on_either_side_are_passed_over():
+def test_clicks_without_known_words_on_both_sides_are_ignored():
     clicks = [("red", "blue"), ("", "blue"), ("red", "unheard"), ("blue blue", "red")]
     pairs = xcnn._related(VOCABULARY, [], clicks, "bm25")
     np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 2]])
@@ -90,7 +92,7 @@ def test_clicks_without_known_words_on_either_side_are_passed_over():
     assert xcnn._related(VOCABULARY, [], clicks[:2], "bm25") is None  # one pair has nothing to be set against
 
 
-def test_texts_meet_the_vectors_of_their_counterparts_if_both_say_something():
+def test_texts_are_paired_with_their_counterparts_unless_one_is_empty():
     counts = sp.csr_matrix(np.array([[1, 0], [0, 0], [2, 1], [0, 1]], np.float32))
     vectors = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 2]], np.float32)
     pairs = xcnn._translated(counts, vectors, "fr and en")
@@ -101,16 +103,16 @@ def test_texts_meet_the_vectors_of_their_counterparts_if_both_say_something():
 
 
 @pytest.mark.parametrize(
-    ("own", "more", "min_df", "fewest"),
+    ("own", "extra", "min_df", "fewest"),
     [(499, 0, 9, 1), (500, 0, 9, 2), (400, 100, 9, 2), (1000, 0, 2, 2), (1000, 0, 9, 3)],
 )
-def test_a_term_must_be_in_one_text_more_for_every_five_hundred(own, more, min_df, fewest):
+def test_a_term_must_be_in_one_text_more_for_every_five_hundred(own, extra, min_df, fewest):
     """Words that are in one, two, three and four texts; the rest say the same."""
     texts = ["same", *["same once twice thrice four"], *["same twice thrice four"], "same thrice four", "same four"]
     texts += ["same"] * (own - len(texts))
-    vocabulary, counts = xcnn._counted(texts, ["same"] * more, "en", min_df=min_df, stem=False, max_terms=100)
+    vocabulary, counts = xcnn._counted(texts, ["same"] * extra, "en", min_df=min_df, stem=False, max_terms=100)
     assert set(vocabulary.terms) == {"same", *["once", "twice", "thrice", "four"][fewest - 1 :]}
-    assert counts.shape[0] == own + more
+    assert counts.shape[0] == own + extra
 
 
 def test_texts_without_words_are_refused():
@@ -126,19 +128,21 @@ def test_weights_start_at_a_tenth_and_every_layer_spreads_them(layers, spread):
     assert abs(table.mean()) < 0.02
 
 
-def test_the_bias_of_every_layer_is_where_it_was_told():
+def test_every_layer_starts_at_the_given_bias():
     table = xcnn._learn(300, None, dim=4, layers=2, bias=-2.0, seed=0)
     assert np.median(table) == pytest.approx(np.tanh(-2.0), abs=0.02)
 
 
 def test_what_is_learned_are_weights_and_biases_of_every_layer(monkeypatch):
-    seen = {}
-    monkeypatch.setattr(contrast, "learn", lambda parameters, *_, **said: seen.update(said, parameters=parameters))
+    captured = {}
+    monkeypatch.setattr(
+        contrast, "learn", lambda parameters, *_, **options: captured.update(options, parameters=parameters)
+    )
     xcnn._learn(5, contrast.Pairs(None, None), dim=3, layers=2, bias=0.5, seed=7, epochs=2)
-    shapes = {name: tuple(part.shape) for name, part in seen["parameters"].items()}
+    shapes = {name: tuple(part.shape) for name, part in captured["parameters"].items()}
     assert shapes == {"table": (5, 3), "bias": (3,), "weight2": (3, 3), "bias2": (3,)}
-    assert all(part.requires_grad for part in seen["parameters"].values())
-    assert (seen["seed"], seen["epochs"]) == (7, 2)
+    assert all(part.requires_grad for part in captured["parameters"].values())
+    assert (captured["seed"], captured["epochs"]) == (7, 2)
 
 
 def test_the_hub_is_counted_by_texts_and_a_tie_goes_to_the_alphabet():
@@ -148,20 +152,20 @@ def test_the_hub_is_counted_by_texts_and_a_tie_goes_to_the_alphabet():
     assert xcnn._langs(aligned, "it") == ["it", "en", "fr"]
 
 
-@pytest.mark.parametrize(("count", "held"), [(399, 0), (400, 20), (1000, 50), (60_000, 2000)])
-def test_a_twentieth_of_the_pairs_is_held_out_and_the_others_are_learned_from(count, held):
-    tested, trained = contrast.held_out(count, contrast._MOST_HELD_OUT, 3)
-    assert (len(tested), len(trained)) == (held, count - held)
-    assert sorted([*tested.tolist(), *trained.tolist()]) == list(range(count))
-    assert not held or sorted(tested.tolist()) != tested.tolist(), "drawn, not the first"
+@pytest.mark.parametrize(("count", "held_out_count"), [(399, 0), (400, 20), (1000, 50), (60_000, 2000)])
+def test_a_twentieth_of_the_pairs_is_held_out_and_the_others_are_learned_from(count, held_out_count):
+    held_out, trained = contrast.held_out(count, contrast._MOST_HELD_OUT, 3)
+    assert (len(held_out), len(trained)) == (held_out_count, count - held_out_count)
+    assert sorted([*held_out.tolist(), *trained.tolist()]) == list(range(count))
+    assert not held_out_count or sorted(held_out.tolist()) != held_out.tolist(), "drawn, not the first"
 
 
-def test_a_batch_is_contrasted_as_the_learning_is_told(monkeypatch):
-    told, plain = [], contrast.contrast
-    monkeypatch.setattr(contrast, "contrast", lambda *rows, **said: told.append(said) or plain(*rows, **said))
+def test_settings_of_the_loss_reach_every_batch(monkeypatch):
+    calls, plain = [], contrast.contrast
+    monkeypatch.setattr(contrast, "contrast", lambda *rows, **options: calls.append(options) or plain(*rows, **options))
     table = torch.randn(4, 3, requires_grad=True)
     pairs = contrast.Pairs(sp.csr_matrix(np.eye(4, dtype=np.float32)), sp.csr_matrix(np.eye(4, dtype=np.float32)[::-1]))
-    said = {"loss": "logistic", "scale": 3.0, "negatives": 2}
-    more = {"optimizer": "adam", "learning_rate": 0.1, "batch": 4, "epochs": 1, "patience": 1, "seed": 0}
-    contrast.learn({"table": table}, lambda parts: parts[0], pairs, **said, **more)
-    assert told == [said]
+    options = {"loss": "logistic", "scale": 3.0, "negatives": 2}
+    settings = {"optimizer": "adam", "learning_rate": 0.1, "batch": 4, "epochs": 1, "patience": 1, "seed": 0}
+    contrast.learn({"table": table}, lambda parts: parts[0], pairs, **options, **settings)
+    assert calls == [options]

@@ -14,34 +14,34 @@ def test_two_items_are_a_coin_whose_odds_are_known():
     assert loss == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)), abs=1e-6)
 
 
-def test_it_is_a_minimum_and_the_scale_of_a_feature_does_not_matter():
+def test_the_loss_is_minimal_and_the_scale_of_a_feature_does_not_matter():
     rng = np.random.default_rng(0)
     lists = [rng.standard_normal((n, 3)) for n in (4, 7, 2, 5, 9) * 6]
-    right = [int(np.argmax(one @ [2.0, -1.0, 0.0] + rng.gumbel(size=len(one)))) for one in lists]
+    right = [int(np.argmax(features @ [2.0, -1.0, 0.0] + rng.gumbel(size=len(features)))) for features in lists]
     weights, loss = weigh_lists(lists, right, penalty=0.0)
 
     def value(w):
-        scores = [one @ w for one in lists]
+        scores = [features @ w for features in lists]
         return np.mean([np.log(np.exp(s).sum()) - s[r] for s, r in zip(scores, right, strict=True)])
 
     assert value(weights) == pytest.approx(loss, abs=1e-6)
     for i in range(3):
         for h in (-0.05, 0.05):
             assert value(weights + h * np.eye(3)[i]) > loss
-    scaled, _ = weigh_lists([one * [1000, 1, 1] for one in lists], right, penalty=0.0)
+    scaled, _ = weigh_lists([features * [1000, 1, 1] for features in lists], right, penalty=0.0)
     np.testing.assert_allclose(scaled * [1000, 1, 1], weights, rtol=1e-2, atol=1e-2)
 
 
-def test_no_weight_is_below_the_least():
+def test_no_weight_is_below_the_given_minimum():
     lists = [np.array([[1.0, 0.0], [0.0, 1.0]])] * 10
     weights, _ = weigh_lists(lists, [0] * 10, penalty=0.01, least=0.0)
     assert weights[0] > 0
     assert weights[1] == 0
 
 
-def test_a_feature_that_never_changes_counts_for_nothing_and_a_penalty_holds_down():
+def test_a_constant_feature_has_no_weight_and_a_penalty_shrinks_weights():
     lists = [np.array([[1.0, 5.0], [0.0, 5.0]])] * 10
     free, _ = weigh_lists(lists, [0] * 10, penalty=1e-4)
-    held, _ = weigh_lists(lists, [0] * 10, penalty=1.0)
-    assert free[1] == held[1] == 0
-    assert free[0] > 3 * held[0] > 0
+    penalized, _ = weigh_lists(lists, [0] * 10, penalty=1.0)
+    assert free[1] == penalized[1] == 0
+    assert free[0] > 3 * penalized[0] > 0

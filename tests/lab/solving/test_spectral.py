@@ -16,7 +16,7 @@ def mirrored(block):
     return block - 2 * MIRROR @ (MIRROR.T @ block)
 
 
-def known(calls):
+def make_operator(calls):
     """An operator whose eigenvalues are WEIGHTS, and its eigenvectors the mirrored axes."""
     return lambda block: calls.append(block.shape) or mirrored(WEIGHTS * mirrored(block))
 
@@ -24,7 +24,7 @@ def known(calls):
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
 def test_the_leading_pairs_of_a_large_operator_are_found(tolerance):
     calls = []
-    values, vectors = spectral.top_eigen(known(calls), 1200, 5, seed=1, block=8, tolerance=tolerance)
+    values, vectors = spectral.top_eigen(make_operator(calls), 1200, 5, seed=1, block=8, tolerance=tolerance)
     np.testing.assert_allclose(values, WEIGHTS[:5, 0], rtol=tolerance)
     exact = mirrored(np.eye(1200, 5, dtype=np.float32))
     np.testing.assert_allclose(np.abs((vectors * exact).sum(0)), 1, atol=tolerance)
@@ -32,16 +32,16 @@ def test_the_leading_pairs_of_a_large_operator_are_found(tolerance):
 
 
 @pytest.mark.parametrize(("tolerance", "blocks"), [(10.0, 2), (0.0, 6)])
-def test_it_looks_when_the_basis_holds_twice_as_many_and_ends_when_it_is_full(tolerance, blocks):
+def test_convergence_is_checked_from_twice_as_many_columns_on_until_the_basis_is_full(tolerance, blocks):
     # Five pairs, blocks of eight: ten are held after two blocks; there is room for 5 + 6 x 8 = 53, which six fill.
     calls = []
-    spectral.top_eigen(known(calls), 1200, 5, block=8, tolerance=tolerance)
+    spectral.top_eigen(make_operator(calls), 1200, 5, block=8, tolerance=tolerance)
     assert len(calls) == blocks
     calls.clear()
-    spectral.top_eigen(known(calls), 1200, 8, block=8, tolerance=10.0)
+    spectral.top_eigen(make_operator(calls), 1200, 8, block=8, tolerance=10.0)
     assert len(calls) == 2, "sixteen are twice as many as eight"
     calls.clear()
-    spectral.top_eigen(known(calls), 1200, 10, block=2, tolerance=0.0)
+    spectral.top_eigen(make_operator(calls), 1200, 10, block=2, tolerance=0.0)
     assert len(calls) == 25, "there is room for five times as many as are asked for"
 
 
@@ -57,15 +57,15 @@ def test_a_small_operator_is_solved_at_once_and_none_has_more_pairs_than_rows():
 def test_a_pair_has_converged_when_little_leaks_out_of_the_basis():
     # The newest block leaks 3 and 4 x what the last rows of a vector hold: 0.03 for a value of 10, .04 for one of 2.
     coupling, last = np.diag([3.0, 4.0]), np.array([[0.01, 0.0], [0.0, 0.01]])
-    for values, tolerance, done in (((10, 2), 0.0201, True), ((10, 2), 0.0199, False), ((2, 2), 0.0201, True)):
-        assert spectral._converged(coupling, np.array(values, float), last, tolerance) == done
+    for values, tolerance, has_converged in (((10, 2), 0.0201, True), ((10, 2), 0.0199, False), ((2, 2), 0.0201, True)):
+        assert spectral._converged(coupling, np.array(values, float), last, tolerance) == has_converged
     # A value of next to nothing is held against a millionth of the first.
     tiny = np.diag([0.0, 1e-6])
     assert spectral._converged(tiny, np.array([1.0, 0.0]), np.eye(2), 1.001)
     assert not spectral._converged(tiny, np.array([1.0, 0.0]), np.eye(2), 0.999)
 
 
-def test_columns_that_are_mixtures_give_way_to_others():
+def test_dependent_columns_are_replaced_by_random_ones():
     basis = np.eye(2, 6, dtype=np.float32)
     columns = np.zeros((6, 3), np.float32)
     columns[:, 0], columns[:, 1], columns[2, 2] = [5, 1, 2, 0, 0, 0], [7, 7, 4, 0, 0, 0], 3  # all along the third axis
@@ -85,7 +85,7 @@ def test_products_go_panel_by_panel():
     np.testing.assert_allclose(spectral.Product(matrix).back(other), matrix.T @ other, atol=1e-5)
 
 
-def test_singular_values_that_are_nothing_are_left_out():
+def test_zero_singular_values_are_left_out():
     low = NOISE.standard_normal((12, 2)) @ NOISE.standard_normal((2, 7))
     for matrix in (low, low.T):
         values, right = spectral.singular(spectral.Product(sp.csr_matrix(matrix, dtype=np.float32)), 5)
@@ -103,37 +103,37 @@ def test_conjugate_gradients_go_on_from_a_start_panel_by_panel():
         calls.append(block.shape[1])
         return A @ block
 
-    found = oriented.conjugate_gradients(apply, right, scale=scale, start=right / 5, tolerance=1e-5)
-    np.testing.assert_allclose(found, exact, atol=1e-3)
+    solution = oriented.conjugate_gradients(apply, right, scale=scale, start=right / 5, tolerance=1e-5)
+    np.testing.assert_allclose(solution, exact, atol=1e-3)
     assert set(calls) == {64, 6}
     calls.clear()
-    found = oriented.conjugate_gradients(apply, right, scale=scale, start=exact.astype(np.float32))
-    np.testing.assert_array_equal(found, exact.astype(np.float32))
+    solution = oriented.conjugate_gradients(apply, right, scale=scale, start=exact.astype(np.float32))
+    np.testing.assert_array_equal(solution, exact.astype(np.float32))
     assert calls == [64, 6], "looked at, and left alone"
     calls.clear()
     oriented.conjugate_gradients(apply, right[:, :3], scale=scale, tolerance=0, most=4)
     assert len(calls) == 4
 
 
-def test_a_column_that_is_solved_moves_no_more():
+def test_a_solved_column_does_not_change_any_more():
     A = np.diag([1.0, 4.0, 9.0]).astype(np.float32)
     right = np.array([[1, 1], [0, 1], [0, 1]], np.float32)  # the first is solved by one step, the other by three
-    found = oriented.conjugate_gradients(lambda b: A @ b, right, scale=np.ones((3, 1), np.float32), tolerance=1e-6)
-    np.testing.assert_allclose(found, [[1, 1], [0, 1 / 4], [0, 1 / 9]], rtol=1e-5)
+    solution = oriented.conjugate_gradients(lambda b: A @ b, right, scale=np.ones((3, 1), np.float32), tolerance=1e-6)
+    np.testing.assert_allclose(solution, [[1, 1], [0, 1 / 4], [0, 1 / 9]], rtol=1e-5)
     loose = oriented.conjugate_gradients(lambda b: A @ b, right, scale=np.ones((3, 1), np.float32), tolerance=0.9)
     # One step down the gradient: r.r / r.Ar, 1 for the first and 3 / 14 for the second, which is then near enough.
     np.testing.assert_allclose(loose, [[1, 3 / 14], [0, 3 / 14], [0, 3 / 14]], rtol=1e-5)
 
 
-def test_a_column_counts_if_it_is_a_hundred_thousandth_of_the_longest():
+def test_a_column_counts_from_a_hundred_thousandth_of_the_longest_on():
     columns = np.zeros((6, 3), np.float32)
-    for size, kept in ((1.2e-5, True), (0.8e-5, False)):
+    for size, is_kept in ((1.2e-5, True), (0.8e-5, False)):
         columns[[2, 3, 4], [0, 1, 2]] = 1, 1, size
         q, _ = spectral._orthonormal(columns, np.zeros((0, 6), np.float32), np.random.default_rng(0))
-        assert (abs(q[4, 2]) > 0.999) == kept
+        assert (abs(q[4, 2]) > 0.999) == is_kept
 
 
-def test_a_singular_value_is_nothing_beside_the_largest():
+def test_a_tiny_singular_value_beside_the_largest_is_left_out():
     # Squares of 1, 1e-4 and 1e-8 of the largest: a millionth of it is what counts.
     sizes = sp.diags_array([10.0, 0.1, 0.001], dtype=np.float32).tocsr()
     values, _ = spectral.singular(spectral.Product(sizes), 3)

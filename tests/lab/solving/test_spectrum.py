@@ -14,31 +14,31 @@ from paragloss.lab.solving.ridge import Block, Regression
 @pytest.fixture
 def blocks():
     rng = np.random.default_rng(0)
-    made = []
+    random_blocks = []
     for terms in (90, 110):
         rows = sp.random(150, terms, density=0.1, rng=rng, format="csr", dtype=np.float32)
-        made.append(Block(rows, np.arange(150)))
-    return made
+        random_blocks.append(Block(rows, np.arange(150)))
+    return random_blocks
 
 
 def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_directions(blocks, monkeypatch):
-    held = []
+    widths = []
     add = spectrum._Search.add
 
-    def noted(search, block):
+    def add_and_record(search, block):
         add(search, block)
-        held.append((search.V.shape[1], search.most))
+        widths.append((search.V.shape[1], search.most))
 
-    monkeypatch.setattr(spectrum._Search, "add", noted)
+    monkeypatch.setattr(spectrum._Search, "add", add_and_record)
     regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
-    found = spectrum.leading(regression, rank=4, tolerance=0.0, solve_tolerance=1e-5)
+    solution = spectrum.leading(regression, rank=4, tolerance=0.0, solve_tolerance=1e-5)
     # Rank 4: 12 columns to begin with, room for 8 more wanted each time, 12 + 6 x 8 at most; four residuals come in.
-    assert (max(columns for columns, _ in held), {most for _, most in held}) == (56, {60})
-    assert len(held) > 8, "it went on after it was compressed"
+    assert (max(columns for columns, _ in widths), {max_columns for _, max_columns in widths}) == (56, {60})
+    assert len(widths) > 8, "it went on after it was compressed"
     exact = spectrum.closed_form(blocks, 150, rank=4, lambda_=0.5)
-    np.testing.assert_allclose(found.values, exact.values, rtol=1e-3)
-    for one, other in zip(found.tables, exact.tables, strict=True):
-        np.testing.assert_allclose(np.abs((one * other).sum(0)) / (other**2).sum(0), 1, atol=2e-2)
+    np.testing.assert_allclose(solution.values, exact.values, rtol=1e-3)
+    for table, exact_table in zip(solution.tables, exact.tables, strict=True):
+        np.testing.assert_allclose(np.abs((table * exact_table).sum(0)) / (exact_table**2).sum(0), 1, atol=2e-2)
 
 
 def test_a_start_keeps_its_span_without_its_mean(blocks):
@@ -80,8 +80,8 @@ def test_residuals_lead_on_from_what_was_found(blocks):
     fresh = search.guided()
     assert fresh.shape == (150, 3)
     np.testing.assert_allclose(fresh.T @ fresh, np.eye(3), atol=1e-4)
-    outside = residual - search.V @ (search.V.T @ residual)
-    np.testing.assert_allclose(fresh @ (fresh.T @ outside), outside, atol=2e-3)
+    residual_outside_basis = residual - search.V @ (search.V.T @ residual)
+    np.testing.assert_allclose(fresh @ (fresh.T @ residual_outside_basis), residual_outside_basis, atol=2e-3)
 
 
 def test_a_search_settles_when_an_expansion_gains_less_than_its_share_or_after_many():

@@ -7,7 +7,7 @@ import random
 from functools import partial
 
 import pytest
-from reference import Words
+from reference import unstemmed_analyzer
 
 from paragloss.index.terms import TermIndex
 from paragloss.search.lexical import Lexical
@@ -20,31 +20,33 @@ from paragloss.types import Alternative, Document, Query, Translation
 LANGS = ("en", "de", "fr", "ru", "sv")
 
 
-class Shifted:
+class ShiftingTranslator:
     """Translates w3 into a few words of the language, a different few in each; stands in for a table."""
 
     def knows(self, source, target):
         return True
 
     def translate(self, query, to):
-        return [Translation(word, tuple(self._said(int(word[1:]), LANGS.index(to)))) for word in query.text.split()]
+        return [
+            Translation(word, tuple(self._alternatives(int(word[1:]), LANGS.index(to)))) for word in query.text.split()
+        ]
 
-    def _said(self, number, shift):
+    def _alternatives(self, number, shift):
         for i in range(shift + 1):
             word = f"w{number * (i + 1) + shift}"
             yield Alternative(word, 1 / (i + 1), (word,))
         yield Alternative(f"w{shift} w{number}", 0.3)
 
 
-def in_every_language(searcher):
-    return Merged([Translated(searcher, Shifted(), to=lang) for lang in LANGS])
+def search_every_language(searcher):
+    return Merged([Translated(searcher, ShiftingTranslator(), to=lang) for lang in LANGS])
 
 
-def invented(number):
+def make_random_documents(number):
     rng = random.Random(1)
 
-    def words(most):
-        return " ".join(f"w{min(int(rng.paretovariate(0.6)), 200)}" for _ in range(rng.randint(1, most)))
+    def words(max_words):
+        return " ".join(f"w{min(int(rng.paretovariate(0.6)), 200)}" for _ in range(rng.randint(1, max_words)))
 
     return [
         Document(f"d{i}", words(60), LANGS[min(int(rng.paretovariate(0.8)), 5) - 1], words(6), {}, {"even": i % 2 == 0})
@@ -55,52 +57,52 @@ def invented(number):
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
     with EmbeddedStore.create(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, analyze=Words)
-        index.add(invented(1500))
+        index = TermIndex.build(store, analyze=unstemmed_analyzer)
+        index.add(make_random_documents(1500))
         yield store, index.statistics  # not refreshed: documents were weighed with several averages
 
 
-def test_many_queries_at_once_find_what_each_finds_alone(indexed):
+def test_a_batch_of_queries_ranks_as_each_query_by_itself(indexed):
     store, statistics = indexed
-    searcher = Probabilistic(store, statistics, analyze=Words)
-    asks = [Query(str(i), f"w{i} w{i + 3}", LANGS[i % 5]) for i in range(150)]
-    assert searcher.search(asks, 5) == [searcher.search([ask], 5)[0] for ask in asks]
+    searcher = Probabilistic(store, statistics, analyze=unstemmed_analyzer)
+    queries = [Query(str(i), f"w{i} w{i + 3}", LANGS[i % 5]) for i in range(150)]
+    assert searcher.search(queries, 5) == [searcher.search([query], 5)[0] for query in queries]
 
 
-def test_the_best_are_among_its_few_candidates(indexed):
+def test_200_candidates_hold_the_same_top_ten_as_2000(indexed):
     store, statistics = indexed
-    ask = [Query("q", "w3 w7 w12", "en")]
-    many = Probabilistic(store, statistics, candidates=2000, proportional=True, analyze=Words)
-    few = Probabilistic(store, statistics, candidates=200, proportional=True, analyze=Words)
-    exact = in_every_language(many).search(ask, 10)[0]
-    assert in_every_language(few).search(ask, 10)[0] == exact
+    queries = [Query("q", "w3 w7 w12", "en")]
+    generous = Probabilistic(store, statistics, candidates=2000, proportional=True, analyze=unstemmed_analyzer)
+    frugal = Probabilistic(store, statistics, candidates=200, proportional=True, analyze=unstemmed_analyzer)
+    exact = search_every_language(generous).search(queries, 10)[0]
+    assert search_every_language(frugal).search(queries, 10)[0] == exact
 
 
-def test_filters_by_language_and_by_anything_else(indexed):
+def test_results_can_be_filtered_by_language_and_metadata(indexed):
     store, statistics = indexed
-    searcher = in_every_language(Probabilistic(store, statistics, analyze=Words))
-    found = searcher.search([Query("q", "w3 w7", "en")], 50, {"lang": ["de", "ru"], "meta.even": [True]})[0]
-    documents = [record.document for record in store.get([hit.id for hit in found])]
+    searcher = search_every_language(Probabilistic(store, statistics, analyze=unstemmed_analyzer))
+    hits = searcher.search([Query("q", "w3 w7", "en")], 50, {"lang": ["de", "ru"], "meta.even": [True]})[0]
+    documents = [record.document for record in store.get([hit.id for hit in hits])]
     assert {document.lang for document in documents} == {"de", "ru"}
     assert all(document.meta["even"] for document in documents)
 
 
-def test_a_query_that_says_nothing_finds_nothing(indexed):
+def test_an_empty_query_or_an_unknown_language_has_no_results(indexed):
     store, statistics = indexed
-    searcher = in_every_language(Probabilistic(store, statistics, analyze=Words))
+    searcher = search_every_language(Probabilistic(store, statistics, analyze=unstemmed_analyzer))
     assert searcher.search([Query("q", "", "en")], 5) == [[]]
     assert searcher.search([Query("q", "w3", "en")], 5, {"lang": ["xx"]}) == [[]]
 
 
-class Names:
+class TwoWordTranslator:
     """Knows one word, and no name."""
 
     def knows(self, source, target):
         return True
 
     def translate(self, query, to):
-        known = {"delay": "Verspätung", "train": "Zug"}
-        return [Translation(w, (Alternative(known.get(w, w), 1.0),)) for w in query.text.split()]
+        translations = {"delay": "Verspätung", "train": "Zug"}
+        return [Translation(w, (Alternative(translations.get(w, w), 1.0),)) for w in query.text.split()]
 
 
 DOCUMENTS = [
@@ -111,26 +113,26 @@ DOCUMENTS = [
 ]
 
 
-def found(place, fields, text, **options):
-    with EmbeddedStore.create(place, dense={}, sparse=["terms"]) as store:
+def search_scores(folder, fields, text, **options):
+    with EmbeddedStore.create(folder, dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=fields)
         index.add(DOCUMENTS)
         searcher = Probabilistic(store, index.statistics, proportional=True, **options)
-        both = Merged([Translated(searcher, Names(), to=lang) for lang in ("ru", "de")])
-        ranking = both.search([Query("q", text, "en")], 5)[0]
+        merged = Merged([Translated(searcher, TwoWordTranslator(), to=lang) for lang in ("ru", "de")])
+        ranking = merged.search([Query("q", text, "en")], 5)[0]
         return {hit.id: hit.score for hit in ranking}
 
 
-def test_names_are_found_by_sound_and_words_inside_longer_ones(tmp_path):
+def test_names_match_by_sound_and_words_match_inside_compounds(tmp_path):
     fields = ("title", "text", "inner")
-    assert list(found(tmp_path / "name", fields, "Ovechkin")) == ["fan"]
-    assert list(found(tmp_path / "part", fields, "delay")) == ["late"]
-    both = found(tmp_path / "both", fields, "train delay")
-    assert list(both) == ["late"]
-    assert 0 < both["late"] <= 1
+    assert list(search_scores(tmp_path / "name", fields, "Ovechkin")) == ["fan"]
+    assert list(search_scores(tmp_path / "part", fields, "delay")) == ["late"]
+    scores = search_scores(tmp_path / "both", fields, "train delay")
+    assert list(scores) == ["late"]
+    assert 0 < scores["late"] <= 1
 
 
-def test_what_words_hold_inside_counts_by_hand(tmp_path):
+def test_scores_of_compound_parts_and_sounds_equal_those_worked_out_by_hand(tmp_path):
     texts = {"bridge": "Eisenbahnbrücke", "train": "Eisenbahn Brot", "bread": "Brot", "name": "Gorbatschow"}
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text", "inner"))
@@ -156,16 +158,16 @@ def test_what_words_hold_inside_counts_by_hand(tmp_path):
         assert plain.matches(query, "en") == plain.matches(Query("q", "", "de"), "train") == []
 
 
-def test_a_collection_from_before_is_searched_as_before(tmp_path):
-    assert found(tmp_path / "name", ("title", "text"), "Ovechkin") == {}
-    assert found(tmp_path / "part", ("title", "text"), "delay") == {}
+def test_without_a_field_of_subword_terms_neither_sounds_nor_parts_match(tmp_path):
+    assert search_scores(tmp_path / "name", ("title", "text"), "Ovechkin") == {}
+    assert search_scores(tmp_path / "part", ("title", "text"), "delay") == {}
 
 
-def test_titles_alone_are_searched_by_their_words_only(tmp_path):
-    assert found(tmp_path / "c", ("title", "text", "inner"), "Ovechkin", weights={"title": 1.0}) == {}
+def test_a_search_of_titles_alone_ignores_subword_terms(tmp_path):
+    assert search_scores(tmp_path / "c", ("title", "text", "inner"), "Ovechkin", weights={"title": 1.0}) == {}
 
 
-def test_plain_search_sees_nothing_of_it(tmp_path):
+def test_untranslated_search_ignores_subword_terms(tmp_path):
     for fields in (("text",), ("text", "inner")):
         with EmbeddedStore.create(tmp_path / f"c{len(fields)}", dense={}, sparse=["terms"]) as store:
             index = TermIndex.build(store, fields=fields)

@@ -10,7 +10,7 @@ from paragloss.bm25 import Layout
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
 from paragloss.index.terms import TermIndex
-from paragloss.search import parts as made
+from paragloss.search import parts as parts_module
 from paragloss.search.parts import Parts, SearchContext
 from paragloss.search.pipeline import build, list_part_options
 from paragloss.statistics import Statistics
@@ -19,7 +19,7 @@ from paragloss.types import Document, Hit, Query
 from paragloss.vocabulary import Vocabulary
 
 
-class Sentences:
+class TwoLanguageEncoder:
     """Encodes English and French."""
 
     dim, langs = 2, ("en", "fr")
@@ -28,7 +28,7 @@ class Sentences:
         return np.ones((len(texts), 2), np.float32)
 
 
-class Into:
+class TranslatorInto:
     """Translates English into some languages."""
 
     def __init__(self, *langs, **about):
@@ -47,10 +47,10 @@ class Into:
 BAG = BagEncoder({lang: Tower(Vocabulary(lang, ["x"], [1], 1), np.ones((1, 2), np.float32)) for lang in ("en", "fr")})
 
 
-def collection(encoders=None, translators=None, rerankers=None, fields=("title", "text"), **more):
+def make_parts(encoders=None, translators=None, rerankers=None, fields=("title", "text"), **options):
     statistics = Statistics(Layout(fields))
-    store = SimpleNamespace(run_concurrently=lambda asks: [ask() for ask in asks])
-    return Parts(store, statistics, encoders or {}, translators or {}, rerankers or {}, lambda ids: [], **more)
+    store = SimpleNamespace(run_concurrently=lambda tasks: [task() for task in tasks])
+    return Parts(store, statistics, encoders or {}, translators or {}, rerankers or {}, lambda ids: [], **options)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,18 @@ def collection(encoders=None, translators=None, rerankers=None, fields=("title",
     ],
 )
 def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
-    translators = {"dict": Into("fr"), "finnish": Into("fi")}
-    parts = collection({"e5": Sentences(), "bag": BAG}, translators, {"knrm": None})
+    translators = {"dict": TranslatorInto("fr"), "finnish": TranslatorInto("fi")}
+    parts = make_parts({"e5": TwoLanguageEncoder(), "bag": BAG}, translators, {"knrm": None})
     searcher = build(parts, pipeline, source="en", targets=["en", "fr", "de"])
     assert {lang: searcher.max_score(lang) for lang in ("en", "fr", "de")} == pytest.approx(best)
 
 
-def test_what_may_be_said():
+def test_every_part_of_a_pipeline_lists_its_options():
     fields = ["title=1", "text=1"]
     searched = ["tempered|psq|synonyms|nested|each", "candidates=200", *fields]
-    parts = collection({"e5": Sentences()}, {"dict": Into("fr")}, {"knrm": None}, choosers={"pairs": None})
+    parts = make_parts(
+        {"e5": TwoLanguageEncoder()}, {"dict": TranslatorInto("fr")}, {"knrm": None}, choosers={"pairs": None}
+    )
     assert list_part_options(parts) == {
         "bm25": fields,
         "translated": [],
@@ -94,7 +96,7 @@ def test_what_may_be_said():
     }
 
 
-def test_documents_are_found_by_their_translations(tmp_path):
+def test_a_stored_translation_of_a_document_can_be_searched(tmp_path):
     documents = [
         Document("cheval", "cheval", "fr", fields={"text@en": "horse"}),
         Document("vache", "vache", "fr", fields={"text@en": "cow"}),
@@ -103,7 +105,7 @@ def test_documents_are_found_by_their_translations(tmp_path):
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text", "text@en"))
         index.add(documents)
-        parts = collection()._replace(store=store, statistics=index.statistics)
+        parts = make_parts()._replace(store=store, statistics=index.statistics)
         searcher = build(parts, "translated", source="en", targets=["fr", "de"])
         (ranking,) = searcher.search([Query("q", "horses", "en")], 5)
         # Said once among one word: 1 / (1 + 1.2) of what there is to be had. Two of three documents were translated.
@@ -112,21 +114,25 @@ def test_documents_are_found_by_their_translations(tmp_path):
             build(parts, "translated", source="fr", targets=["fr"])
 
 
-def test_a_translation_engine_is_asked_for_the_pair_that_is_searched(monkeypatch):
-    asked = []
-    monkeypatch.setattr(made.engines, "named", lambda *what: asked.append(what) or (None if what[0] == "gone" else 1))
+def test_a_translation_engine_is_opened_for_the_language_pair_of_the_search(monkeypatch):
+    requested = []
+    monkeypatch.setattr(
+        parts_module.engines,
+        "named",
+        lambda *arguments: requested.append(arguments) or (None if arguments[0] == "gone" else 1),
+    )
     for source, targets in (("en", ["en", "fr", "de"]), ("en", ["en"]), ("en", ["fr"])):
-        made.mt(SearchContext(collection(machine="mine", memory={}), source, targets))
-    made.mt(SearchContext(collection(machine="mine", memory={}), "en", ["fr"]), engine="apertium")
-    assert asked == [("mine", "en", "fr"), ("mine", "", ""), ("mine", "en", "fr"), ("apertium", "en", "fr")]
+        parts_module.mt(SearchContext(make_parts(machine="mine", memory={}), source, targets))
+    parts_module.mt(SearchContext(make_parts(machine="mine", memory={}), "en", ["fr"]), engine="apertium")
+    assert requested == [("mine", "en", "fr"), ("mine", "", ""), ("mine", "en", "fr"), ("apertium", "en", "fr")]
     with pytest.raises(InputError, match="'gone' is not on this machine"):
-        made.mt(SearchContext(collection(machine="gone", memory={}), "en", ["fr"]))
+        parts_module.mt(SearchContext(make_parts(machine="gone", memory={}), "en", ["fr"]))
     with pytest.raises(InputError, match="no translation engine"):
-        made.mt(SearchContext(collection(), "en", ["fr"]))
+        parts_module.mt(SearchContext(make_parts(), "en", ["fr"]))
 
 
-def test_what_was_made_is_remembered():
-    memory, times = {}, []
+def test_a_part_is_built_once_per_memory():
+    memory, calls = {}, []
     for _ in range(2):
-        assert made.remembered(memory, "key", lambda: times.append(1) or "made") == "made"
-    assert times == [1]
+        assert parts_module.remembered(memory, "key", lambda: calls.append(1) or "made") == "made"
+    assert calls == [1]

@@ -30,7 +30,7 @@ def files(tmp_path):
     return tmp_path / "in"
 
 
-def test_parts_are_files_by_any_address(files):
+def test_parts_are_the_files_of_a_path_or_a_url(files):
     by_path, by_url = parts([str(files)], IndexedFolders()), parts([f"file://{files}"], IndexedFolders())
     assert by_path == by_url
     assert [part.name for part in by_path] == [f"{number}.jsonl" for number in range(6)]
@@ -52,21 +52,21 @@ def test_files_of_one_name_in_two_folders_have_two_ids(tmp_path, scheme):
         "x/report.txt",
         "y/report.txt",
     ]
-    later = IndexedFolders(
+    later_folders = IndexedFolders(
         roots.prefixes
     )  # another day: what is known is called as it was, and the third is no other's
-    assert [part.name for part in parts([f"{home}/z", f"{home}/y"], later)] == ["z/report.txt", "y/report.txt"]
+    assert [part.name for part in parts([f"{home}/z", f"{home}/y"], later_folders)] == ["z/report.txt", "y/report.txt"]
 
 
-def test_a_folder_is_refused(files, tmp_path):
+def test_workers_need_a_collection_on_a_server(files, tmp_path):
     with pytest.raises(InputError, match="need a server's"):
         spread(str(tmp_path / "k"), [str(files)], scheduler="tcp://127.0.0.1:1")
 
 
 @pytest.mark.slow
-def test_two_workers_one_killed_everything_exactly_once(server, files):
-    place = f"{server}/spread-{uuid.uuid4().hex[:8]}"
-    Collection.create(place, default=False).close()
+def test_every_document_is_indexed_once_although_a_worker_is_killed(server, files):
+    location = f"{server}/spread-{uuid.uuid4().hex[:8]}"
+    Collection.create(location, default=False).close()
     (files / "bad.jsonl").write_text("{no JSON\n")
     for folder in "xy":
         (files / folder).mkdir()
@@ -77,22 +77,22 @@ def test_two_workers_one_killed_everything_exactly_once(server, files):
     ):
         victim = next(iter(client.run(os.getpid).values()))
 
-        def kill_one(done):
-            if not killed and done:
+        def kill_one(documents_done):
+            if not killed and documents_done:
                 killed.append(victim)
                 os.kill(victim, signal.SIGKILL)
 
         killed = []
-        found = spread(place, [str(files)], scheduler=cluster.scheduler_address, progress=kill_one)
+        report = spread(location, [str(files)], scheduler=cluster.scheduler_address, progress=kill_one)
         assert killed
-        assert ["bad.jsonl" in said for said in found.failed] == [True]
-        again = spread(place, [str(files)], scheduler=cluster.scheduler_address)
-        assert (again.read, again.unchanged) == (0, 8)
-    with Collection.open(place, default=False) as engine:
-        ids = sorted(document.id for document in engine.documents())
+        assert ["bad.jsonl" in message for message in report.failed] == [True]
+        second_report = spread(location, [str(files)], scheduler=cluster.scheduler_address)
+        assert (second_report.read, second_report.unchanged) == (0, 8)
+    with Collection.open(location, default=False) as collection:
+        ids = sorted(document.id for document in collection.documents())
         assert len(ids) == 62
         assert {"x/report.en.txt", "y/report.en.txt"} < set(ids)
-        path = engine.get(["x/report.en.txt"])[0].meta["path"]
+        path = collection.get(["x/report.en.txt"])[0].meta["path"]
         assert path == f"file://{files}/x/report.en.txt"
         assert sum(id.startswith("3.jsonl") for id in ids) == 3  # rows without an id are called after their file
-    assert check(place) == []
+    assert check(location) == []

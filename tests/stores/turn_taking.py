@@ -22,44 +22,44 @@ class Turns:
         #: At each step: what was chosen, of how many, and whether anything but the first of them interrupts somebody.
         self.trace: list[tuple[int, int, bool]] = []
 
-    def pause(self, *, waits: bool = False) -> None:
+    def pause(self, *, is_waiting: bool = False) -> None:
         """Called by an actor before whatever others could see; one that waits for others goes on after one of them."""
         go = getattr(self._local, "go", None)
         if go is not None:
-            self._waits = waits
+            self._waits = is_waiting
             self._back.release()
             go.acquire()
 
-    def run(self, *actors: Callable[[], None]) -> None:
-        waiting = [(threading.Semaphore(0), []) for _ in actors]
-        for actor, (go, done) in zip(actors, waiting, strict=True):
-            threading.Thread(target=self._act, args=(actor, go, done), daemon=True).start()
-        last: Any = None
-        while alive := [each for each in waiting if not each[1]]:
-            waits = self._waits and len(alive) > 1
-            if waits:
-                alive.remove(last)
-            alive.sort(key=lambda each: each is not last)
+    def run_actors(self, *actors: Callable[[], None]) -> None:
+        actors_left = [(threading.Semaphore(0), []) for _ in actors]
+        for actor, (go, is_finished) in zip(actors, actors_left, strict=True):
+            threading.Thread(target=self._act, args=(actor, go, is_finished), daemon=True).start()
+        current: Any = None
+        while alive := [actor_left for actor_left in actors_left if not actor_left[1]]:
+            is_waiting = self._waits and len(alive) > 1
+            if is_waiting:
+                alive.remove(current)
+            alive.sort(key=lambda actor_left: actor_left is not current)
             step = len(self.trace)
             chosen = self._schedule[step] % len(alive) if step < len(self._schedule) else 0
-            self.trace.append((chosen, len(alive), waits or alive[0] is last))
-            last, self._waits = alive[chosen], False
-            last[0].release()
+            self.trace.append((chosen, len(alive), is_waiting or alive[0] is current))
+            current, self._waits = alive[chosen], False
+            current[0].release()
             if not self._back.acquire(timeout=60):
                 raise AssertionError("an actor neither paused nor ended")
 
-    def _act(self, actor: Callable[[], None], go: threading.Semaphore, done: list[bool]) -> None:
+    def _act(self, actor: Callable[[], None], go: threading.Semaphore, is_finished: list[bool]) -> None:
         self._local.go = go
         go.acquire()
         try:
             actor()
         except BaseException as error:
             self.errors.append(error)
-        done.append(True)
+        is_finished.append(True)
         self._back.release()
 
 
-def every(run: Callable[[Sequence[int]], Turns], *, interruptions: int) -> Iterator[Turns]:
+def try_every_schedule(run: Callable[[Sequence[int]], Turns], *, interruptions: int) -> Iterator[Turns]:
     """Runs every schedule in which somebody who could go on is interrupted no more often than that."""
     schedule: list[int] = []
     while True:
@@ -67,23 +67,23 @@ def every(run: Callable[[Sequence[int]], Turns], *, interruptions: int) -> Itera
         yield turns
         trace = turns.trace
         for step in range(len(trace) - 1, -1, -1):
-            chosen, number, goes_on = trace[step]
-            before = sum(there and which > 0 for which, _, there in trace[:step])
-            if chosen + 1 < number and before + goes_on <= interruptions:
-                schedule = [which for which, _, _ in trace[:step]] + [chosen + 1]
+            chosen, number, interrupts = trace[step]
+            interruptions_before = sum(interrupted and choice > 0 for choice, _, interrupted in trace[:step])
+            if chosen + 1 < number and interruptions_before + interrupts <= interruptions:
+                schedule = [choice for choice, _, _ in trace[:step]] + [chosen + 1]
                 break
         else:
             return
 
 
-def at_random(run: Callable[[Sequence[int]], Turns], number: int, *, length: int = 2000) -> Iterator[Turns]:
+def try_random_schedules(run: Callable[[Sequence[int]], Turns], number: int, *, length: int = 2000) -> Iterator[Turns]:
     for seed in range(number):
         rng = random.Random(seed)
-        often = rng.choice((0.05, 0.2, 0.5))
-        yield run([rng.randrange(1, 3) if rng.random() < often else 0 for _ in range(length)])
+        interruption_rate = rng.choice((0.05, 0.2, 0.5))
+        yield run([rng.randrange(1, 3) if rng.random() < interruption_rate else 0 for _ in range(length)])
 
 
-class Asking:
+class SteppedClient:
     """A client of the server whose every call is a step."""
 
     def __init__(self, client: Any, turns: Turns) -> None:
