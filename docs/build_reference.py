@@ -23,8 +23,7 @@ from paragloss.cli.help_layout import OTHERS, SECTIONS
 from paragloss.lab.commands import data_files
 from paragloss.lab.commands.flags import flags
 from paragloss.lab.settings import expected
-from paragloss.methods import method as load_method
-from paragloss.methods import methods
+from paragloss.methods import load_method, load_methods
 
 LOOK_UP = Path(__file__).parent / "look-up"
 COMMANDS_INTRODUCTION = """\
@@ -117,7 +116,7 @@ def escape_cell(text: str) -> str:
 
 def build_settings_page() -> str:
     """Return the page of all settings of all training methods."""
-    return "\n".join([SETTINGS_INTRODUCTION, *map(build_settings_section, sorted(methods()))])
+    return "\n".join([SETTINGS_INTRODUCTION, *map(build_settings_section, sorted(load_methods()))])
 
 
 def build_settings_section(method_name: str) -> str:

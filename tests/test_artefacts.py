@@ -115,7 +115,7 @@ def test_no_name_at_all_is_no_model(tmp_path, monkeypatch):
 def test_a_kind_is_told_without_opening_the_arrays(tmp_path):
     save(tmp_path / "m", "toy", meta={}, arrays={"a": np.ones(3)})
     (tmp_path / "m" / "a.npy").write_bytes(b"rubbish")
-    assert artefacts.kind_of(tmp_path / "m") == "toy"
+    assert artefacts.read_kind(tmp_path / "m") == "toy"
     with pytest.raises(ModelError, match="damaged"):
         load(tmp_path / "m")
 

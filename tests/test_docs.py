@@ -17,7 +17,7 @@ from vector_files import write_vectors
 from paragloss import Collection, Document
 from paragloss.cli import app, main
 from paragloss.lab.clicks.log_files import write_sessions
-from paragloss.methods import methods
+from paragloss.methods import load_methods
 from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER
 
@@ -50,7 +50,7 @@ def test_every_option_that_is_documented_exists(name):
     assert set(re.findall(r"--[a-z][a-z-]*", usage)) <= known
 
 
-@pytest.mark.parametrize("method", sorted(methods()))
+@pytest.mark.parametrize("method", sorted(load_methods()))
 def test_every_method_is_named(method):
     assert f"`{method}`" in COMMANDS
 

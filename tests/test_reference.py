@@ -34,7 +34,7 @@ def test_the_page_of_the_library_has_every_exported_name():
 
 def test_the_page_of_settings_has_every_method_with_type_and_default():
     page = reference.build_settings_page()
-    for method in reference.methods():
+    for method in reference.load_methods():
         assert f"\n## {method}\n" in page
     assert (
         "| `--dim` | How many dimensions the vectors have. | a whole number, at least 1 and at most 10,000 | 300 |"

@@ -1,6 +1,7 @@
-"""Save and load: a folder with `meta.json`, `.npy` arrays (memory-mapped on loading) and `.txt` word lists.
+"""Save and load models: a folder with `meta.json`, `.npy` arrays (memory-mapped on loading) and `.txt` word lists.
 
-Knows nothing of what is saved. Nothing is ever pickled or unpickled; a folder appears whole or not at all.
+Nothing is ever pickled or unpickled. A folder is written under another name and then renamed, so it is never
+incomplete.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: Kinds of numpy arrays that models hold: real numbers, booleans and texts.
 _ARRAY_KINDS = "fiubUS"
+#: Numbers that `check_finite` reads at a time.
+_BLOCK_SIZE = 1 << 20
 
 
 class Artefact(NamedTuple):
-    """What a folder holds. `kind` says which class can be made of it."""
+    """The contents of a saved folder; `kind` identifies the class of the model."""
 
     kind: str
     meta: dict[str, Any]
@@ -44,153 +47,201 @@ def save(
     arrays: Mapping[str, npt.NDArray[Any]] | None = None,
     words: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write a folder beside its final place, then swap it in: a kill leaves the old one or the new one."""
+    """Write a folder under another name, then rename it to `path`: a kill leaves the old folder or the new one.
+
+    :param kind: identifies the class of the model, so that it can be loaded.
+    :param meta: the model's settings, as JSON can represent them.
+    :param arrays: numpy arrays by name, without Python objects.
+    :param words: lists of texts without line breaks, by name.
+    :raises ModelError: for a name that is no file name, or if `path` exists and is no saved model.
+    """
     path = Path(path).absolute()
     arrays, words = arrays or {}, words or {}
     for name in (*arrays, *words):
         if not _NAME.fullmatch(name):
             raise ModelError(f"can't save an array called {name!r}: use letters, digits, '.', '_' and '-'")
     path.parent.mkdir(parents=True, exist_ok=True)
-    recover(path)
+    recover_folder(path)
     if path.exists() and not (path / "meta.json").is_file():
         raise ModelError(f"{path} exists and is not a saved model: choose another place or remove it")
-    fresh = path.with_name(f".{path.name}-{os.urandom(6).hex()}")
-    fresh.mkdir()  # with the mode the umask gives, as all files in it
+    unfinished = path.with_name(f".{path.name}-{os.urandom(6).hex()}")
+    unfinished.mkdir()  # not by `tempfile`, whose folders nobody else may read
     try:
-        for name, array in arrays.items():
-            np.save(fresh / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
-        for name, entries in words.items():
-            (fresh / f"{name}.txt").write_text("".join(f"{entry}\n" for entry in entries), encoding="utf-8")
-        contents = {
-            "format": FORMAT,
-            "paragloss": __version__,
-            "kind": kind,
-            "arrays": sorted(arrays),
-            "words": sorted(words),
-            "meta": dict(meta),
-        }
-        (fresh / "meta.json").write_text(json.dumps(contents, ensure_ascii=False, indent=1), encoding="utf-8")
-        swap(fresh, path)
+        _write_files(unfinished, kind, meta, arrays, words)
+        replace_folder(unfinished, path)
     except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
         raise
 
 
-def swap(fresh: Path, path: Path) -> None:
-    """Put a finished folder in the place of another. A kill between the two renames leaves the old one beside its
-    place, where `recover` finds it; whoever else swaps or recovers waits until both are done."""
-    old = path.with_name(f".{path.name}.old")
-    with _alone(path.parent):
-        _recover(path, old)
+def _write_files(
+    folder: Path,
+    kind: str,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+    words: Mapping[str, Sequence[str]],
+) -> None:
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
+    for name, entries in words.items():
+        (folder / f"{name}.txt").write_text("".join(f"{entry}\n" for entry in entries), encoding="utf-8")
+    contents = {
+        "format": FORMAT,
+        "paragloss": __version__,
+        "kind": kind,
+        "arrays": sorted(arrays),
+        "words": sorted(words),
+        "meta": dict(meta),
+    }
+    (folder / "meta.json").write_text(json.dumps(contents, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def replace_folder(finished: Path, path: Path) -> None:
+    """Rename a finished folder to `path` and remove the one that has this name.
+
+    A kill between the two renames leaves the old folder as `.NAME.old`, from where `recover_folder` brings it back.
+    Other processes that replace or recover the folder wait.
+    """
+    old = _old_folder(path)
+    with _lock_folder(path.parent):
+        _recover_unlocked(path, old)
         shutil.rmtree(old, ignore_errors=True)
         if path.exists():
             path.rename(old)
-        fresh.rename(path)
+        finished.rename(path)
         shutil.rmtree(old, ignore_errors=True)
 
 
-def recover(path: Path) -> None:
-    """Bring back a folder whose replacement was killed half-way."""
-    old = path.with_name(f".{path.name}.old") if path.name else path
+def recover_folder(path: Path) -> None:
+    """Bring back a folder if replacing it was interrupted."""
+    old = _old_folder(path) if path.name else path
     if not path.exists() and old.is_dir():
-        with _alone(path.parent):
-            _recover(path, old)
+        with _lock_folder(path.parent):
+            _recover_unlocked(path, old)
 
 
-def _recover(path: Path, old: Path) -> None:
+def _recover_unlocked(path: Path, old: Path) -> None:
     if not path.exists() and old.is_dir():
         old.rename(path)
 
 
+def _old_folder(path: Path) -> Path:
+    return path.with_name(f".{path.name}.old")
+
+
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Within, no other process or thread is; a lock that dies with whoever has it."""
+def _lock_folder(folder: Path) -> Iterator[None]:
+    """Keep other processes and threads from replacing folders in a folder; the lock ends with the process."""
     if sys.platform == "win32":  # folders can't be opened there
         yield
         return
     import fcntl
 
-    place = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(place, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(place)
+        os.close(descriptor)
 
 
 def load(path: str | Path, *, kind: str | None = None) -> Artefact:
-    """Open a saved folder; arrays stay on disk until they are touched. One that is replaced meanwhile is read anew."""
+    """Open a saved folder; its arrays stay on disk until they are read.
+
+    If the folder is replaced while it is read, it is read again.
+
+    :param kind: the expected kind; None accepts any.
+    :raises ModelError: if the folder is missing, damaged, of another kind, or was written by a newer version.
+    """
     path = Path(path)
     while True:
-        recover(path)
-        before = _state(path)
+        recover_folder(path)
+        identity = _identify_folder(path)
         try:
-            found = _load(path, kind)
+            artefact = _read_folder(path, kind)
         except ModelError:
-            recover(path)
-            if _state(path) == before:
+            recover_folder(path)
+            if _identify_folder(path) == identity:
                 raise
         else:
-            if _state(path) == before:
-                return found
+            if _identify_folder(path) == identity:
+                return artefact
 
 
-def _state(path: Path) -> tuple[int, int] | None:
-    """Which folder this is."""
+def _identify_folder(path: Path) -> tuple[int, int] | None:
+    """Return values that change when the folder is replaced; None if there is none."""
     try:
         return path.stat().st_ino, path.stat().st_mtime_ns
     except OSError:
         return None
 
 
-def _load(path: Path, kind: str | None) -> Artefact:
-    contents = _contents(path)
-    found, names, lists = contents["kind"], contents["arrays"], contents["words"]
-    if kind is not None and found != kind:
-        raise ModelError(f"{path} holds a {found}, not a {kind}")
+def _read_folder(path: Path, kind: str | None) -> Artefact:
+    contents = _read_contents(path)
+    if kind is not None and contents["kind"] != kind:
+        raise ModelError(f"{path} holds a {contents['kind']}, not a {kind}")
     try:
-        arrays = {name: np.load(_own(path / f"{name}.npy"), mmap_mode="r", allow_pickle=False) for name in names}
-        words = {name: _own(path / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in lists}
+        arrays = {name: _read_array(path / f"{name}.npy") for name in contents["arrays"]}
+        words = {name: _read_words(path / f"{name}.txt") for name in contents["words"]}
     except ModelError:
         raise
-    except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
+    except Exception as error:  # numpy raises many kinds, even those of Python's tokenizer
         reason = " ".join(str(error).split())[:200]
         raise ModelError(f"{path} is damaged ({reason}): train or copy the model again") from None
     for name, array in arrays.items():
         if array.dtype.kind not in _ARRAY_KINDS:
             raise ModelError(f"{path} has an array {name!r} of {array.dtype}: expected real numbers or texts")
-    return Artefact(found, contents["meta"], arrays, words)
+    return Artefact(contents["kind"], contents["meta"], arrays, words)
+
+
+def _read_array(file: Path) -> npt.NDArray[Any]:
+    _refuse_link(file)
+    array: npt.NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+    return array
+
+
+def _read_words(file: Path) -> list[str]:
+    _refuse_link(file)
+    return file.read_text(encoding="utf-8").split("\n")[:-1]
 
 
 def check_finite(path: str | Path) -> None:
-    """Read all numbers of a saved folder: one that is not finite would spread into whatever is computed with it."""
+    """Read all numbers of a saved folder and raise ModelError if one is infinite or not a number."""
     for name, array in load(path).arrays.items():
-        rows = array.reshape(-1) if array.dtype.kind == "f" else array[:0]
-        if not all(np.isfinite(rows[start : start + (1 << 20)]).all() for start in range(0, len(rows), 1 << 20)):
+        numbers = array.reshape(-1) if array.dtype.kind == "f" else array[:0]
+        blocks = (numbers[start : start + _BLOCK_SIZE] for start in range(0, len(numbers), _BLOCK_SIZE))
+        if not all(np.isfinite(block).all() for block in blocks):
             raise ModelError(f"{path} has numbers in {name!r} that are not finite: train or copy the model again")
 
 
-def _contents(path: Path) -> dict[str, Any]:
-    """What a folder says of itself, once it is known to say it right."""
-    recover(path)
+def _read_contents(path: Path) -> dict[str, Any]:
+    """Read and check `meta.json`."""
+    recover_folder(path)
     try:
-        text = _own(path / "meta.json").read_text(encoding="utf-8")
+        _refuse_link(path / "meta.json")
+        text = (path / "meta.json").read_text(encoding="utf-8")
         contents: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
-        version, names, lists = contents["format"], contents["arrays"], contents["words"]
-        if not isinstance(contents["kind"], str) or not isinstance(contents["meta"], dict):
-            raise TypeError("its kind is no word, or its settings are no object")
-        if not all(isinstance(some, list) and all(isinstance(name, str) for name in some) for some in (names, lists)):
-            raise TypeError("its arrays and word lists are no lists of names")
+        _check_types(contents)
     except FileNotFoundError:
         raise ModelError(f"{path} is not a saved model: it has no meta.json") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path / 'meta.json'} is damaged ({error}): train or copy the model again") from None
-    if version != FORMAT:
+    if contents["format"] != FORMAT:
         raise ModelError(describe_unknown_format(path, contents, str(FORMAT)))
-    for name in (*names, *lists):
+    for name in (*contents["arrays"], *contents["words"]):
         if not _NAME.fullmatch(name):
             raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")
     return contents
+
+
+def _check_types(contents: Mapping[str, Any]) -> None:
+    """Raise KeyError or TypeError unless `meta.json` has all entries, of the right types."""
+    _, kind, meta, arrays, words = (contents[name] for name in ("format", "kind", "meta", "arrays", "words"))
+    if not isinstance(kind, str) or not isinstance(meta, dict):
+        raise TypeError("its kind is no word, or its settings are no object")
+    for names in (arrays, words):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise TypeError("its arrays and word lists are no lists of names")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -198,20 +249,19 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-def cache() -> Path:
-    """The user's folder for what can be made again."""
+def cache_folder() -> Path:
+    """Return the user's folder for files that can be created again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paragloss"
 
 
-def _own(file: Path) -> Path:
-    """A file of a model; a link may lead to any other, so it is refused."""
+def _refuse_link(file: Path) -> None:
+    """Raise ModelError for a symbolic link: a model from elsewhere could read any file of this machine by one."""
     if file.is_symlink():
         raise ModelError(
             f"{file} is a link, which may lead anywhere: put the file itself there, or don't trust this model"
         )
-    return file
 
 
-def kind_of(path: str | Path) -> str:
-    """What a saved folder holds, without loading it."""
-    return str(_contents(Path(path))["kind"])
+def read_kind(path: str | Path) -> str:
+    """Return the kind of a saved folder without loading it."""
+    return str(_read_contents(Path(path))["kind"])

@@ -1,7 +1,6 @@
-"""Methods that train models, ours and strangers' alike: the entry points of the group `paragloss.methods`.
+"""Find the methods that train models: the entry points of the group `paragloss.methods`, of this and other packages.
 
-A package adds one by naming a module with a `fit` (docs/look-up/library.md); `train`, `tune` and `index --model` find
-it by the name of its entry point. Knows nothing of what they learn.
+A package adds a method by naming a module with a function `fit` (docs/look-up/library.md).
 """
 
 from __future__ import annotations
@@ -21,37 +20,37 @@ GROUP = "paragloss.methods"
 
 
 @cache
-def installed() -> dict[str, EntryPoint]:
-    """Every method by its name; nothing is imported yet."""
+def list_entry_points() -> dict[str, EntryPoint]:
+    """Return the entry point of every method by name, without importing any."""
     from importlib.metadata import entry_points  # takes long to import
 
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
 @cache
-def methods(function: str = "fit") -> dict[str, ModuleType]:
-    """The methods that have a function."""
-    found = {name: module for name in sorted(installed()) if (module := _module(name)) is not None}
-    return {name: module for name, module in found.items() if hasattr(module, function)}
+def load_methods(function: str = "fit") -> dict[str, ModuleType]:
+    """Import all methods that have a function, in the order of their names."""
+    modules = {name: _import_method(name) for name in sorted(list_entry_points())}
+    return {name: module for name, module in modules.items() if module is not None and hasattr(module, function)}
 
 
-def method(name: str, function: str = "fit") -> ModuleType:
-    """The module of a method that has a function."""
-    module = _module(name.replace("-", "_"))
+def load_method(name: str, function: str = "fit") -> ModuleType:
+    """Import a method that has a function; raise InputError if there is none of this name."""
+    module = _import_method(name.replace("-", "_"))
     if module is None or not hasattr(module, function):
-        raise InputError(f"no method {name!r}; there are {', '.join(methods(function)) or 'none installed'}")
+        raise InputError(f"no method {name!r}; there are {', '.join(load_methods(function)) or 'none installed'}")
     return module
 
 
-def loader(kind: str) -> Callable[..., object] | None:
-    """What loads models of a kind that a method has saved."""
-    return getattr(_module(kind), "load", None)
+def find_loader(kind: str) -> Callable[..., object] | None:
+    """Return the function of a method that loads models of a kind, or None."""
+    return getattr(_import_method(kind), "load", None)
 
 
 @cache
-def _module(name: str) -> ModuleType | None:
-    """None where there is no such method, or only its entry point is left of the package it was in."""
-    point = installed().get(name)
+def _import_method(name: str) -> ModuleType | None:
+    """Import a method; None if there is no such method, or if its package is gone and its entry point is left."""
+    point = list_entry_points().get(name)
     if point is None:
         return None
     try:

@@ -14,8 +14,7 @@ from paragloss.errors import ModelError
 from paragloss.lab.commands.flags import PYTHON_ONLY, flags
 from paragloss.lab.methods import alignment, cr5, opca, ordinal, xcnn
 from paragloss.lab.settings import alternatives, options, refused, series_of
-from paragloss.methods import method as module_of
-from paragloss.methods import methods
+from paragloss.methods import load_method, load_methods
 
 #: What can be learned in a moment, whatever else is set; a method takes those it knows.
 QUICK_VALUES = {
@@ -32,8 +31,8 @@ BAD_VALUES = {
 
 def list_functions():
     """Every function the command line takes settings for, by what one types."""
-    for method in sorted(methods()):
-        module = module_of(method)
+    for method in sorted(load_methods()):
+        module = load_method(method)
         for name in ("fit", "fit_judged", "tune", "add_language"):
             if hasattr(module, name):
                 yield pytest.param(method, getattr(module, name), id=f"{method}.{name}")
@@ -60,7 +59,7 @@ def test_every_default_is_within_its_bounds(method, function):
 
 def test_help_lists_methods_and_explains_settings(tmp_path):
     listed = paragloss_("train", "--help", cwd=tmp_path).stdout
-    assert all(f"\n  {method} " in listed for method in methods())
+    assert all(f"\n  {method} " in listed for method in load_methods())
     help_text = paragloss_("train", "cr5", "--help", cwd=tmp_path).stdout
     for flag, option in flags(cr5.fit).items():
         (line,) = [line for line in help_text.splitlines() if line.startswith((f"  {flag} ", f"  {flag},"))]
@@ -88,10 +87,10 @@ def list_wrong_words(option):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", sorted(methods()))
+@pytest.mark.parametrize("method", sorted(load_methods()))
 def test_no_value_that_can_be_typed_is_an_internal_error(method, corpus):
     """A value is refused in one line that names the setting, or it trains."""
-    fit = module_of(method).fit
+    fit = load_method(method).fit
     declared = options(fit)
     quick = {flag: QUICK_VALUES[o.name] for flag, o in flags(fit).items() if o.name in QUICK_VALUES and o.type is int}
     for flag, option in flags(fit).items():

@@ -329,4 +329,4 @@ def describe(what: str) -> dict[str, Any]:
     if collection_exists(what):
         with Collection.open(what) as engine:
             return engine.info()
-    return {"model": what, "kind": artefacts.kind_of(what), **about(load(what))}
+    return {"model": what, "kind": artefacts.read_kind(what), **about(load(what))}

@@ -35,7 +35,7 @@ _KINDS = {
 
 def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
     """Fit a model by a method, given as a name or a function; an encoder also gets what CSLS search needs."""
-    model = (methods.method(fit).fit if isinstance(fit, str) else fit)(aligned, **settings)
+    model = (methods.load_method(fit).fit if isinstance(fit, str) else fit)(aligned, **settings)
     if isinstance(model, BagEncoder) and not model.reference:
         model.reference = hubness.reference(model, aligned)
     return model
@@ -71,8 +71,8 @@ def load(path: str | Path) -> Any:
         if cross_encoder.is_cross_encoder(path):
             return _load_checked(path, lambda: cross_encoder.CrossEncoder(path))
         return _load_checked(path, lambda: pretrained.build(pretrained.settings_for(str(path))))
-    kind = artefacts.kind_of(path)
-    make = importlib.import_module(f"paragloss.{_KINDS[kind]}").load if kind in _KINDS else methods.loader(kind)
+    kind = artefacts.read_kind(path)
+    make = importlib.import_module(f"paragloss.{_KINDS[kind]}").load if kind in _KINDS else methods.find_loader(kind)
     if make is not None:
         return _load_checked(path, lambda: make(path))
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")

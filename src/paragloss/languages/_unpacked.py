@@ -30,7 +30,7 @@ def load_unpacked(name: str, unpack: Callable[[], Arrays], are_valid: Callable[[
             where the folder of the cache can be written.
         are_valid: Tells whether cached arrays fit together.
     """
-    cached = artefacts.cache() / name
+    cached = artefacts.cache_folder() / name
     with suppress(ModelError, OSError):
         arrays = {name: np.asarray(array) for name, array in artefacts.load(cached).arrays.items()}
         if are_valid(arrays):

@@ -48,7 +48,7 @@ def get_model_folder(store: AnyStore, name: str) -> Path:
     listing = store.read_blob(f"model-{name}")
     if listing is None:
         raise StoreError(f"the collection has lost its model {name!r}: add it again")
-    cached_folder = artefacts.cache() / "models" / _hash(listing)
+    cached_folder = artefacts.cache_folder() / "models" / _hash(listing)
     if not cached_folder.is_dir():
         _fetch_folder(store, listing, cached_folder)
     return cached_folder
@@ -104,7 +104,7 @@ def _copy_folder(source: Path, target: Path) -> None:
             copy.mkdir()
         else:
             shutil.copyfile(path, copy)
-    artefacts.swap(temporary, target)
+    artefacts.replace_folder(temporary, target)
 
 
 def _hash(data: bytes) -> str:

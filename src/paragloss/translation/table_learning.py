@@ -93,7 +93,7 @@ def load_start_table(start: str, directions: Sequence[Direction]) -> Table:
     """Load the table to continue from: the model in the package for some directions, or a saved table."""
     if start == default.KIND:
         return default.table(default.open(), directions)
-    if artefacts.kind_of(start) == default.KIND:
+    if artefacts.read_kind(start) == default.KIND:
         return default.table(default.load(start), directions)
     return Table.load(start)
 

@@ -10,7 +10,7 @@ import pytest
 from paragloss import demo
 from paragloss.collection import load
 from paragloss.errors import LanguageError
-from paragloss.methods import methods
+from paragloss.methods import load_methods
 from paragloss.types import Encoder
 
 LANGS = ("en", "fr", "it")
@@ -18,7 +18,7 @@ LANGS = ("en", "fr", "it")
 
 def list_encoder_methods():
     """Every method, ours or a stranger's, whose `fit` says that it returns an encoder."""
-    return sorted(name for name, module in methods().items() if "dim" in inspect.signature(module.fit).parameters
+    return sorted(name for name, module in load_methods().items() if "dim" in inspect.signature(module.fit).parameters
                   and module.fit.__annotations__["return"] != "Knrm")  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def make_small_corpus():
 
 @pytest.fixture(scope="module", params=list_encoder_methods())
 def method(request):
-    return methods()[request.param]
+    return load_methods()[request.param]
 
 
 def fit_quickly(method):

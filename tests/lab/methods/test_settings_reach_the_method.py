@@ -12,7 +12,7 @@ from paragloss.lab.methods import alignment, bae, cr5, knrm, s2net, xcnn
 from paragloss.lab.settings import options
 from paragloss.lab.solving import maps
 from paragloss.lab.solving.spectrum import closed_form
-from paragloss.methods import method
+from paragloss.methods import load_method
 from paragloss.types import Concept
 from paragloss.vocabulary import weigh
 
@@ -249,7 +249,7 @@ class CapturedError(Exception):
 
 @pytest.mark.parametrize("name", ["alignment", "bae", "cca", "cr5", "lsi", "opca", "s2net"])
 def test_counting_settings_reach_the_counting(name, monkeypatch):
-    module = method(name)
+    module = load_method(name)
 
     def note(*_, **arguments):
         raise CapturedError(arguments)

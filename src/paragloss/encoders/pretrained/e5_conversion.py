@@ -56,7 +56,7 @@ SPACE_CHARACTERS = "[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
 
 def find_or_convert_e5() -> Path:
     """Return the folder of the converted e5 in the user's cache; convert it if it is missing or outdated."""
-    source, folder = find_weight_file(), artefacts.cache() / "encoders" / "e5"
+    source, folder = find_weight_file(), artefacts.cache_folder() / "encoders" / "e5"
     checksum = hashlib.sha256(source.read_bytes()).hexdigest()
     recorded = folder / CHECKSUM_FILE
     if recorded.is_file() and recorded.read_text().strip() == checksum:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
 from paragloss.lab.settings import Option, alternatives, expected, options, refused, series_of
-from paragloss.methods import methods
+from paragloss.methods import load_methods
 
 #: What can't be typed, and why; everything else that a method takes is a flag.
 PYTHON_ONLY = {"progress": "a function; the command line shows its own progress"}
@@ -105,7 +105,7 @@ def _next(flag: str, remaining: list[str]) -> str:
 
 def summary(name: str, function: str = "fit") -> str:
     """What a method is, in a line: how its file begins, up to the first full stop."""
-    about = inspect.getdoc(methods(function)[name]) or ""
+    about = inspect.getdoc(load_methods(function)[name]) or ""
     return " ".join(about.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
 
 

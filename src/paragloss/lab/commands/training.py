@@ -19,8 +19,7 @@ from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
 from paragloss.lab.commands.flags import separated, settings_help, summary, values
 from paragloss.lab.settings import options
-from paragloss.methods import method as method_named
-from paragloss.methods import methods
+from paragloss.methods import load_method, load_methods
 from paragloss.types import Aligned, Concept
 
 #: Words that the command does not know are the method's own flags.
@@ -63,7 +62,7 @@ def train(
     if help or not method:
         print(_help(method, context) if method else f"{context.get_help()}\n\n{_methods('fit')}")
         raise typer.Exit(0 if help else 2)
-    module = method_named(method)
+    module = load_method(method)
     if out:
         writable_model(out)
     fits = [module.fit, *(getattr(module, name) for name in ("fit_judged", "add_language") if hasattr(module, name))]
@@ -109,10 +108,10 @@ def tune(
     if help or not method:
         method = "" if method == "fusion" else method
         usage = f"tune {method} FILE... [--plot FILE] [settings]"
-        help_text = settings_help(usage, [("Settings", method_named(method, "tune").tune)]) if method else None
+        help_text = settings_help(usage, [("Settings", load_method(method, "tune").tune)]) if method else None
         print(help_text or f"{context.get_help()}\n\n{_methods('tune')}")
         raise typer.Exit(0 if help else 2)
-    module = method_named(method, "tune")
+    module = load_method(method, "tune")
     paths, texts_by_flag = separated([*(files or []), *context.args], [module.tune])
     settings = values(method, module.tune, texts_by_flag)
     from paragloss.types import JudgedCollection
@@ -242,7 +241,7 @@ def _are_judgments(paths: Sequence[str]) -> bool:
 
 
 def _help(method: str, context: typer.Context) -> str:
-    module = method_named(method)
+    module = load_method(method)
     sections = [("Settings", module.fit)]
     if hasattr(module, "fit_judged"):
         sections.append(("With --judged QUERIES,DOCUMENTS,JUDGMENTS", module.fit_judged))
@@ -252,8 +251,8 @@ def _help(method: str, context: typer.Context) -> str:
 
 
 def _methods(function: str) -> str:
-    width = max(map(len, methods(function)))
-    lines = [f"  {name:<{width}}  {summary(name, function)}" for name in sorted(methods(function))]
+    width = max(map(len, load_methods(function)))
+    lines = [f"  {name:<{width}}  {summary(name, function)}" for name in sorted(load_methods(function))]
     return "\n".join(["Methods:", *lines])
 
 
