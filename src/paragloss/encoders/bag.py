@@ -112,7 +112,7 @@ class BagEncoder:
     def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
         """`encode` for texts that are analysed already."""
         vocabulary = self.tower(lang).vocabulary
-        return self.encode_counts(vocabulary.count_ids(map(vocabulary.known, terms)), lang)
+        return self.encode_counts(vocabulary.count_ids(map(vocabulary.find_ids, terms)), lang)
 
     def encode_counts(self, counts: sp.csr_matrix, lang: str) -> Floats:
         """Rows for term counts over this language's vocabulary; what `encode` does after counting."""

@@ -479,6 +479,6 @@ class EmbeddedStore(BaseStore):
             return point_ids[:k]
         document_ids = self._cache.document_ids.find(set(point_ids))
         scored_points = best(
-            zip(point_ids, scores, strict=True), k, called=lambda scored_point: document_ids[scored_point[0]]
+            zip(point_ids, scores, strict=True), k, name_of=lambda scored_point: document_ids[scored_point[0]]
         )
         return [point_id for point_id, _ in scored_points]
