@@ -1,4 +1,4 @@
-"""What do these foreign words mean, which passage speaks for a document, and why did it match?"""
+"""Show the meanings of foreign words in the reader's language, and the passages of documents that match a query."""
 
 from paragloss.gloss.glossed_text import Gloss, Meaning, Word
 from paragloss.gloss.sentence_glosses import LexiconTranslator, gloss, glosses

@@ -130,6 +130,7 @@ class SpellingModel:
 
 @cache
 def _load_model(lang: str) -> SpellingModel | None:
+    """Read the model of a language; None if there is none."""
     path = FOLDER / f"{lang}.npz"
     if not path.is_file():
         return None

@@ -136,6 +136,7 @@ class Lexicon:
     """Entries by language and key."""
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the arrays of a saved lexicon, and its metadata, which tells where each language begins in them."""
         self._meta = dict(meta)
         self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
         self.langs = frozenset(meta["langs"])
@@ -258,8 +259,8 @@ def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexi
     for first, last, phrase_hash in _hash_phrases(keys, adjacent, lang):
         spans.append((first, last))
         hashes.append(phrase_hash)
-    known = lexicon.contains_hashes(hashes, lang)
-    return dict(span for span, is_known in zip(spans, known, strict=True) if is_known)
+    is_phrase = lexicon.contains_hashes(hashes, lang)
+    return dict(span for span, is_known in zip(spans, is_phrase, strict=True) if is_known)
 
 
 def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> Iterator[tuple[int, int, int]]:
@@ -491,6 +492,11 @@ def pack_lexicon(
 def _make_arrays(
     keys: Sequence[int], sizes: Sequence[int], cells: Sequence[int], english: Sequence[str], kinds: Mapping[str, str]
 ) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a lexicon: hashed keys, the number of entries of each, and all entries one after the other.
+
+    :param cells: packed entries.
+    :param kinds: the part of speech of each English meaning.
+    """
     starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : _KEYS_PER_GROUP]
     word_bytes, groups = pack_words(english, english)
     return {

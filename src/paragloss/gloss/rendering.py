@@ -101,7 +101,7 @@ def _drop_repetitions(texts: Sequence[str]) -> list[str]:
 
 
 def _put_adjectives_first(clause: Clause) -> Clause:
-    """the house white: the white house."""
+    """Put adjectives before their nouns: "the house white" becomes "the white house"."""
     ordered = list(clause)
     for position in range(1, len(ordered)):
         noun, adjective = ordered[position - 1], ordered[position]
@@ -113,7 +113,7 @@ def _put_adjectives_first(clause: Clause) -> Clause:
 
 
 def _insert_of(clause: Clause) -> Clause:
-    """decision central authorities: decision of central authorities."""
+    """Insert "of" between neighbouring nouns: "decision authorities" becomes "decision of authorities"."""
     return _insert_of_before(clause, lambda noun: True)
 
 
@@ -139,7 +139,7 @@ def _insert_of_before(clause: Clause, is_owner: Callable[[RenderedWord], bool]) 
 
 
 def _put_subject_first(clause: Clause) -> Clause:
-    """closed the school doors: the school closed doors."""
+    """Put the subject before the verb: "closed the school doors" becomes "the school closed doors"."""
     last = next((i for i, word in enumerate(clause[1:], 1) if word.kind != "adjective"), 0)
     if not last or clause[0].kind != "verb" or clause[last].kind != "noun":
         return clause
@@ -149,7 +149,11 @@ def _put_subject_first(clause: Clause) -> Clause:
 
 
 def _move_verb_forward(clause: Clause) -> Clause:
-    """he has honey made: he has made honey; because he bread bakes: because he bakes bread; closed are: are closed."""
+    """Move a verb at the end of a clause to where English has it.
+
+    "he has honey made" becomes "he has made honey", "because he bread bakes" becomes "because he bakes bread", and
+    "closed are" becomes "are closed".
+    """
     if len(clause) < 3:
         return clause
     if clause[-1].text in _AUXILIARIES and clause[-2].kind in ("verb", "adjective"):
@@ -159,11 +163,10 @@ def _move_verb_forward(clause: Clause) -> Clause:
     for position, word in enumerate(clause[:-2]):
         if word.text.removeprefix(GUESS) in _AUXILIARIES:
             return _move_verb_behind(clause, position)
-    subject = next(
-        (i for i, word in enumerate(clause[1:-1], 1) if word.kind == "noun" or word.text in _SUBJECT_PRONOUNS), 0
-    )
-    if clause[0].text in _CONJUNCTIONS and subject:
-        return [*clause[: subject + 1], clause[-1], *clause[subject + 1 : -1]]
+    if clause[0].text in _CONJUNCTIONS:
+        for position, word in enumerate(clause[1:-1], 1):
+            if word.kind == "noun" or word.text in _SUBJECT_PRONOUNS:
+                return [*clause[: position + 1], clause[-1], *clause[position + 1 : -1]]
     return clause
 
 
@@ -176,13 +179,13 @@ def _move_verb_behind(clause: Clause, auxiliary: int) -> Clause:
 
 
 def _drop_copula_behind_verb(clause: Clause) -> Clause:
-    """Hindi jāte haĩ: they go, not they go are."""
+    """Drop a form of "to be" behind a verb: Hindi "jāte haĩ" is "go", not "go are"."""
     redundant = {i for i in range(1, len(clause)) if clause[i].text in _COPULAS and clause[i - 1].kind == "verb"}
     return [word._replace(text="") if i in redundant else word for i, word in enumerate(clause)]
 
 
 def _put_postpositions_first(clause: Clause) -> Clause:
-    """school of roof on: on roof of school."""
+    """Turn postpositions into prepositions: "school of roof on" becomes "on roof of school"."""
     ordered: Clause = []
     phrase: Clause = []
     owners: Clause = []  # owners of the phrase's noun, the last one first, each behind its "of"

@@ -60,8 +60,7 @@ WeightsByMeaning: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class BuiltInSources(NamedTuple):
-    """What is asked about words that no other source knows: the lexicon, then the `fallbacks`, whose answers are
-    guesses."""
+    """The sources for words that no other source knows: the lexicon, then `fallbacks`, whose answers are guesses."""
 
     lang: str
     to: str
@@ -70,7 +69,7 @@ class BuiltInSources(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the answers are the same in every call."""
+        """Whether the sources give the same answers in every call."""
         return all(isinstance(remove_glossary(source), DefaultModel) for _, source in self.fallbacks)
 
 
@@ -221,11 +220,11 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
     candidates = {
         meaning: weights for meaning, weights in answers.get(0, {}).items() if not _is_identifier(meaning, sources)
     }
-    others = [weights for meaning, weights in candidates.items() if meaning.casefold() != text.casefold()]
-    if not others and occurrence.may_be_common_word:
+    translated = [weights for meaning, weights in candidates.items() if meaning.casefold() != text.casefold()]
+    if not translated and occurrence.may_be_common_word:
         meanings = _translate_longest_part(term, sources, dict(sources.fallbacks))
         return {meaning.text: {meaning.source: meaning.weight} for meaning in meanings}
-    best_share = max((max(weights.values()) for weights in others), default=0.0)
+    best_share = max((max(weights.values()) for weights in translated), default=0.0)
     return candidates if best_share >= MIN_GUESS_SHARE else {}
 
 
@@ -273,12 +272,12 @@ def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozense
             scores[meaning] = score * QUERY_FACTOR, source
     total = sum([score for score, _ in scores.values()])
     ranked = sorted([(-score, meaning, source) for meaning, (score, source) in scores.items()])[:MAX_MEANINGS]
-    shown = [
+    meanings = [
         Meaning(meaning, -negative / total, source)
         for negative, meaning, source in ranked
         if -negative >= MIN_SHARE * total
     ]
-    return RankedMeanings(shown, frozenset(term for terms in likely.values() for term in terms))
+    return RankedMeanings(meanings, frozenset(term for terms in likely.values() for term in terms))
 
 
 def _score_candidates(candidates: WeightsByMeaning, text: str) -> dict[str, tuple[float, str]]:

@@ -119,6 +119,7 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
 
 
 def _gloss_text(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> Gloss:
+    """Gloss a text sentence by sentence; sentences in the reader's language stay as they are."""
     glossed = []
     lang, to = sources.built_in.lang, sources.built_in.to
     for start, end in split_sentences(text, lang):
@@ -173,6 +174,7 @@ def analyze_sentence(text: str, sources: BuiltInSources) -> AnalyzedSentence:
 
 
 def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
+    """Split a sentence into words and phrases and find their entries and translations in all sources."""
     built_in, translators = sources
     tokens = _tokenize(text, built_in.lang)
     content = [token for token in tokens if token.term]
@@ -234,8 +236,10 @@ def _look_up(
 
 
 def _find_adjacent_words(text: str, tokens: Sequence[Span], glossary_spans: Sequence[tuple[int, int]]) -> list[bool]:
-    """Say of each word whether it may form a phrase with the next: not across punctuation, nor across the edge of what
-    the user's glossary has."""
+    """Tell for each word whether it may form a phrase with the next.
+
+    It may not across punctuation, nor if the user's glossary has one of the two.
+    """
     adjacent = [not text[token.end : following.start].strip() for token, following in pairwise(tokens)] + [False]
     for i, token in enumerate(tokens):
         if any(start <= token.start < end for start, end in glossary_spans):
@@ -244,6 +248,7 @@ def _find_adjacent_words(text: str, tokens: Sequence[Span], glossary_spans: Sequ
 
 
 def _make_occurrence(text: str, tokens: Sequence[Span], reading: WordReading) -> WordOccurrence:
+    """Return what the choice of senses needs to know of a word or phrase in its sentence."""
     first, last = tokens[reading.first], tokens[reading.last - 1]
     return WordOccurrence(
         text=text[first.start : last.end],
@@ -269,6 +274,7 @@ choose_senses = lru_cache(maxsize=_CACHED_SENTENCES * _CACHED_QUERIES_PER_SENTEN
 
 
 def _describe_located_word(located: LocatedWord, sources: LanguageSources, query_terms: frozenset[str]) -> Word:
+    """Return a word with its meanings, ranked for a query."""
     description = located.description
     if description is None:
         description = describe_word(

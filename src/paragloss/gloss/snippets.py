@@ -1,11 +1,11 @@
-"""Why did this document match, and where: the words that carry the match, and the passage they are thickest in."""
+"""Choose the passage of a document that matches a query best, and mark the words that match."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise, takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.sentences import split_sentences
@@ -13,52 +13,87 @@ from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS
 from paragloss.encoders.bag import BagEncoder
 from paragloss.types import Floats, TokenizedText
 
-#: The least weight of a word that is marked, beside the strongest of the document: where all is marked, nothing is.
+#: The least weight of a word that is marked, relative to the heaviest word of the document: if every word were marked,
+#: the marks would say nothing.
 MARKED = 0.25
+#: Differences between weights of windows up to this one are rounding errors.
+_TOLERANCE = 1e-12
+
+#: The starts, the ends and the terms of tokens, as `TokenizedText.offsets` returns them.
+Offsets: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[str]]
 
 
 class Snippet(NamedTuple):
-    """A passage of a document; `marks` are the places in `text` that matched, `first` is where
-    in the document the matching begins."""
+    """A passage of a document.
+
+    `marks` are the spans of `text` that match the query, `first` is where in the document the best passage begins.
+    """
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
     first: int = 0
 
 
-def snippet(cut: TokenizedText, weights: Mapping[str, float], *, width: int = 240, partly: bool = False) -> Snippet:
-    """The passage of about `width` characters that holds the greatest weight of different terms, given the words of a
-    text that weigh something.
+def snippet(
+    tokenized: TokenizedText, weights: Mapping[str, float], *, width: int = 240, partly: bool = False
+) -> Snippet:
+    """Cut out the passage that holds the greatest weight of different terms, and mark these in it.
 
-    Without any it is the beginning of the text. A text that is cut `partly` may have more of them there.
+    :param tokenized: the tokens of a document that have a weight; without any the snippet is the document's beginning.
+    :param weights: how much each term says about the match.
+    :param width: about how many characters the passage has.
+    :param partly: look for terms in the passage again, because `tokenized` has only part of them.
     """
-    text, places = cut.text[:MAX_TOKENIZED_CHARACTERS], cut.offsets()
-    first, last = best_window(places, weights, width)
-    start, end = _widen(text, first, last, width, cut.lang)
+    text, offsets = tokenized.text[:MAX_TOKENIZED_CHARACTERS], tokenized.offsets()
+    first, last = best_window(offsets, weights, width)
+    start, end = _widen(text, first, last, width, tokenized.lang)
     passage = " ".join(text[start:end].split())
-    least = MARKED * max(map(weights.__getitem__, {*places[2]}), default=1.0)
-    before, after = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
+    min_weight = MARKED * max(map(weights.__getitem__, {*offsets[2]}), default=1.0)
     if partly:
-        spans = analyzer(cut.lang).spans(passage)
-        marks = [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= least]
+        spans = analyzer(tokenized.lang).spans(passage)
+        marks = [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= min_weight]
     else:
-        some = slice(*(bisect_left(places[0], edge) for edge in (start, end)))
-        shown = zip(*(each[some] for each in places), strict=True)
-        marked = [(a, b) for a, b, term in shown if b <= end and weights[term] >= least]
-        steps = map(_folded, (text[a:b] for a, b in pairwise([start, *(a for a, _ in marked)])))
-        marks = [(at, at + b - a) for at, (a, b) in zip(accumulate(steps), marked, strict=True)]
-    moved = tuple((a + len(before), b + len(before)) for a, b in marks)
-    return Snippet(before + passage + after, moved, first)
+        matches = _select_matches(offsets, weights, min_weight, start, end)
+        marks = _place_in_passage(text, matches, start)
+    ellipsis_before, ellipsis_behind = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
+    shift = len(ellipsis_before)
+    moved = tuple((mark_start + shift, mark_end + shift) for mark_start, mark_end in marks)
+    return Snippet(ellipsis_before + passage + ellipsis_behind, moved, first)
 
 
-def _folded(text: str) -> int:
-    """How long a text is once its white space is folded: to none at its beginning, elsewhere to one space."""
+def _select_matches(
+    offsets: Offsets, weights: Mapping[str, float], min_weight: float, start: int, end: int
+) -> list[tuple[int, int]]:
+    """Return the spans of the tokens within text[start:end] whose terms have at least a weight."""
+    starts, ends, terms = offsets
+    low, high = bisect_left(starts, start), bisect_left(starts, end)
+    tokens = zip(starts[low:high], ends[low:high], terms[low:high], strict=True)
+    return [(first, last) for first, last, term in tokens if last <= end and weights[term] >= min_weight]
+
+
+def _place_in_passage(text: str, spans: Sequence[tuple[int, int]], start: int) -> list[tuple[int, int]]:
+    """Convert spans of a text into spans of the passage that begins at `start`, whose white space is collapsed."""
+    edges = [start, *(span_start for span_start, _ in spans)]
+    positions = accumulate(_collapsed_length(text[a:b]) for a, b in pairwise(edges))
+    return [
+        (position, position + span_end - span_start)
+        for position, (span_start, span_end) in zip(positions, spans, strict=True)
+    ]
+
+
+def _collapsed_length(text: str) -> int:
+    """Return the length of a text once white space is removed at its beginning and is one space elsewhere."""
     return len(" ".join(f"{text}.".split())) - 1
 
 
 def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
-    """How much each known term of a text speaks for the query vector: its share of the document times the
-    likeness of its own vector to the query's. For a linear model these add up to the score, up to one factor."""
+    """Compute how much each known term of a text adds to its similarity with a query.
+
+    It is the term's share of the document times the dot product of its own vector with the query's. For a linear model
+    the results sum to the score, up to one factor.
+
+    :param query: the query's vector (dim,).
+    """
     import scipy.sparse as sp
 
     vocabulary = encoder.tower(lang).vocabulary
@@ -66,58 +101,71 @@ def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> d
     if counts.nnz == 0:
         return {}
     ids, weights = counts.indices, counts.data * vocabulary.idf[counts.indices]
-    alone = sp.csr_matrix(
-        ([1.0] * len(ids), (range(len(ids)), ids)), shape=(len(ids), len(vocabulary)), dtype="float32"
+    n_terms = len(ids)
+    single_terms = sp.csr_matrix(
+        ([1.0] * n_terms, (range(n_terms), ids)), shape=(n_terms, len(vocabulary)), dtype="float32"
     )
-    likeness = encoder.encode_counts(alone, lang) @ query
-    shares = weights * likeness / weights.sum()
+    similarities = encoder.encode_counts(single_terms, lang) @ query  # (n_terms,)
+    shares = weights * similarities / weights.sum()
     return {vocabulary.terms[i]: float(share) for i, share in zip(ids, shares, strict=True)}
 
 
-def best_window(
-    places: tuple[Sequence[int], Sequence[int], Sequence[str]], weights: Mapping[str, float], width: int
-) -> tuple[int, int]:
-    """The stretch of at most `width` characters with the greatest sum of weights of different terms."""
-    starts, _, terms = places
-    best, best_mass = (0, 0), 0.0
-    inside = dict.fromkeys(terms, 0)
-    mass, left = 0.0, 0
-    for start, end, term in zip(*places, strict=True):
-        seen = inside[term]
-        inside[term] = seen + 1
-        low = end - width if end - start < width else start
-        while starts[left] < low:
-            gone = terms[left]
-            inside[gone] -= 1
-            if not inside[gone]:
-                mass -= weights[gone]
-            left += 1
-        if not seen:
-            mass += weights[term]
-            if mass > best_mass + 1e-12:
-                best, best_mass = (starts[left], end), mass
+def best_window(offsets: Offsets, weights: Mapping[str, float], width: int) -> tuple[int, int]:
+    """Find the window of at most `width` characters with the greatest sum of weights of different terms.
+
+    A window ends with a token and begins with the first one that still fits.
+
+    :return: the offsets of its beginning and end; (0, 0) if there are no tokens.
+    """
+    starts, _, terms = offsets
+    best, best_weight = (0, 0), 0.0
+    counts = dict.fromkeys(terms, 0)  # of the terms in the window
+    window_weight, first = 0.0, 0
+    for start, end, term in zip(*offsets, strict=True):
+        counts[term] += 1
+        min_start = end - width if end - start < width else start
+        is_new = counts[term] == 1
+        while starts[first] < min_start:
+            left_term = terms[first]
+            counts[left_term] -= 1
+            if not counts[left_term]:
+                window_weight -= weights[left_term]
+            first += 1
+        if is_new:
+            window_weight += weights[term]
+            if window_weight > best_weight + _TOLERANCE:
+                best, best_weight = (starts[first], end), window_weight
     return best
 
 
 def _widen(text: str, start: int, end: int, width: int, lang: str) -> tuple[int, int]:
-    """Grow a stretch to about `width`: from the sentence it begins in, if that is near, to the end of a sentence, if
-    one is; otherwise between words."""
-    spare = max(0, width - (end - start))
-    low = max(0, start - spare // 2)
-    before, after = max(0, low - width), min(len(text), end + 2 * width)
-    begins = (before + place for place, _ in split_sentences(text[before:after], lang))
-    edges = [*takewhile((start + width * 5 // 4).__ge__, begins)]
-    begun = [edge for edge in edges if low <= edge <= start]
-    if begun:
-        low = begun[0]
-    elif low > 0 and (space := text.find(" ", low, start)) >= 0:
-        low = space
+    """Extend text[start:end] to about `width` characters.
+
+    It then begins with its sentence and ends with one if their edges are near, otherwise between words.
+    """
+    low = max(0, start - max(0, width - (end - start)) // 2)
+    edges = _find_sentence_starts(text, low, start, end, width, lang)
+    earlier_edges = [edge for edge in edges if low <= edge <= start]
+    if earlier_edges:
+        low = earlier_edges[0]
+    elif low > 0:
+        space = text.find(" ", low, start)
+        low = space if space >= 0 else low
     while low < start and text[low].isspace():
         low += 1
     high = min(len(text), max(end, low + width))
-    ended = [edge for edge in edges if max(end, low + width // 2) <= edge <= low + width * 5 // 4]
-    if ended:
-        high = ended[-1]
-    elif high < len(text) and (space := text.rfind(" ", end, high)) >= end:
-        high = space
+    later_edges = [edge for edge in edges if max(end, low + width // 2) <= edge <= low + width * 5 // 4]
+    if later_edges:
+        high = later_edges[-1]
+    elif high < len(text):
+        space = text.rfind(" ", end, high)
+        high = space if space >= end else high
     return low, high
+
+
+def _find_sentence_starts(text: str, low: int, start: int, end: int, width: int, lang: str) -> list[int]:
+    """Return the offsets near a window at which sentences begin, in order."""
+    region_start, region_end = max(0, low - width), min(len(text), end + 2 * width)
+    max_edge = start + width * 5 // 4
+    sentence_starts = (region_start + offset for offset, _ in split_sentences(text[region_start:region_end], lang))
+    return list(takewhile(lambda edge: edge <= max_edge, sentence_starts))
