@@ -6,7 +6,7 @@ from fakes import FixedSearcher
 
 from paragloss.encoders import explanations
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.encoders.explanations import left_out
+from paragloss.encoders.explanations import leave_out_words
 from paragloss.encoders.hubness import Queries
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.search.dense import Dense
@@ -53,7 +53,7 @@ def test_a_linear_encoders_score_is_shared_among_pairs_of_words():
 
 @pytest.mark.parametrize(("named_pairs", "rest_scores"), [(2, [0.6]), (3, [0.0]), (4, [])])
 def test_pairs_beyond_those_that_are_named_are_one_share(monkeypatch, named_pairs, rest_scores):
-    monkeypatch.setattr(explanations, "PAIRS", named_pairs)
+    monkeypatch.setattr(explanations, "MAX_PAIRS", named_pairs)
     shares, _ = explain_score(Dense(None, make_bag_encoder(), name="m"), DOG_CAT, DOCUMENT, 2.4 / LENGTHS)
     assert [share.score for share in shares[named_pairs:]] == [
         pytest.approx(part / LENGTHS, abs=1e-7) for part in rest_scores
@@ -98,14 +98,16 @@ def test_a_score_is_shared_by_what_is_lost_without_each_word():
         return np.array([[similarities.get((a, b), 0.0) for b in document_words] for a in query_words], np.float32)
 
     # Lost: 1 without big, 4 without red, nothing without house.
-    assert left_out(query, document, 5.0, "m", score_texts, compare_words) == [
+    assert leave_out_words(query, document, 5.0, "m", score_texts, compare_words) == [
         Contribution("big", "Riesig", "m", pytest.approx(1.0)),
         Contribution("red", "rot", "m", pytest.approx(4.0)),
     ]
-    assert left_out(query, document, 5.0, "m", score_texts, None)[0] == Contribution("big", "", "m", pytest.approx(1.0))
-    shares = left_out(Query("q", "house", "en"), document, 5.0, "m", score_texts, compare_words)
+    assert leave_out_words(query, document, 5.0, "m", score_texts, None)[0] == Contribution(
+        "big", "", "m", pytest.approx(1.0)
+    )
+    shares = leave_out_words(Query("q", "house", "en"), document, 5.0, "m", score_texts, compare_words)
     assert shares == [Contribution("house", "Haus", "m", 5.0)]
-    assert left_out(query, document, 5.0, "m", lambda texts: np.ones(len(texts)), compare_words) == [
+    assert leave_out_words(query, document, 5.0, "m", lambda texts: np.ones(len(texts)), compare_words) == [
         Contribution("", "", "m", 5.0)
     ]
 
@@ -118,7 +120,7 @@ def test_only_the_first_words_of_a_document_are_compared_with():
         return np.ones((len(query_words), len(document_words)), np.float32)
 
     long = Document("d", " ".join(f"wort{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(60)), "de")
-    left_out(Query("q", "house", "en"), long, 5.0, "m", lambda texts: np.ones(len(texts)), compare_words)
+    leave_out_words(Query("q", "house", "en"), long, 5.0, "m", lambda texts: np.ones(len(texts)), compare_words)
     assert len(compared_words) == 40
     assert compared_words[0] == "wortaa"
 

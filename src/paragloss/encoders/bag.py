@@ -1,7 +1,7 @@
-"""The one encoder behind most models: a bag of words, a table per language, a few layers. Numpy only.
+"""The encoder behind most models: a bag of words, a table of vectors per language, and a few layers.
 
-Cr5, CL-LSI, OPCA, CCA, S2Net, BAE, XCNN, pooled word vectors and average-pooling towers are all this machine
-with different weights; each has a file with a `fit` that returns one of these.
+Cr5, CL-LSI, OPCA, CCA, S2Net, BAE, XCNN, pooled word vectors and average-pooling towers differ only in how they learn
+its weights; each has a file in the laboratory with a `fit` that returns a `BagEncoder`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Layer(NamedTuple):
-    """rows -> activation(rows @ weight + bias)."""
+    """A layer of a network: rows become activation(rows @ weight + bias)."""
 
     weight: Floats  # (in, out)
     bias: Floats  # (out,)
@@ -31,7 +31,7 @@ class Layer(NamedTuple):
 
 
 class Tower(NamedTuple):
-    """One language's way from terms to a vector: activation(weights @ table + bias), then `layers`."""
+    """The network of one language: term weights become activation(weights @ table + bias), then pass `layers`."""
 
     vocabulary: Vocabulary
     table: Floats  # (terms, width)
@@ -49,8 +49,11 @@ class Packed(TypedDict):
 
 
 class BagEncoder:
-    """An Encoder made of one Tower per language. Rows come out ready for a dot product: divided by
-    norm + `epsilon`, so 0 gives cosine and a positive value the smooth cosine of Liu et al. (SOSL)."""
+    """An Encoder with one Tower per language.
+
+    Rows are divided by their norm + `epsilon`, so that their dot product is the cosine for 0 and the smooth cosine of
+    Liu et al. (SOSL) for positive values.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,13 @@ class BagEncoder:
         meta: Mapping[str, Any] | None = None,
         reference: Mapping[str, Floats] | None = None,
     ) -> None:
+        """Make an encoder of the towers of its languages.
+
+        :param weighting: how counts become weights, one of `vocabulary.WEIGHTINGS`.
+        :param meta: how the model was made (method, settings, measurements); shown by `paragloss info`.
+        :param reference: vectors of typical queries in each language, see `hubness`.
+        :raises ModelError: if the arrays of a tower do not fit.
+        """
         if not towers:
             raise ModelError("a model needs at least one language")
         if weighting not in WEIGHTINGS:
@@ -68,9 +78,7 @@ class BagEncoder:
         self.towers = dict(towers)
         self.weighting = weighting
         self.epsilon = epsilon
-        #: How the model came to be (method, settings, what was measured); shown by `paragloss info`.
         self.meta = dict(meta or {})
-        #: For each language rows that queries look like; see `hubness`.
         self.reference = dict(reference or {})
         self.dim = _width(next(iter(self.towers.values())))
         for lang, tower in self.towers.items():
@@ -83,56 +91,63 @@ class BagEncoder:
     def stacked(
         cls, vocabularies: Mapping[str, Vocabulary], table: Floats, *, meta: Mapping[str, Any] | None = None
     ) -> BagEncoder:
-        """A linear model from one table that holds every language's terms, one language after another."""
+        """Make a linear model from one table with the vectors of all languages' terms, one language after the other."""
         edges = np.cumsum([len(vocabulary) for vocabulary in vocabularies.values()])[:-1]
-        blocks = zip(vocabularies.items(), np.split(table, edges), strict=True)
-        return cls({lang: Tower(known, np.ascontiguousarray(rows)) for (lang, known), rows in blocks}, meta=meta)
+        tables = map(np.ascontiguousarray, np.split(table, edges))
+        towers = map(Tower, vocabularies.values(), tables)
+        return cls(dict(zip(vocabularies, towers, strict=True)), meta=meta)
 
     @property
     def langs(self) -> tuple[str, ...]:
+        """The language codes."""
         return tuple(self.towers)
 
     def tower(self, lang: str) -> Tower:
+        """Return the tower of a language; raise LanguageError if there is none."""
         if lang not in self.towers:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
         return self.towers[lang]
 
     def has_term(self, term: str, lang: str) -> bool:
-        """Whether an analysed term is in the vocabulary."""
+        """Tell whether an analysed term is in the vocabulary."""
         return term in self.tower(lang).vocabulary.index
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        """Return a row for each text (texts, dim); zero for a text without known words."""
         vocabulary = self.tower(lang).vocabulary
         return self.encode_counts(vocabulary.counts(texts), lang)
 
     def cuts(self, lang: str) -> bool:
-        """Whether texts are cut into the terms that are searched, so that `encode_terms` can be given those."""
+        """Tell whether the model's terms are those that are searched, so that `encode_terms` can be given those."""
         return self.tower(lang).vocabulary.stem
 
     def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
-        """`encode` for texts that are analysed already."""
+        """Encode texts that are analysed already, as `encode` does."""
         vocabulary = self.tower(lang).vocabulary
         return self.encode_counts(vocabulary.count_ids(map(vocabulary.find_ids, terms)), lang)
 
     def encode_counts(self, counts: sp.csr_matrix, lang: str) -> Floats:
-        """Rows for term counts over this language's vocabulary; what `encode` does after counting."""
+        """Encode texts given as counts of the vocabulary's terms (texts, terms)."""
         tower = self.tower(lang)
         weights = weigh(counts, tower.vocabulary.idf, self.weighting)
         rows: Floats = np.asarray(weights @ tower.table, np.float32)
         rows = _apply(rows, tower.bias, tower.activation)
         for layer in tower.layers:
             rows = _apply(rows @ layer.weight, layer.bias, layer.activation)
-        rows[np.diff(counts.indptr) == 0] = 0  # nothing known was said, whatever the biases say
-        return self._ready(rows)
+        rows[np.diff(counts.indptr) == 0] = 0  # not the biases, if no word is known
+        return self._normalize(rows)
 
     def linear(self, lang: str) -> bool:
-        """Whether a text's row is a sum over its terms, up to its length."""
+        """Tell whether the row of a text is the sum of rows of its terms, up to a factor."""
         tower = self.tower(lang)
-        return all(each == "linear" for each in (tower.activation, *(layer.activation for layer in tower.layers)))
+        activations = [tower.activation, *(layer.activation for layer in tower.layers)]
+        return all(activation == "linear" for activation in activations)
 
     def terms(self, text: str, lang: str) -> tuple[list[str], Floats]:
-        """The known terms of a text and what each adds to its row, for a language that is `linear`: the rows sum to
-        what `encode` gives. Biases are the last row, of no term."""
+        """Return the known terms of a text and what each adds to its row, for a language that is `linear`.
+
+        The rows sum to what `encode` returns. If there are biases, they are the last row, under the term "".
+        """
         tower = self.tower(lang)
         counts = tower.vocabulary.counts([text])
         if not counts.nnz:
@@ -148,27 +163,30 @@ class BagEncoder:
         return names, rows / length if length else rows
 
     def words(self, lang: str) -> Floats:
-        """One ready row per term of the vocabulary: the model's word vectors."""
+        """Return the vector of each term of the vocabulary (terms, dim), normalized as texts are."""
         import scipy.sparse as sp
 
         terms = len(self.tower(lang).vocabulary)
         return self.encode_counts(sp.identity(terms, np.float32, format="csr"), lang)
 
-    def _ready(self, rows: Floats) -> Floats:
+    def _normalize(self, rows: Floats) -> Floats:
+        """Divide rows, in place, by their norm + epsilon."""
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         scale = norms + self.epsilon
         np.divide(rows, scale, out=rows, where=scale > 0)
         return rows
 
     def save(self, path: str | Path) -> None:
+        """Write the model to a folder."""
         artefacts.save(path, "bag", **self.packed())
 
     @classmethod
     def load(cls, path: str | Path) -> BagEncoder:
+        """Open a saved model; its arrays are memory-mapped."""
         return cls.unpacked(artefacts.load(path, kind="bag"))
 
     def packed(self) -> Packed:
-        """What `save` writes, for an encoder that wraps this one and is saved with it."""
+        """Return what `save` writes, so that an encoder that wraps this one can save it with its own arrays."""
         arrays: dict[str, Any] = {}
         words: dict[str, Sequence[str]] = {}
         towers = {}
@@ -191,6 +209,7 @@ class BagEncoder:
 
     @classmethod
     def unpacked(cls, saved: artefacts.Artefact) -> BagEncoder:
+        """Make an encoder from what `packed` has returned."""
         towers = {}
         for lang, about in saved.meta["towers"].items():
             vocabulary = Vocabulary.restore(
@@ -217,7 +236,7 @@ class BagEncoder:
 
 
 def _fits(tower: Tower) -> bool:
-    """Whether the arrays of a tower are numbers and follow on one another."""
+    """Tell whether the arrays of a tower are real numbers and can be multiplied one after the other."""
     arrays = [tower.table, *(layer.weight for layer in tower.layers)]
     biases = [tower.bias, *(layer.bias for layer in tower.layers)]
     if any(array.ndim != 2 or array.dtype.kind != "f" for array in arrays):
@@ -235,6 +254,7 @@ def _width(tower: Tower) -> int:
 
 
 def _apply(rows: Floats, bias: Floats | None, activation: str) -> Floats:
+    """Add a bias and apply an activation function."""
     if bias is not None:
         rows = rows + bias
     if activation == "tanh":

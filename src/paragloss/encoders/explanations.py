@@ -1,13 +1,13 @@
-"""What carried a likeness of vectors, or a reranker's judgment: which words of a query and of a document.
+"""Explain the scores of encoders and rerankers: which words of a query and of a document contribute how much.
 
-Linear bags of words account for every pair of words exactly, K-NRM for every query word and kernel. Of anything else
-words are left out to see what they carried, which is approximate. Knows nothing of searchers around it.
+The contributions of linear bag-of-words models and of K-NRM are exact. Other models are scored again without each word
+of the query, which is approximate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,110 +18,150 @@ from paragloss.encoders.kernel_ranker import Knrm, standing
 from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.types import Contribution, Document, Encoder, Floats, Hit, Query, Reranker, ScoreExplanation
 
-#: Pairs of words that a likeness of vectors names; the rest are one share.
-PAIRS = 40
-#: Words of a document that a query's words are compared with, where each has to be encoded.
-_WORDS = 40
+#: Pairs of words that are listed for a dot product; the others are added up.
+MAX_PAIRS = 40
+#: Words of a document that a query's words are compared with if each has to be encoded.
+_MAX_DOCUMENT_WORDS = 40
+
+#: Scores several texts as queries for one document.
+ScoreTexts: TypeAlias = Callable[[Sequence[str]], Floats]
+#: Compares words of the query with words of the document (query words, document words).
+CompareWords: TypeAlias = Callable[[Sequence[str], Sequence[str]], Floats]
 
 
-def near(
-    encoder: Encoder, name: str, query: Query, document: Document, score: float, kept: Callable[[], Floats | None]
+def explain_encoder_score(
+    encoder: Encoder,
+    name: str,
+    query: Query,
+    document: Document,
+    score: float,
+    read_vectors: Callable[[], Floats | None],
 ) -> ScoreExplanation:
-    """The account of a dot product; `kept` reads the vectors that the document is kept with."""
+    """Explain the dot product of a query's vector with the best vector of a document.
+
+    :param name: the encoder's name in the explanation.
+    :param read_vectors: reads the stored vectors of the document.
+    """
     model = encoder.model if isinstance(encoder, Queries) else encoder
     if isinstance(model, BagEncoder) and model.linear(query.lang) and model.linear(document.lang):
-        shares = _pairs(model, query, document, name)
+        contributions = _multiply_terms(model, query, document, name)
         if isinstance(encoder, Queries) and encoder.csls:
-            shares.append(Contribution("", "", f"{name} hubness", score - sum(share.score for share in shares)))
-        return ScoreExplanation(score, tuple(shares))
+            hubness = score - sum(contribution.score for contribution in contributions)
+            contributions.append(Contribution("", "", f"{name} hubness", hubness))
+        return ScoreExplanation(score, tuple(contributions))
 
-    def reading(texts: Sequence[str]) -> Floats:
-        there = kept()
-        rows = np.zeros((1, model.dim), np.float32) if there is None else np.atleast_2d(np.asarray(there, np.float32))
-        return np.asarray((encoder.encode(texts, query.lang) @ rows.T).max(axis=1), np.float32)
+    def score_texts(texts: Sequence[str]) -> Floats:
+        vectors = read_vectors()
+        rows = np.zeros((1, model.dim)) if vectors is None else np.atleast_2d(vectors)
+        return np.asarray((encoder.encode(texts, query.lang) @ rows.T.astype(np.float32)).max(axis=1), np.float32)
 
-    shares = left_out(query, document, score, name, reading, _likeness(model, query, document))
-    return ScoreExplanation(score, tuple(shares), exact=False)
+    compare_words = _make_word_comparison(model, query.lang, document.lang)
+    contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
+    return ScoreExplanation(score, tuple(contributions), exact=False)
 
 
-def reread(
-    model: Reranker, query: Query, document: Document, score: float, first: Sequence[Hit], known: Container[str]
+def explain_reranker_score(
+    model: Reranker,
+    query: Query,
+    document: Document,
+    score: float,
+    first_hits: Sequence[Hit],
+    scored_ids: Container[str],
 ) -> ScoreExplanation:
-    """What a reranker's score is made of, given the hits it looked at and those of them whose language it knows; of
-    any other document, that it kept its place."""
-    if document.id not in known:
+    """Explain the score that a reranker has given to a document.
+
+    :param first_hits: the hits of the search before.
+    :param scored_ids: the documents whose language the reranker supports; others keep their place.
+    """
+    if document.id not in scored_ids:
         return ScoreExplanation(score, (Contribution("", "", "place in the search before", score),))
     if isinstance(model, Knrm):
-        shares = [Contribution(*pair) for pair in model.by_kernel(query, document)]
-        before = [hit for hit in first if hit.id in known]
-        place = [hit.id for hit in before].index(document.id)
-        trusted = float(standing([hit.score for hit in before])[place] @ model.trust)
-        return ScoreExplanation(
-            score, (*shares, *([Contribution("", "", "search before", trusted)] if trusted else []))
-        )
+        return ScoreExplanation(score, _explain_knrm(model, query, document, first_hits, scored_ids))
 
-    def reading(texts: Sequence[str]) -> Floats:
+    def score_texts(texts: Sequence[str]) -> Floats:
         return np.array([model.score(query._replace(text=text), [document])[0] for text in texts], np.float32)
 
-    shares = left_out(query, document, score, type(model).__name__.lower(), reading, None)
-    return ScoreExplanation(score, tuple(shares), exact=False)
+    contributions = leave_out_words(query, document, score, type(model).__name__.lower(), score_texts, None)
+    return ScoreExplanation(score, tuple(contributions), exact=False)
 
 
-def left_out(
+def _explain_knrm(
+    model: Knrm, query: Query, document: Document, first_hits: Sequence[Hit], scored_ids: Container[str]
+) -> tuple[Contribution, ...]:
+    """Return the contributions of words and kernels, and that of the score of the search before."""
+    contributions = [Contribution(*pair) for pair in model.by_kernel(query, document)]
+    scored_hits = [hit for hit in first_hits if hit.id in scored_ids]
+    position = [hit.id for hit in scored_hits].index(document.id)
+    first_score = float(standing([hit.score for hit in scored_hits])[position] @ model.trust)
+    if first_score:
+        contributions.append(Contribution("", "", "search before", first_score))
+    return tuple(contributions)
+
+
+def leave_out_words(
     query: Query,
     document: Document,
     score: float,
     name: str,
-    reading: Callable[[Sequence[str]], Floats],
-    likeness: Callable[[Sequence[str], Sequence[str]], Floats] | None,
+    score_texts: ScoreTexts,
+    compare_words: CompareWords | None,
 ) -> list[Contribution]:
-    """A score shared out among the query's words by what is lost without each; beside each the word of the document
-    that is most like it. `reading` scores other wordings of the query, `likeness` compares words of both."""
+    """Divide a score among the words of a query in proportion to the score that is lost without each of them.
+
+    :param name: the source of the contributions.
+    :param compare_words: finds the word of the document that is most similar to each; None finds none.
+    """
     spans = analyzer(query.lang).spans(query.text)
     words = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
-    if len(words) < 2:
-        lost = np.ones(len(words))
-    else:
-        without = [" ".join(query.text.replace(word, " ").split()) for word in words]
-        scores = reading([query.text, *without])
-        lost = np.maximum(scores[0] - scores[1:], 0.0)
-    if not lost.sum():
+    losses = np.ones(len(words))
+    if len(words) > 1:
+        shortened = [" ".join(query.text.replace(word, " ").split()) for word in words]
+        scores = score_texts([query.text, *shortened])
+        losses = np.maximum(scores[0] - scores[1:], 0.0)
+    if not losses.sum():
         return [Contribution("", "", name, score)]
-    there = _words(document)
-    nearest = [""] * len(words)
-    if likeness is not None and there:
-        nearest = [there[i] for i in np.argmax(likeness(words, there), axis=1)]
-    given = score * lost / lost.sum()
-    pairs = zip(words, nearest, given.tolist(), strict=True)
-    return [Contribution(ours, theirs, name, part) for ours, theirs, part in pairs if part]
+    document_words = _list_words(document)
+    matches = [""] * len(words)
+    if compare_words is not None and document_words:
+        matches = [document_words[i] for i in np.argmax(compare_words(words, document_words), axis=1)]
+    word_scores = (score * losses / losses.sum()).tolist()
+    return [
+        Contribution(word, match, name, word_score)
+        for word, match, word_score in zip(words, matches, word_scores, strict=True)
+        if word_score
+    ]
 
 
-def _pairs(model: BagEncoder, query: Query, document: Document, name: str) -> list[Contribution]:
-    """The dot product of two sums is the sum of the dot products of their terms."""
-    asked, ours = model.terms(query.text, query.lang)
-    there, theirs = model.terms(document.full_text, document.lang)
-    products = ours.astype(np.float64) @ theirs.T.astype(np.float64)  # (query terms, document terms)
-    best = np.argsort(-np.abs(products), axis=None)[:PAIRS]
+def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: str) -> list[Contribution]:
+    """Divide the dot product of two sums of vectors into the dot products of their terms."""
+    query_terms, query_rows = model.terms(query.text, query.lang)
+    document_terms, document_rows = model.terms(document.full_text, document.lang)
+    products = query_rows.astype(np.float64) @ document_rows.T.astype(np.float64)  # (query terms, document terms)
+    best = np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS]
     rows, columns = np.unravel_index(best, products.shape)
-    shares = [
-        Contribution(asked[row], there[column], name, float(products[row, column]))
+    contributions = [
+        Contribution(query_terms[row], document_terms[column], name, float(products[row, column]))
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
     ]
-    rest = float(products.sum()) - sum(share.score for share in shares)
-    return [*shares, Contribution("", "", name, rest)] if products.size > PAIRS else shares
+    if products.size > MAX_PAIRS:
+        remainder = float(products.sum()) - sum(contribution.score for contribution in contributions)
+        contributions.append(Contribution("", "", name, remainder))
+    return contributions
 
 
-def _likeness(model: Any, query: Query, document: Document) -> Callable[[Sequence[str], Sequence[str]], Floats]:
-    encoder = model.passages if isinstance(model, Pretrained) else model
+def _make_word_comparison(model: Any, query_lang: str, document_lang: str) -> CompareWords:
+    """Return a function that compares words by the dot products of their vectors."""
+    document_encoder = model.passages if isinstance(model, Pretrained) else model
 
-    def likeness(ours: Sequence[str], theirs: Sequence[str]) -> Floats:
-        return np.asarray(model.encode(list(ours), query.lang) @ encoder.encode(list(theirs), document.lang).T)
+    def compare_words(query_words: Sequence[str], document_words: Sequence[str]) -> Floats:
+        query_rows = model.encode(list(query_words), query_lang)
+        return np.asarray(query_rows @ document_encoder.encode(list(document_words), document_lang).T)
 
-    return likeness
+    return compare_words
 
 
-def _words(document: Document) -> list[str]:
-    """Some different words of a document, those of its title first."""
+def _list_words(document: Document) -> list[str]:
+    """Return different words of a document, those of its title first."""
     text = passages.read_passages(document)[0]
-    found = dict.fromkeys(text[span.start : span.end] for span in analyzer(document.lang).spans(text))
-    return list(found)[:_WORDS]
+    words = dict.fromkeys(text[span.start : span.end] for span in analyzer(document.lang).spans(text))
+    return list(words)[:_MAX_DOCUMENT_WORDS]

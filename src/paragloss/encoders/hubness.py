@@ -21,12 +21,12 @@ NEIGHBOURS = 10
 MAX_WORDS_OF_TITLE = 12
 
 
-def reference(encoder: BagEncoder, aligned: Aligned, *, most: int = 500) -> dict[str, Floats]:
-    """Return query-like vectors for each language: those of up to `most` titles, spread evenly over the concepts."""
+def reference(encoder: BagEncoder, aligned: Aligned, *, max_texts: int = 500) -> dict[str, Floats]:
+    """Return query-like vectors for each language: those of up to `max_texts` titles, spread over all concepts."""
     rows = {}
     for lang in encoder.langs:
         concepts = [concept for concept in aligned if lang in concept.texts]
-        sample = concepts[:: max(1, -(-len(concepts) // most))]
+        sample = concepts[:: max(1, -(-len(concepts) // max_texts))]
         texts = [c.titles.get(lang) or " ".join(c.texts[lang].split()[:MAX_WORDS_OF_TITLE]) for c in sample]
         encoded = encoder.encode(texts, lang)
         rows[lang] = encoded[encoded.any(axis=1)]
@@ -41,12 +41,15 @@ class Documents:
         self.dim, self.langs = encoder.dim + 1, encoder.langs
 
     def cuts(self, lang: str) -> bool:
+        """Tell whether `encode_terms` can be given the terms that are searched."""
         return self._encoder.cuts(lang)
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        """Return a row for each text (texts, dim)."""
         return self._with_hubness(self._encoder.encode(texts, lang), lang)
 
     def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
+        """Return a row for each text, given its terms."""
         return self._with_hubness(self._encoder.encode_terms(terms, lang), lang)
 
     def _with_hubness(self, rows: Floats, lang: str) -> Floats:
@@ -66,6 +69,7 @@ class Queries:
         self.dim, self.langs = encoder.dim + 1, encoder.langs
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        """Return a row for each query (queries, dim)."""
         rows = self.model.encode(texts, lang)
         hubness_weight = np.where(rows.any(axis=1, keepdims=True), float(self.csls), 0)
         return np.hstack([rows, hubness_weight]).astype(np.float32)

@@ -17,10 +17,10 @@ from paragloss.errors import LanguageError
 from paragloss.types import Document, Floats, Query
 from paragloss.vocabulary import Vocabulary
 
-#: Texts whose words are remembered: cutting text takes longer than scoring it, and good documents are found again.
+#: Texts whose words are cached: splitting a text takes longer than scoring it, and good documents are found again.
 MAX_CACHED_TEXTS = 20_000
-#: How many of the best scores say by how much scores differ.
-_BEST = 30
+#: How many of the best scores the standard deviation is computed of.
+_BEST_SCORES = 30
 
 
 class Words(NamedTuple):
@@ -28,12 +28,13 @@ class Words(NamedTuple):
 
     ids: npt.NDArray[np.int32]  # rows of the table, in reading order
     vocabulary: Vocabulary
-    known: frozenset[int]
-    others: frozenset[str]  # words that the vocabulary does not have
+    known_ids: frozenset[int]  # of the words that the vocabulary has
+    unknown_terms: frozenset[str]
 
     def has(self, term: str) -> bool:
-        place = self.vocabulary.index.get(term)
-        return term in self.others if place is None else place in self.known
+        """Tell whether the text contains a term."""
+        term_id = self.vocabulary.index.get(term)
+        return term in self.unknown_terms if term_id is None else term_id in self.known_ids
 
 
 class Knrm:
@@ -52,24 +53,32 @@ class Knrm:
         alike: npt.ArrayLike = (0.0, 0.0),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
+        """Make a ranker of learned weights.
+
+        :param vocabularies: the words of each language.
+        :param rows: the row of `table` for each word of a language.
+        :param table: word vectors of unit length (words, dim).
+        :param weight: a weight for each kernel of `kernels.MEANS`; 0 for a kernel that is switched off.
+        :param title: the same for kernels of the title alone; by default 0.
+        :param trust: a weight for each column of `standing`, by which the scores of the search before count.
+        :param alike: weights of the share of query words that the text, and that the title, has as they are written:
+            names and identifiers have no vector.
+        :param meta: how the model was made.
+        """
         self.vocabularies = dict(vocabularies)
         self.rows = dict(rows)
-        self.table = table  # (words, dim), rows of unit length
-        #: One weight per kernel of `kernels.MEANS`; 0 for a kernel that is switched off.
+        self.table = table
         self.weight = np.asarray(weight, np.float32)
-        #: The same for what the kernels feel of titles alone.
         self.title = np.zeros_like(self.weight) if title is None else np.asarray(title, np.float32)
         self.bias = bias
-        #: How far the search before is trusted: one weight for each column of `standing`.
         self.trust = np.asarray(trust, np.float32)
-        #: What it counts that a text, and that a title, has the query's words as they stand: names and identifiers, for
-        #: which there may be no vector.
         self.alike = np.asarray(alike, np.float32)
         self.meta = dict(meta or {})
         self._cached_words: dict[tuple[str, bytes], Words] = {}
 
     @property
     def langs(self) -> tuple[str, ...]:
+        """The language codes."""
         return tuple(self.vocabularies)
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
@@ -201,6 +210,7 @@ class Knrm:
         return BagEncoder(towers, weighting="mean", meta=self.meta)
 
     def save(self, path: str | Path) -> None:
+        """Write the model to a folder."""
         arrays: dict[str, Any] = {"table": self.table, "weight": self.weight, "title": self.title}
         for lang, vocabulary in self.vocabularies.items():
             arrays |= {f"{lang}.df": vocabulary.df, f"{lang}.rows": self.rows[lang]}
@@ -212,6 +222,7 @@ class Knrm:
 
     @classmethod
     def load(cls, path: str | Path) -> Knrm:
+        """Open a saved model; its arrays are memory-mapped."""
         saved = artefacts.load(path, kind="knrm")
         vocabularies = {
             lang: Vocabulary.restore(about, saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"])
@@ -242,7 +253,7 @@ def standing(scores: npt.ArrayLike) -> Floats:
     values = np.asarray(scores, np.float64)
     if not len(values):
         return np.zeros((0, 3), np.float32)
-    spread = np.sort(values)[-_BEST:].std()
+    spread = np.sort(values)[-_BEST_SCORES:].std()
     below = (values - values.max()) / spread if spread > 0 else np.zeros(len(values))
     ranks = np.empty(len(values))
     order = np.argsort(-values, kind="stable")
@@ -254,4 +265,5 @@ def standing(scores: npt.ArrayLike) -> Floats:
 
 
 def load(path: str | Path) -> Knrm:
+    """Open a saved model."""
     return Knrm.load(path)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from paragloss.encoders.explanations import near
+from paragloss.encoders.explanations import explain_encoder_score
 from paragloss.errors import LanguageError
 from paragloss.types import (
     Document,
@@ -78,4 +78,4 @@ class Dense:
             (record,) = self.store.get([document.id], vectors=[self.name])
             return record.dense.get(self.name) if record is not None else None
 
-        return near(self.encoder, self.name, query, document, score, read_vectors)
+        return explain_encoder_score(self.encoder, self.name, query, document, score, read_vectors)

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from paragloss.encoders.explanations import reread
+from paragloss.encoders.explanations import explain_reranker_score
 from paragloss.ranking import rank
 from paragloss.types import (
     Document,
@@ -84,4 +84,4 @@ class Reranked:
     def _account(
         self, query: Query, first: Sequence[Hit], known: set[str], document: Document, score: float
     ) -> ScoreExplanation:
-        return reread(self.reranker, query, document, score, first, known)
+        return explain_reranker_score(self.reranker, query, document, score, first, known)
