@@ -27,7 +27,7 @@ def test_no_alarm_for_short_text_nor_for_signs():
         assert check_yield(["x" * 200, "-" * 5000, ""], [1, 0, 0], "en") == 0
 
 
-def test_bounds():
+def test_a_text_needs_more_than_one_term_per_forty_letters():
     # 201 letters need more than 5 terms: 40 * 5 = 200 < 201 <= 40 * 6.
     with pytest.warns(UserWarning, match="1 of 2"):
         assert check_yield(["x" * 201] * 2, [5, 6], "en") == 1

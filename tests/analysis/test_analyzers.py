@@ -48,23 +48,23 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("lang", "sentence", "terms"), SENTENCES, ids=[lang for lang, *_ in SENTENCES])
-def test_sentence(lang, sentence, terms):
+def test_a_sentence_is_analyzed_into_its_terms(lang, sentence, terms):
     assert analyzer(lang).terms(sentence) == unicodedata.normalize("NFKC", terms).split()
 
 
 @pytest.mark.parametrize(("lang", "sentence", "terms"), SENTENCES, ids=[lang for lang, *_ in SENTENCES])
 def test_spans_point_at_the_words(lang, sentence, terms):
-    cut = analyzer(lang)
-    spans = cut.spans(sentence)
-    assert [span.term for span in spans] == cut.terms(sentence)
+    tokenizer = analyzer(lang)
+    spans = tokenizer.spans(sentence)
+    assert [span.term for span in spans] == tokenizer.terms(sentence)
     for span, following in pairwise(spans):
         assert span.end <= following.start
     for span in spans:
-        assert cut.terms(sentence[span.start : span.end]) == [span.term]
+        assert tokenizer.terms(sentence[span.start : span.end]) == [span.term]
 
 
 @pytest.mark.parametrize(
-    ("lang", "one", "other"),
+    ("lang", "first", "second"),
     [
         ("en", "naïve café", "NAIVE CAFE\u0301"),
         ("en", "ﬁle", "file"),
@@ -102,12 +102,12 @@ def test_spans_point_at_the_words(lang, sentence, terms):
         ("pt-br", "canção", "CANÇÃO"),
     ],
 )
-def test_two_spellings_one_term(lang, one, other):
-    assert analyzer(lang).terms(one) == analyzer(lang).terms(other)
+def test_two_spellings_give_one_term(lang, first, second):
+    assert analyzer(lang).terms(first) == analyzer(lang).terms(second)
 
 
 @pytest.mark.parametrize(
-    ("lang", "one", "other"),
+    ("lang", "first", "second"),
     [
         ("es", "año", "ano"),
         ("sv", "häst", "hast"),
@@ -119,17 +119,17 @@ def test_two_spellings_one_term(lang, one, other):
         ("ja", "ハス", "バス"),
     ],
 )
-def test_two_words_two_terms(lang, one, other):
+def test_two_words_give_two_terms(lang, first, second):
     plain = analyzer(lang, stem=False, stop=False)
-    assert plain.terms(one) != plain.terms(other)
+    assert plain.terms(first) != plain.terms(second)
 
 
 @pytest.mark.parametrize("lang", ["en", "ja", "zh", "th", "ko", "ru"])
-def test_technical_words(lang):
-    cut = analyzer(lang, stem=False)
-    assert cut.terms("Array.prototype.map") == ["array", "prototype", "map"]
-    assert cut.terms("x11-utils snake_case") == ["x11", "utils", "snake", "case"]
-    assert cut.terms("C++") == ["cpp"]
+def test_technical_words_are_split_at_punctuation(lang):
+    tokenizer = analyzer(lang, stem=False)
+    assert tokenizer.terms("Array.prototype.map") == ["array", "prototype", "map"]
+    assert tokenizer.terms("x11-utils snake_case") == ["x11", "utils", "snake", "case"]
+    assert tokenizer.terms("C++") == ["cpp"]
 
 
 def test_korean_particles_follow_the_sound_before_them():
@@ -158,7 +158,7 @@ def test_plain_variant_lower_cases_only():
 @pytest.mark.parametrize(
     ("lang", "text"), [("en", "to be or not to be"), ("da", "at være"), ("zh", "的"), ("th", "และ")]
 )
-def test_nothing_but_stop_words_stays(lang, text):
+def test_a_text_of_stop_words_alone_keeps_them(lang, text):
     assert analyzer(lang).terms(text)
     assert [span.term for span in analyzer(lang).spans(text)] == analyzer(lang).terms(text)
 
@@ -177,19 +177,19 @@ def test_content_words_of_long_stop_lists_are_kept(lang, text):
 
 @pytest.mark.parametrize("text", ["", " \n", "...", "+ # ++", "🙂🙂"])
 @pytest.mark.parametrize("lang", ["en", "zh", "ja", "ko"])
-def test_no_words_no_terms(lang, text):
+def test_texts_without_words_have_no_terms(lang, text):
     assert analyzer(lang).terms(text) == []
     assert analyzer(lang).spans(text) == []
 
 
 @pytest.mark.parametrize("lang", ["en", "zh", "ja", "th"])
-def test_half_a_surrogate_pair_does_no_harm(lang):
+def test_half_a_surrogate_pair_is_skipped(lang):
     spans = analyzer(lang).spans("\ud800 paper")
     assert [(span.start, span.end, span.term) for span in spans] == [(2, 7, "paper")]
 
 
 @pytest.mark.parametrize("lang", ["zh", "ja", "th", "en"])
-def test_places_stay_true_after_characters_beyond_the_first_plane(lang):
+def test_offsets_are_right_after_characters_beyond_the_first_plane(lang):
     assert [tuple(span) for span in analyzer(lang).spans("🙂🙂 paper")] == [(3, 8, "paper")]
 
 
@@ -202,6 +202,6 @@ def test_any_language_code_has_an_analyzer():
 
 
 @pytest.mark.parametrize("lang", ["", "english!", "x", "12"])
-def test_what_is_no_language_code_is_quoted(lang):
+def test_an_invalid_language_code_is_quoted_in_the_error(lang):
     with pytest.raises(LanguageError, match=f"'{lang}'"):
         analyzer(lang)

@@ -15,5 +15,5 @@ from paragloss.analysis.sound import phonetic_key
         ("Mississippi", "MSSP"), ("", ""), ("2008", ""), ("aeiou", ""), ("x" * 50, ""),
     ],
 )  # fmt: skip
-def test_what_a_word_sounds_like(word, symbols):
+def test_a_word_has_a_phonetic_key_of_its_consonants(word, symbols):
     assert phonetic_key(word) == symbols

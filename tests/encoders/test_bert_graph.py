@@ -73,7 +73,7 @@ def run_model(path, ids, mask=None):
 
 @pytest.mark.parametrize("pool_after", [0, 1, 2])
 @pytest.mark.parametrize("length", [1, 7, SHORT, SHORT + 2, ODD_LONG])
-def test_the_graph_computes_what_the_weights_say(tmp_path, pool_after, length):
+def test_the_graph_computes_what_numpy_computes_from_the_weights(tmp_path, pool_after, length):
     weights = make_weights(pool_after)
     ids = np.random.default_rng(length).integers(0, PIECES, length)
     write_model(weights, tmp_path / "model.onnx", quantize=False)
@@ -94,5 +94,5 @@ def test_padding_does_not_change_a_vector(tmp_path, length):
     write_model(make_weights(1), tmp_path / "model.onnx", quantize=False)
     ids = np.random.default_rng(0).integers(0, PIECES, length)
     padded, mask = np.append(ids, [1, 1, 1]), np.append(np.ones(length), [0, 0, 0])
-    alone, in_batch = run_model(tmp_path / "model.onnx", ids), run_model(tmp_path / "model.onnx", padded, mask)
-    np.testing.assert_allclose(in_batch, alone, atol=1e-5)
+    unpadded, in_batch = run_model(tmp_path / "model.onnx", ids), run_model(tmp_path / "model.onnx", padded, mask)
+    np.testing.assert_allclose(in_batch, unpadded, atol=1e-5)

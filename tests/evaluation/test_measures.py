@@ -12,14 +12,14 @@ QRELS = {"q1": {"a": 2, "b": 1, "x": 0}, "q2": {"c": 1}}
 RUN = {"q1": [Hit("x", 3.0), Hit("a", 2.0), Hit("b", 1.0)]}
 
 
-def measured(name):
+def score_of(name):
     return evaluate(RUN, QRELS, [name])[name]
 
 
 def test_ndcg_uses_linear_gain():
     # DCG = 2/log2(3) + 1/log2(4); ideal = 2/log2(2) + 1/log2(3)
     expected = (2 / math.log2(3) + 1 / 2) / (2 + 1 / math.log2(3))
-    assert measured("nDCG@10")["q1"] == pytest.approx(expected, abs=1e-9)
+    assert score_of("nDCG@10")["q1"] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -39,19 +39,19 @@ def test_ndcg_uses_linear_gain():
     ],
 )
 def test_values_worked_by_hand(name, value):
-    assert measured(name)["q1"] == pytest.approx(value, abs=1e-9)
+    assert score_of(name)["q1"] == pytest.approx(value, abs=1e-9)
 
 
 def test_the_first_of_any_grade_and_the_first_of_the_highest():
     run = {"q": [Hit("none", 3.0), Hit("partly", 2.0), Hit("most", 1.0)]}
-    found = evaluate(run, {"q": {"partly": 1, "most": 2}}, ["MRR_r", "MRR_mr", "P_r@5", "P_mr@2"])
-    assert {name: scores["q"] for name, scores in found.items()} == {
+    scores_by_measure = evaluate(run, {"q": {"partly": 1, "most": 2}}, ["MRR_r", "MRR_mr", "P_r@5", "P_mr@2"])
+    assert {name: scores["q"] for name, scores in scores_by_measure.items()} == {
         "MRR_r": 1 / 2, "MRR_mr": pytest.approx(1 / 3), "P_r@5": 2 / 5, "P_mr@2": 0.0,
     }  # fmt: skip
 
 
 def test_a_query_that_found_nothing_counts_as_zero():
-    assert measured("RR")["q2"] == 0
+    assert score_of("RR")["q2"] == 0
     assert mean(evaluate(RUN, QRELS, ["RR"])) == {"RR": pytest.approx(0.25)}
 
 
@@ -73,7 +73,7 @@ def test_a_query_without_a_relevant_document_is_left_out():
         (RUN, {"q1": {"a": 0}}, "RR", "no relevant document"),
     ],
 )
-def test_bad_input_is_said(run, qrels, measure, message):
+def test_unknown_measures_and_unjudged_queries_are_errors(run, qrels, measure, message):
     with pytest.raises(InputError, match=message):
         evaluate(run, qrels, [measure])
 
@@ -92,7 +92,7 @@ def test_bad_input_is_said(run, qrels, measure, message):
     ],
 )
 def test_options_and_cut_offs(name, value):
-    assert measured(name)["q1"] == pytest.approx(value, abs=1e-9)
+    assert score_of(name)["q1"] == pytest.approx(value, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_options_and_cut_offs(name, value):
         ("P(dcg='log2')@5", "unknown option \"dcg='log2'\""),
     ],
 )
-def test_half_said_measures_are_refused(name, message):
+def test_incomplete_measures_are_refused(name, message):
     with pytest.raises(InputError, match=message):
-        measured(name)
+        score_of(name)
 
 
 def test_the_values_are_those_of_ir_measures():
@@ -116,7 +116,7 @@ def test_the_values_are_those_of_ir_measures():
     random = np.random.default_rng(0)
     qrels = {f"q{q}": {f"d{d}": int(random.integers(-1, 4)) for d in range(40)} for q in range(50)}
     run = {
-        q: [Hit(f"d{d}", float(-place)) for place, d in enumerate(random.permutation(60)[:30].tolist())] for q in qrels
+        q: [Hit(f"d{d}", float(-rank)) for rank, d in enumerate(random.permutation(60)[:30].tolist())] for q in qrels
     }
     names = ["nDCG@10", "nDCG", "AP", "AP@5", "AP(rel=2)", "RR", "RR@3", "P@7", "P(rel=2)@7", "R@10", "Success@2"]
     ours = evaluate(run, qrels, names)

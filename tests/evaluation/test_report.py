@@ -6,7 +6,7 @@ from paragloss.evaluation import report as report_
 from paragloss.evaluation.report import report
 
 
-def tables(page):
+def parse_tables(page):
     """The tables of a page, cell by cell."""
     rows = [re.findall("<tr>(.*?)</tr>", table) for table in re.findall("<table>(.*?)</table>", page)]
     return [[re.findall("<t[hd]>(.*?)</t[hd]>", row) for row in table] for table in rows]
@@ -22,7 +22,7 @@ def test_the_page_of_two_runs():
     headings = ["Evaluation", "Averages", "new against old", "How the queries spread", "Every query"]
     assert re.findall("<h[12]>(.*?)</h[12]>", page) == headings
     assert "<p>4 judged queries.</p>" in page
-    averages, differences, queries = tables(page)
+    averages, differences, queries = parse_tables(page)
     assert averages == [["run", "RR", "P@1"], ["old", "0.5625", "0.2500"], ["new", "0.6250", "0.2500"]]
     # RR: gains of .25, .5, 0, -.5, mean .0625, deviation .4270; 3.1824 x .4270 / 2 = .6794. The three that differ have
     # eight assignments of signs, and in all of them |sum| is .25 or more.
@@ -42,7 +42,7 @@ def test_the_page_of_two_runs():
 def test_the_page_of_one_run_compares_nothing():
     page = report({"old": OLD}, title="One")
     assert re.findall("<h[12]>(.*?)</h[12]>", page) == ["One", "Averages", "How the queries spread", "Every query"]
-    assert tables(page)[-1][0] == ["query", "RR", "P@1"]
+    assert parse_tables(page)[-1][0] == ["query", "RR", "P@1"]
     assert page.count("<svg") == 1
 
 

@@ -6,13 +6,13 @@ from paragloss.errors import InputError
 from paragloss.evaluation import compare, holm
 
 
-def values(*numbers):
+def make_values(*numbers):
     return {f"q{i}": number for i, number in enumerate(numbers)}
 
 
 def test_three_queries_worked_by_hand():
     # Gains 0.1, 0.2, 0.3: only the two assignments with all signs alike reach |sum| = 0.6, of 8.
-    result = compare(values(0.0, 0.0, 0.0), values(0.1, 0.2, 0.3))
+    result = compare(make_values(0.0, 0.0, 0.0), make_values(0.1, 0.2, 0.3))
     assert result.p_randomisation == pytest.approx(2 / 8)
     assert result.difference == pytest.approx(0.2)
     # t = 0.2 / (0.1 / sqrt(3)) = 3.4641 with 2 degrees of freedom.
@@ -24,37 +24,37 @@ def test_three_queries_worked_by_hand():
 
 
 def test_wins_ties_and_losses():
-    result = compare(values(0.5, 0.5, 0.5, 0.5, 0.0, 0.0), values(0.6, 0.5, 0.5, 0.5, 1.0, -0.5))
+    result = compare(make_values(0.5, 0.5, 0.5, 0.5, 0.0, 0.0), make_values(0.6, 0.5, 0.5, 0.5, 1.0, -0.5))
     assert (result.wins, result.ties, result.losses) == (2, 3, 1)
 
 
 def test_a_gain_that_is_the_same_everywhere_is_left_to_the_randomisation_test():
-    result = compare(values(0.0, 0.0, 0.0), values(1.0, 1.0, 1.0))
+    result = compare(make_values(0.0, 0.0, 0.0), make_values(1.0, 1.0, 1.0))
     assert (result.low, result.difference, result.high, result.p_t) == (1.0, 1.0, 1.0, 0.0)
     assert result.p_randomisation == 2 / 8
-    assert compare(values(0.0, 0.0), values(1.0, 1.0)).p_t == 0.0  # two are enough to be the same
-    two = compare(values(0.0, 0.0), values(0.1, 0.3))
+    assert compare(make_values(0.0, 0.0), make_values(1.0, 1.0)).p_t == 0.0  # two are enough to be the same
+    two = compare(make_values(0.0, 0.0), make_values(0.1, 0.3))
     # t = 0.2 / (0.1414 / sqrt(2)) = 2 with one degree of freedom: 1 - 2 arctan(2) / pi.
     assert two.p_t == pytest.approx(1 - 2 * np.arctan(2) / np.pi)
 
 
 def test_one_query_is_no_evidence():
-    result = compare(values(0.25), values(1.0))
+    result = compare(make_values(0.25), make_values(1.0))
     assert (result.low, result.high, result.p_t, result.p_randomisation) == (0.75, 0.75, 1.0, 1.0)
 
 
 def test_sixteen_queries_are_tried_in_every_way_and_more_by_chance():
-    assert compare(values(*[0.0] * 16), values(*[1.0] * 16)).p_randomisation == 2 / 2**16
+    assert compare(make_values(*[0.0] * 16), make_values(*[1.0] * 16)).p_randomisation == 2 / 2**16
     # Seventeen: none of ninety-nine random assignments has all signs alike, and the one seen counts as well.
-    seventeen = (values(*[0.0] * 17), values(*[1.0] * 17))
+    seventeen = (make_values(*[0.0] * 17), make_values(*[1.0] * 17))
     assert compare(*seventeen, rounds=99).p_randomisation == 1 / 100
     # Half won and half lost: every assignment is as far from zero.
-    assert compare(values(*[0.5] * 18), values(*[1.0, 0.0] * 9), rounds=99).p_randomisation == 1.0
+    assert compare(make_values(*[0.5] * 18), make_values(*[1.0, 0.0] * 9), rounds=99).p_randomisation == 1.0
 
 
 def test_chance_is_repeatable():
     rng = np.random.default_rng(2)
-    first, second = values(*rng.uniform(size=30)), values(*rng.uniform(size=30))
+    first, second = make_values(*rng.uniform(size=30)), make_values(*rng.uniform(size=30))
     by_seed = {seed: compare(first, second, rounds=200, seed=seed).p_randomisation for seed in range(4)}
     assert compare(first, second, rounds=200).p_randomisation == by_seed[0]
     assert len(set(by_seed.values())) > 1
@@ -64,21 +64,21 @@ def test_randomisation_agrees_with_the_t_test_on_many_queries():
     rng = np.random.default_rng(0)
     first = rng.uniform(size=300)
     second = first + rng.normal(0.01, 0.1, 300)
-    result = compare(values(*first), values(*second))
+    result = compare(make_values(*first), make_values(*second))
     assert result.p_randomisation == pytest.approx(result.p_t, abs=0.01)
     assert result.low < result.difference < result.high
 
 
 def test_swapping_the_runs_only_turns_the_sign():
     rng = np.random.default_rng(1)
-    a, b = values(*rng.uniform(size=40)), values(*rng.uniform(size=40))
-    there, back = compare(a, b), compare(b, a)
-    assert there.difference == pytest.approx(-back.difference)
-    assert there.p_randomisation == back.p_randomisation
+    a, b = make_values(*rng.uniform(size=40)), make_values(*rng.uniform(size=40))
+    forward, backward = compare(a, b), compare(b, a)
+    assert forward.difference == pytest.approx(-backward.difference)
+    assert forward.p_randomisation == backward.p_randomisation
 
 
 def test_the_same_run_twice_is_no_evidence():
-    same = values(0.2, 0.4, 0.9)
+    same = make_values(0.2, 0.4, 0.9)
     result = compare(same, same)
     assert (result.p_t, result.p_randomisation) == (1.0, 1.0)
 

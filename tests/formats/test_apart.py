@@ -15,7 +15,7 @@ from paragloss.formats.documents import read_documents
 from paragloss.types import Document
 
 
-def packed(parts):
+def pack_zip(parts):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in parts.items():
@@ -29,7 +29,7 @@ def read_one(path, data):
     return document
 
 
-ODT = packed(
+ODT = pack_zip(
     {
         "mimetype": "application/vnd.oasis.opendocument.text",
         "content.xml": '<office:document-content xmlns:office="o" xmlns:text="t"><office:body><office:text>'
@@ -39,7 +39,7 @@ ODT = packed(
         "meta.xml": '<m xmlns:dc="d"><dc:title>About rain</dc:title><dc:language>en-GB</dc:language></m>',
     }
 )
-PPTX = packed(
+PPTX = pack_zip(
     {
         "ppt/presentation.xml": '<p xmlns:r="x"><sldId r:id="r2"/><sldId r:id="r1"/></p>',
         "ppt/_rels/presentation.xml.rels": '<R><Relationship Id="r1" Target="slides/slide1.xml"/>'
@@ -48,14 +48,14 @@ PPTX = packed(
         "ppt/slides/slide2.xml": "<s xmlns:a='a'><a:p><a:t>Rain</a:t></a:p><a:p><a:t>falls</a:t></a:p></s>",
     }
 )
-XLSX = packed(
+XLSX = pack_zip(
     {
         "xl/sharedStrings.xml": "<sst><si><t>city</t></si><si><r><t>Ber</t></r><r><t>gen</t></r></si></sst>",
         "xl/worksheets/sheet1.xml": '<w><row><c t="s"><v>0</v></c><c t="inlineStr"><is><t>mm</t></is></c></row>'
         '<row><c t="s"><v>1</v></c><c><v>2250</v></c><c t="s"><v>99</v></c></row></w>',
     }
 )
-EPUB = packed(
+EPUB = pack_zip(
     {
         "mimetype": "application/epub+zip",
         "META-INF/container.xml": '<c><rootfile full-path="OEBPS/book.opf"/></c>',
@@ -88,28 +88,28 @@ RTF = rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Arial;}}{\info{\title Rain}}\f0 " 
         ("a.rtf", RTF, Document("", "Дождь and ☃ \nsnow", "", "Rain")),
     ],
 )
-def test_more_kinds_of_files(tmp_path, name, data, expected):
-    place = {"modified": date.today().isoformat(), "path": str(tmp_path / name)}
-    assert read_one(tmp_path / name, data) == expected._replace(id=name, meta={**expected.meta, **place})
+def test_office_files_books_and_letters_are_read_with_their_fields(tmp_path, name, data, expected):
+    file_meta = {"modified": date.today().isoformat(), "path": str(tmp_path / name)}
+    assert read_one(tmp_path / name, data) == expected._replace(id=name, meta={**expected.meta, **file_meta})
     assert read_one(tmp_path / "unnamed", data).text == expected.text
 
 
-def test_a_letter(tmp_path):
+def test_a_letter_is_read_with_its_header_and_attachment_names(tmp_path):
     letter = read_one(tmp_path / "a.eml", EML)
     assert (letter.title, letter.text) == ("Réunion", "La réunion est\nlundi.")
     assert letter.meta["from"] == "a@b.c"
     assert letter.fields == {"attachments": "plan.pdf"}
 
 
-def test_a_paragraph_with_a_note_keeps_what_stands_before_it(tmp_path):
+def test_a_paragraph_with_a_note_keeps_the_text_before_it(tmp_path):
     note = "<text:note><text:note-body><text:p>often</text:p></text:note-body></text:note>"
     body = f'<a xmlns:text="t"><text:p>Rain falls{note} in Bergen.</text:p></a>'
-    found = read_one(tmp_path / "a.odt", packed({"content.xml": body}))
-    assert found.text.split() == ["Rain", "falls", "often", "in", "Bergen."]
+    document = read_one(tmp_path / "a.odt", pack_zip({"content.xml": body}))
+    assert document.text.split() == ["Rain", "falls", "often", "in", "Bergen."]
 
 
 @pytest.mark.parametrize("suffix", ["odt", "pptx", "xlsx", "epub", "rtf", "docx", "pdf"])
-@pytest.mark.parametrize("data", [b"", b"nonsense", packed({"x": b"y"}), ODT[: len(ODT) // 2]])
+@pytest.mark.parametrize("data", [b"", b"nonsense", pack_zip({"x": b"y"}), ODT[: len(ODT) // 2]])
 def test_damaged_files_get_one_line(tmp_path, suffix, data):
     path = tmp_path / f"a.{suffix}"
     with pytest.raises(InputError) as caught:
@@ -124,8 +124,8 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "{}">]><x>{}</x>'.format("a" * 1000, "&a;" * 100
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a.odt", packed({"content.xml": BOMB}), "declares an entity"),
-        ("a.xlsx", packed({"xl/worksheets/sheet1.xml": b" " * 50_000_000}), "no real document does"),
+        ("a.odt", pack_zip({"content.xml": BOMB}), "declares an entity"),
+        ("a.xlsx", pack_zip({"xl/worksheets/sheet1.xml": b" " * 50_000_000}), "no real document does"),
         ("a.html", "<div>" * 80_000 + "x", "takes more than|breaks its reader|can't be read"),
     ],
     ids=["entities", "zip bomb", "nested"],
@@ -139,18 +139,18 @@ def test_hostile_files_are_left_out_and_the_next_is_read(tmp_path, monkeypatch, 
 
 def test_a_table_merged_far_across_and_down_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox, "SECONDS_PER_FILE", 2)
-    assert read_one(tmp_path / "a.docx", wide_table()).text == "\n".join(["x"] * 301)
+    assert read_one(tmp_path / "a.docx", make_wide_table()).text == "\n".join(["x"] * 301)
 
 
-def wide_table():
+def make_wide_table():
     """A row of 16,000 cells merged down 300 rows: the library would find the text of each of them anew."""
     import docx
 
-    made = docx.Document()
-    table = made.add_table(rows=1, cols=1)
+    word_document = docx.Document()
+    table = word_document.add_table(rows=1, cols=1)
     table.rows[0].cells[0].text = "x"
     buffer = io.BytesIO()
-    made.save(buffer)
+    word_document.save(buffer)
     with zipfile.ZipFile(buffer) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     row = b'<w:tr><w:tc><w:tcPr><w:gridSpan w:val="16000"/>%s</w:tcPr><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc></w:tr>'
@@ -158,7 +158,7 @@ def wide_table():
     start, end = body.index(b"<w:tr>"), body.index(b"</w:tr>") + len(b"</w:tr>")
     rows = row % b'<w:vMerge w:val="restart"/>' + 300 * (row % b"<w:vMerge/>")
     parts["word/document.xml"] = body[:start] + rows + body[end:]
-    return packed(parts)
+    return pack_zip(parts)
 
 
 def test_the_process_is_reused_and_replaced_when_it_is_gone(tmp_path):
@@ -192,50 +192,50 @@ def test_memory_is_bounded(tmp_path):
 
 
 @pytest.mark.parametrize("readers", [1, 3])
-def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch, readers):
+def test_several_readers_keep_the_order_of_files_and_only_one_dies_of_a_bad_file(tmp_path, monkeypatch, readers):
     """Files come in their order with their ids, however many readers there are; one of them is killed by its file."""
-    alone = sandbox.SandboxedReader.read
+    read = sandbox.SandboxedReader.read
 
-    def killed(reader, kind, path, id, *how):
+    def read_or_kill(reader, kind, path, id, *options):
         if Path(path).name == "c.rtf":
             reader._get_process().kill()  # as what takes too long is
             reader._process.wait()
             reader._process.poll = lambda: None  # and nobody has seen it yet
-        return alone(reader, kind, path, id, *how)
+        return read(reader, kind, path, id, *options)
 
-    monkeypatch.setattr(sandbox.SandboxedReader, "read", killed)
+    monkeypatch.setattr(sandbox.SandboxedReader, "read", read_or_kill)
     for name in "abcdefgh":
         (tmp_path / f"{name}.rtf").write_bytes(RTF)
     (tmp_path / "d.txt").write_text("between")
     errors, ended = [], []
-    found = read_documents(
+    documents = read_documents(
         tmp_path,
         on_error=errors.append,
-        on_file_end=lambda path, whole: ended.append((path.name, whole)),
+        on_file_end=lambda path, is_complete: ended.append((path.name, is_complete)),
         readers=readers,
     )
     names = ["a.rtf", "b.rtf", "c.rtf", "d.rtf", "d.txt", "e.rtf", "f.rtf", "g.rtf", "h.rtf"]
-    assert [document.id for document in found] == [name for name in names if name != "c.rtf"]
+    assert [document.id for document in documents] == [name for name in names if name != "c.rtf"]
     assert ended == [(name, name != "c.rtf") for name in names]
     assert len(errors) == 1
     assert "c.rtf" in str(errors[0])
 
 
 @pytest.mark.parametrize("delay", [0, 0.2])
-def test_readers_end_with_whoever_stops_reading(tmp_path, monkeypatch, delay):
+def test_reader_processes_end_when_reading_stops(tmp_path, monkeypatch, delay):
     """Also the one that is just being started, which takes a moment on a busy machine."""
-    started = sandbox.SandboxedReader._get_process
+    get_process = sandbox.SandboxedReader._get_process
 
-    def slowly(reader):
+    def get_process_slowly(reader):
         time.sleep(delay)
-        return started(reader)
+        return get_process(reader)
 
-    monkeypatch.setattr(sandbox.SandboxedReader, "_get_process", slowly)
+    monkeypatch.setattr(sandbox.SandboxedReader, "_get_process", get_process_slowly)
     for name in "abcdef":
         (tmp_path / f"{name}.rtf").write_bytes(RTF)
-    found = read_documents(tmp_path, readers=2)
-    assert next(found).id == "a.rtf"
-    found.close()
+    documents = read_documents(tmp_path, readers=2)
+    assert next(documents).id == "a.rtf"
+    documents.close()
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     running = [Path(f"/proc/{pid}/cmdline").read_text() for pid in children.read_text().split()]
     assert len([line for line in running if "sandbox_child" in line]) <= 1  # that of single files

@@ -40,10 +40,10 @@ def test_a_folder_in_order_with_languages_from_paths(root):
         }
     )
     with pytest.warns(UserWarning, match=r"left out 1 files of kinds that can't be read: 1 .png"):
-        found = [
+        rows = [
             (doc.id, doc.lang, doc.meta.get("path", "").removeprefix(f"{top}/") or None) for doc in read_documents(top)
         ]
-    assert found == [
+    assert rows == [
         ("b.txt", "", "b.txt"),
         ("packed.vi.txt.gz", "vi", "packed.vi.txt.gz"),
         ("page.html", "it", "page.html"),
@@ -164,11 +164,11 @@ def test_a_folder_that_can_not_be_listed_is_reported(root):
         "print([doc.id for doc in read_documents(sys.argv[1], on_error=errors.append)], *errors)"
     )
     # Root may list everything, unless it does without that power.
-    humbly = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-    done = subprocess.run([*humbly, sys.executable, "-c", code, top], capture_output=True, text=True, check=True)
+    unprivileged = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    run = subprocess.run([*unprivileged, sys.executable, "-c", code, top], capture_output=True, text=True, check=True)
     (top / "shut").chmod(0o755)
-    assert done.stdout.startswith("['a.txt'] ")
-    assert "can't be listed" in done.stdout
+    assert run.stdout.startswith("['a.txt'] ")
+    assert "can't be listed" in run.stdout
 
 
 def test_rows_without_an_id_are_called_after_their_file_and_line(root):

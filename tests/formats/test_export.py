@@ -17,21 +17,21 @@ DOCUMENTS = [
 
 
 @pytest.mark.parametrize("name", ["d.csv", "d.tsv", "d.csv.gz"])
-def test_tables(tmp_path, name):
+def test_documents_written_as_a_table_are_read_again(tmp_path, name):
     assert csv.write_csv_documents(tmp_path / name, DOCUMENTS, csv.build_csv_header(DOCUMENTS)) == 3
     assert list(csv.read_csv_documents(tmp_path / name)) == DOCUMENTS
 
 
-def test_json_lines(tmp_path):
+def test_documents_written_as_json_lines_are_read_again(tmp_path):
     assert jsonl.write_jsonl_documents(tmp_path / "d.jsonl.gz", DOCUMENTS) == 3
     assert list(jsonl.read_jsonl_documents(tmp_path / "d.jsonl.gz")) == DOCUMENTS
 
 
-def test_trec_keeps_what_it_has_a_place_for(tmp_path):
+def test_documents_written_as_trec_keep_id_language_title_and_text(tmp_path):
     assert trec.write_trec_documents(tmp_path / "d.trec", DOCUMENTS) == 3
-    found = list(trec.read_trec_documents(tmp_path / "d.trec"))
-    assert [(d.id, d.lang, d.title) for d in found] == [(d.id, d.lang, d.title) for d in DOCUMENTS]
-    assert [" ".join(d.text.split()) for d in found] == [" ".join(d.text.split()) for d in DOCUMENTS]
+    documents = list(trec.read_trec_documents(tmp_path / "d.trec"))
+    assert [(d.id, d.lang, d.title) for d in documents] == [(d.id, d.lang, d.title) for d in DOCUMENTS]
+    assert [" ".join(d.text.split()) for d in documents] == [" ".join(d.text.split()) for d in DOCUMENTS]
 
 
 @pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "@SUM(A1)", "+1+cmd", "-2+3+cmd", "'=quoted", "\tTab"])

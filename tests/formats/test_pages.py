@@ -20,13 +20,13 @@ PAGE = f"""<!doctype html><html lang="en-GB"><head><title>The  lighthouse</title
 <footer>Cookie policy and imprint</footer><script>var tracking = 1;</script></body></html>"""
 
 
-def written(path, data):
+def write_file(path, data):
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
 
 
 def test_a_page_and_its_fields(tmp_path):
-    page = read_html(written(tmp_path / "light.html", PAGE))
+    page = read_html(write_file(tmp_path / "light.html", PAGE))
     assert (page.id, page.lang, page.title) == ("light.html", "en", "The lighthouse")
     assert page.fields == {
         "headings": "Keepers of light\nStairs",
@@ -44,7 +44,7 @@ def test_notes_lists_and_commands_are_text_and_menus_are_not(tmp_path):
         <div class="sidebar"><p class="title"><b>NOTE</b> Passwords</p><p>Nobody will ask for yours.</p></div>
         <dl><dt>mount</dt><dd>attaches a file system</dd></dl><pre>apt upgrade --quiet</pre><h2>Short</h2><p>Done.</p>
         </div><footer><a href=/c>Copyright</a></footer>"""
-    assert read_html(written(tmp_path / "m.html", f"<html><body>{body}")).text.split("\n") == [
+    assert read_html(write_file(tmp_path / "m.html", f"<html><body>{body}")).text.split("\n") == [
         "Commands",
         "These commands are met every day, in this order, by whoever looks after a machine.",
         "NOTE Passwords",
@@ -58,7 +58,7 @@ def test_notes_lists_and_commands_are_text_and_menus_are_not(tmp_path):
 
 
 def test_a_short_page_still_has_its_text(tmp_path):
-    page = read_html(written(tmp_path / "p.html", "<title>T</title><script>no()</script><p>Two words</p>"))
+    page = read_html(write_file(tmp_path / "p.html", "<title>T</title><script>no()</script><p>Two words</p>"))
     assert page.title == "T"
     assert page.text.split() == ["Two", "words"]
     assert page.lang == ""
@@ -79,7 +79,7 @@ def test_a_short_page_still_has_its_text(tmp_path):
     ],
 )
 def test_pages_in_any_encoding(tmp_path, data):
-    page = read_html(written(tmp_path / "p.html", data))
+    page = read_html(write_file(tmp_path / "p.html", data))
     assert page.title == "Été"
     assert "naïve café" in page.text
 
@@ -95,13 +95,13 @@ def test_pages_in_any_encoding(tmp_path, data):
     ],
 )
 def test_bad_pages(tmp_path, data, message):
-    path = written(tmp_path / "p.html", data)
+    path = write_file(tmp_path / "p.html", data)
     with pytest.raises(InputError, match=message) as caught:
         read_html(path)
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def pdf(*texts, title="A title"):
+def make_pdf(*texts, title="A title"):
     """A PDF made by hand: one page per text, in Helvetica."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(texts)))
     objects = [
@@ -117,18 +117,18 @@ def pdf(*texts, title="A title"):
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
     objects.append(f"<< /Title ({title}) >>")
-    out, places = b"%PDF-1.4\n", []
+    out, offsets = b"%PDF-1.4\n", []
     for number, body in enumerate(objects, 1):
-        places.append(len(out))
+        offsets.append(len(out))
         out += f"{number} 0 obj\n{body}\nendobj\n".encode()
-    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
     size = len(objects) + 1
     trailer = f"trailer << /Size {size} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
     return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
 def test_a_pdf(tmp_path):
-    path = written(tmp_path / "a.pdf", pdf("Rain falls", "", "on stone"))
+    path = write_file(tmp_path / "a.pdf", make_pdf("Rain falls", "", "on stone"))
     assert read_pdf(path, id="x") == Document("x", "Rain falls\n\n\f\n\n\fon stone", "", "A title", {}, {"pages": 3})
 
 
@@ -137,32 +137,32 @@ def test_a_pdf(tmp_path):
     [
         (b"%PDF-1.4 nonsense", "can't be read as PDF .*damaged or needs a password"),
         (b"", "can't be read as PDF"),
-        (pdf("Rain falls")[:200], "can't be read as PDF"),
-        (pdf("", ""), "no text in 2 pages, and no picture of one"),
+        (make_pdf("Rain falls")[:200], "can't be read as PDF"),
+        (make_pdf("", ""), "no text in 2 pages, and no picture of one"),
     ],
 )
 def test_bad_pdfs(tmp_path, data, message):
     with pytest.raises(InputError, match=message):
-        read_pdf(written(tmp_path / "a.pdf", data))
+        read_pdf(write_file(tmp_path / "a.pdf", data))
 
 
 def test_a_docx(tmp_path):
-    made = docx.Document()
-    made.add_heading("Rain", level=1)
-    paragraph = made.add_paragraph("Rain is ")
+    word_document = docx.Document()
+    word_document.add_heading("Rain", level=1)
+    paragraph = word_document.add_paragraph("Rain is ")
     paragraph.add_run("water").bold = True
-    table = made.add_table(rows=1, cols=2)
+    table = word_document.add_table(rows=1, cols=2)
     table.rows[0].cells[0].text, table.rows[0].cells[1].text = "mm", "12"
-    made.add_paragraph("The end.")
-    made.core_properties.language = "en-GB"
-    made.save(str(tmp_path / "rain.docx"))
-    found = read_docx(tmp_path / "rain.docx")
-    assert found == Document(
+    word_document.add_paragraph("The end.")
+    word_document.core_properties.language = "en-GB"
+    word_document.save(str(tmp_path / "rain.docx"))
+    document = read_docx(tmp_path / "rain.docx")
+    assert document == Document(
         "rain.docx", "Rain\nRain is water\nmm\t12\nThe end.", "en", "Rain", {"headings": "Rain", "strong": "water"}
     )
 
 
-def packed(parts):
+def pack_zip(parts):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in parts.items():
@@ -185,24 +185,24 @@ def test_what_a_docx_does_not_show_is_not_read(tmp_path):
     style = '<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
     styles = f"<w:styles {w}>{style}</w:styles>"
     parts = {"word/document.xml": f"<w:document {w}><w:body>{body}</w:body></w:document>".encode()}
-    found = read_docx(written(tmp_path / "a.docx", packed(parts | {"word/styles.xml": styles.encode()})))
-    assert found.text == "Regen\nEr fällt\toft.\nmm\t12"
-    assert (found.title, dict(found.fields)) == ("Regen", {"headings": "Regen", "strong": "fällt"})
+    document = read_docx(write_file(tmp_path / "a.docx", pack_zip(parts | {"word/styles.xml": styles.encode()})))
+    assert document.text == "Regen\nEr fällt\toft.\nmm\t12"
+    assert (document.title, dict(document.fields)) == ("Regen", {"headings": "Regen", "strong": "fällt"})
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (b"no zip", "can't be read as .docx .*damaged or of another format"),
-        (packed({"hello.txt": b"x"}), r"can't be read as .docx \("),
-        (packed({"word/document.xml": b" " * 50_000_000}), "no real document does, so it is refused"),
-        (packed({f"{n}": b"" for n in range(20_001)}), "no real document does"),
+        (pack_zip({"hello.txt": b"x"}), r"can't be read as .docx \("),
+        (pack_zip({"word/document.xml": b" " * 50_000_000}), "no real document does, so it is refused"),
+        (pack_zip({f"{n}": b"" for n in range(20_001)}), "no real document does"),
     ],
     ids=["no zip", "no document", "bomb", "many parts"],
 )
 def test_bad_docx(tmp_path, data, message):
     with pytest.raises(InputError, match=message):
-        read_docx(written(tmp_path / "a.docx", data))
+        read_docx(write_file(tmp_path / "a.docx", data))
 
 
 def test_an_empty_docx(tmp_path):
@@ -212,7 +212,7 @@ def test_an_empty_docx(tmp_path):
 
 
 def test_markdown(tmp_path):
-    path = written(
+    path = write_file(
         tmp_path / "a.md",
         '---\nlang: fr\ntags: x\n---\nRain\n====\n\nIt is **very** *wet*, says [a site](http://x.org "t").\n\n'
         "## Snow #\n\n- snake_case_name\n> quoted\n\n```python\ncode\n```\n",
@@ -224,7 +224,7 @@ def test_markdown(tmp_path):
         "Rain",
         {"headings": "Rain\nSnow", "strong": "very"},
     )
-    assert read_markdown(written(tmp_path / "b.md", '---\ntitle: "It\'s"\n---\n# Other\n')).title == "It's"
+    assert read_markdown(write_file(tmp_path / "b.md", '---\ntitle: "It\'s"\n---\n# Other\n')).title == "It's"
 
 
 @pytest.mark.parametrize(
@@ -245,24 +245,24 @@ def test_markdown(tmp_path):
     ],
 )
 def test_markdown_gives_what_a_reader_of_the_page_sees(tmp_path, source, text):
-    assert read_markdown(written(tmp_path / "a.md", source)).text == text
+    assert read_markdown(write_file(tmp_path / "a.md", source)).text == text
 
 
 def test_tables_of_contents_and_links_to_neighbours_are_no_text_of_a_page(tmp_path):
     contents = "<div class='toc'><p>Table of Contents</p><ul><li>1. Stairs</li></ul></div>"
     page = f"<body><div class='navheader'>Prev Next</div><h1>Light</h1>{contents}<p>{PARAGRAPH}</p></body>"
-    text = read_html(written(tmp_path / "a.html", f"<html>{page}</html>")).text
+    text = read_html(write_file(tmp_path / "a.html", f"<html>{page}</html>")).text
     assert "Contents" not in text
     assert "Next" not in text
     assert PARAGRAPH[:40] in text
 
 
 def test_plain_text(tmp_path):
-    assert read_plain(written(tmp_path / "a.txt", "Rain\r\n\r\nIt falls.")) == Document(
+    assert read_plain(write_file(tmp_path / "a.txt", "Rain\r\n\r\nIt falls.")) == Document(
         "a.txt", "Rain\n\nIt falls.", "", "Rain"
     )
-    assert read_plain(written(tmp_path / "b.txt", "It falls\nand falls.")).title == ""
+    assert read_plain(write_file(tmp_path / "b.txt", "It falls\nand falls.")).title == ""
     with pytest.warns(UserWarning, match=r"c.txt: read as cp1252"):
-        assert read_plain(written(tmp_path / "c.txt", b"caf\xe9")).text == "café"
+        assert read_plain(write_file(tmp_path / "c.txt", b"caf\xe9")).text == "café"
     with pytest.raises(InputError, match=r"d.txt: the file is empty"):
-        read_plain(written(tmp_path / "d.txt", b" \n"))
+        read_plain(write_file(tmp_path / "d.txt", b" \n"))

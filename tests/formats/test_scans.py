@@ -23,13 +23,14 @@ GERMAN = (
 )
 BREAD = "Der Bäcker knetet den Teig für das Brot und heizt den Ofen an.\nAm Morgen riecht die ganze Straße nach Kuchen."
 RUSSIAN = "Вулкан извергает горячую лаву и пепел.\nЖители покинули деревню у подножия горы."
-HAS = (
+INSTALLED_LANGUAGES = (
     subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True).stdout.split()
     if shutil.which("tesseract")
     else []
 )
 needs_tesseract = pytest.mark.skipif(
-    not {"deu", "eng", "rus", "osd"} <= set(HAS), reason="Tesseract with deu, eng and rus is not installed"
+    not {"deu", "eng", "rus", "osd"} <= set(INSTALLED_LANGUAGES),
+    reason="Tesseract with deu, eng and rus is not installed",
 )
 
 
@@ -69,8 +70,8 @@ def test_a_scan_is_found_at_its_page_and_said_to_be_one(tmp_path):
     pages = [print_page(BREAD), print_page(GERMAN)]
     pages[0].save(tmp_path / "letters.tif", save_all=True, append_images=pages[1:], compression="tiff_lzw")
     paragloss_("index", "letters.tif", "--into", "c", cwd=tmp_path)
-    shown = paragloss_("search", "--in", "c", "the train is late because of snow", cwd=tmp_path).stdout
-    assert "letters.tif, page 2, read from a scan (9" in shown
+    output = paragloss_("search", "--in", "c", "the train is late because of snow", cwd=tmp_path).stdout
+    assert "letters.tif, page 2, read from a scan (9" in output
     with Collection.open(tmp_path / "c") as collection:
         best = collection.search("train in the snow", lang="en").results[0]
     assert (best.meta["page"], best.meta["scanned"]) == (2, 2)
@@ -89,9 +90,9 @@ def test_of_a_folder_s_pictures_those_with_words_are_documents(tmp_path):
 
 @needs_tesseract
 def test_a_page_with_a_text_layer_is_not_read_again(tmp_path):
-    from test_pages import pdf
+    from test_pages import make_pdf
 
-    (tmp_path / "text.pdf").write_bytes(pdf("Rain falls"))
+    (tmp_path / "text.pdf").write_bytes(make_pdf("Rain falls"))
     (page,) = read_documents(tmp_path / "text.pdf")
     assert "scanned" not in page.meta
 
@@ -110,8 +111,8 @@ def test_index_tells_of_every_page_of_a_scan_while_it_reads(tmp_path, monkeypatc
     pages = [print_page(text, worse=False) for text in (GERMAN, BREAD, GERMAN)]
     pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:], resolution=200)
     monkeypatch.setattr(Progress, "EVERY", 0.0)
-    said = paragloss_("index", "book.pdf", "--into", "c", cwd=tmp_path).stderr.splitlines()
-    assert said[:3] == [
+    lines = paragloss_("index", "book.pdf", "--into", "c", cwd=tmp_path).stderr.splitlines()
+    assert lines[:3] == [
         f"paragloss: indexing: page {n} of 3 of book.pdf; documents so far: 0" for n in (1, 2, 3)
     ]  # fmt: skip
 

@@ -18,25 +18,25 @@ from paragloss.formats.text import (
 )
 
 
-def written(path, data):
+def write_file(path, data):
     path.write_bytes(data)
     return path
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_compression_is_told_by_the_bytes_not_the_name(tmp_path, pack):
-    path = written(tmp_path / "plain.txt", pack("één\r\n\ntwo".encode()))
+    path = write_file(tmp_path / "plain.txt", pack("één\r\n\ntwo".encode()))
     assert list(read_lines(path)) == [(1, "één"), (2, ""), (3, "two")]
     assert read_text(path) == "één\r\n\ntwo"
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path):
-    path = written(tmp_path / "a.txt", b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
+    path = write_file(tmp_path / "a.txt", b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
     assert list(read_lines(path)) == [(1, "one"), (2, "\ufefftwo")]
 
 
 def test_only_newline_ends_a_line(tmp_path):
-    path = written(tmp_path / "a.txt", "a\u2028b\x85c\x0cd\n".encode())
+    path = write_file(tmp_path / "a.txt", "a\u2028b\x85c\x0cd\n".encode())
     assert list(read_lines(path)) == [(1, "a\u2028b\x85c\x0cd")]
 
 
@@ -54,7 +54,7 @@ def test_only_newline_ends_a_line(tmp_path):
     ids=["empty", "blank", "a bad byte", "binary", "half of utf-16", "cut off", "bad checksum"],
 )
 def test_what_is_no_text_is_one_line_of_error(tmp_path, data, message):
-    path = written(tmp_path / "bad.txt", data)
+    path = write_file(tmp_path / "bad.txt", data)
     with pytest.raises(InputError, match=message) as caught:
         list(read_lines(path))
     assert str(path) in str(caught.value)
@@ -68,7 +68,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
 
 
 def test_a_line_over_the_limit_is_reported_and_the_next_one_still_read(tmp_path):
-    path = written(tmp_path / "long.txt", b"one\n" + b"x" * 5000 + b"\nthree\n")
+    path = write_file(tmp_path / "long.txt", b"one\n" + b"x" * 5000 + b"\nthree\n")
     with pytest.raises(InputError, match=r"long.txt:2: the line is longer than 100 bytes"):
         list(read_lines(path, limit=100))
     errors = []
@@ -77,7 +77,7 @@ def test_a_line_over_the_limit_is_reported_and_the_next_one_still_read(tmp_path)
 
 
 def test_a_line_of_exactly_the_limit_is_read(tmp_path):
-    path = written(tmp_path / "edge.txt", b"x" * 9 + b"\n" + b"y" * 10 + b"\nz")
+    path = write_file(tmp_path / "edge.txt", b"x" * 9 + b"\n" + b"y" * 10 + b"\nz")
     errors = []
     assert [line for _, line in read_lines(path, limit=10, on_error=errors.append)] == ["x" * 9, "z"]
     assert len(errors) == 1
@@ -103,7 +103,7 @@ def test_an_endless_line_does_not_fill_the_memory(tmp_path):
 
 
 def test_rows_give_errors_their_place(tmp_path):
-    path = written(tmp_path / "n.txt", b"1\n\nx\n3\n")
+    path = write_file(tmp_path / "n.txt", b"1\n\nx\n3\n")
 
     def parse(_, line):
         if not line.isdigit():
@@ -143,10 +143,10 @@ def test_output_to_a_missing_folder_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "lang"), [("en", "en"), ("pt-br", "pt"), ("zh_Hant", "zh"), ("yue", "zh"), ("sr-Latn-RS", "sr")]
+    ("code", "lang"), [("en", "en"), ("pt-br", "pt"), ("zh_Hant", "zh"), ("yue", "zh"), ("sr-Latn-RS", "sr")]
 )
-def test_languages_are_called_the_same_in_all_files(said, lang):
-    assert parse_language_code(said) == lang
+def test_languages_are_called_the_same_in_all_files(code, lang):
+    assert parse_language_code(code) == lang
 
 
 @pytest.mark.parametrize("lang", ["", "e", "english", "e1", "en us", "日本", "xx"])

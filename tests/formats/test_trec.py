@@ -138,8 +138,10 @@ def test_bad_documents_are_placed_at_their_start(file):
 
 
 def test_documents_may_share_a_line_and_one_never_closed_is_told(file):
-    one = "<DOC><DOCNO>{}</DOCNO>{}</DOC>"
-    path = file(one.format(1, "a") + one.format(2, "b") + "\n<DOC><DOCNO>lost</DOCNO>\n" + one.format(3, "c"))
+    element = "<DOC><DOCNO>{}</DOCNO>{}</DOC>"
+    path = file(
+        element.format(1, "a") + element.format(2, "b") + "\n<DOC><DOCNO>lost</DOCNO>\n" + element.format(3, "c")
+    )
     errors = []
     assert [(doc.id, doc.text) for doc in read_trec_documents(path, on_error=errors.append)] == [
         ("1", "a"),

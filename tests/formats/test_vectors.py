@@ -48,8 +48,8 @@ def test_any_words_and_floats_come_back(tmp_path_factory, words, data):
     for format in ("word2vec", "binary"):
         path = tmp_path_factory.getbasetemp() / "any.vec"
         write_vectors(path, words, matrix, format=format)
-        again, values = read_vectors(path)
-        assert again == words
+        words_read, values = read_vectors(path)
+        assert words_read == words
         np.testing.assert_array_equal(values, matrix)
 
 

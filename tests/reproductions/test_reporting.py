@@ -35,9 +35,9 @@ def test_results_are_written_with_a_line_for_each_row_and_read_back(tmp_path, mo
 
 
 def test_parts_that_were_not_measured_again_stay():
-    known = {"seeds": [0, 1], "machine": "a", "seconds": 7.0, "values": {"en-fr": {"x": {"RR": [0.4]}}}}
+    recorded = {"seeds": [0, 1], "machine": "a", "seconds": 7.0, "values": {"en-fr": {"x": {"RR": [0.4]}}}}
     measured = runner.Results("any", False, [0], "b", 3.0, {"en-hi": {"x": {"RR": [0.9]}}})
-    merged = reporting.merge_parts(known, measured)
+    merged = reporting.merge_parts(recorded, measured)
     assert merged["values"] == {"en-fr": {"x": {"RR": [0.4]}}, "en-hi": {"x": {"RR": [0.9]}}}
     assert (merged["machine"], merged["seeds"], merged["seconds"]) == ("a; b", [0, 1], 10.0)
 

@@ -52,8 +52,8 @@ def recipe(monkeypatch):
         return {"good": {"RR": [0.5, 1.0]}, "bad": {"RR": [0.0, 0.25 * seed]}}
 
     module = SimpleNamespace(__doc__="A recipe.", DATA=(), COLUMNS=("RR",), PARTS=("en-fr", "en-hi"), measure=measure)
-    for place in (runner, reporting):
-        monkeypatch.setattr(place, "load_recipe", lambda name: module)
+    for module_with_loader in (runner, reporting):
+        monkeypatch.setattr(module_with_loader, "load_recipe", lambda name: module)
     return state
 
 
@@ -70,13 +70,13 @@ def test_an_interrupted_run_continues_where_it_stopped(recipe, tmp_path):
 
 
 def test_parts_measured_at_the_same_time_give_the_values_of_one_after_the_other(tmp_path):
-    alone = runner.run_recipe("smooth-figure-2", tmp_path / "one")
-    together = runner.run_recipe("smooth-figure-2", tmp_path / "two", processes=2)
-    assert together.values == alone.values
+    sequential = runner.run_recipe("smooth-figure-2", tmp_path / "one")
+    parallel = runner.run_recipe("smooth-figure-2", tmp_path / "two", processes=2)
+    assert parallel.values == sequential.values
     assert len(list((tmp_path / "two" / "cells").glob("*.json"))) == 3
 
 
-def test_one_part_can_be_measured_alone(recipe, tmp_path):
+def test_one_part_can_be_measured_by_itself(recipe, tmp_path):
     runner.run_recipe("any", tmp_path, seeds=[0], parts=["en-hi"])
     assert recipe.cells == [("en-hi", 0)]
 
@@ -113,7 +113,5 @@ def test_missing_data_and_unknown_names_are_reported_in_a_line(tmp_path, monkeyp
 
 
 def test_a_clone_lists_all_recipes_with_one_command():
-    done = subprocess.run(
-        [sys.executable, "-m", "papers", "list"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert [line.split()[0] for line in done.stdout.splitlines()] == recipe_names()
+    run = subprocess.run([sys.executable, "-m", "papers", "list"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in run.stdout.splitlines()] == recipe_names()

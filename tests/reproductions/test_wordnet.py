@@ -10,22 +10,22 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.types import Query, Translator
 
 
-def synset(*words):
+def make_synset(*words):
     return f"03 n {len(words):02x} {' '.join(f'{w} 0' for w in words)} 000 | a gloss  \n"
 
 
 @pytest.fixture
-def small(tmp_path):
+def small_database(tmp_path):
     """car: (car, automobile), (car, railway_car); mouse: (mouse, Mus(ip)); glass: (glass, tumbler); glasses:
     (glasses, spectacles)."""
-    place, offsets, text = 0, [], ""
+    offset, offsets, text = 0, [], ""
     words = (("car", "automobile"), ("car", "railway_car"), ("mouse", "Mus(ip)"), ("glass", "tumbler"),
              ("glasses", "spectacles"))  # fmt: skip
-    for body in (synset(*some) for some in words):
-        line = f"{place:08d} {body}"
-        offsets.append(f"{place:08d}")
+    for body in (make_synset(*words_of_synset) for words_of_synset in words):
+        line = f"{offset:08d} {body}"
+        offsets.append(f"{offset:08d}")
         text += line
-        place += len(line)
+        offset += len(line)
     for part in ("noun", "verb", "adj", "adv"):
         (tmp_path / f"data.{part}").write_text(text if part == "noun" else "")
         (tmp_path / f"index.{part}").write_text("  1 a licence  \n")
@@ -38,14 +38,14 @@ def small(tmp_path):
     return tmp_path
 
 
-def test_the_most_frequent_sense_comes_first(small):
-    assert WordNet(small).synonyms("car") == ["automobile"]
-    assert WordNet(small, senses=2).synonyms("car") == ["automobile", "railway car"]
-    assert WordNet(small, senses=5, max_synonyms=1).synonyms("car") == ["automobile"]
+def test_the_most_frequent_sense_comes_first(small_database):
+    assert WordNet(small_database).synonyms("car") == ["automobile"]
+    assert WordNet(small_database, senses=2).synonyms("car") == ["automobile", "railway car"]
+    assert WordNet(small_database, senses=5, max_synonyms=1).synonyms("car") == ["automobile"]
 
 
-def test_inflected_words_are_found_by_rule_or_exception(small):
-    wordnet = WordNet(small)
+def test_inflected_words_are_found_by_rule_or_exception(small_database):
+    wordnet = WordNet(small_database)
     assert wordnet.synonyms("Cars") == ["automobile"]
     assert wordnet.synonyms("mice") == ["Mus"]
     assert wordnet.synonyms("zebra") == []
@@ -53,17 +53,17 @@ def test_inflected_words_are_found_by_rule_or_exception(small):
     assert wordnet.synonyms("glasses") == ["spectacles"]  # an entry of its own before its ending is taken off
 
 
-def test_a_query_is_its_words_and_their_synonyms(small):
-    wordnet = WordNet(small, senses=2, weight=0.4)
+def test_a_query_is_its_words_and_their_synonyms(small_database):
+    wordnet = WordNet(small_database, senses=2, weight=0.4)
     assert isinstance(wordnet, Translator)
     car, zebra = wordnet.translate(Query("q", "cars zebra", "en"), "en")
     assert [a[:2] for a in car.alternatives] == [("cars", 1.0), ("automobile", 0.2), ("railway car", 0.2)]
     assert [a[:2] for a in zebra.alternatives] == [("zebra", 1.0)]
 
 
-def test_it_speaks_english_only(small):
+def test_other_languages_than_English_are_refused(small_database):
     with pytest.raises(LanguageError, match="can't take en->de"):
-        WordNet(small).translate(Query("q", "car", "en"), "de")
+        WordNet(small_database).translate(Query("q", "car", "en"), "de")
 
 
 def test_a_folder_without_the_files_is_refused(tmp_path):
@@ -71,36 +71,38 @@ def test_a_folder_without_the_files_is_refused(tmp_path):
         WordNet(tmp_path)
 
 
-def test_it_is_looked_for_where_the_environment_says(small, monkeypatch):
+def test_the_database_is_searched_where_the_environment_says(small_database, monkeypatch):
     monkeypatch.setattr(wordnet, "_FOLDERS", ())
-    monkeypatch.setenv("WNSEARCHDIR", str(small))
-    assert WordNet().path == small
-    monkeypatch.setenv("WNSEARCHDIR", str(small / "nowhere"))
+    monkeypatch.setenv("WNSEARCHDIR", str(small_database))
+    assert WordNet().path == small_database
+    monkeypatch.setenv("WNSEARCHDIR", str(small_database / "nowhere"))
     with pytest.raises(InputError, match="no WordNet on this machine"):
         WordNet()
 
 
-def test_five_synonyms_of_the_first_sense_share_three_tenths_unless_told(small):
-    many = [f"big{i}" for i in range(8)]
-    line = synset("large", *many)
-    (small / "data.adj").write_text(f"{0:08d} {line}")
-    (small / "index.adj").write_text(f"large a 1 1 @ 1 1 {0:08d}  \n")
-    (found,) = WordNet(small).translate(Query("q", "larger", "en"), "en")
-    assert found.alternatives[0][:2] == ("larger", 1.0)
-    assert [(a.text, a.weight) for a in found.alternatives[1:]] == [(word, pytest.approx(0.06)) for word in many[:5]]
-    assert WordNet(small, max_synonyms=9).synonyms("largest") == many
+def test_five_synonyms_of_the_first_sense_share_three_tenths_by_default(small_database):
+    synonyms = [f"big{i}" for i in range(8)]
+    line = make_synset("large", *synonyms)
+    (small_database / "data.adj").write_text(f"{0:08d} {line}")
+    (small_database / "index.adj").write_text(f"large a 1 1 @ 1 1 {0:08d}  \n")
+    (clause,) = WordNet(small_database).translate(Query("q", "larger", "en"), "en")
+    assert clause.alternatives[0][:2] == ("larger", 1.0)
+    assert [(a.text, a.weight) for a in clause.alternatives[1:]] == [
+        (word, pytest.approx(0.06)) for word in synonyms[:5]
+    ]
+    assert WordNet(small_database, max_synonyms=9).synonyms("largest") == synonyms
 
 
-def test_an_ending_alone_is_no_word(small):
-    with (small / "index.noun").open("a") as out:
+def test_an_ending_alone_is_no_word(small_database):
+    with (small_database / "index.noun").open("a") as out:
         out.write(" \n".lstrip())
         out.write("y n 1 1 @ 1 1 00000000  \n")
-    assert WordNet(small).synonyms("ies") == [], "nothing is before it"
-    assert WordNet(small).synonyms("y") == ["car", "automobile"]
+    assert WordNet(small_database).synonyms("ies") == [], "nothing is before it"
+    assert WordNet(small_database).synonyms("y") == ["car", "automobile"]
 
 
 @pytest.mark.skipif(not Path("/usr/share/wordnet/index.noun").is_file(), reason="WordNet is not at /usr/share/wordnet")
-def test_the_real_one():
+def test_the_installed_database_works():
     wordnet = WordNet(senses=3)
     assert {"auto", "automobile"} <= set(wordnet.synonyms("cars"))
     assert "United States of America" in wordnet.synonyms("United States")

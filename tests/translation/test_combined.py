@@ -15,42 +15,42 @@ GENERAL = Dictionary.build(
 OWN = Dictionary.build([Entry("server", "Server"), Entry("web server", "Webserver")], "en", "de")
 
 
-def weights(text, *translators, **options):
-    found = CombinedTranslator(translators, **options).translate(Query("q", text, "en"), "de")
-    return {t.source: {a.text: round(a.weight, 6) for a in t.alternatives} for t in found}
+def translate_weights(text, *translators, **options):
+    clauses = CombinedTranslator(translators, **options).translate(Query("q", text, "en"), "de")
+    return {t.source: {a.text: round(a.weight, 6) for a in t.alternatives} for t in clauses}
 
 
-def test_what_two_agree_on_weighs_more():
+def test_alternatives_of_two_translators_weigh_more():
     assert isinstance(CombinedTranslator([GENERAL]), Translator)
-    assert weights("server", GENERAL, OWN) == {"server": {"Server": 0.75, "Diener": 0.25}}
-    assert weights("server", GENERAL, OWN, weights=[1, 3]) == {"server": {"Server": 0.875, "Diener": 0.125}}
+    assert translate_weights("server", GENERAL, OWN) == {"server": {"Server": 0.75, "Diener": 0.25}}
+    assert translate_weights("server", GENERAL, OWN, weights=[1, 3]) == {"server": {"Server": 0.875, "Diener": 0.125}}
 
 
 def test_a_word_that_only_one_knows_is_taken_from_that_one():
-    assert weights("red", GENERAL, OWN) == {"red": {"rot": 1.0}}
+    assert translate_weights("red", GENERAL, OWN) == {"red": {"rot": 1.0}}
 
 
 def test_a_word_that_none_knows_stays():
-    assert weights("Xanten", GENERAL, OWN) == {"Xanten": {"Xanten": 1.0}}
+    assert translate_weights("Xanten", GENERAL, OWN) == {"Xanten": {"Xanten": 1.0}}
 
 
 def test_a_phrase_stands_for_its_words_in_the_order_of_the_query():
-    assert list(weights("red web server", GENERAL, OWN)) == ["red", "web server"]
-    assert weights("red web server", GENERAL, OWN)["web server"] == {"Webserver": 1.0}
+    assert list(translate_weights("red web server", GENERAL, OWN)) == ["red", "web server"]
+    assert translate_weights("red web server", GENERAL, OWN)["web server"] == {"Webserver": 1.0}
 
 
 def test_a_compound_stands_beside_its_words():
     own = Dictionary.build([Entry("late", "spät")], "en", "de")
-    found = weights("layer order", default.open(), own)
-    assert list(found) == ["layer", "layer order", "order"]
-    assert "Schichtreihenfolge" in found["layer order"]
+    weights_by_source = translate_weights("layer order", default.open(), own)
+    assert list(weights_by_source) == ["layer", "layer order", "order"]
+    assert "Schichtreihenfolge" in weights_by_source["layer order"]
 
 
-def test_a_translator_of_other_languages_has_no_say():
+def test_a_translator_of_other_languages_is_ignored():
     other = Dictionary.build([Entry("server", "serveur")], "en", "fr")
-    assert weights("server", GENERAL, other) == {"server": {"Diener": 0.5, "Server": 0.5}}
+    assert translate_weights("server", GENERAL, other) == {"server": {"Diener": 0.5, "Server": 0.5}}
     with pytest.raises(LanguageError, match="no dictionary for en->de; this one is en->fr"):
-        weights("server", other)
+        translate_weights("server", other)
 
 
 def test_a_weight_for_each():
@@ -66,23 +66,23 @@ def test_a_translator_is_asked_which_languages_it_knows():
     assert list_known_targets(CombinedTranslator([GENERAL, FRENCH]), "en", ["fr", "de", "sv"]) == ["fr", "de"]
 
 
-def test_many_languages_at_once_are_what_each_is_alone():
-    both = CombinedTranslator([GENERAL, FRENCH, OWN])
+def test_many_languages_at_once_equal_each_by_itself():
+    combined = CombinedTranslator([GENERAL, FRENCH, OWN])
     query = Query("q", "web server", "en")
-    many = translate_many(both, query, ["fr", "de"])
-    assert many == {lang: both.translate(query, lang) for lang in ("fr", "de")}
-    assert [a.text for clause in many["fr"] for a in clause.alternatives] == ["web", "serveur"]
+    by_language = translate_many(combined, query, ["fr", "de"])
+    assert by_language == {lang: combined.translate(query, lang) for lang in ("fr", "de")}
+    assert [a.text for clause in by_language["fr"] for a in clause.alternatives] == ["web", "serveur"]
     assert translate_many(GENERAL, query, ["de"]) == {"de": GENERAL.translate(query, "de")}
     with pytest.raises(LanguageError, match=r"no dictionary for en->sv; this one is en->de; .*en->fr"):
-        translate_many(both, query, ["de", "sv"])
+        translate_many(combined, query, ["de", "sv"])
 
 
-def test_only_the_best_are_kept_with_what_they_weigh():
-    assert weights("server", GENERAL, OWN, most=1) == {"server": {"Server": 0.75}}
+def test_only_the_best_alternatives_are_kept_with_their_weights():
+    assert translate_weights("server", GENERAL, OWN, most=1) == {"server": {"Server": 0.75}}
 
 
-def test_a_translator_that_counts_nothing_says_nothing():
-    assert weights("web server", GENERAL, OWN, weights=[1, 0]) == weights("web server", GENERAL)
+def test_a_translator_of_weight_zero_is_ignored():
+    assert translate_weights("web server", GENERAL, OWN, weights=[1, 0]) == translate_weights("web server", GENERAL)
     with pytest.raises(InputError, match="weight above 0"):
         CombinedTranslator([OWN], weights=[0.0])
 
@@ -96,4 +96,6 @@ def test_each_translator_s_alternatives_share_its_weight_whatever_they_sum_to():
             return [Translation("server", (Alternative("Server", 0.3), Alternative("Ober", 0.1)))]
 
     # 1/2 of (1/2, 1/2) and 1/2 of (3/4, 1/4)
-    assert weights("server", GENERAL, Halves()) == {"server": {"Server": 0.625, "Diener": 0.25, "Ober": 0.125}}
+    assert translate_weights("server", GENERAL, Halves()) == {
+        "server": {"Server": 0.625, "Diener": 0.25, "Ober": 0.125}
+    }

@@ -13,7 +13,7 @@ from paragloss.types import Alternative, Query, Translation
 TEXTS = ["Ufer Fluss Wasser", "Fluss Ufer Boot", "Bank Geld Konto", "Bank Geld", "Fluss Boot", "Wasser Konto"]
 
 
-def test_em_by_hand():
+def test_mutual_expectation_equals_the_one_worked_out_by_hand():
     # Six windows. Ufer 2, Fluss 3, together 2: (2 - 2 * 3 / 6) / (2 + 3) = 1/5.
     # Bank 2, Fluss 3, together 0: (0 - 1) / 5 < 0, so 0. Bank 2, Geld 2, together 2: (2 - 4/6) / 4 = 1/3.
     counted = Cooccurrence.build(TEXTS, "de", window=20)
@@ -52,7 +52,7 @@ def test_a_phrase_occurs_where_all_its_words_do_and_an_unknown_word_nowhere():
     assert Cooccurrence.build(["Ufer"], "de").em(["Xylophon", "Ufer"], ["Ufer"]).tolist() == [[0], [0]]
 
 
-class Fixed:
+class ListTranslator:
     """Translates by a list written into the test."""
 
     def __init__(self, **words):
@@ -67,37 +67,40 @@ class Fixed:
         ]  # fmt: skip
 
 
-def chosen(text, **words):
-    translator = DisambiguatingTranslator(Fixed(**words), Cooccurrence.build(TEXTS, "de"))
-    found = translator.translate(Query("q", text, "en"), "de")
-    return [[a.text for a in t.alternatives] for t in found]
+def choose_alternatives(text, **words):
+    translator = DisambiguatingTranslator(ListTranslator(**words), Cooccurrence.build(TEXTS, "de"))
+    clauses = translator.translate(Query("q", text, "en"), "de")
+    return [[a.text for a in t.alternatives] for t in clauses]
 
 
 def test_the_neighbour_decides():
     words = {"bank": ["Bank", "Ufer"], "river": ["Fluss"], "money": ["Geld"], "odd": ["Foo", "Bar"]}
-    assert chosen("river bank", **words) == [["Fluss"], ["Ufer"]]
-    assert chosen("bank money", **words) == [["Bank"], ["Geld"]]
-    assert chosen("bank odd", **words) == [["Bank", "Ufer"], ["Foo", "Bar"]]  # nothing goes together: all stay
-    assert chosen("bank", **words) == [["Bank", "Ufer"]]
+    assert choose_alternatives("river bank", **words) == [["Fluss"], ["Ufer"]]
+    assert choose_alternatives("bank money", **words) == [["Bank"], ["Geld"]]
+    assert choose_alternatives("bank odd", **words) == [
+        ["Bank", "Ufer"],
+        ["Foo", "Bar"],
+    ]  # nothing goes together: all stay
+    assert choose_alternatives("bank", **words) == [["Bank", "Ufer"]]
 
 
 def test_only_the_next_word_on_either_side_decides():
     words = {"bank": ["Ufer", "Bank"], "river": ["Fluss"], "money": ["Geld", "Moos"], "odd": ["Foo", "Bar"]}
-    assert chosen("river bank odd", **words) == [["Fluss"], ["Ufer"], ["Foo", "Bar"]]
-    assert chosen("odd bank money", **words) == [["Foo", "Bar"], ["Bank"], ["Geld"]]
-    assert chosen("odd odd bank money", **words) == [["Foo", "Bar"], ["Foo", "Bar"], ["Bank"], ["Geld"]]
+    assert choose_alternatives("river bank odd", **words) == [["Fluss"], ["Ufer"], ["Foo", "Bar"]]
+    assert choose_alternatives("odd bank money", **words) == [["Foo", "Bar"], ["Bank"], ["Geld"]]
+    assert choose_alternatives("odd odd bank money", **words) == [["Foo", "Bar"], ["Foo", "Bar"], ["Bank"], ["Geld"]]
 
 
 def test_a_chosen_translation_has_the_whole_weight():
     translator = DisambiguatingTranslator(
-        Fixed(bank=["Bank", "Ufer"], river=["Fluss"]), Cooccurrence.build(TEXTS, "de")
+        ListTranslator(bank=["Bank", "Ufer"], river=["Fluss"]), Cooccurrence.build(TEXTS, "de")
     )
-    found = translator.translate(Query("q", "river bank", "en"), "de")
-    assert [t.alternatives[0].weight for t in found] == [1.0, 1.0]
+    clauses = translator.translate(Query("q", "river bank", "en"), "de")
+    assert [t.alternatives[0].weight for t in clauses] == [1.0, 1.0]
 
 
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=5), st.integers(0, 10_000))
-def test_the_path_is_the_best_of_all(sizes, seed):
+def test_the_best_path_is_the_best_of_all_paths(sizes, seed):
     rng = np.random.default_rng(seed)
     links = [rng.integers(0, 5, pair).astype(float) for pair in itertools.pairwise(sizes)]
 

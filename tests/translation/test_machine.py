@@ -11,42 +11,42 @@ from paragloss.translation.machine import MachineTranslator, TranslationCache, s
 from paragloss.types import Alternative, Document, Query, Translator
 
 
-class Upper:
+class UppercaseEngine:
     """Shouts, and counts what it is asked."""
 
     def __init__(self, name="upper", fail_after=10**9):
-        self.name, self.asked, self.fail_after = name, [], fail_after
+        self.name, self.texts_seen, self.fail_after = name, [], fail_after
 
     def knows(self, source, target):
         return True
 
     def translate_texts(self, texts, source, target):
-        if len(self.asked) + len(texts) > self.fail_after:
+        if len(self.texts_seen) + len(texts) > self.fail_after:
             raise RuntimeError("the power went out")
-        self.asked += texts
+        self.texts_seen += texts
         return [text.upper() for text in texts]
 
 
 def test_every_word_of_the_answer_is_a_clause():
-    found = MachineTranslator(Upper()).translate(Query("q", "the red house", "en"), "de")
-    assert [t.alternatives for t in found] == [(Alternative(word, 1.0),) for word in ("THE", "RED", "HOUSE")]
-    assert {t.source for t in found} == {"the red house"}
-    assert isinstance(MachineTranslator(Upper()), Translator)
+    clauses = MachineTranslator(UppercaseEngine()).translate(Query("q", "the red house", "en"), "de")
+    assert [t.alternatives for t in clauses] == [(Alternative(word, 1.0),) for word in ("THE", "RED", "HOUSE")]
+    assert {t.source for t in clauses} == {"the red house"}
+    assert isinstance(MachineTranslator(UppercaseEngine()), Translator)
 
 
 def test_stop_words_of_the_target_are_left_out():
-    found = MachineTranslator(Upper()).translate(Query("q", "das the haus", "de"), "en")
-    assert [t.alternatives[0].text for t in found] == ["DAS", "HAUS"]
+    clauses = MachineTranslator(UppercaseEngine()).translate(Query("q", "das the haus", "de"), "en")
+    assert [t.alternatives[0].text for t in clauses] == ["DAS", "HAUS"]
 
 
 def test_a_blank_query_is_not_sent():
-    engine = Upper()
+    engine = UppercaseEngine()
     assert MachineTranslator(engine).translate(Query("q", "  ", "en"), "de") == []
-    assert engine.asked == []
+    assert engine.texts_seen == []
 
 
-def test_an_engine_says_no_to_languages_it_does_not_know_whatever_is_asked():
-    class Deaf:
+def test_unknown_languages_are_refused_even_for_an_empty_query():
+    class RefusingEngine:
         name = "deaf"
 
         def knows(self, source, target):
@@ -57,7 +57,7 @@ def test_an_engine_says_no_to_languages_it_does_not_know_whatever_is_asked():
 
     for text in ("", "house"):
         with pytest.raises(LanguageError, match="no en->de"):
-            MachineTranslator(Deaf()).translate(Query("q", text, "en"), "de")
+            MachineTranslator(RefusingEngine()).translate(Query("q", text, "en"), "de")
 
 
 DOCUMENTS = [
@@ -68,7 +68,7 @@ DOCUMENTS = [
 
 
 def test_documents_are_translated_in_order_with_all_their_parts():
-    first, second, third = translate_documents(DOCUMENTS, Upper(), "de")
+    first, second, third = translate_documents(DOCUMENTS, UppercaseEngine(), "de")
     assert first == Document(
         "1", "ONE. TWO", "de", "TITLE", {"notes": "A NOTE"}, {"year": 2026, "translated_from": "en"}
     )  # fmt: skip
@@ -77,49 +77,49 @@ def test_documents_are_translated_in_order_with_all_their_parts():
 
 
 @pytest.mark.parametrize("batch", [1, 2, 100])
-def test_the_batch_changes_nothing(batch):
-    assert list(translate_documents(DOCUMENTS, Upper(), "de", batch=batch)) == list(
-        translate_documents(DOCUMENTS, Upper(), "de")
+def test_the_batch_size_changes_nothing(batch):
+    assert list(translate_documents(DOCUMENTS, UppercaseEngine(), "de", batch=batch)) == list(
+        translate_documents(DOCUMENTS, UppercaseEngine(), "de")
     )
 
 
-def test_what_was_translated_is_remembered(tmp_path):
-    engine = Upper()
+def test_translations_are_cached(tmp_path):
+    engine = UppercaseEngine()
     for _ in range(2):
         with TranslationCache(tmp_path / "memory.db", engine) as memory:
             assert memory.translate_texts(["a", "b", "a"], "en", "de") == ["A", "B", "A"]
-    assert engine.asked == ["a", "b"]
+    assert engine.texts_seen == ["a", "b"]
 
 
-def test_another_engine_or_language_is_another_translation(tmp_path):
-    first, second = Upper("one"), Upper("two")
+def test_the_cache_distinguishes_engines_and_languages(tmp_path):
+    first, second = UppercaseEngine("one"), UppercaseEngine("two")
     for engine, target in ((first, "de"), (first, "fr"), (second, "de")):
         with TranslationCache(tmp_path / "memory.db", engine) as memory:
             memory.translate_texts(["a"], "en", target)
-    assert (first.asked, second.asked) == (["a", "a"], ["a"])
+    assert (first.texts_seen, second.texts_seen) == (["a", "a"], ["a"])
 
 
-def test_a_run_that_broke_goes_on_where_it_stopped(tmp_path):
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path):
     documents = [Document(str(i), f"text {i}", "en") for i in range(10)]
-    with TranslationCache(tmp_path / "memory.db", Upper(fail_after=6)) as memory, pytest.raises(RuntimeError):
+    with TranslationCache(tmp_path / "memory.db", UppercaseEngine(fail_after=6)) as memory, pytest.raises(RuntimeError):
         list(translate_documents(documents, memory, "de", batch=2))
-    engine = Upper()
+    engine = UppercaseEngine()
     with TranslationCache(tmp_path / "memory.db", engine) as memory:
-        made = list(translate_documents(documents, memory, "de", batch=2))
-    assert [d.text for d in made] == [f"TEXT {i}" for i in range(10)]
-    assert engine.asked == [f"text {i}" for i in range(6, 10)]
+        translated = list(translate_documents(documents, memory, "de", batch=2))
+    assert [d.text for d in translated] == [f"TEXT {i}" for i in range(10)]
+    assert engine.texts_seen == [f"text {i}" for i in range(6, 10)]
 
 
-def test_the_memory_is_a_plain_database(tmp_path):
-    with TranslationCache(tmp_path / "memory.db", Upper()) as memory:
+def test_the_cache_is_a_plain_database(tmp_path):
+    with TranslationCache(tmp_path / "memory.db", UppercaseEngine()) as memory:
         memory.translate_texts(["a"], "en", "de")
     rows = sqlite3.connect(tmp_path / "memory.db").execute("SELECT text FROM translations").fetchall()
     assert rows == [("A",)]
 
 
-def test_a_memory_makes_its_folder_and_is_closed_behind_its_user(tmp_path):
+def test_the_cache_creates_its_folder_and_is_closed_after_use(tmp_path):
     for _ in range(2):
-        with TranslationCache(tmp_path / "new" / "folder" / "memory.db", Upper("shout")) as memory:
+        with TranslationCache(tmp_path / "new" / "folder" / "memory.db", UppercaseEngine("shout")) as memory:
             assert memory.name == "shout"
             assert memory.translate_texts(["a"], "en", "de") == ["A"]
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):

@@ -14,43 +14,45 @@ FRENCH = Dictionary.build([Entry("bank", "rive")], "en", "fr")
 PAIRS = UserGlossary([Pair("en", "red", "de", "links")])
 
 
-def given(translator, text="bank"):
+def collect_origins(translator, text="bank"):
     """Of every source term and alternative who gave it, with how much weight."""
-    found = {}
+    origins = {}
     for clause in translator.translate(Query("q", text, "en"), "de"):
         for name, share, alternatives in clause.origins:
             for alternative in alternatives:
-                by = found.setdefault((clause.source, alternative.text), {})
-                by[name] = pytest.approx(share * alternative.weight + getattr(by.get(name), "expected", 0.0))
-    return found
+                weights_by_name = origins.setdefault((clause.source, alternative.text), {})
+                weights_by_name[name] = pytest.approx(
+                    share * alternative.weight + getattr(weights_by_name.get(name), "expected", 0.0)
+                )
+    return origins
 
 
-def test_one_translator_gave_it_all_and_need_not_say_so():
-    assert given(GENERAL) == {}
+def test_a_single_translator_needs_no_origins():
+    assert collect_origins(GENERAL) == {}
     only = CombinedTranslator([GENERAL], names=["box"])
-    assert given(only) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25}}
+    assert collect_origins(only) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25}}
 
 
-def test_of_several_each_has_its_share_times_what_it_counts():
-    both = CombinedTranslator(
+def test_each_translator_has_its_share_times_its_weight():
+    combined = CombinedTranslator(
         [GENERAL, FRENCH, OWN], weights=[1, 7, 2], names=["box", "french", "mine"]
     )  # French has no say
-    assert given(both) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25, "mine": 2.0}}
+    assert collect_origins(combined) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25, "mine": 2.0}}
 
 
-def test_those_within_one_that_is_mixed_keep_their_names():
+def test_translators_inside_a_combined_one_keep_their_names():
     inner = CombinedTranslator([GENERAL, OWN], weights=[1, 3], names=["box", "mine"])
     outer = CombinedTranslator([inner, OWN], weights=[8, 1], names=["both", "again"])
-    assert given(outer)[("bank", "Ufer")] == {"box": 2.0, "mine": 24.0, "again": 1.0}
+    assert collect_origins(outer)[("bank", "Ufer")] == {"box": 2.0, "mine": 24.0, "again": 1.0}
 
 
-def test_who_has_no_name_goes_by_its_kind_and_two_of_one_kind_add_up():
-    assert given(CombinedTranslator([GENERAL, OWN]))[("bank", "Ufer")] == {"dictionary": 1.25}
+def test_unnamed_translators_are_named_by_kind_and_added_up():
+    assert collect_origins(CombinedTranslator([GENERAL, OWN]))[("bank", "Ufer")] == {"dictionary": 1.25}
 
 
-def test_the_glossary_is_named_and_the_rest_is_whose_it_was():
+def test_the_glossary_is_an_origin_of_its_own():
     corrected = CombinedTranslator([CorrectedTranslator(GENERAL, PAIRS)], names=["box"])
-    assert given(corrected, "red bank") == {
+    assert collect_origins(corrected, "red bank") == {
         ("bank", "Bank"): {"box": 0.75},
         ("bank", "Ufer"): {"box": 0.25},
         ("red", "links"): {"glossary": 1.0},

@@ -19,7 +19,7 @@ PAIRS = [
 ]
 
 
-class Fixed:
+class FixedTranslator:
     def knows(self, source, target):
         return True
 
@@ -30,20 +30,23 @@ class Fixed:
         ]  # fmt: skip
 
 
-def chosen(text, *, one, **settings):
-    translator = ReweightedTranslator(Fixed(), parallel.fit(PAIRS, **settings), best_only=one)
+def choose_weights(text, *, choose_one, **settings):
+    translator = ReweightedTranslator(FixedTranslator(), parallel.fit(PAIRS, **settings), best_only=choose_one)
     return {t.source: dict(a[:2] for a in t.alternatives) for t in translator.translate(Query("q", text, "en"), "de")}
 
 
-def test_the_best_texts_other_sides_decide():
-    assert chosen("river bank", one=True, texts=2)["bank"] == {"Ufer": 1.0}
-    assert chosen("money bank", one=True, texts=1)["bank"] == {"Bank": 1.0}
+def test_translations_are_chosen_by_the_other_sides_of_the_best_texts():
+    assert choose_weights("river bank", choose_one=True, texts=2)["bank"] == {"Ufer": 1.0}
+    assert choose_weights("money bank", choose_one=True, texts=1)["bank"] == {"Bank": 1.0}
 
 
-def test_a_word_that_they_don_t_speak_of_keeps_all_its_translations():
-    assert chosen("river odd", one=True, texts=2)["odd"] == {"Foo": 0.5, "Bar": 0.5}
-    assert chosen("nothing odd", one=True)["odd"] == {"Foo": 0.5, "Bar": 0.5}
-    assert chosen("money bank", one=True, texts=1, terms=1)["bank"] == {"Bank": 0.75, "Ufer": 0.25}  # Geld is heavier
+def test_a_word_that_the_texts_lack_keeps_all_its_translations():
+    assert choose_weights("river odd", choose_one=True, texts=2)["odd"] == {"Foo": 0.5, "Bar": 0.5}
+    assert choose_weights("nothing odd", choose_one=True)["odd"] == {"Foo": 0.5, "Bar": 0.5}
+    assert choose_weights("money bank", choose_one=True, texts=1, terms=1)["bank"] == {
+        "Bank": 0.75,
+        "Ufer": 0.25,
+    }  # Geld is heavier
 
 
 def test_weights_by_hand():
@@ -52,7 +55,7 @@ def test_weights_by_hand():
     weights = parallel.fit(PAIRS).weights(Query("q", "bank", "en"), "de")
     assert weights["bank"] == pytest.approx(bank)
     assert weights["ufer"] == pytest.approx(ufer)
-    shares = chosen("bank", one=False)["bank"]
+    shares = choose_weights("bank", choose_one=False)["bank"]
     assert shares["Bank"] == pytest.approx(0.75 * bank / (0.75 * bank + 0.25 * ufer))
     assert sum(shares.values()) == pytest.approx(1)
 
@@ -64,27 +67,27 @@ def test_the_likeliest_translation_comes_first():
     assert [a.text for a in only.alternatives] == ["Ufer", "Bank"]
 
 
-def test_texts_are_looked_at_in_the_order_of_bm25():
+def test_texts_are_used_in_the_order_of_bm25():
     # Okapi with k1 = 1.2 and b = 0.75, each term's idf over the five texts, lengths against their mean of 3.
     english = ["river", "river stone sand moss", "river river sand", "boat", "river boat moss sand stone wind"]
     german = ["eins", "zwei", "drei", "vier", "fünf"]
     concepts = [Concept(d, {"en": e, "de": d}) for e, d in zip(english, german, strict=True)]
 
-    def score(text, asked):
+    def score(text, terms):
         words, total = text.split(), 0.0
-        for term in asked:
+        for term in terms:
             tf, df = words.count(term), sum(term in other.split() for other in english)
             idf = math.log(1 + (5 - df + 0.5) / (df + 0.5))
             total += idf * tf / (tf + 1.2 * (0.25 + 0.75 * len(words) / 3))
         return total
 
-    for asked in (["river"], ["river", "boat"], ["boat", "sand"]):
-        right = sorted((-score(e, asked), i) for i, e in enumerate(english) if score(e, asked))
-        found = []
-        for texts in range(1, len(right) + 1):
-            known = parallel.fit(concepts, texts=texts).weights(Query("q", " ".join(asked), "en"), "de")
-            found += [i for i, d in enumerate(german) if parallel_term(d) in known and i not in found]
-        assert found == [i for _, i in right]
+    for query_terms in (["river"], ["river", "boat"], ["boat", "sand"]):
+        expected = sorted((-score(e, query_terms), i) for i, e in enumerate(english) if score(e, query_terms))
+        order = []
+        for texts in range(1, len(expected) + 1):
+            weights = parallel.fit(concepts, texts=texts).weights(Query("q", " ".join(query_terms), "en"), "de")
+            order += [i for i, d in enumerate(german) if parallel_term(d) in weights and i not in order]
+        assert order == [i for _, i in expected]
 
 
 def parallel_term(word):
@@ -92,37 +95,37 @@ def parallel_term(word):
     return term
 
 
-def test_texts_without_the_other_language_are_passed_over():
+def test_texts_without_the_other_language_are_skipped():
     # Without the fifth, which is the best for "river" and has no German, Ufer would not be found.
     concepts = [*PAIRS[:4], Concept("5", {"en": "river river river", "fr": "fleuve"})]
-    made = parallel.fit(concepts, texts=1)
-    assert "ufer" in made.weights(Query("q", "river", "en"), "de")
-    assert made.weights(Query("q", "river", "en"), "fr") == {"fleuv": pytest.approx(math.log(4 / 3))}
+    model = parallel.fit(concepts, texts=1)
+    assert "ufer" in model.weights(Query("q", "river", "en"), "de")
+    assert model.weights(Query("q", "river", "en"), "fr") == {"fleuv": pytest.approx(math.log(4 / 3))}
 
 
 def test_a_phrase_weighs_what_its_lightest_word_does():
-    made = parallel.fit(PAIRS, texts=1)
+    model = parallel.fit(PAIRS, texts=1)
     clause = Translation("x", (Alternative("Bank Xylophon", 0.5), Alternative("Geld Bank", 0.5)))
-    (only,) = made.choose(Query("q", "money", "en"), [clause], "de")
+    (only,) = model.choose(Query("q", "money", "en"), [clause], "de")
     assert [a.text for a in only.alternatives] == ["Geld Bank"]
 
 
 def test_titles_are_read_too():
-    made = parallel.fit([Concept("1", {"en": "a", "de": "b"}, {"en": "river", "de": "Fluss"}), *PAIRS[2:4]])
-    assert "fluss" in made.weights(Query("q", "river", "en"), "de")
+    model = parallel.fit([Concept("1", {"en": "a", "de": "b"}, {"en": "river", "de": "Fluss"}), *PAIRS[2:4]])
+    assert "fluss" in model.weights(Query("q", "river", "en"), "de")
 
 
 def test_saved_and_loaded_it_chooses_the_same(tmp_path):
-    made = parallel.fit(PAIRS, texts=2, terms=7)
-    made.save(tmp_path / "pairs")
-    again = Parallel.load(tmp_path / "pairs")
-    assert (again.texts, again.terms, again.langs, again.meta) == (2, 7, ("de", "en"), made.meta)
+    model = parallel.fit(PAIRS, texts=2, terms=7)
+    model.save(tmp_path / "pairs")
+    loaded = Parallel.load(tmp_path / "pairs")
+    assert (loaded.texts, loaded.terms, loaded.langs, loaded.meta) == (2, 7, ("de", "en"), model.meta)
     query = Query("q", "river bank", "en")
-    assert again.weights(query, "de") == made.weights(query, "de")
-    assert made.meta == {"texts": {"de": 4, "en": 4}}
+    assert loaded.weights(query, "de") == model.weights(query, "de")
+    assert model.meta == {"texts": {"de": 4, "en": 4}}
 
 
-def test_what_can_t_be_chosen_by_is_said():
+def test_texts_in_a_single_or_unknown_language_are_errors():
     with pytest.raises(InputError, match="no text is in two languages"):
         parallel.fit(PAIRS[4:])
     with pytest.raises(LanguageError, match=r"no parallel texts in 'fr'; there are some in de, en"):

@@ -44,8 +44,8 @@ def test_the_default_model_translates_into_a_language_through_its_relative(lang,
 
 def test_a_relative_that_does_not_know_a_word_does_not_count():
     unknown = Translation("x", (Alternative("x", 1.0),))
-    known = Translation("x", (Alternative("agua", 1.0),))
-    (clause,) = merge_clauses({"pt": [unknown], "es": [known]}, "gl")
+    translated = Translation("x", (Alternative("agua", 1.0),))
+    (clause,) = merge_clauses({"pt": [unknown], "es": [translated]}, "gl")
     assert clause.alternatives == (Alternative("agua", 1.0),)
 
 
@@ -55,7 +55,7 @@ def test_a_language_without_relatives_is_refused():
         default.open().translate(Query("", "water", "en"), "lg")
 
 
-def test_the_support_of_a_language_is_said_in_words():
+def test_the_support_of_a_language_is_described_in_words():
     langs = default.open().langs
     kinds = [describe_support(lang, langs, has_encoder=True).partition(":")[0] for lang in ("de", "af", "ka", "lg")]
     assert kinds == ["full", "related", "encoder only", "names only"]
@@ -63,7 +63,7 @@ def test_the_support_of_a_language_is_said_in_words():
     assert describe_support("ka", langs, has_encoder=False).startswith("names only")
 
 
-def test_info_says_how_each_language_of_a_collection_is_supported(tmp_path):
+def test_info_lists_the_support_of_each_language(tmp_path):
     with Collection.create(str(tmp_path / "collection")) as collection:
         collection.index([Document("a", "Die skool is groot.", "af"), Document("b", "Die Schule ist groß.", "de")])
         support = collection.info()["support"]

@@ -6,22 +6,22 @@ from paragloss.translation import sounds
 from paragloss.translation.sounds import classify_consonants, list_consonant_variants, list_pronunciations
 
 
-def test_every_consonant_may_become_others_and_what_is_not_told_stays():
+def test_consonants_have_variants_and_unlisted_ones_stay():
     channel = {"B": {"B": 0.75, "P": 0.25}, "R": {"R": 0.5, "L": 0.5}}
     assert list_consonant_variants("BRN", channel) == [("BRN", 0.375), ("BLN", 0.375), ("PRN", 0.125), ("PLN", 0.125)]
     assert list_consonant_variants("BRN", {}) == [("BRN", 1.0)]
 
 
-def test_ways_that_lead_to_the_same_sound_add_up():
+def test_variants_with_the_same_sound_are_added_up():
     assert list_consonant_variants("BPRN", {"B": {"B": 0.5, "": 0.5}, "P": {"P": 0.5, "BP": 0.5}})[0] == ("BPRN", 0.5)
 
 
-def test_what_is_hardly_ever_said_is_left_out():
+def test_rare_variants_are_left_out():
     assert list_consonant_variants("BRN", {"B": {"B": 1.0, "P": 0.02}}) == [("BRN", 1.0), ("PRN", 0.02)]
     assert list_consonant_variants("BRN", {"B": {"B": 1.0, "P": 0.019}}) == [("BRN", 1.0)]
 
 
-def test_eight_ways_are_kept_unless_told_otherwise():
+def test_eight_variants_are_kept_by_default():
     three = dict.fromkeys("BPV", 1 / 3)
     assert len(list_consonant_variants("BBRN", {"B": three})) == 8
     assert list_consonant_variants("BRN", {"B": {"B": 0.5, "P": 0.3, "V": 0.2}}, limit=2) == [

@@ -15,34 +15,34 @@ from paragloss.translation.subword_terms import (
 from paragloss.types import Alternative, Query, Translation
 
 
-def sounding(terms, lang):
-    return [one for one in list_subword_terms(terms, lang) if one[0] == SOUND_PREFIX]
+def list_sounds(terms, lang):
+    return [term for term in list_subword_terms(terms, lang) if term[0] == SOUND_PREFIX]
 
 
-def test_an_unknown_compound_holds_its_known_parts():
+def test_an_unknown_compound_has_its_known_parts():
     assert list_subword_terms(["wasserzug"], "de") == ["≈WSRZG", "wass", "zug"]
 
 
 @pytest.mark.parametrize(
-    ("lang", "word", "holds"),
+    ("lang", "word", "part"),
     [("ko", "2008년", "2008"), ("zh", "巴基斯坦政府", "政府"), ("fi", "vesipuistossani", "vesipuisto")],
 )
-def test_words_that_were_not_cut_far_enough_hold_what_they_hold(lang, word, holds):
-    assert holds in list_subword_terms([word], lang)
+def test_a_long_token_has_the_known_words_in_it(lang, word, part):
+    assert part in list_subword_terms([word], lang)
 
 
-def test_a_known_word_holds_nothing_but_the_sound_of_a_name():
+def test_a_known_word_has_no_subword_terms_but_the_sound_of_a_name():
     assert list_subword_terms(["wass"], "de") == []
     assert list_subword_terms(["москв"], "ru") == ["≈MSKV"]
 
 
-def test_a_language_that_the_model_does_not_speak_holds_nothing():
+def test_a_language_without_a_model_has_no_subword_terms():
     assert list_subword_terms(["ქართული"], "ka") == []
 
 
-def test_a_name_in_pieces_is_heard_as_one():
+def test_a_name_split_into_pieces_has_one_sound():
     assert {term for term, _ in sounds.list_pronunciations("Provenzano", "en", "zh")} & {
-        one[1:] for one in sounding(["普罗文", "扎", "诺"], "zh")
+        sound[1:] for sound in list_sounds(["普罗文", "扎", "诺"], "zh")
     }
 
 
@@ -50,14 +50,14 @@ def test_a_name_in_pieces_is_heard_as_one():
     ("lang", "written"),
     [("ru", "овечкин"), ("ar", "اوفتشكين"), ("hi", "ओवेच्किन"), ("el", "οβετσκιν"), ("ja", "オベチキン")],
 )
-def test_a_name_nobody_knows_is_heard_in_other_scripts(lang, written):
+def test_an_unknown_name_matches_other_scripts_by_sound(lang, written):
     (clause,) = add_sound_alternatives([Translation("Ovechkin", (Alternative("Ovechkin", 1.0),))], "en", lang)
-    asked = {term for alternative in clause.alternatives for term in alternative.terms}
-    assert asked & set(sounding([written], lang))
+    query_terms = {term for alternative in clause.alternatives for term in alternative.terms}
+    assert query_terms & set(list_sounds([written], lang))
     assert sum(alternative.weight for alternative in clause.alternatives) == pytest.approx(1.0)
 
 
-def test_only_names_are_heard():
+def test_only_names_have_sounds():
     model = default.open()
     common, name = model.translate(Query("", "water Paris", "en"), "ru")
     assert add_sound_alternatives([common], "en", "ru") == [common]
@@ -68,42 +68,44 @@ def test_only_names_are_heard():
 
 def test_too_few_consonants_are_no_name():
     assert sounds.list_pronunciations("Ma", "en", "ru") == ()
-    ways = sounds.list_pronunciations("Merkel", "en", "ru")
-    assert ways[0][0] == "MRKL"
-    assert sum(share for _, share in ways) == pytest.approx(1.0)
+    pronunciations = sounds.list_pronunciations("Merkel", "en", "ru")
+    assert pronunciations[0][0] == "MRKL"
+    assert sum(share for _, share in pronunciations) == pytest.approx(1.0)
 
 
-def share(source, target, word, *alternatives):
+def sum_sound_weight(source, target, word, *alternatives):
     """What its sound has of a word's clause."""
     clause = Translation(word, tuple(Alternative(text, weight) for text, weight in alternatives))
-    (found,) = add_sound_alternatives([clause], source, target)
-    assert sum(a.weight for a in found.alternatives) == pytest.approx(
-        sum(w for _, w in alternatives) if found == clause else 1
+    (with_sounds,) = add_sound_alternatives([clause], source, target)
+    assert sum(a.weight for a in with_sounds.alternatives) == pytest.approx(
+        sum(w for _, w in alternatives) if with_sounds == clause else 1
     )
-    return pytest.approx(sum(a.weight for a in found.alternatives if a.text[0] == SOUND_PREFIX))
+    return pytest.approx(sum(a.weight for a in with_sounds.alternatives if a.text[0] == SOUND_PREFIX))
 
 
-def test_a_sound_has_half_of_an_unknown_word_a_fifth_of_a_name_and_half_of_that_in_one_script():
-    assert share("en", "ru", "Ovechkin", ("Ovechkin", 1.0)) == 0.5
-    assert share("en", "de", "Ovechkin", ("Ovechkin", 1.0)) == 0.25
-    assert share("en", "ru", "Merkel", ("Меркель", 0.5), ("Merkel", 0.5)) == 0.2
-    assert share("en", "de", "Merkel", ("Merkl", 1.0)) == 0.1
-    assert share("en", "ru", "window", ("окно", 1.0)) == 0
-    assert share("en", "ru", "Angela Merkel", ("Angela Merkel", 1.0)) == 0  # a phrase has no sound of its own
+def test_the_weight_of_a_sound_depends_on_how_well_the_word_is_known_and_on_scripts():
+    assert sum_sound_weight("en", "ru", "Ovechkin", ("Ovechkin", 1.0)) == 0.5
+    assert sum_sound_weight("en", "de", "Ovechkin", ("Ovechkin", 1.0)) == 0.25
+    assert sum_sound_weight("en", "ru", "Merkel", ("Меркель", 0.5), ("Merkel", 0.5)) == 0.2
+    assert sum_sound_weight("en", "de", "Merkel", ("Merkl", 1.0)) == 0.1
+    assert sum_sound_weight("en", "ru", "window", ("окно", 1.0)) == 0
+    assert (
+        sum_sound_weight("en", "ru", "Angela Merkel", ("Angela Merkel", 1.0)) == 0
+    )  # a phrase has no sound of its own
 
 
 def test_the_rest_keeps_its_proportions_and_all_sum_to_one():
-    (found,) = add_sound_alternatives(
+    (clause,) = add_sound_alternatives(
         [Translation("Merkel", (Alternative("a", 0.3), Alternative("b", 0.1)))], "en", "ru"
     )
-    assert [a.weight for a in found.alternatives[:2]] == pytest.approx([0.8 * 0.75, 0.8 * 0.25])
-    assert sum(a.weight for a in found.alternatives) == pytest.approx(1)
+    assert [a.weight for a in clause.alternatives[:2]] == pytest.approx([0.8 * 0.75, 0.8 * 0.25])
+    assert sum(a.weight for a in clause.alternatives) == pytest.approx(1)
 
 
 def test_names_in_pieces_have_two_to_four_neighbours_and_three_characters_or_more():
     # pu, luo, wen, zha, nuo: P, L, N, J, N
-    whole = ["≈PLN", "≈PLNJ", "≈LNJ", "≈LNJN", "≈NJN"]
-    assert sounds_of_split_names(["普", "罗", "文", "扎", "诺"], "zh") == whole
+    expected = ["≈PLN", "≈PLNJ", "≈LNJ", "≈LNJN", "≈NJN"]
+    assert sounds_of_split_names(["普", "罗", "文", "扎", "诺"], "zh") == expected
     assert sounds_of_split_names(["普罗", "文", "扎诺"], "zh") == ["≈PLN", "≈PLNJN", "≈NJN"]
     assert sounds_of_split_names(["普", "罗", "x", "文", "扎"], "zh") == []  # too few on either side
     assert sounds_of_split_names(["普罗文扎诺"], "zh") == []  # in one piece it is a word like others
@@ -114,23 +116,23 @@ def test_names_in_pieces_have_two_to_four_neighbours_and_three_characters_or_mor
 
 
 def test_only_what_may_be_a_name_has_a_sound():
-    assert sounding(["fenst", "1989", "aeiou"], "de") == []  # known, a number, no consonants
-    assert sounding(["xantpol"], "de") == ["≈KSNTPL"]
-    assert sounding(["london", "window"], "en") == ["≈LNDN"]  # English names are written large
+    assert list_sounds(["fenst", "1989", "aeiou"], "de") == []  # known, a number, no consonants
+    assert list_sounds(["xantpol"], "de") == ["≈KSNTPL"]
+    assert list_sounds(["london", "window"], "en") == ["≈LNDN"]  # English names are written large
 
 
-def test_a_name_is_heard_as_it_is_written_too():
+def test_a_name_also_has_the_sound_of_its_written_form():
     """The stemmer takes the first letter of Battuta for a preposition."""
     (span,) = analyzer("ar").spans("بطوطة")
-    assert sounding([span.term], "ar") == []
+    assert list_sounds([span.term], "ar") == []
     assert list_subword_terms([span.term], "ar", ["بطوطة"]) == ["≈BTT"]
     assert has_spoken_spellings("ar")
     assert not has_spoken_spellings("de")  # where letters are Latin, names mostly stay as they are
 
 
-def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():
+def test_a_known_word_has_no_sound_whatever_its_form():
     (span,) = analyzer("ru").spans("книгами")
-    assert not [one for one in list_subword_terms([span.term], "ru", ["книгами"]) if one[0] == SOUND_PREFIX]
+    assert not [term for term in list_subword_terms([span.term], "ru", ["книгами"]) if term[0] == SOUND_PREFIX]
 
 
 @pytest.mark.parametrize(
@@ -143,15 +145,17 @@ def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():
         ("ru", "Меркель в Москве с книгами"),
     ],
 )
-def test_what_is_wanted_of_what_words_hold_is_all_that_they_hold(lang, text):
-    cut = analyzer(lang).tokenize(text)
-    held = {
-        (one, place)
-        for place, (w, t) in enumerate(zip(cut.spell_words(), cut.terms, strict=True))
-        for one in list_subword_terms([t], lang, [w] if has_spoken_spellings(lang) else ())
+def test_finding_subword_matches_equals_listing_all_subword_terms(lang, text):
+    tokenized = analyzer(lang).tokenize(text)
+    subwords = {
+        (subword, position)
+        for position, (w, t) in enumerate(zip(tokenized.spell_words(), tokenized.terms, strict=True))
+        for subword in list_subword_terms([t], lang, [w] if has_spoken_spellings(lang) else ())
     }
-    assert held
-    assert set(find_subword_matches(cut, lang, {one for one, _ in held})) == held
-    one = min(held)
-    assert set(find_subword_matches(cut, lang, {one[0]})) == {other for other in held if other[0] == one[0]}
-    assert not set(find_subword_matches(cut, lang, {"nobody"}))
+    assert subwords
+    assert set(find_subword_matches(tokenized, lang, {subword for subword, _ in subwords})) == subwords
+    subword = min(subwords)
+    assert set(find_subword_matches(tokenized, lang, {subword[0]})) == {
+        candidate for candidate in subwords if candidate[0] == subword[0]
+    }
+    assert not set(find_subword_matches(tokenized, lang, {"nobody"}))

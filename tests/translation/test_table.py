@@ -17,7 +17,7 @@ from paragloss.translation.word_alignment import TermBags, align_terms, find_can
 from paragloss.types import Alternative, Concept, Query, Translator
 
 
-def texts(*sentences, width):
+def make_bags_of_ids(*sentences, width):
     """Sentences of term ids as bags, every word at the same place: order says nothing."""
     start = np.cumsum([0] + [len(s) for s in sentences])
     flat = np.array([i for s in sentences for i in s], np.int32)
@@ -28,11 +28,11 @@ def texts(*sentences, width):
 # das Haus / the house, das Buch / the book, ein Buch / a book
 DAS, HAUS, BUCH, EIN = range(4)
 THE, HOUSE, BOOK, A = range(4)
-GERMAN = texts([DAS, HAUS], [DAS, BUCH], [EIN, BUCH], width=4)
-ENGLISH = texts([THE, HOUSE], [THE, BOOK], [A, BOOK], width=4)
+GERMAN = make_bags_of_ids([DAS, HAUS], [DAS, BUCH], [EIN, BUCH], width=4)
+ENGLISH = make_bags_of_ids([THE, HOUSE], [THE, BOOK], [A, BOOK], width=4)
 
 
-def test_what_is_likely_becomes_likelier_and_chance_falls_away(tmp_path):
+def test_sharpening_raises_likely_alternatives_and_drops_chance(tmp_path):
     words = {
         "en": word_table.TermSpellings(["cat"], ["cat"]),
         "fr": word_table.TermSpellings(list("abc"), ["chat", "félin", "lait"]),
@@ -62,8 +62,8 @@ def test_model_1_against_loops_over_the_definition():
     pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2]), ([3, 2], [3, 2])]
     t = {}
     for s in range(4):
-        seen = {f for e, g in pairs if s in e for f in g}
-        t.update({(s, f): 1 / len(seen) for f in seen})
+        targets = {f for e, g in pairs if s in e for f in g}
+        t.update({(s, f): 1 / len(targets) for f in targets})
     for _ in range(6):
         count = dict.fromkeys(t, 0.0)
         for e, f in pairs:
@@ -85,11 +85,11 @@ def test_enough_iterations_find_the_dictionary():
 
 def test_the_diagonal_decides_where_counts_cannot():
     # One sentence pair tells nothing of who translates whom; the order of words does.
-    places = np.array([0.25, 0.75], np.float32)
-    one = TermBags(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), places, 2)
-    flat = align_terms(one, one, diagonal=0).probability.toarray()
+    positions = np.array([0.25, 0.75], np.float32)
+    bags = TermBags(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), positions, 2)
+    flat = align_terms(bags, bags, diagonal=0).probability.toarray()
     np.testing.assert_allclose(flat, 0.5, atol=1e-6)
-    ordered = align_terms(one, one, diagonal=4).probability.toarray()
+    ordered = align_terms(bags, bags, diagonal=4).probability.toarray()
     assert ordered[0, 0] > 0.9
     assert ordered[1, 1] > 0.9
 
@@ -115,8 +115,8 @@ def test_the_likelihood_never_falls_and_rows_are_distributions(left, right, diag
 
 def test_candidates_are_those_that_go_together_beyond_chance():
     # Term 0 is in all texts with target 0, but target 1 comes exactly where term 1 does.
-    source = texts([0, 1], [0, 1], [0], [0], width=2)
-    target = texts([0, 1], [0, 1], [0, 2], [0, 3], width=4)
+    source = make_bags_of_ids([0, 1], [0, 1], [0], [0], width=2)
+    target = make_bags_of_ids([0, 1], [0, 1], [0, 2], [0, 3], width=4)
     pairs = find_candidate_pairs(source, target, 1)
     assert (1, 1) in set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
 
@@ -134,19 +134,19 @@ def test_association_is_dunnings_ratio():
 
 def test_a_document_is_its_distinct_words_and_a_sentence_its_words_in_order():
     long = [1, 2] * MAX_SENTENCE_TERMS
-    made = make_bags(np.array([0, 3, 3 + len(long)]), np.array([5, 4, 5, *long], np.int32), 6, 300)
-    assert made.term.tolist() == [5, 4, 5, 1, 2]
-    np.testing.assert_allclose(made.position[:3], [1 / 6, 1 / 2, 5 / 6], rtol=1e-6)
+    bags = make_bags(np.array([0, 3, 3 + len(long)]), np.array([5, 4, 5, *long], np.int32), 6, 300)
+    assert bags.term.tolist() == [5, 4, 5, 1, 2]
+    np.testing.assert_allclose(bags.position[:3], [1 / 6, 1 / 2, 5 / 6], rtol=1e-6)
     np.testing.assert_allclose(
-        made.weight, [1, 1, 1, 1 + math.log(MAX_SENTENCE_TERMS), 1 + math.log(MAX_SENTENCE_TERMS)], rtol=1e-6
+        bags.weight, [1, 1, 1, 1 + math.log(MAX_SENTENCE_TERMS), 1 + math.log(MAX_SENTENCE_TERMS)], rtol=1e-6
     )
 
 
 def test_a_long_document_keeps_its_rarest_words():
     first, second = list(range(80)), [*range(70)]
     start = np.cumsum([0, len(first), len(second)])
-    made = make_bags(start, np.array(first + second, np.int32), 80, 10)
-    assert set(made.term[:10].tolist()) == set(range(70, 80))  # in one document only
+    bags = make_bags(start, np.array(first + second, np.int32), 80, 10)
+    assert set(bags.term[:10].tolist()) == set(range(70, 80))  # in one document only
 
 
 HOUSES = [
@@ -165,18 +165,18 @@ def learned():
     return table.fit(ALIGNED)
 
 
-def best(translations):
+def list_best(translations):
     return [(t.source, t.alternatives[0].text) for t in translations]
 
 
 def test_both_directions_are_learned_and_words_are_as_written(learned):
     assert isinstance(learned, Translator)
     assert learned.pairs == [("en", "fr"), ("fr", "en")]
-    there = dict(best(learned.translate(Query("q", "red volcano houses", "en"), "fr")))
-    stems = {word: analyzer("fr").terms(text) for word, text in there.items()}
+    english_to_french = dict(list_best(learned.translate(Query("q", "red volcano houses", "en"), "fr")))
+    stems = {word: analyzer("fr").terms(text) for word, text in english_to_french.items()}
     assert stems == {word: analyzer("fr").terms(text) for word, text in
                      {"red": "rouge", "volcano": "volcan", "houses": "maison"}.items()}  # fmt: skip
-    assert analyzer("en").terms(best(learned.translate(Query("q", "maisons", "fr"), "en"))[0][1]) == analyzer(
+    assert analyzer("en").terms(list_best(learned.translate(Query("q", "maisons", "fr"), "en"))[0][1]) == analyzer(
         "en"
     ).terms("house")
 
@@ -195,12 +195,12 @@ def test_every_alternative_analyses_back_to_the_term_it_stands_for(learned):
             assert " ".join(analyzer(lang).terms(surface)) == term
 
 
-def test_an_unknown_word_stays_as_it_is(learned):
+def test_an_unknown_word_stays_untranslated(learned):
     (only,) = learned.translate(Query("q", "Xylophonist", "en"), "fr")
     assert only.alternatives == (Alternative("Xylophonist", 1.0),)
 
 
-def test_it_says_what_it_has_seen(learned):
+def test_a_table_knows_its_terms_and_languages(learned):
     assert learned.has_term("hous", "en")
     assert not learned.has_term("hous", "fr")
     assert not learned.has_term("hous", "de")
@@ -212,9 +212,9 @@ def test_an_empty_query_has_no_translations(learned):
     assert learned.translate(Query("q", "", "en"), "fr") == []
 
 
-def test_titles_teach_too():
+def test_titles_are_learned_from():
     aligned = [Concept("1", {"en": "x", "fr": "y"}, {"en": "harbour", "fr": "port"})]
-    assert best(table.fit(aligned).translate(Query("q", "harbours", "en"), "fr")) == [("harbours", "port")]
+    assert list_best(table.fit(aligned).translate(Query("q", "harbours", "en"), "fr")) == [("harbours", "port")]
 
 
 def test_a_phrase_is_learned_as_one_term():
@@ -223,32 +223,32 @@ def test_a_phrase_is_learned_as_one_term():
     lines += [(f"filler{i % 40}", f"mot{i % 40}") for i in range(1000)]  # so that hot and dog are rare words
     aligned = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(lines)]
     query = Query("q", "big hot dog", "en")
-    assert dict(best(table.fit(aligned).translate(query, "fr"))) == {"big": "gros", "hot dog": "saucisse"}
-    alone = best(table.fit(aligned, phrases=False).translate(query, "fr"))
-    assert [source for source, _ in alone] == ["big", "hot", "dog"]
-    assert best(table.fit(aligned).translate(Query("q", "dog", "en"), "fr")) == [("dog", "chien")]
+    assert dict(list_best(table.fit(aligned).translate(query, "fr"))) == {"big": "gros", "hot dog": "saucisse"}
+    without_phrases = list_best(table.fit(aligned, phrases=False).translate(query, "fr"))
+    assert [source for source, _ in without_phrases] == ["big", "hot", "dog"]
+    assert list_best(table.fit(aligned).translate(Query("q", "dog", "en"), "fr")) == [("dog", "chien")]
 
 
-def test_only_the_pair_asked_for():
+def test_only_the_requested_directions_are_learned():
     assert table.fit(ALIGNED, source="en").pairs == [("en", "fr")]
-    three = [Concept("1", {"en": "house", "fr": "maison", "de": "Haus"})]
-    assert table.fit(three, target="en").pairs == [("de", "en"), ("fr", "en")]
-    assert len(table.fit(three).pairs) == 6
+    trilingual = [Concept("1", {"en": "house", "fr": "maison", "de": "Haus"})]
+    assert table.fit(trilingual, target="en").pairs == [("de", "en"), ("fr", "en")]
+    assert len(table.fit(trilingual).pairs) == 6
 
 
 def test_learning_twice_gives_the_same_and_order_of_texts_does_not_matter():
     query = Query("q", "red house volcano", "en")
     first = table.fit(ALIGNED).translate(query, "fr")
     assert table.fit(ALIGNED).translate(query, "fr") == first
-    assert best(table.fit(ALIGNED[::-1]).translate(query, "fr")) == best(first)
+    assert list_best(table.fit(ALIGNED[::-1]).translate(query, "fr")) == list_best(first)
 
 
 def test_saved_and_loaded_it_translates_the_same(learned, tmp_path):
     learned.save(tmp_path / "t")
-    again = word_table.Table.load(tmp_path / "t")
+    loaded = word_table.Table.load(tmp_path / "t")
     query = Query("q", "the red house", "en")
-    assert again.translate(query, "fr") == learned.translate(query, "fr")
-    assert again.pairs == learned.pairs
+    assert loaded.translate(query, "fr") == learned.translate(query, "fr")
+    assert loaded.pairs == learned.pairs
 
 
 def test_errors_say_what_there_is(learned):
@@ -260,23 +260,23 @@ def test_errors_say_what_there_is(learned):
         table.fit([Concept("1", {"en": "house"}), Concept("2", {"fr": "maison"})])
 
 
-def test_learning_goes_on_from_a_saved_table(tmp_path):
+def test_learning_continues_from_a_saved_table(tmp_path):
     first = [Concept(str(i), {"en": f"dog word{i}", "fr": f"chien mot{i}"}) for i in range(5)]
     table.fit(first).save(tmp_path / "first")
-    more = [Concept(str(i), {"en": f"cat thing{i}", "fr": f"chat chose{i}"}) for i in range(5)]
-    alone, on = table.fit(more), table.fit(more, start=str(tmp_path / "first"))
-    assert alone.alternatives("dog", "en", "fr") == ()
-    assert on.alternatives("dog", "en", "fr")[0].text == "chien"  # what only the start knows stays
-    assert on.alternatives("cat", "en", "fr")[0].text == "chat"  # what is new is learned
+    new_texts = [Concept(str(i), {"en": f"cat thing{i}", "fr": f"chat chose{i}"}) for i in range(5)]
+    fresh, continued = table.fit(new_texts), table.fit(new_texts, start=str(tmp_path / "first"))
+    assert fresh.alternatives("dog", "en", "fr") == ()
+    assert continued.alternatives("dog", "en", "fr")[0].text == "chien"  # what only the start knows stays
+    assert continued.alternatives("cat", "en", "fr")[0].text == "chat"  # what is new is learned
 
 
 def test_the_start_decides_where_the_texts_leave_it_open(tmp_path):
     table.fit([Concept(str(i), {"en": "dog", "fr": "chien"}) for i in range(3)]).save(tmp_path / "start")
     # Always together: from these alone nobody can tell which is the dog.
     open_ = [Concept(str(i), {"en": "dog cat", "fr": "chat chien"}) for i in range(4)]
-    on = table.fit(open_, start=str(tmp_path / "start"), diagonal=0.0, phrases=False)
-    assert on.alternatives("dog", "en", "fr")[0].text == "chien"
-    assert on.alternatives("cat", "en", "fr")[0].text == "chat"
+    continued = table.fit(open_, start=str(tmp_path / "start"), diagonal=0.0, phrases=False)
+    assert continued.alternatives("dog", "en", "fr")[0].text == "chien"
+    assert continued.alternatives("cat", "en", "fr")[0].text == "chat"
 
 
 def test_pruning_by_hand():
@@ -288,16 +288,16 @@ def test_pruning_by_hand():
     assert word_table.prune(weights, min_probability=0.3, most=9).indices.tolist() == [1, 2, 2]  # 0.3 is enough
 
 
-def test_a_row_of_nothing_stays_nothing():
+def test_an_empty_row_stays_empty_when_pruned():
     nothing = sp.csr_matrix((np.zeros(2), ([0, 1], [0, 1])), shape=(2, 2))
     assert word_table.prune(nothing, min_probability=0.0, most=5).toarray().tolist() == [[0, 0], [0, 0]]
 
 
-def test_a_table_of_ones_own_texts_is_sharpened_unless_asked_not_to():
-    told = [("bank", "banque")] * 3 + [("bank", "rive"), ("water", "eau")]
-    some = [Concept(str(i), {"en": one, "fr": other}) for i, (one, other) in enumerate(told)]
-    sharp, plain = table.fit(some), table.fit(some, sharpness=1)
-    for made, power in ((sharp, 2), (plain, 1)):
-        likely, less = (alternative.weight for alternative in made.alternatives("bank", "en", "fr"))
+def test_probabilities_are_sharpened_by_default():
+    pairs = [("bank", "banque")] * 3 + [("bank", "rive"), ("water", "eau")]
+    concepts = [Concept(str(i), {"en": english, "fr": french}) for i, (english, french) in enumerate(pairs)]
+    sharp, plain = table.fit(concepts), table.fit(concepts, sharpness=1)
+    for learned_table, power in ((sharp, 2), (plain, 1)):
+        likely, unlikely = (alternative.weight for alternative in learned_table.alternatives("bank", "en", "fr"))
         unsharpened = [alternative.weight for alternative in plain.alternatives("bank", "en", "fr")]
-        assert likely / less == pytest.approx((unsharpened[0] / unsharpened[1]) ** power, rel=1e-3)
+        assert likely / unlikely == pytest.approx((unsharpened[0] / unsharpened[1]) ** power, rel=1e-3)

@@ -31,7 +31,7 @@ def test_out_of_latin_the_longest_rule_comes_first():
     assert from_latin("Athens", "Grek") == "Αθενσ"
 
 
-def test_a_word_goes_where_its_language_is_written():
+def test_a_word_is_written_in_the_script_of_the_language():
     assert carry("Ivanov", "ru") == "Иванов"
     assert carry("Иванов", "en") == "Ivanov"
     assert carry("Иванов", "el") == "Ιβανοβ"
