@@ -31,7 +31,7 @@ def build_index(tmp_path):
     def build_index(documents, **options):
         store = EmbeddedStore.create(tmp_path / f"c{len(opened)}", dense={}, sparse=["terms"])
         opened.append(store)
-        index = TermIndex.build_index(store, analyze=options.pop("analyze", unstemmed_analyzer), **options)
+        index = TermIndex.build(store, analyze=options.pop("analyze", unstemmed_analyzer), **options)
         for start in range(0, len(documents), 100):
             index.add(documents[start : start + 100])
         index.refresh()
@@ -133,7 +133,7 @@ def test_zero_vectors_are_not_stored(tmp_path):
     documents = [Document(name, "word", "en") for name in ("some", "zeros", "none")]
     with EmbeddedStore.create(tmp_path / "c", dense={"model": 2}, sparse=["terms"]) as store:
         rows = [np.ones(2, np.float32), np.zeros(2, np.float32), None]
-        TermIndex.build_index(store, analyze=unstemmed_analyzer).add(documents, {"model": rows})
+        TermIndex.build(store, analyze=unstemmed_analyzer).add(documents, {"model": rows})
         records = store.get(["some", "zeros", "none"], vectors=["model"])
         assert [list(record.dense) for record in records] == [["model"], [], []]
 
@@ -292,7 +292,7 @@ def test_real_descriptions_against_bm25s(build_index):
 def test_a_proportional_score_is_a_share_of_the_best_possible(tmp_path):
     documents = [Document("a", "red bread " * 200, "en"), Document("b", "red wine", "en"), Document("c", "fog", "en")]
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build_index(store, fields=["text"])
+        index = TermIndex.build(store, fields=["text"])
         index.add(documents)
         plain = Lexical(store, index.statistics).search([Query("q", "red bread", "en")], 3)[0]
         share = Lexical(store, index.statistics, proportional=True).search([Query("q", "red bread", "en")], 3)[0]
