@@ -149,6 +149,10 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT) -> Score
     :param measures: names such as nDCG@10, AP, RR, P(rel=2)@5 or P_mr@1
     :return: measure -> query id -> score
     :raises InputError: if a measure is unknown, or no query of the run has a relevant document
+
+    >>> from paragloss import Hit
+    >>> evaluate({"q": [Hit("a", 2.0), Hit("b", 1.0)]}, {"q": {"b": 1}}, ["RR"])
+    {'RR': {'q': 0.5}}
     """
     parsed = {name: _parse_measure(name) for name in measures}
     judged = {query: grades for query, grades in qrels.items() if any(grade > 0 for grade in grades.values())}
@@ -167,11 +171,19 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT) -> Score
 
 
 def mean(scores: Scores) -> dict[str, float]:
-    """Average each measure over its queries."""
+    """Average each measure over its queries.
+
+    :param scores: measure -> query id -> score, as `evaluate` returns them
+    :return: measure -> mean
+
+    >>> mean({"RR": {"q1": 1.0, "q2": 0.5}})
+    {'RR': 0.75}
+    """
     return {name: sum(values.values()) / len(values) for name, values in scores.items()}
 
 
 def _parse_measure(name: str) -> _Measure:
+    """Return the function of a measure with its cut-off and options."""
     match = _NAME.fullmatch(_expand_spelling(name))
     if match is None or match["measure"] not in _MEASURES:
         raise InputError(

@@ -37,7 +37,16 @@ _SENSE_NUMBER = re.compile(r"^\d+\.\s*")
 
 
 class Entry(NamedTuple):
-    """A translation of a word or phrase."""
+    """An entry of a dictionary: a translation of a word or phrase.
+
+    :param source: the word or phrase.
+    :param target: its translation.
+    :param pos: its part of speech, or "".
+    :param weight: how likely the translation is, relative to others of the same word.
+
+    >>> Entry("bee", "Biene").weight
+    1.0
+    """
 
     source: str
     target: str

@@ -42,14 +42,23 @@ class Sense(NamedTuple):
 
 
 class Dictionary:
-    """A Translator for one pair of languages.
+    """A dictionary of one pair of languages, which translates queries.
 
     :param senses: translations by headword; a headword is a tuple of lower-case words.
+    :param source: the language of the headwords.
+    :param target: the language of the translations.
     :param choose: "every" translation (their weights sum to one), the "best" one (the first of equals), or one at
         "random", always the same for the same query and `seed`.
     :param stem: look up a word that is no headword by its stem (Oard 1998), which finds more and errs more.
     :param carry: writes a word without an entry in the script of the target language; without it the word stays.
     :param most: the number of translations that are kept of a word.
+    :param seed: selects other translations at "random".
+    :raises InputError: for another value of `choose`.
+
+    >>> from paragloss import Entry, Query
+    >>> dictionary = Dictionary.build([Entry("bee", "Biene"), Entry("honey bee", "Honigbiene")], "en", "de")
+    >>> [translation.alternatives[0].text for translation in dictionary.translate(Query("", "honey bee", "en"), "de")]
+    ['Honigbiene']
     """
 
     #: Its weight relative to the default model. A dictionary knows rare words but not how likely a sense is: with the
@@ -89,7 +98,11 @@ class Dictionary:
     ) -> Dictionary:
         """Make a dictionary of entries; the weights of equal entries are added up.
 
-        Headwords are tokenized and lower-cased as queries are. `settings` are those of a Dictionary.
+        :param entries: an `Entry` for each translation; headwords are tokenized and lower-cased as queries are.
+        :param source: the language of the headwords.
+        :param target: the language of the translations.
+        :param settings: further arguments of a Dictionary.
+        :return: the dictionary.
         """
         tokenize = analyzer(source, stem=False, stop=False).terms
         weights_by_headword: dict[tuple[str, ...], dict[str, float]] = {}
@@ -113,15 +126,31 @@ class Dictionary:
         return (self.source,)
 
     def knows(self, source: str, target: str) -> bool:
-        """Say whether these are its two languages."""
+        """Tell whether the dictionary translates between two languages.
+
+        :param source: a language code.
+        :param target: a language code.
+        :return: True for its own two languages, in this direction.
+        """
         return (source, target) == (self.source, self.target)
 
     def has_term(self, term: str, lang: str) -> bool:
-        """Say whether an analysed term is a headword."""
+        """Tell whether an analysed term is a headword.
+
+        :param term: a term, as the analyzer of the language returns it.
+        :param lang: the language of the term.
+        :return: False for every term of another language than that of the headwords.
+        """
         return lang == self.source and ((term,) in self.senses or (term,) in self._stemmed)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Translate a query, longest headwords first; a word without an entry stays as it is."""
+        """Translate a query, longest headwords first; a word without an entry stays as it is.
+
+        :param query: the query.
+        :param to: the language to translate into.
+        :return: a translation for each headword or other word, in order.
+        :raises LanguageError: if these are not the languages of the dictionary.
+        """
         if not self.knows(query.lang, to):
             raise LanguageError(f"no dictionary for {query.lang}->{to}; this one is {self.source}->{self.target}")
         spans = self._plain.spans(query.text)
@@ -150,6 +179,7 @@ class Dictionary:
         return 1, ()
 
     def _make_alternatives(self, word: str, senses: Sequence[Sense], query: str) -> tuple[Alternative, ...]:
+        """Return the translations of a word with weights that sum to one; the word itself if it has no senses."""
         if not senses:
             return (Alternative(self._carry(word, self.target) if self._carry else word, 1.0),)
         merged: dict[str, float] = {}
@@ -161,13 +191,21 @@ class Dictionary:
         return choose_alternatives(alternatives, self.choose, seed=self.seed, query=query, word=word)
 
     def varied(self, *, stem: bool = True, carry: Callable[[str, str], str] | None = None) -> Dictionary:
-        """Return the same dictionary with another way to look words up."""
+        """Return the same dictionary with another way to look up words.
+
+        :param stem: whether words without an entry are looked up by their stems, if this dictionary does so.
+        :param carry: writes words without an entry in the script of the target language.
+        :return: a dictionary that shares its entries with this one.
+        """
         variant = copy.copy(self)
         variant.stem, variant._carry = stem and self.stem, carry or self._carry
         return variant
 
     def save(self, path: str | Path) -> None:
-        """Write the dictionary to a folder, without `carry`, which is a function: pass it to `load` again."""
+        """Write the dictionary to a folder, without `carry`, which is a function: pass it to `load` again.
+
+        :param path: the folder; a saved model at this path is replaced.
+        """
         flat = [(" ".join(key), *sense) for key, senses in self.senses.items() for sense in senses]
         meta = {"source": self.source, "target": self.target, "choose": self.choose, "stem": self.stem,
                 "most": self.most, "seed": self.seed}  # fmt: skip
@@ -176,6 +214,13 @@ class Dictionary:
 
     @classmethod
     def load(cls, path: str | Path, *, carry: Callable[[str, str], str] | None = None) -> Dictionary:
+        """Open a saved dictionary.
+
+        :param path: the folder.
+        :param carry: see `Dictionary`.
+        :return: the dictionary.
+        :raises ModelError: if the folder is missing, damaged or holds another kind of model.
+        """
         saved = artefacts.load(path, kind=KIND)
         if type(saved.meta["most"]) is not int:
             raise ModelError(f"{path} is damaged ('most' is {saved.meta['most']!r}): make or copy the dictionary again")
@@ -188,6 +233,7 @@ class Dictionary:
 
 
 def load(path: str | Path) -> Dictionary:
+    """Open a saved dictionary."""
     return Dictionary.load(path)
 
 
@@ -203,9 +249,11 @@ class WatchedDictionary:
         self._dictionary = read(self._path)
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether the dictionary translates between two languages."""
         return self.current().knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Translate a query with the dictionary as it is now."""
         return self.current().translate(query, to)
 
     def current(self) -> Dictionary:

@@ -21,7 +21,16 @@ MAX_PAIRS = 20_000
 
 
 class Pair(NamedTuple):
-    """A word or phrase of one language and what it is in another."""
+    """A pair of a user's glossary: a word or phrase and its translation, used in both directions.
+
+    :param lang: the language of the word.
+    :param word: the word or phrase.
+    :param to: the language of the translation.
+    :param meaning: the translation.
+
+    >>> Pair("en", "bill", "de", "Gesetzentwurf").meaning
+    'Gesetzentwurf'
+    """
 
     lang: str
     word: str
@@ -39,6 +48,7 @@ class UserGlossary:
     """A Translator for the words it has; any other word stays as it is."""
 
     def __init__(self, pairs: Iterable[Pair] = ()) -> None:
+        """Make a dictionary for each direction; raise InputError for wrong pairs, or if they are too many."""
         self.pairs = [_validate_pair(pair) for pair in pairs]
         if len(self.pairs) > MAX_PAIRS:
             raise InputError(
