@@ -25,17 +25,21 @@ class SegmentedAnalyzer:
         self.token_terms = self._words.token_terms
 
     def terms(self, text: str) -> list[str]:
+        """Return the terms of a text in order."""
         return self._words.terms(self._split(text))
 
     def tokens(self, text: str) -> list[tuple[int, int, str]]:
+        """Return (start, end, token) of everything that may be a word; the same for all analyzers of a language."""
         pieces = self._split(text)
         offsets = accumulate(map(len, pieces))  # where each piece ends
         return [(end - len(piece), end, piece) for piece, end in zip(pieces, offsets, strict=True)]
 
     def spans(self, text: str) -> list[Span]:
+        """Return the terms with their offsets, for highlighting."""
         return self._words.spans(self.tokens(text))
 
     def tokenize(self, text: str) -> TokenizedText:
+        """Return the terms of a long text with their offsets, in arrays that can be searched more than once."""
         pieces = self._split(text)
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
         return self._words.tokenize(text, pieces, np.cumsum(lengths) - lengths)

@@ -26,6 +26,7 @@ class SpacedAnalyzer:
         self._pattern = compile_word_pattern(_INNER_SIGNS.get(lang, APOSTROPHES + JOINERS))
 
     def terms(self, text: str) -> list[str]:
+        """Return the terms of a text in order."""
         return self._words.terms(self._pattern.findall(text))
 
     def has_content_word(self, text: str) -> bool:
@@ -33,12 +34,15 @@ class SpacedAnalyzer:
         return any(self._words.is_content_word(match[0]) for match in self._pattern.finditer(text))
 
     def tokens(self, text: str) -> list[tuple[int, int, str]]:
+        """Return (start, end, token) of everything that may be a word; the same for all analyzers of a language."""
         return [_locate_word(match) for match in self._pattern.finditer(text)]
 
     def spans(self, text: str) -> list[Span]:
+        """Return the terms with their offsets, for highlighting."""
         return self._words.spans(self.tokens(text))
 
     def tokenize(self, text: str) -> TokenizedText:
+        """Return the terms of a long text with their offsets, in arrays that can be searched more than once."""
         parts = self._pattern.split(text)  # text between words and words, by turns
         offsets = np.fromiter(map(len, parts), np.int64, len(parts)).cumsum()  # where each part ends
         return self._words.tokenize(text, parts[1::2], offsets[:-1:2], _CLOSING)

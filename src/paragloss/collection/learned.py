@@ -116,9 +116,12 @@ def keep(state: State, learned: word_table.Table) -> None:
 
 def _fit(blocks: Sequence[Concept]) -> word_table.Table:
     # Phrases are left to the words: a search asks for both words of one, and for the compound they may be.
-    from paragloss.translation.table_learning import learn_table  # scipy, which nobody needs who only searches
+    from paragloss.translation.table_learning import (
+        TableSettings,
+        learn_table,
+    )  # scipy, which nobody needs who only searches
 
-    return learn_table(blocks, start=default.KIND, start_weight=START, phrases=False)
+    return learn_table(blocks, TableSettings(start=default.KIND, start_weight=START, phrases=False))
 
 
 def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:

@@ -63,6 +63,7 @@ class SubwordEncoder:
 
     @classmethod
     def load(cls, path: str | Path) -> SubwordEncoder:
+        """Open a saved model."""
         saved = artefacts.load(path, kind="subwords")
         bag = BagEncoder.unpacked(saved)
         grams = {

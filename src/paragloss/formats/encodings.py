@@ -81,9 +81,11 @@ class Utf8Stream(io.RawIOBase):
         self._buffer = b""
 
     def readable(self) -> bool:
+        """Return True: the stream is for reading."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read bytes into a buffer; return how many."""
         while not self._buffer:
             data = self._stream.read(SAMPLE_BYTES)
             try:

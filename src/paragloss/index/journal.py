@@ -35,9 +35,13 @@ class StoredStatistics(NamedTuple):
 class JournaledStore(Store, Protocol):
     """A store that others read and write."""
 
-    def has_no_unfinished_writes(self) -> bool: ...
+    def has_no_unfinished_writes(self) -> bool:
+        """Tell whether every write has been completed."""
+        ...
 
-    def delete_blob(self, name: str) -> None: ...
+    def delete_blob(self, name: str) -> None:
+        """Remove named bytes."""
+        ...
 
 
 class JournaledIndex(TermIndex):

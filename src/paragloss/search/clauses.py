@@ -77,6 +77,7 @@ class StructuredSearcher:
         return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
         rankings = zip(queries, self._rankings(queries, k, where), strict=True)
         return [
             RankedList(tuple(ranking), QueryForms((query,)), partial(self._account, query))
@@ -84,6 +85,7 @@ class StructuredSearcher:
         ]
 
     def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
         return 1.0 if self._proportional else math.inf
 
     def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:

@@ -33,11 +33,13 @@ class Expanded:
         self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
         first = self.searcher.search(queries, self._depth, where)
         again = [self.expand(query, ranking) for query, ranking in zip(queries, first, strict=True)]
         return self.searcher.search(again, k, where)
 
     def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
         return self.searcher.max_score(lang)
 
     def expand(self, query: Query, ranking: Sequence[Hit]) -> Query:

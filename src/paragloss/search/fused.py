@@ -32,11 +32,13 @@ class Fused:
         self._depth = depth
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
         depth = max(k, self._depth)
         answers = [searcher.search(queries, depth, where) for searcher in self._searchers]
         return [self._one(rankings, k) for rankings in zip(*answers, strict=True)]
 
     def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
         return math.inf
 
     def _one(self, rankings: Sequence[RankedList], k: int) -> RankedList:

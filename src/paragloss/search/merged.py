@@ -16,12 +16,14 @@ class Merged:
         self.searchers = list(searchers)
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
         answers = [searcher.search(queries, k, where) for searcher in self.searchers]
         if not answers:
             return [RankedList() for _ in queries]
         return [merge_rankings(rankings, k) for rankings in zip(*answers, strict=True)]
 
     def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
         return max((searcher.max_score(lang) for searcher in self.searchers), default=0.0)
 
 

@@ -52,6 +52,7 @@ class Nested(StructuredSearcher):
         return rank((Hit(id, dot(linear, vector)) for id, vector in self._matching(ids, needs)), k)
 
     def matches(self, query: Query, id: str) -> list[Match]:
+        """Return the pairs of words of a query and a document that matched."""
         langs, rows = self._store.read_sparse(self._name, [id])
         vector = SparseVector(rows.indices, rows.values)
         if langs != [query.lang]:

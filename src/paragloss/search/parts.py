@@ -63,6 +63,7 @@ class Parts(NamedTuple):
 
     @property
     def names(self) -> list[str]:
+        """The names of all parts that a pipeline can use."""
         return ["bm25", *self.encoders, *self.translators]
 
     def called(self, translator: Translator) -> str:

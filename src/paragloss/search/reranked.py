@@ -46,10 +46,12 @@ class Reranked:
         self.depth = depth
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
         first = self.searcher.search(queries, max(k, self.depth), where)
         return [self._rerank(query, ranking, k) for query, ranking in zip(queries, first, strict=True)]
 
     def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
         return math.inf
 
     def _rerank(self, query: Query, ranking: RankedList, k: int) -> RankedList:

@@ -211,6 +211,7 @@ class Synonymous(ClauseSearcher):
     def weigh_alternatives(
         self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles
     ) -> tuple[Doubles, Doubles]:
+        """Return the weight of each alternative and the document frequency of each clause."""
         return temper_alternatives(
             shares, df, first, documents, probability_exponent=self.power, rarity_exponent=self.rarer
         )
@@ -231,6 +232,7 @@ class Probabilistic(ClauseSearcher):
     def weigh_alternatives(
         self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles
     ) -> tuple[Doubles, Doubles]:
+        """Return the weight of each alternative and the document frequency of each clause."""
         return shares, np.minimum(np.add.reduceat(df * shares, first, axis=1), documents)
 
 

@@ -23,6 +23,7 @@ class Translated:
         self._to, self._called = to, called
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
         wanted = (where or {}).get("lang")
         if wanted is not None and self._to not in wanted:
             return [RankedList() for _ in queries]
@@ -30,6 +31,7 @@ class Translated:
         return self.searcher.search([self.translate(query) for query in queries], k, there)
 
     def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
         return self.searcher.max_score(lang) if lang == self._to else 0.0
 
     def translate(self, query: Query) -> Query:
@@ -52,9 +54,11 @@ class Reworded:
         self._called = called
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
         return self.searcher.search([self.translate(query) for query in queries], k, where)
 
     def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
         return self.searcher.max_score(lang)
 
     def translate(self, query: Query) -> Query:

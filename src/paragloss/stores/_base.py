@@ -277,9 +277,11 @@ class BaseStore:
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
+        """Return the records of documents, None for one that is not stored."""
         raise NotImplementedError
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
+        """Count documents; with `without_vector` only those that have no vector of that name."""
         raise NotImplementedError
 
     def search_dense(
@@ -292,17 +294,21 @@ class BaseStore:
         exact: bool = False,
         candidate_ids: Sequence[str] | None = None,
     ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each query vector."""
         raise NotImplementedError
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each sparse query vector."""
         raise NotImplementedError
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        """Return the languages and one sparse vector of documents."""
         raise NotImplementedError
 
     def blob_versions(self) -> dict[str, str]:
+        """Return the names of all blobs, each with a version that changes when the blob does."""
         raise NotImplementedError
 
     def _make_filter(

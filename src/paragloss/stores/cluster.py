@@ -129,6 +129,7 @@ class ClusterStore(BaseStore):
             client.close()
 
     def close(self) -> None:
+        """Release all files and locks."""
         self._fence.release()
         self._client.close()
 
@@ -155,6 +156,7 @@ class ClusterStore(BaseStore):
     # Documents
 
     def add(self, records: Sequence[Record]) -> None:
+        """Insert records, or replace those with the same document id."""
         for batch in split_into_requests(validate_records(records, self._schema)):
             self._write(self._client.upsert, self._name, [self._make_point(record) for record in batch])
             if not self._indexed_keys.issuperset(list_filterable_keys(record.document for record in batch)):
@@ -162,6 +164,7 @@ class ClusterStore(BaseStore):
                 self._index_fields(batch)
 
     def delete(self, ids: Sequence[str]) -> int:
+        """Remove documents; return how many of them were stored."""
         from qdrant_client import models
 
         point_ids = list(dict.fromkeys(map(hash_to_uuid, ids)))
@@ -174,6 +177,7 @@ class ClusterStore(BaseStore):
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
+        """Return the records of documents, None for one that is not stored."""
         options = {
             "with_payload": True if text else list(KEYS_WITHOUT_TEXT),
             "with_vectors": self._schema.select_names(vectors) or False,
@@ -187,12 +191,14 @@ class ClusterStore(BaseStore):
         return [records.get(point_id) for point_id in point_ids]
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
+        """Count documents; with `without_vector` only those that have no vector of that name."""
         condition = self._make_filter(where, without_vector)
         if condition is MATCHES_NOTHING:
             return 0
         return int(self._call(self._client.count, self._name, count_filter=condition, exact=True).count)
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        """Return the languages and one sparse vector of documents."""
         records = self.get(ids, vectors=[name], text=False)
         langs = ["" if record is None else record.document.lang for record in records]
         vectors = [None if record is None else record.sparse.get(name) for record in records]
@@ -210,6 +216,7 @@ class ClusterStore(BaseStore):
         exact: bool = False,
         candidate_ids: Sequence[str] | None = None,
     ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each query vector."""
         from qdrant_client import models
 
         queries = validate_query_vectors(self._schema, name, vectors)
@@ -221,6 +228,7 @@ class ClusterStore(BaseStore):
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each sparse query vector."""
         self._schema.check_vector(name)
         queries = [self._make_engine_vector(vector) for vector in vectors]
         return self._search(name, queries, k, self._make_filter(where), params=None)
@@ -242,9 +250,11 @@ class ClusterStore(BaseStore):
     # Blobs
 
     def read_blob(self, name: str) -> bytes | None:
+        """Return named bytes; None if there are none."""
         return self._blobs.read(check_name(name, "blob"))
 
     def write_blob(self, name: str, data: bytes) -> None:
+        """Replace named bytes."""
         self._blobs.write(check_name(name, "blob"), data)
 
     def delete_blob(self, name: str) -> None:
@@ -252,6 +262,7 @@ class ClusterStore(BaseStore):
         self._blobs.delete(check_name(name, "blob"))
 
     def blob_versions(self) -> dict[str, str]:
+        """Return the names of all blobs, each with a version that changes when the blob does."""
         return self._blobs.list_versions()
 
     def blob_version(self, name: str) -> str | None:
@@ -261,15 +272,19 @@ class ClusterStore(BaseStore):
     # The right to write
 
     def claim_writing(self) -> tuple[int, bool]:
+        """Become the only writer, or raise InUseError."""
         return self._fence.claim()
 
     def write_session(self) -> AbstractContextManager[None]:
+        """Return a context within which no other process can write; at its end a claim is released."""
         return self._fence.session()
 
     def mark_statistics_stale(self) -> None:
+        """Note that the last write may have failed: the stored statistics must be counted again."""
         self._fence.mark_statistics_stale()
 
     def mark_statistics_current(self) -> None:
+        """Note that the stored statistics are those of the documents."""
         self._fence.mark_statistics_current()
 
     def has_no_unfinished_writes(self) -> bool:

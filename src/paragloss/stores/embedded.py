@@ -171,6 +171,7 @@ class EmbeddedStore(BaseStore):
         return store
 
     def close(self) -> None:
+        """Release all files and locks."""
         with self._shard.lock:
             self._stop_owner_server()
             if self._shard.close():
@@ -189,6 +190,7 @@ class EmbeddedStore(BaseStore):
             self._lock.close()
 
     def remove_if_empty(self) -> bool:
+        """Remove the collection if this process has created it and it has no documents; tell whether it was removed."""
         with self._shard.write_lock:
             if self.count():
                 return False
@@ -198,11 +200,13 @@ class EmbeddedStore(BaseStore):
     # Documents
 
     def add(self, records: Sequence[Record]) -> None:
+        """Insert records, or replace those with the same document id."""
         validate_records(records, self._schema)
         for start in range(0, len(records), _limits.WRITE_BATCH):
             self._add_batch(records[start : start + _limits.WRITE_BATCH])
 
     def delete(self, ids: Sequence[str]) -> int:
+        """Remove documents; return how many of them were stored."""
         id_by_point = {self._get_point_id(document_id): document_id for document_id in ids}
         stored = self._shard.read_payload_key(list(id_by_point), "id")
         point_ids: list[Any] = [point for point, document_id in stored if id_by_point[point] == document_id]
@@ -216,6 +220,7 @@ class EmbeddedStore(BaseStore):
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
+        """Return the records of documents, None for one that is not stored."""
         vector_names = self._schema.select_names(vectors)
         if not vector_names and not text:
             return self._get_without_text(ids)
@@ -228,12 +233,14 @@ class EmbeddedStore(BaseStore):
         return [records.get(document_id) for document_id in ids]
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
+        """Count documents; with `without_vector` only those that have no vector of that name."""
         condition = self._make_filter(where, without_vector)
         if condition is MATCHES_NOTHING:
             return 0
         return int(self._shard.call("count", edge.CountRequest(exact=True, filter=condition)))
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        """Return the languages and one sparse vector of documents."""
         self._schema.check_vector(name)
         return self._cache.get_rows(name, [self._get_point_id(document_id) for document_id in ids])
 
@@ -273,6 +280,7 @@ class EmbeddedStore(BaseStore):
         exact: bool = False,
         candidate_ids: Sequence[str] | None = None,
     ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each query vector."""
         rows = validate_query_vectors(self._schema, name, vectors)
         quantization = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_limits.OVERSAMPLING)
         hnsw_ef = _limits.HNSW_EF_FILTERED if where else _limits.HNSW_EF
@@ -283,6 +291,7 @@ class EmbeddedStore(BaseStore):
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each sparse query vector."""
         return self._search(self._make_sparse_queries(name, vectors), k, self._make_filter(where), None)
 
     def search_and_read(
@@ -293,6 +302,7 @@ class EmbeddedStore(BaseStore):
         where: Where | None = None,
         term_ids: Ids | None = None,
     ) -> CandidateRows:
+        """Do what `search_sparse` and `read_sparse` do, with one request."""
         query_engine = self._make_query_function(
             self._make_sparse_queries(name, vectors), self._make_filter(where), params=None
         )
@@ -312,19 +322,24 @@ class EmbeddedStore(BaseStore):
     # Blobs
 
     def read_blob(self, name: str) -> bytes | None:
+        """Return named bytes; None if there are none."""
         return self.blob_files.read(name)
 
     def write_blob(self, name: str, data: bytes) -> None:
+        """Replace named bytes."""
         self._shard.check_writable(_limits.FREE_BYTES_TO_OPEN + len(data))
         self.blob_files.write(name, data)
 
     def blob_versions(self) -> dict[str, str]:
+        """Return the names of all blobs, each with a version that changes when the blob does."""
         return self.blob_files.list_versions()
 
     def publish_blob(self, name: str, get_version: Callable[[], str], get_data: Callable[[], bytes]) -> None:
+        """Let other processes read what `get_data` returns in place of a blob while this process writes."""
         self.blob_files.publish(name, get_version, get_data)
 
     def get_blob_change_markers(self, name: str) -> tuple[str, str]:
+        """Return two texts: one changes when this process writes the named blob, the other when it writes another."""
         return self.blob_files.get_change_markers(name)
 
     def optimize(self) -> None:

@@ -92,14 +92,17 @@ class SharedStore(BaseStore):
     optimize = _make_writing_method("optimize")
 
     def claim_writing(self) -> tuple[int, bool]:
+        """Become the only writer, or raise InUseError."""
         self._become_owner()
         return 0, True
 
     def publish_blob(self, name: str, get_version: Callable[[], str], get_data: Callable[[], bytes]) -> None:
+        """Let other processes read what `get_data` returns in place of a blob while this process writes."""
         if self._own_store is not None:
             self._own_store.publish_blob(name, get_version, get_data)
 
     def close(self) -> None:
+        """Release all files and locks."""
         with self._lock:
             self._disconnect()
             if self._own_store is not None:

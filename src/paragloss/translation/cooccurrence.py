@@ -116,9 +116,11 @@ class DisambiguatingTranslator:
         self._together = together
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Return the alternatives for each term of a query in another language."""
         clauses = self._translator.translate(query, to)
         if len(clauses) < 2:
             return clauses

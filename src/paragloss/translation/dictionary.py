@@ -27,11 +27,19 @@ class EntryLike(Protocol):
     """An entry of a dictionary: one translation of a word or phrase."""
 
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """The word or phrase."""
+        ...
+
     @property
-    def target(self) -> str: ...
+    def target(self) -> str:
+        """Its translation."""
+        ...
+
     @property
-    def weight(self) -> float: ...
+    def weight(self) -> float:
+        """How likely the translation is."""
+        ...
 
 
 class Sense(NamedTuple):

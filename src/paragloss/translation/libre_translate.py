@@ -26,9 +26,11 @@ class LibreTranslate:
 
     @property
     def name(self) -> str:
+        """The name of the engine, with what identifies its translations."""
         return f"libretranslate:{self._url}"
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return target in self._pairs.get(source, ())
 
     @cached_property
@@ -41,6 +43,7 @@ class LibreTranslate:
             raise ModelError(f"{self._url} answered something else than its languages: is it LibreTranslate?") from None
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate texts from one language into another."""
         if not self.knows(source, target):
             raise LanguageError(f"{self._url} does not translate {source}->{target}; it has {', '.join(self._pairs)}")
         if not texts:

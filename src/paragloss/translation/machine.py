@@ -32,9 +32,11 @@ class MachineTranslator:
         self._engine = engine
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return self._engine.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Return the alternatives for each term of a query in another language."""
         if not query.text.strip():
             self._engine.translate_texts([], query.lang, to)  # raises LanguageError if it does not know the languages
             return []
@@ -61,9 +63,11 @@ class TranslationCache:
 
     @property
     def name(self) -> str:
+        """The name of the engine, with what identifies its translations."""
         return self._engine.name
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return self._engine.knows(source, target)
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:

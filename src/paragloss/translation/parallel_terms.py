@@ -100,19 +100,23 @@ def make_bags(start: Integers, term: Integers, n_terms: int, max_terms: int) -> 
     position = (np.arange(len(term)) - start[text] + 0.5) / size[text]
     is_document = size > MAX_SENTENCE_TERMS
     # Each word of a sentence has its own key; equal words of a document share one.
-    within = np.where(is_document[text], term, n_terms + np.arange(len(term)) - start[text])
-    key = text * np.int64(n_terms + MAX_SENTENCE_TERMS) + within
+    key_in_text = np.where(is_document[text], term, n_terms + np.arange(len(term)) - start[text])
+    key = text * np.int64(n_terms + MAX_SENTENCE_TERMS) + key_in_text
     _, first, entry, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     mean_position = np.bincount(entry, position) / count
     weight = 1 + np.log(count)
     df = np.bincount(term[first], minlength=n_terms)
     text, term = text[first], term[first]
     score = np.where(is_document[text], weight * np.log((len(size) + 1) / df[term]), np.inf)
-    kept = _best_entries(text, score, len(size), max_terms)
-    kept = kept[np.lexsort((mean_position[kept], text[kept]))]
-    start = np.concatenate([[0], np.cumsum(np.bincount(text[kept], minlength=len(size)))]).astype(np.int64)
-    columns = (term[kept].astype(np.int32), weight[kept].astype(np.float32), mean_position[kept].astype(np.float32))
-    return TermBags(start, *columns, n_terms)
+    best = _best_entries(text, score, len(size), max_terms)
+    best = best[np.lexsort((mean_position[best], text[best]))]
+    return TermBags(
+        start=np.concatenate([[0], np.cumsum(np.bincount(text[best], minlength=len(size)))]).astype(np.int64),
+        term=term[best].astype(np.int32),
+        weight=weight[best].astype(np.float32),
+        position=mean_position[best].astype(np.float32),
+        n_terms=n_terms,
+    )
 
 
 def _best_entries(text: Integers, score: Integers, texts: int, max_entries: int) -> Integers:
@@ -127,8 +131,8 @@ def extend_vocabulary(texts: LanguageTexts, words: TermSpellings | None) -> Lang
     """Add terms to a language's vocabulary that its texts do not have."""
     if words is None:
         return texts
-    known = set(texts.words.terms)
-    added = [i for i, term in enumerate(words.terms) if term not in known]
+    present_terms = set(texts.words.terms)
+    added = [i for i, term in enumerate(words.terms) if term not in present_terms]
     terms = [*texts.words.terms, *(words.terms[i] for i in added)]
     surfaces = [*texts.words.surfaces, *(words.surfaces[i] for i in added)]
     return LanguageTexts(texts.unit, texts.bags._replace(n_terms=len(terms)), TermSpellings(terms, surfaces))
@@ -147,6 +151,7 @@ def select_shared_texts(left: LanguageTexts, right: LanguageTexts) -> tuple[Term
 
 
 def _select_texts(bags: TermBags, texts: Integers) -> TermBags:
+    """Return the bags of some texts, in this order."""
     size = np.diff(bags.start)[texts]
     start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     entries = np.arange(start[-1]) + np.repeat(bags.start[texts] - start[:-1], size)
@@ -186,20 +191,21 @@ def merge_collocations(
     # In a run of overlapping phrases every other one begins at a word that is still free.
     positions = np.arange(len(term))
     run = positions - np.maximum.accumulate(np.where(is_phrase, 0, positions + 1))
-    begins = is_phrase & (run % 2 == 0)
-    inside = begins | np.concatenate([[False], begins[:-1]])
-    count_alone = np.bincount(term[~inside], minlength=n_terms)
-    first_words = np.flatnonzero(begins)
-    kept = np.insert(~inside | (count_alone[term] < min_count), first_words, True)
-    merged = np.insert(term, first_words, n_terms + number[first_words])[kept]
-    kept_before = np.concatenate([[0], np.cumsum(kept)])
-    return TermSequences(kept_before[start + np.searchsorted(first_words, start)], merged)
+    is_first_word = is_phrase & (run % 2 == 0)
+    is_in_phrase = is_first_word | np.concatenate([[False], is_first_word[:-1]])
+    count_outside = np.bincount(term[~is_in_phrase], minlength=n_terms)
+    first_words = np.flatnonzero(is_first_word)
+    # Each phrase is inserted before its first word; then words that are part of one are removed unless they are rare.
+    stays = np.insert(~is_in_phrase | (count_outside[term] < min_count), first_words, True)
+    merged = np.insert(term, first_words, n_terms + number[first_words])[stays]
+    staying_before = np.concatenate([[0], np.cumsum(stays)])
+    return TermSequences(staying_before[start + np.searchsorted(first_words, start)], merged)
 
 
 def _neighbour_pairs(start: Integers, term: Integers, n_terms: int) -> Integers:
-    """Number the pair that each term makes with the next; -1 at the end of a text."""
+    """Return a number for the pair that each term makes with the next; -1 at the end of a text."""
     key = np.full(len(term), -1, np.int64)
     key[:-1] = term[:-1].astype(np.int64) * n_terms + term[1:]
-    ends = start[1:][start[1:] > start[:-1]] - 1
-    key[ends] = -1
+    last_terms = start[1:][start[1:] > start[:-1]] - 1
+    key[last_terms] = -1
     return key

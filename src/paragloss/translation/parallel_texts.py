@@ -48,6 +48,7 @@ class Parallel:
 
     @property
     def langs(self) -> tuple[str, ...]:
+        """The language codes."""
         return tuple(sorted(self._sides))
 
     @property
@@ -87,6 +88,7 @@ class Parallel:
         return {target.terms[i]: float(pooled[i]) for i in heaviest if pooled[i] > 0}
 
     def save(self, path: str | Path) -> None:
+        """Write the model to a folder."""
         arrays = {
             f"{lang}.{name}": array
             for lang, side in self._sides.items()
@@ -100,6 +102,7 @@ class Parallel:
 
     @classmethod
     def load(cls, path: str | Path) -> Parallel:
+        """Open a saved model."""
         import scipy.sparse as sp
 
         saved = artefacts.load(path, kind=KIND)
@@ -120,9 +123,11 @@ class ReweightedTranslator:
         self._translator, self._chooser, self._best_only = translator, chooser, best_only
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Return the alternatives for each term of a query in another language."""
         return self._chooser.choose(query, self._translator.translate(query, to), to, best_only=self._best_only)
 
 

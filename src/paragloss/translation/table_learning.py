@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, permutations
 
@@ -26,26 +27,10 @@ from paragloss.types import Aligned
 Direction = tuple[str, str]
 
 
-def learn_table(
-    aligned: Aligned,
-    *,
-    source: str = "",
-    target: str = "",
-    iterations: int = 5,
-    diagonal: float = 4.0,
-    symmetric: bool = True,
-    candidates: int = 100,
-    max_terms: int = 150,
-    phrases: bool = True,
-    min_probability: float = 0.01,
-    max_alternatives: int = 20,
-    sharpness: float = 2.0,
-    start: str = "",
-    start_weight: float = 5.0,
-) -> Table:
-    """Learn a table for every two languages that share texts, in both directions.
+@dataclass(frozen=True)
+class TableSettings:
+    """How to learn a table.
 
-    :param aligned: concepts with texts in two languages or more
     :param source: learn only tables from this language
     :param target: learn only tables into this language
     :param iterations: rounds of expectation maximisation
@@ -53,40 +38,78 @@ def learn_table(
     :param symmetric: take the geometric mean of P(target | source) and P(source | target), which drops words that a
         rare word only occurred beside
     :param candidates: how many translations of a word are considered
-    :param max_terms: long documents are cut to this many distinct terms
+    :param max_terms: long documents are truncated to this many distinct terms
     :param phrases: learn, and translate, collocations as one term
     :param min_probability: less likely translations are dropped
-    :param max_alternatives: translations kept of a word
+    :param max_alternatives: the number of translations that are kept of a word
     :param sharpness: the exponent of probabilities in a search. They come from the user's own texts, where words that
         occurred together by chance have small probabilities; an exponent above 1 lowers those first.
     :param start: continue from "default", the model in the package, or from a saved table
-    :param start_weight: how often each word counts as met before, with the translations of the start
+    :param start_weight: how many occurrences of each word the translations of the start count as
+    """
+
+    source: str = ""
+    target: str = ""
+    iterations: int = 5
+    diagonal: float = 4.0
+    symmetric: bool = True
+    candidates: int = 100
+    max_terms: int = 150
+    phrases: bool = True
+    min_probability: float = 0.01
+    max_alternatives: int = 20
+    sharpness: float = 2.0
+    start: str = ""
+    start_weight: float = 5.0
+
+
+def learn_table(aligned: Aligned, settings: TableSettings) -> Table:
+    """Learn a table for every two languages that share texts, in both directions.
+
+    :param aligned: concepts with texts in two languages or more
     :raises InputError: if no text exists in two of the languages
     """
-    directions = _list_directions(aligned, source, target)
+    directions = _list_directions(aligned, settings.source, settings.target)
     langs = sorted({lang for direction in directions for lang in direction})
-    texts = {lang: read_language(aligned, lang, max_terms=max_terms, phrases=phrases) for lang in langs}
-    start_table = load_start_table(start, directions) if start else None
+    texts = {
+        lang: read_language(aligned, lang, max_terms=settings.max_terms, phrases=settings.phrases) for lang in langs
+    }
+    start_table = load_start_table(settings.start, directions) if settings.start else None
     if start_table is not None:
         texts = {lang: extend_vocabulary(text, start_table.words.get(lang)) for lang, text in texts.items()}
-    align = partial(align_terms, iterations=iterations, diagonal=diagonal, candidates=candidates)
-    learned: dict[Direction, sp.csr_matrix] = {}
-    for first, second in combinations(langs, 2):
-        bags = select_shared_texts(texts[first], texts[second])
-        forward, backward = (first, second), (second, first)
-        if {forward, backward}.isdisjoint(directions) or len(bags[0].start) < 2:
-            continue
-        priors = [_prior_counts(start_table, direction, texts, start_weight) for direction in (forward, backward)]
-        learned[forward], learned[backward] = _align_both_directions(*bags, align, priors, symmetric=symmetric)
+    learned = _align_texts(texts, directions, start_table, settings)
     if not learned:
         raise InputError(f"no text is in two of the languages {', '.join(langs)}: nothing to learn from")
     pruned = {
-        direction: prune(matrix, min_probability=min_probability, most=max_alternatives)
+        direction: prune(matrix, min_probability=settings.min_probability, most=settings.max_alternatives)
         for direction, matrix in learned.items()
         if direction in directions
     }
     words = {lang: text.words for lang, text in texts.items()}
-    return Table(words, pruned, most=max_alternatives, sharpness=sharpness)
+    return Table(words, pruned, most=settings.max_alternatives, sharpness=settings.sharpness)
+
+
+def _align_texts(
+    texts: Mapping[str, LanguageTexts],
+    directions: Sequence[Direction],
+    start_table: Table | None,
+    settings: TableSettings,
+) -> dict[Direction, sp.csr_matrix]:
+    """Estimate the translation probabilities of every two languages that share texts, in both directions."""
+    align = partial(
+        align_terms, iterations=settings.iterations, diagonal=settings.diagonal, candidates=settings.candidates
+    )
+    learned: dict[Direction, sp.csr_matrix] = {}
+    for first, second in combinations(texts, 2):
+        bags = select_shared_texts(texts[first], texts[second])
+        forward, backward = (first, second), (second, first)
+        if {forward, backward}.isdisjoint(directions) or len(bags[0].start) < 2:
+            continue
+        priors = [
+            _prior_counts(start_table, direction, texts, settings.start_weight) for direction in (forward, backward)
+        ]
+        learned[forward], learned[backward] = _align_both_directions(*bags, align, priors, symmetric=settings.symmetric)
+    return learned
 
 
 def load_start_table(start: str, directions: Sequence[Direction]) -> Table:

@@ -60,6 +60,7 @@ class Table:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of languages, as (source, target)."""
         return sorted(self.probabilities)
 
     @property
@@ -68,6 +69,7 @@ class Table:
         return tuple(sorted({source for source, _ in self.probabilities}))
 
     def knows(self, source: str, target: str) -> bool:
+        """Tell whether it translates from one language into another."""
         return (source, target) in self.probabilities
 
     def has_term(self, term: str, lang: str) -> bool:
@@ -75,6 +77,7 @@ class Table:
         return term in self._index.get(lang, ())
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Return the alternatives for each term of a query in another language."""
         if not self.knows(query.lang, to):
             have = ", ".join(f"{a}->{b}" for a, b in self.pairs)
             learn_it = "paragloss train table FILE... --out TABLE learns one"
@@ -135,6 +138,7 @@ class Table:
         ]
 
     def save(self, path: str | Path) -> None:
+        """Write the model to a folder."""
         arrays: dict[str, npt.NDArray[np.generic]] = {}
         lists: dict[str, Sequence[str]] = {}
         for lang, words in self.words.items():
@@ -150,6 +154,7 @@ class Table:
 
     @classmethod
     def load(cls, path: str | Path) -> Table:
+        """Open a saved model."""
         import scipy.sparse as sp
 
         saved = artefacts.load(path, kind=KIND)

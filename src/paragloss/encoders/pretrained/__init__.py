@@ -41,14 +41,18 @@ class VectorSource(Protocol):
     """What computes vectors: a package, a model in a folder or a server."""
 
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int:
+        """The number of columns of the vectors."""
+        ...
 
     @property
     def multithreaded(self) -> bool:
         """Whether one process uses all processors; if not, documents are encoded in several processes."""
         ...
 
-    def encode(self, texts: Sequence[str], *, query: bool) -> Floats: ...
+    def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
+        """Return a row for each text (texts, dim)."""
+        ...
 
 
 class Settings(NamedTuple):
@@ -75,6 +79,7 @@ class Pretrained:
 
     @property
     def multithreaded(self) -> bool:
+        """Whether one process uses all processors."""
         return self._source.multithreaded
 
     @property

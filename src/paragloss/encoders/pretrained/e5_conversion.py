@@ -175,6 +175,7 @@ class E5Weights:
 
     @property
     def tensor_names(self) -> list[str]:
+        """The names of the stored tensors."""
         return list(self._tensors)
 
     def read_stored(self, name: str) -> np.ndarray[Any, Any]:

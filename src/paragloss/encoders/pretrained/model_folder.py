@@ -103,6 +103,7 @@ class OnnxEncoder:
 
     @property
     def dim(self) -> int:
+        """The number of columns of the vectors."""
         if not self._dim:
             self._dim = self.encode(["?"], query=True).shape[1]
         return self._dim

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from paragloss.lab.settings import Seed, Setting, checked
-from paragloss.translation.table_learning import learn_table
+from paragloss.translation.table_learning import TableSettings, learn_table
 from paragloss.translation.word_table import Table
 from paragloss.types import Aligned
 
@@ -45,7 +45,7 @@ def fit(
 ) -> Table:
     """Learn a table for every two languages that share texts, in both directions.
 
-    The settings are explained in `learn_table`. `seed` is accepted because every method has one; nothing is random.
+    The settings are explained in `TableSettings`. `seed` is accepted because every method has one; nothing is random.
     """
     settings = {name: value for name, value in locals().items() if name not in ("aligned", "seed")}
-    return learn_table(aligned, **settings)
+    return learn_table(aligned, TableSettings(**settings))
