@@ -102,11 +102,11 @@ def split_sentences(lang: str) -> Split:
 
 def split_sentence_pairs(pairs: Iterable[Sequence[str]], lang: str) -> Split:
     """Make each pair (English, other language) a concept, drop repeated sentences, and hold out a tenth by a hash."""
-    seen: set[str] = set()
+    sentences_so_far: set[str] = set()
     concepts = []
     for number, (english, translation) in enumerate(pairs):
-        if english not in seen and translation not in seen:
-            seen |= {english, translation}
+        if english not in sentences_so_far and translation not in sentences_so_far:
+            sentences_so_far |= {english, translation}
             concepts.append(Concept(f"t{number}", {"en": english, lang: translation}))
     return _split_by_keys(concepts, [concept.texts["en"] for concept in concepts], 1)
 

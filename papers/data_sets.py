@@ -70,8 +70,8 @@ def describe_data_sets() -> Iterator[str]:
     yield f"PARAGLOSS_DATA is {data_folder()}"
     for data_set in DATA_SETS.values():
         missing = data_set.list_missing()
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        state = f"missing: {missing[0]}{more}" if missing else "present"
+        and_others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        state = f"missing: {missing[0]}{and_others}" if missing else "present"
         languages = f" ({' '.join(data_set.langs)})" if data_set.langs else ""
         yield ""
         yield f"{data_set.name}: {data_set.contents}"

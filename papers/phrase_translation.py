@@ -200,13 +200,15 @@ def extract_phrases(source_length: int, target_length: int, links: Alignment) ->
     aligned_targets = {j for _, j in links}
     for start in range(source_length):
         for stop in range(start + 1, min(start + MAX_PHRASE_WORDS, source_length) + 1):
-            inside = [j for i, j in links if start <= i < stop]
-            if not inside or any(min(inside) <= j <= max(inside) and not start <= i < stop for i, j in links):
+            linked_targets = [j for i, j in links if start <= i < stop]
+            if not linked_targets or any(
+                min(linked_targets) <= j <= max(linked_targets) and not start <= i < stop for i, j in links
+            ):
                 continue
-            low = min(inside)
-            while low >= 0 and (low == min(inside) or low not in aligned_targets):
-                high = max(inside)
-                while high < target_length and (high == max(inside) or high not in aligned_targets):
+            low = min(linked_targets)
+            while low >= 0 and (low == min(linked_targets) or low not in aligned_targets):
+                high = max(linked_targets)
+                while high < target_length and (high == max(linked_targets) or high not in aligned_targets):
                     if high + 1 - low <= MAX_PHRASE_WORDS:
                         yield start, stop, low, high + 1
                     high += 1

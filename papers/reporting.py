@@ -62,20 +62,20 @@ def record_results(folder: Path) -> None:
         if name == "results":
             results |= overview.summarize_results(folder / name)
         else:
-            known = results["tables"].get(name, {"values": {}})
-            results["tables"][name] = merge_parts(known, collect_results(name, folder / name))
+            recorded = results["tables"].get(name, {"values": {}})
+            results["tables"][name] = merge_parts(recorded, collect_results(name, folder / name))
     write_results(results)
 
 
-def merge_parts(known: Mapping[str, Any], measured: Results) -> dict[str, Any]:
+def merge_parts(recorded: Mapping[str, Any], measured: Results) -> dict[str, Any]:
     """Put the parts measured now in the place of the recorded ones; the others stay."""
     table = {key: value for key, value in asdict(measured).items() if key not in ("recipe", "smoke")}
-    missing = {part: rows for part, rows in known["values"].items() if part not in measured.values}
+    missing = {part: rows for part, rows in recorded["values"].items() if part not in measured.values}
     if missing:
-        machines = dict.fromkeys([*known["machine"].split("; "), *measured.machine.split("; ")])
+        machines = dict.fromkeys([*recorded["machine"].split("; "), *measured.machine.split("; ")])
         table["machine"] = "; ".join(machines)
-        table["seconds"] = round(known["seconds"] + measured.seconds, 1)
-        table["seeds"] = sorted({*known["seeds"], *measured.seeds})
+        table["seconds"] = round(recorded["seconds"] + measured.seconds, 1)
+        table["seeds"] = sorted({*recorded["seeds"], *measured.seeds})
     table["values"] = {**missing, **measured.values}
     return table
 
@@ -94,8 +94,8 @@ def _json_lines(value: Any, depth: int) -> Iterator[str]:
     yield "{"
     items = list(value.items())
     for number, (key, child) in enumerate(items):
-        first, *rest = _json_lines(child, depth + 1)
-        lines = [f"{' ' * (depth + 1)}{json.dumps(key, ensure_ascii=False)}: {first}", *rest]
+        first, *more_lines = _json_lines(child, depth + 1)
+        lines = [f"{' ' * (depth + 1)}{json.dumps(key, ensure_ascii=False)}: {first}", *more_lines]
         if number < len(items) - 1:
             lines[-1] += ","
         yield from lines

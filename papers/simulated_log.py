@@ -59,7 +59,7 @@ class SearchLog(NamedTuple):
     test_ids: list[str]
     native: dict[str, Query]
     english: dict[str, Query]
-    shown: dict[str, list[str]]  # query -> the ten documents BM25 shows
+    results: dict[str, list[str]]  # query -> the ten documents BM25 shows
     documents: dict[str, Document]
     labels: Labels
     packages: list[Concept]  # all training packages, which a translator may learn from
@@ -92,7 +92,7 @@ class SearchLog(NamedTuple):
         """Rank the ten shown documents of each test query in a random order."""
         rng = np.random.default_rng(seed)
         return {
-            query_id: rank((Hit(doc_id, float(rng.random())) for doc_id in self.shown[query_id]), RESULTS_SHOWN)
+            query_id: rank((Hit(doc_id, float(rng.random())) for doc_id in self.results[query_id]), RESULTS_SHOWN)
             for query_id in self.test_ids
         }
 
@@ -100,7 +100,7 @@ class SearchLog(NamedTuple):
         """Rank the ten shown documents of each test query by a model."""
         run: Run = {}
         for query_id in self.test_ids:
-            documents = [self.documents[doc_id] for doc_id in self.shown[query_id]]
+            documents = [self.documents[doc_id] for doc_id in self.results[query_id]]
             scores: Sequence[float] | Floats = model.score(queries[query_id], documents) if documents else []
             hits = (Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True))
             run[query_id] = rank(hits, RESULTS_SHOWN)
@@ -134,8 +134,8 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: i
     documents = {c.id: Document(c.id, c.texts[lang][:DOCUMENT_CHARS], lang) for c in concepts}
     native = {c.id: Query(c.id, c.titles[lang], lang) for c in concepts}
     english = {c.id: Query(c.id, c.titles["en"], "en") for c in concepts}
-    shown = _search_bm25(documents, native)
-    sessions = simulate_readers(shown, estimate_preferences(shown, documents, lang), lang)
+    results = _search_bm25(documents, native)
+    sessions = simulate_readers(results, estimate_preferences(results, documents, lang), lang)
     rates = clicks.dctr(sessions)
     grades, scores = grade_scores(rates), clicks.thousandths(rates)
     train_ids = [c.id for c in train if c.id in rates]
@@ -147,7 +147,7 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: i
         [c.id for c in test],
         native,
         english,
-        shown,
+        results,
         documents,
         _label_documents(sessions, grades, {c.id for c in test}),
         packages,
@@ -202,14 +202,14 @@ class Preferences(NamedTuple):
 
 
 def estimate_preferences(
-    shown: Mapping[str, Sequence[str]], documents: Mapping[str, Document], lang: str
+    results: Mapping[str, Sequence[str]], documents: Mapping[str, Document], lang: str
 ) -> Preferences:
     """Let readers want the package they ask for most, and other packages as far as their descriptions are similar."""
     row_by_id = {doc_id: row for row, doc_id in enumerate(documents)}
     vocabulary, counts = Vocabulary.build([d.text for d in documents.values()], lang, min_df=1)
     vectors = weigh(counts, vocabulary.idf, "tfidf")
     preferences = Preferences({}, {})
-    for query, doc_ids in shown.items():
+    for query, doc_ids in results.items():
         if doc_ids:
             rows = [row_by_id[doc_id] for doc_id in doc_ids]
             similarities = np.asarray((vectors[rows] @ vectors[row_by_id[query]].T).todense()).ravel().tolist()
@@ -220,13 +220,13 @@ def estimate_preferences(
 
 
 def simulate_readers(
-    shown: dict[str, list[str]],
+    results: dict[str, list[str]],
     preferences: Preferences,
     lang: str,
     readers: int | dict[str, int] = READERS_PER_QUERY,
 ) -> list[Session]:
     """Simulate the sessions of a number of readers per query."""
-    answered = {query: doc_ids for query, doc_ids in shown.items() if doc_ids}
+    answered = {query: doc_ids for query, doc_ids in results.items() if doc_ids}
     return clicks.simulate(answered, *preferences, sessions=readers, lang=lang, depth=0.95, swaps=8, seed=1)
 
 

@@ -212,12 +212,12 @@ def partition_of_sentence(name: str, number: int) -> str:
 @lru_cache(maxsize=2)
 def read_tatoeba(lang: str) -> list[Concept]:
     """Read Tatoeba's pairs with English, each sentence once."""
-    seen: set[str] = set()
+    sentences_so_far: set[str] = set()
     concepts = []
     with gzip.open(data_folder() / "tatoeba" / f"en-{lang}.tsv.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             english, translation = line.rstrip("\n").split("\t")[:2]
-            if english not in seen and translation not in seen:
-                seen |= {english, translation}
+            if english not in sentences_so_far and translation not in sentences_so_far:
+                sentences_so_far |= {english, translation}
                 concepts.append(Concept(f"t{hash_text(english)}", {"en": english, lang: translation}))
     return concepts

@@ -314,13 +314,6 @@ def test_a_ranker_is_trained_searched_with_and_looked_into(place):
         cwd=place,
     )
     assert {result["lang"] for result in json.loads(done.stdout)["results"]} <= {"fr", "da"}
-    looked = paragloss_(
-        "analyse", "kernels", CORPUS, "--lang", "en", "--to", "fr", "--model", "knrm", "--out", "plots", cwd=place
-    )
-    assert "RR alone" in looked.stdout
-    assert (place / "plots" / "kernels.svg").is_file()
-    done = paragloss_("analyse", "kernels", CORPUS, "--lang", "en", "--to", "fr", "--out", "plots", cwd=place, code=1)
-    assert "kernels needs --model" in done.stderr
 
 
 def run_in_shell(command, cwd, **environment):

@@ -30,7 +30,7 @@ FLOORS = {
     "lab.learning": 14,
     "lab.descent": 15,
     "lab.methods": 16,
-    "lab.learning_on": 17, "lab.analyses": 17,
+    "lab.learning_on": 17,
     "lab.advisor": 19,
     "lab.commands": 20,
 }  # fmt: skip
@@ -39,6 +39,8 @@ FLOORS = {
 BESIDE = {"analysis": {"languages"}, "formats": {"languages"}, "languages": {"artefacts"}}
 FILES = [p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.name != "__init__.py"]
 FILES = [p for p in FILES if p != ROOT / "lab" / "__init__.py"]
+SEARCH_WING = [p for p in FILES if ROOT / "lab" not in p.parents]
+DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def name_of(path: Path) -> str:
@@ -95,6 +97,46 @@ def test_nothing_goes_round_in_a_circle():
         list(TopologicalSorter(graph).static_order())
     except CycleError as circle:
         pytest.fail(" -> ".join(circle.args[1]))
+
+
+def strings(path: Path) -> set[str]:
+    """Every string of a file but its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = [tree, *(node for node in ast.walk(tree) if isinstance(node, DOCUMENTED))]
+    docstrings = {ast.get_docstring(node, clean=False) for node in documented}
+    constants = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    return {text for text in constants if isinstance(text, str)} - docstrings
+
+
+@pytest.mark.parametrize("path", SEARCH_WING, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_search_wing_names_no_module_or_method_of_the_laboratory_in_a_string(path):
+    assert not {text for text in strings(path) if "paragloss.lab" in text}
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    by_name = {ast.unparse(call.func).rpartition(".")[2]: call.args[0] for call in calls}
+    assert not isinstance(by_name.get("load_method"), ast.Constant), "a method of the laboratory called by its name"
+
+
+def test_only_stores_know_the_embedded_engine():
+    importers = {name_of(path) for path in FILES if "qdrant_edge" in path.read_text(encoding="utf-8")}
+    assert importers
+    assert {room(module) for module in importers} == {"stores"}
+
+
+def test_no_private_part_of_a_library_is_used():
+    """An attribute that begins with an underscore is defined by ourselves; named tuples' public ones are exceptions."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    own = {node.name for node in nodes if isinstance(node, DOCUMENTED)}
+    own |= {
+        node.attr for node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("self", "cls")
+    }
+    own |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {"_replace", "_asdict", "_fields", "_exit"}  # of named tuples, and os._exit
+    for path, tree in trees.items():
+        used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        foreign = {name for name in used if name.startswith("_") and not name.startswith("__")} - own
+        assert not foreign, f"{path.relative_to(ROOT)} uses {sorted(foreign)}"
 
 
 def test_methods_import_no_method_but_cr5():

@@ -22,7 +22,7 @@ def test_a_script_needs_no_guard_against_being_run_again(tmp_path):
 
 def _shared(jobs):
     died = errors.ParaglossError("died")
-    return processes.in_order(1, str, "", len, jobs, died, few=2, here=lambda job: -len(job))
+    return processes.in_order(1, str, "", len, jobs, died, max_inline=2, run_inline=lambda job: -len(job))
 
 
 def test_few_jobs_are_done_here_and_of_more_the_first():

@@ -29,6 +29,7 @@ def test_everything_of_the_package_is_in_it(wheel):
     ours = {f"paragloss/{path.relative_to(package)}" for path in package.rglob("*") if path.is_file()}
     ours = {name for name in ours if "__pycache__" not in name}
     assert ours <= set(wheel.namelist())
+    assert all(name.startswith(("paragloss/", "paragloss-")) for name in wheel.namelist()), "no reproductions, no tests"
     assert {
         "paragloss/py.typed",
         "paragloss/page/index.html",

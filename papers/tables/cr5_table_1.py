@@ -40,10 +40,10 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     source, target = part.split("-")
     descriptions = read_descriptions(smoke)
     size = 20 if smoke else 300
-    both = select_multilingual(descriptions.test, (source, target))
-    queries = sample_by_hash(both, size, 0)
+    bilingual = select_multilingual(descriptions.test, (source, target))
+    queries = sample_by_hash(bilingual, size, 0)
     query_ids = {c.id for c in queries}
-    distractors = [c for c in sample_by_hash(both, 5 * size, 1) if c.id not in query_ids]
+    distractors = [c for c in sample_by_hash(bilingual, 5 * size, 1) if c.id not in query_ids]
     rows: Rows = {}
     for name, model in fit_models(part, descriptions, seed, smoke).items():
         for rule in ("cosine", "CSLS"):

@@ -69,8 +69,8 @@ def make_task(concepts: list[Concept], lang: str, size: int) -> tuple[list[Query
     queries = sample_by_hash(queries, size, 0)
     relevant_ids = {doc_id for query in queries for doc_id in qrels[query.id]}
     relevant = [document for document in documents if document.id in relevant_ids]
-    others = [document for document in documents if document.id not in relevant_ids]
-    distractors = sample_by_hash(others, MAX_DOCUMENTS - len(relevant_ids), 0)
+    irrelevant = [document for document in documents if document.id not in relevant_ids]
+    distractors = sample_by_hash(irrelevant, MAX_DOCUMENTS - len(relevant_ids), 0)
     return queries, [*relevant, *distractors], {query.id: qrels[query.id] for query in queries}
 
 

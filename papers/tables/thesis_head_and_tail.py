@@ -65,10 +65,10 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
 def simulate_skewed_log(lang: str, smoke: bool) -> SkewedLog:
     """Simulate more readers for common queries than for rare ones."""
     log = simulate_log(2000, lang, smoke=smoke, test_size=600)
-    preferences = simulated_log.estimate_preferences(log.shown, log.documents, lang)
-    sessions = simulated_log.simulate_readers(log.shown, preferences, lang, draw_frequencies(list(log.shown)))
+    preferences = simulated_log.estimate_preferences(log.results, log.documents, lang)
+    sessions = simulated_log.simulate_readers(log.results, preferences, lang, draw_frequencies(list(log.results)))
     click_grades = simulated_log.grade_scores(clicks.dctr(sessions))
-    wanted = {
+    preferred = {
         query: {doc_id: score * preferences.satisfaction[query][doc_id] for doc_id, score in attraction.items()}
         for query, attraction in preferences.attraction.items()
     }
@@ -78,7 +78,7 @@ def simulate_skewed_log(lang: str, smoke: bool) -> SkewedLog:
     test_ids = set(log.test_ids)
     labels = {
         "clicks": simulated_log.select_queries(click_grades, test_ids),
-        "wanted": simulated_log.select_queries(simulated_log.grade_scores(wanted), test_ids),
+        "wanted": simulated_log.select_queries(simulated_log.grade_scores(preferred), test_ids),
     }
     frequency = Counter(session.query for session in sessions)
     common = {query for query, count in frequency.items() if count >= MIN_FREQUENCY}

@@ -38,8 +38,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
 def fit_spaces(seed: int, smoke: bool) -> dict[str, BagEncoder]:
     """Fit both spaces to nine tenths of the help pages, sampled by the seed."""
     pages = split_collection("lohelp", ["en", "es"], lines=200 if smoke else None).train
-    both = select_multilingual(pages, ["en", "es"])
-    train = sample_by_hash(both, len(both) * 9 // 10, seed)
+    bilingual = select_multilingual(pages, ["en", "es"])
+    train = sample_by_hash(bilingual, len(bilingual) * 9 // 10, seed)
     entries = list(read_pairs(data_folder() / "muse" / "en-es.tsv.gz"))[:DICTIONARY_SIZE]
     pairs = [(entry.source, entry.target) for entry in entries]
     dictionary = {("en", "es"): pairs, ("es", "en"): [(target, source) for source, target in pairs]}

@@ -31,7 +31,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log(2000, smoke=smoke)
     monolingual = train_ranker(log.train, seed=seed)
     bilingual = train_ranker(log.translate_to_english(log.train), seed=seed)
-    answered = [log.native[query_id] for query_id in log.test_ids if log.shown[query_id]]
+    answered = [log.native[query_id] for query_id in log.test_ids if log.results[query_id]]
     translated = {q.id: q for q in translate_queries(answered, log.fit_translator(), "en")}
     systems = {
         "monolingual": (monolingual, log.native),

@@ -37,7 +37,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     dictionary = Dictionary.build(read_pairs(data_folder() / "muse" / f"{part}.tsv.gz"), "en", lang, choose="best")
     machine = choose_machine(log)
     models = train_models(log, machine, seed)
-    shown = {q: [Hit(doc_id, -float(rank)) for rank, doc_id in enumerate(log.shown[q])] for q in log.test_ids}
+    bm25_run = {q: [Hit(doc_id, -float(rank)) for rank, doc_id in enumerate(log.results[q])] for q in log.test_ids}
     systems: dict[str, tuple[Knrm, dict[str, Query]]] = {
         "Monolingual baseline": (models["monolingual"], log.native),
         "Monolingual, pairs by difference of score": (models["monolingual, by difference"], log.native),
@@ -49,7 +49,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     }
     rows: Rows = {
         CHANCE_ROW: log.measure_run(log.rank_randomly(seed)),
-        "As shown (BM25)": log.measure_run(shown),
+        "As shown (BM25)": log.measure_run(bm25_run),
     }
     for name, (model, queries) in systems.items():
         unknown = unknown_words(model, [queries[query_id] for query_id in log.test_ids])

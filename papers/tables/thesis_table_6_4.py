@@ -28,11 +28,11 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log(2000, smoke=smoke)
     monolingual = train_ranker(log.train, seed=seed)
     bilingual = train_ranker(log.translate_to_english(log.train), seed=seed)
-    shown = {query_id: dict.fromkeys(log.shown[query_id], 0) for query_id in log.test_ids}
+    result_grades = {query_id: dict.fromkeys(log.results[query_id], 0) for query_id in log.test_ids}
     english = [log.english[query_id] for query_id in log.test_ids]
     native = [log.native[query_id] for query_id in log.test_ids]
-    bilingual_bins = bins(bilingual, JudgedCollection(english, log.documents, shown))
-    monolingual_bins = bins(monolingual, JudgedCollection(native, log.documents, shown))
+    bilingual_bins = bins(bilingual, JudgedCollection(english, log.documents, result_grades))
+    monolingual_bins = bins(monolingual, JudgedCollection(native, log.documents, result_grades))
 
     def score(model: Knrm) -> float:
         return float(np.mean(log.measure_ranker(model, log.english)["DIFF @10"]))
@@ -41,9 +41,16 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     translations = translation_pairs(bilingual, log.fit_translator(), words_of(english), log.lang)
     counts = Counter(pair.bin for pair in translations)
     rows: Rows = {}
-    for two, one, alone in zip(bilingual_bins, monolingual_bins, scores_alone, strict=True):
-        values = (two.weight, two.pairs, one.weight, one.pairs, counts[two.number], alone)
-        rows[f"kernel {two.number}, mean {two.mean}"] = dict(zip(COLUMNS, values, strict=True))
+    for bilingual_bin, monolingual_bin, score_alone in zip(bilingual_bins, monolingual_bins, scores_alone, strict=True):
+        values = (
+            bilingual_bin.weight,
+            bilingual_bin.pairs,
+            monolingual_bin.weight,
+            monolingual_bin.pairs,
+            counts[bilingual_bin.number],
+            score_alone,
+        )
+        rows[f"kernel {bilingual_bin.number}, mean {bilingual_bin.mean}"] = dict(zip(COLUMNS, values, strict=True))
     return rows
 
 

@@ -29,5 +29,5 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     }
     for name, bound in BOUNDS.items():
         cleaned = clean(source, translated, longest=bound)
-        rows[f"{name} bound"] = {"share kept": cleaned.kept / cleaned.pairs}
+        rows[f"{name} bound"] = {"share kept": cleaned.pairs_left / cleaned.pairs}
     return {**rows, "nothing removed": {"share kept": 1.0}}

@@ -25,7 +25,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     for name, bound in list(BOUNDS.items())[: 1 if smoke else None]:
         cleaned = clean(source, translated, longest=bound)
         training_sets[f"{name} bound, ambiguous"] = cleaned.judged
-        training_sets[f"{name} bound, random"] = clean_at_random(translated, cleaned.kept, seed=seed)
+        training_sets[f"{name} bound, random"] = clean_at_random(translated, cleaned.pairs_left, seed=seed)
     training_sets["Nothing removed"] = translated
     rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for row, judged in training_sets.items():

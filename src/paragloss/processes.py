@@ -1,4 +1,4 @@
-"""Processes that work side by side with this one. Knows nothing of what they do."""
+"""Run work in several processes, with results in the order of the jobs."""
 
 from __future__ import annotations
 
@@ -22,81 +22,100 @@ from paragloss.errors import ParaglossError
 
 J = TypeVar("J")
 T = TypeVar("T")
-#: Jobs that wait for each process.
-_AHEAD = 2
+_MAX_WAITING_PER_PROCESS = 2
 _THREADS = "OMP_NUM_THREADS"
 _starting = threading.Lock()
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class WorkerPool(ProcessPoolExecutor):
+    """Processes that die with this one, leave interrupts to it, and use one processor each."""
+
+    def __init__(self, workers: int, initialize: Callable[..., None], *arguments: Any) -> None:
+        """Let each of so many processes begin with `initialize(*arguments)`."""
+        self._started = _Context()
+        super().__init__(workers, self._started, _initialize_worker, (initialize, *arguments))
+
+    def kill(self) -> None:
+        """End all processes at once, whatever they are doing."""
+        self.shutdown(wait=False, cancel_futures=True)
+        for process in self._started.processes:
+            process.kill()
+
+
 @contextmanager
-def pool(workers: int, begin: Callable[..., None], *told: Any) -> Iterator[ProcessPoolExecutor]:
-    """Processes that die with this one, leave interrupts to it, and use one processor each; each begins with
-    `begin(*told)`."""
-    before = os.environ.get(_THREADS)
+def open_pool(workers: int, initialize: Callable[..., None], *arguments: Any) -> Iterator[WorkerPool]:
+    """Open a pool of processes for the duration of a block."""
+    previous_threads = os.environ.get(_THREADS)
     os.environ[_THREADS] = "1"  # the children's libraries read it when they are loaded
-    working = ProcessPoolExecutor(workers, _Context(), _begin, (begin, *told))
+    pool = WorkerPool(workers, initialize, *arguments)
     try:
-        yield working
+        yield pool
     finally:
-        working.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=True, cancel_futures=True)
         os.environ.pop(_THREADS)
-        if before is not None:
-            os.environ[_THREADS] = before
+        if previous_threads is not None:
+            os.environ[_THREADS] = previous_threads
 
 
 def in_order(
     workers: int,
-    begin: Callable[[Any], None],
-    told: object,
+    initialize: Callable[[Any], None],
+    argument: object,
     work: Callable[[J], T],
     jobs: Iterable[J],
-    died: ParaglossError,
+    error_if_killed: ParaglossError,
     *,
-    few: int = 0,
-    here: Callable[[J], T] | None = None,
+    max_inline: int = 0,
+    run_inline: Callable[[J], T] | None = None,
 ) -> Iterator[T]:
-    """What `work` makes of each job, in the order they come, a few of them being worked at meanwhile. Where reading
-    jobs fails, those that were read before still come. `died` is raised where a process has died. Up to so `few` jobs
-    are done by `here` in this process; so is the first of more, while the others start."""
-    waiting: deque[Callable[[], T]] = deque()
-    held: list[J] = []
+    """Yield what `work` returns for each job, in the order of the jobs, while other processes work ahead.
 
-    def finished(most: int) -> Iterator[T]:
-        while len(waiting) > most:
+    :param initialize: called with `argument` at the start of each process
+    :param jobs: if reading them fails, the results of those that were read come before the error
+    :param error_if_killed: raised if a process has died
+    :param max_inline: up to so many jobs are done by `run_inline` in this process; of more jobs, the first is
+    """
+    waiting: deque[Callable[[], T]] = deque()
+    pending: list[J] = []
+
+    def take_results(max_waiting: int) -> Iterator[T]:
+        while len(waiting) > max_waiting:
             yield waiting.popleft()()
 
-    def last() -> Iterator[T]:
-        yield from finished(0)
-        yield from map(here, held) if here else ()
+    def finish() -> Iterator[T]:
+        yield from take_results(0)
+        yield from map(run_inline, pending) if run_inline else ()
 
-    with pool(workers, begin, told) as working:
+    with open_pool(workers, initialize, argument) as pool:
         try:
             try:
                 for number, job in enumerate(jobs):
-                    held.append(job)
-                    if number < few:
+                    pending.append(job)
+                    if number < max_inline:
                         continue
-                    if number == few and here:
-                        waiting.append(partial(here, held.pop(0)))
-                    waiting.extend([working.submit(work, each).result for each in held])
-                    held.clear()
-                    yield from finished(_AHEAD * workers)
+                    if number == max_inline and run_inline:
+                        waiting.append(partial(run_inline, pending.pop(0)))
+                    waiting.extend([pool.submit(work, pending_job).result for pending_job in pending])
+                    pending.clear()
+                    yield from take_results(_MAX_WAITING_PER_PROCESS * workers)
             except (ParaglossError, KeyboardInterrupt):
-                yield from last()
+                yield from finish()
                 raise
-            yield from last()
+            yield from finish()
         except BrokenProcessPool:
-            raise died from None
+            raise error_if_killed from None
 
 
 class _Process(SpawnProcess):
-    """One that knows nothing of the program that started it: a script without `if __name__ == "__main__"` would be run
-    again by it."""
+    """A process that does not import the program that started it.
+
+    It would run a script without `if __name__ == "__main__"` again.
+    """
 
     def start(self) -> None:
         with _starting, _interrupts_blocked():
@@ -108,13 +127,23 @@ class _Process(SpawnProcess):
 
 
 class _Context(SpawnContext):
-    Process = _Process
+    """Starts processes and remembers them."""
+
+    def __init__(self) -> None:
+        self.processes: list[_Process] = []
+
+    def Process(self, *arguments: Any, **settings: Any) -> _Process:  # type: ignore[override]
+        process = _Process(*arguments, **settings)
+        self.processes.append(process)
+        return process
 
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Hold back Ctrl-C in this thread. A process started within inherits that: it would print a traceback if it were
-    interrupted before it can ignore it."""
+    """Block Ctrl-C in this thread; a process started within inherits that.
+
+    It would print a traceback if it were interrupted before it can ignore interrupts.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -125,10 +154,10 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _begin(begin: Callable[..., None], *told: Any) -> None:
+def _initialize_worker(initialize: Callable[..., None], *arguments: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    begin(*told)
+    initialize(*arguments)
 
 
 def _die_with_parent() -> None:

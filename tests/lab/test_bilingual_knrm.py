@@ -1,6 +1,4 @@
-"""From a monolingual click log to a ranker for queries in another language, end to end, and the analyses of it."""
-
-import json
+"""From a monolingual click log to a ranker for queries in another language, end to end."""
 
 import numpy as np
 import pytest
@@ -8,8 +6,7 @@ import pytest
 pytest.importorskip("torch")
 
 from paragloss.formats.dictionaries import Entry
-from paragloss.lab import analyses, clicks, judgments
-from paragloss.lab.aligned_files import read_aligned
+from paragloss.lab import clicks
 from paragloss.lab.methods import knrm
 from paragloss.lab.query_log import translate_log
 from paragloss.search.reranked import Reranked
@@ -97,53 +94,3 @@ def test_a_ranker_trained_on_translated_queries_ranks_for_the_other_language(wor
     monolingual = knrm.fit_judged(german, **settings)
     queries = [Query(f"t{t}", f"{topic[0][0]} {topic[2][0]}", "de") for t, topic in enumerate(TOPICS)]
     assert measure_share_on_top(monolingual, documents_by_id, queries) > 0.7
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """Aligned documents for the analyses: titles ask, texts answer."""
-    folder = tmp_path_factory.mktemp("aligned")
-    rng = np.random.default_rng(5)
-    path = folder / "aligned.jsonl"
-    with open(path, "w", encoding="utf-8") as out:
-        for number in range(48):
-            topic = TOPICS[number % len(TOPICS)]
-            for lang, side in (("de", 0), ("en", 1)):
-                words = [pair[side] for pair in topic]
-                text = " ".join([*words, *rng.choice(words, 2), f"{lang}nummer{number}"])
-                row = {"concept": f"c{number}", "lang": lang, "title": f"{words[0]} {words[1]}", "text": text}
-                out.write(json.dumps(row) + "\n")
-    return [str(path)]
-
-
-def test_analyses_write_tables_and_plots(files, german_to_english, tmp_path):
-    english_to_german = Dictionary.build(
-        [Entry(english, german) for topic in TOPICS for german, english in topic], "en", "de", stem=False
-    )
-    english_to_german.save(tmp_path / "words")
-    (tmp_path / "categories").write_text("c0\tgood\nc1\tgood\nc2\tbad\n", encoding="utf-8")
-    aligned = judgments.from_aligned(list(read_aligned(files)), source="en", target="de", query="title")
-    knrm.fit_judged(aligned, dim=16, epochs=8, batch=16, learning_rate=0.02).save(tmp_path / "knrm")
-    model, out, pair = str(tmp_path / "knrm"), tmp_path / "out", {"source": "en", "target": "de"}
-
-    table = analyses.kernel_bins(files, out, model=model, **pair)
-    assert len(table.rows) == 11
-    assert max(row[4] for row in table.rows) > 0.4  # some kernel alone ranks; chance among 20 is 0.18
-    translated = analyses.translations(files, out, model=model, translator=str(tmp_path / "words"), **pair)
-    assert sum(row[3] for row in translated.rows) == 16  # two words of each title, all known on both sides
-    qualities = analyses.quality(files, out, model=model, categories=str(tmp_path / "categories"), **pair)
-    assert [row[:3] for row in qualities.rows] == [["good", 2, "0/4"], ["bad", 1, "0/2"]]
-    for name in ("kernels", "translations", "quality"):
-        assert (out / f"{name}.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
-        assert len((out / f"{name}.tsv").read_text(encoding="utf-8").splitlines()) > 2
-
-
-def test_analyses_that_train(files, tmp_path):
-    pair = {"source": "en", "target": "de", "epochs": 2, "dim": 8}
-    sizes = analyses.data_size(files, tmp_path, sizes=(0.25, 1.0), **pair)
-    assert [row[0] for row in sizes.rows] == [8, 32]
-    assert sizes.rows[0][2] < sizes.rows[1][2]
-    exact = analyses.exact_match(files, tmp_path, **pair)
-    # No English word is a German one here: without exact matches nothing is lost but the kernel's noise.
-    assert [row[0] for row in exact.rows] == ["all kernels", "exact match off"]
-    assert {"data-size.svg", "exact-match.tsv"} <= {path.name for path in tmp_path.iterdir()}

@@ -6,16 +6,14 @@ import pytest
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.lab.kernel_analysis import (
     Placed,
-    Size,
     bins,
-    by_category,
-    data_sizes,
+    first,
     kernel_of,
     one_at_a_time,
     only,
+    seen_terms,
     translation_pairs,
     unknown_words,
-    without,
     word_pairs,
     words_of,
 )
@@ -83,25 +81,19 @@ def test_translations_are_placed_where_both_words_are_known():
 def test_kernels_can_be_switched_off():
     model = make_ranker()
     assert only(model, 5).weight.tolist() == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
-    assert without(model, 1, 11).weight.tolist() == [0, *range(1, 10), 0]
     assert model.weight.tolist() == list(range(11))
     assert one_at_a_time(model, lambda changed_model: float(changed_model.weight.sum())) == list(range(11))
 
 
-def test_sizes_take_the_first_queries():
-    sizes = data_sizes(JUDGED, [1, 2], lambda part: make_ranker(), lambda model: 0.25)
+def test_a_share_of_the_data_is_its_first_queries_and_the_terms_they_show():
+    part = first(JUDGED, 1)
+    assert (part.queries, part.qrels) == (JUDGED.queries[:1], {"q1": {"d1": 1, "d2": 0}})
     # dog; hund, katze, brot. The second query brings no new word that the model knows.
-    assert sizes == [Size(1, 2, 4, 0.25), Size(2, 3, 4, 0.25)]
+    assert seen_terms(make_ranker(), part) == seen_terms(make_ranker(), JUDGED) == 4
 
 
 def test_unknown_words_are_counted_with_repetition():
     assert unknown_words(make_ranker(), JUDGED.queries) == (1, 4)
-
-
-def test_categories_average_their_own_queries():
-    scores = {"RR": {"a": 1.0, "b": 0.5, "c": 0.0}}
-    categories = {"b": "good", "a": "good", "c": "bad", "x": "none"}
-    assert by_category(scores, categories) == {"good": {"RR": 0.75}, "bad": {"RR": 0.0}}
 
 
 def test_pairs_beyond_one_batch_are_all_counted():

@@ -42,7 +42,7 @@ def test_every_tenth_concept_is_held_out_of_training(tmp_path, monkeypatch):
     gains = learning_on.gain(texts, start=str(tmp_path / "general"))
     assert [concept.id for concept in texts if concept not in training_data["rest"]] == ["0", "10", "20", "30"]
     assert {gain.texts for gain in gains} == {4}
-    assert {gain.texts for gain in learning_on.gain(texts, start=str(tmp_path / "general"), most=2)} == {2}
+    assert {gain.texts for gain in learning_on.gain(texts, start=str(tmp_path / "general"), max_held_out=2)} == {2}
 
 
 def test_continuing_from_a_table_finds_words_it_did_not_know(tmp_path):

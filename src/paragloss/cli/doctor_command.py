@@ -28,7 +28,7 @@ PURPOSES = {
     "encoder": "index --model e5 or use: larger encoders",
     "mt": "index --with: machine translation",
     "train": "train: methods that need PyTorch",
-    "lab": "analyse, tune: plots",
+    "lab": "tune: plots",
     "archives": "index: 7-Zip archives and Outlook files (.7z, .msg, .pst)",
     "ocr": "index: poor Chinese and Japanese scans",
     "vectors": "train --vectors: word vectors of your own texts",

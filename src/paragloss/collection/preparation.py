@@ -93,7 +93,9 @@ def side_by_side(
     def here(texts: list[_Text]) -> _Packed:
         return _packed(texts, layout, models, lang)
 
-    for langs, counted, dense in in_order(workers, _open, settings, _prepare, texts(), died, few=_ALONE, here=here):
+    for langs, counted, dense in in_order(
+        workers, _open, settings, _prepare, texts(), died, max_inline=_ALONE, run_inline=here
+    ):
         batch = waiting.popleft()
         pairs = zip(batch, langs, strict=True)
         yield Prepared([d if d.lang == lang else d._replace(lang=lang) for d, lang in pairs], counted, dense)

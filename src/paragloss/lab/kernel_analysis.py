@@ -5,7 +5,7 @@ The analyses of chapter 6 of Liu's thesis, for `encoders.kernel_ranker.Knrm`. No
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from paragloss.encoders.kernel_features import MEANS, responses
 from paragloss.encoders.kernel_ranker import Knrm
-from paragloss.evaluation.measures import Scores
 from paragloss.types import Integers, JudgedCollection, Query, Translator
 
 
@@ -100,40 +99,9 @@ def only(model: Knrm, number: int) -> Knrm:
     return _weighted(model, np.where(np.arange(len(MEANS)) == number - 1, model.weight, 0))
 
 
-def without(model: Knrm, *numbers: int) -> Knrm:
-    """The model with some kernels switched off, numbered from 1. Word vectors stay as they were learned with them;
-    `fit_judged(off=...)` learns without."""
-    return _weighted(model, np.where(np.isin(np.arange(len(MEANS)), np.array(numbers) - 1), 0, model.weight))
-
-
 def one_at_a_time(model: Knrm, measure: Callable[[Knrm], float]) -> list[float]:
     """What each kernel reaches alone (Fig. 6.3)."""
     return [measure(only(model, number)) for number in range(1, len(MEANS) + 1)]
-
-
-class Size(NamedTuple):
-    """A model trained on so much data: how many terms it knows and how well it ranks."""
-
-    queries: int
-    pairs: int
-    terms: int
-    score: float
-
-
-def data_sizes(
-    judged: JudgedCollection,
-    sizes: Sequence[int],
-    fit: Callable[[JudgedCollection], Knrm],
-    measure: Callable[[Knrm], float],
-) -> list[Size]:
-    """Train on the first so many queries, for each size (Table 6.10, Figs. 6.5 and 6.6)."""
-    measured = []
-    for size in sizes:
-        part = first(judged, size)
-        model = fit(part)
-        pairs = sum(map(len, part.qrels.values()))
-        measured.append(Size(len(part.queries), pairs, seen_terms(model, part), measure(model)))
-    return measured
 
 
 def first(judged: JudgedCollection, size: int) -> JudgedCollection:
@@ -168,19 +136,6 @@ def unknown_words(model: Knrm, queries: Iterable[Query]) -> Unknown:
         unknown += missing
         words += missing + len(model.ids(query.text, query.lang))
     return Unknown(unknown, words)
-
-
-def by_category(scores: Scores, categories: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """The average of each measure over the queries of each category (Table 6.12); categories in order of first use."""
-    members: dict[str, list[str]] = {}
-    for query, category in categories.items():
-        members.setdefault(category, []).append(query)
-    averages: dict[str, dict[str, float]] = {}
-    for category, queries in members.items():
-        for measure, values in scores.items():
-            if category_scores := [values[q] for q in queries if q in values]:
-                averages.setdefault(category, {})[measure] = float(np.mean(category_scores))
-    return averages
 
 
 def _weighted(model: Knrm, weight: npt.NDArray[np.floating]) -> Knrm:

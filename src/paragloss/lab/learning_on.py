@@ -31,16 +31,16 @@ class Gain(NamedTuple):
     after: float
 
 
-def gain(aligned: Aligned, *, start: str, most: int = 1000, **options: Any) -> list[Gain]:
+def gain(aligned: Aligned, *, start: str, max_held_out: int = 1000, **options: Any) -> list[Gain]:
     """Measure how much learning on from `start` with these texts improves the search for held-out texts.
 
     Every tenth concept is held out, a table is learned from the others, and the title or the beginning of each held-out
     text is a query for it in the other language.
 
-    :param most: the largest number of held-out concepts
+    :param max_held_out: the largest number of held-out concepts
     :param options: settings of `table.fit`
     """
-    held_out = aligned[::HELD_OUT_STEP][:most]
+    held_out = aligned[::HELD_OUT_STEP][:max_held_out]
     train = [concept for i, concept in enumerate(aligned) if i % HELD_OUT_STEP]
     learned = table.fit(train, start=start, **options)
     start_table = load_start_table(start, learned.pairs)

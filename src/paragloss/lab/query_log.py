@@ -86,7 +86,7 @@ class Cleaned(NamedTuple):
     ambiguous: int  # queries whose translation another query has too
     removed: int  # queries taken out
     pairs: int  # judged pairs before
-    kept: int  # judged pairs after
+    pairs_left: int  # judged pairs after
 
 
 def clean(before: JudgedCollection, after: JudgedCollection, *, longest: int) -> Cleaned:

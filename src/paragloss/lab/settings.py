@@ -1,7 +1,7 @@
 """Settings of methods: a line that explains each, and the values it may have, written where the setting is declared.
 
-`dim: Annotated[int, Setting("...", least=1)]` is all there is to it. `checked` refuses what is out of bounds before any
-work is done, and the command line makes its flags, their help and their errors of the same annotation.
+A setting is `dim: Annotated[int, Setting("...", min=1)]`. `checked` refuses values out of bounds before any work is
+done, and the command line makes its flags, their help and their errors from the same annotation.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Setting(NamedTuple):
     """What a setting is for, and which values it takes. Of a tuple, the bounds hold for every number in it."""
 
     help: str
-    least: float | None = None
+    min: float | None = None
     above: float | None = None
-    most: float | None = None
+    max: float | None = None
     below: float | None = None
     words: Sequence[str] = ()
     ascending: bool = False
@@ -92,10 +92,10 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     return first_checked
 
 
-def check(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+def check(function: Callable[..., Any], settings: Mapping[str, Any]) -> None:
     """An error that names the setting, the value and what was expected, where a value is not as declared."""
     option_by_name = options(function)
-    for name, value in given.items():
+    for name, value in settings.items():
         if name in option_by_name and (reason := refused(option_by_name[name], value)):
             raise ModelError(f"{name} {value!r}: {reason}")
 
@@ -130,7 +130,7 @@ def expected(option: Option) -> str:
         else next((singular for singular in alternatives(option.type) if singular in _NAMES), None)
     )
     singular, plural = _NAMES.get(kind, ("a value", "values"))
-    named = {"at least": setting.least, "above": setting.above, "at most": setting.most, "below": setting.below}
+    named = {"at least": setting.min, "above": setting.above, "at most": setting.max, "below": setting.below}
     bound_by_word = {word: bound for word, bound in named.items() if bound is not None}
     bounds = [
         f"{word} {bound:,.0f}" if bound == int(bound) else f"{word} {bound}" for word, bound in bound_by_word.items()
@@ -200,9 +200,9 @@ def _fits(value: Any, hint: Any, setting: Setting) -> bool:
         if not isinstance(value, number_type) or isinstance(value, bool) or not math.isfinite(value):
             return False
         return not (
-            (setting.least is not None and number < setting.least)
+            (setting.min is not None and number < setting.min)
             or (setting.above is not None and number <= setting.above)
-            or (setting.most is not None and number > setting.most)
+            or (setting.max is not None and number > setting.max)
             or (setting.below is not None and number >= setting.below)
         )
     if kinds in ((str,), (bool,)):
@@ -216,25 +216,23 @@ OPTIMIZERS = ("adam", "cg")
 
 # Settings that several methods share. Bounds from above are where a slip of the finger is likelier than a wish.
 
-Dim: TypeAlias = Annotated[int, Setting("How many dimensions the vectors have.", least=1, most=10_000)]
-Seed: TypeAlias = Annotated[
-    int, Setting("Where chance begins: the same seed, the same model.", least=0, most=2**32 - 1)
-]
+Dim: TypeAlias = Annotated[int, Setting("How many dimensions the vectors have.", min=1, max=10_000)]
+Seed: TypeAlias = Annotated[int, Setting("Where chance begins: the same seed, the same model.", min=0, max=2**32 - 1)]
 Stem: TypeAlias = Annotated[bool, Setting("Cut words down to their stems and drop stop words.")]
-MaxTerms: TypeAlias = Annotated[int, Setting("The most terms a language may have.", least=1)]
-MinDf: TypeAlias = Annotated[int, Setting("A term counts if so many documents have it.", least=1)]
+MaxTerms: TypeAlias = Annotated[int, Setting("The most terms a language may have.", min=1)]
+MinDf: TypeAlias = Annotated[int, Setting("A term counts if so many documents have it.", min=1)]
 Lengths: TypeAlias = Annotated[
     tuple[int, int] | None,
-    Setting("Documents with so many distinct terms, from,to, are learned from.", least=1, ascending=True),
+    Setting("Documents with so many distinct terms, from,to, are learned from.", min=1, ascending=True),
 ]
-Epochs: TypeAlias = Annotated[int, Setting("How often all training data is gone through.", least=1, most=100_000)]
-Batch: TypeAlias = Annotated[int, Setting("Examples learned from in one step.", least=1, most=1_000_000)]
-Rate: TypeAlias = Annotated[float, Setting("How long a step is.", above=0, most=1000)]
+Epochs: TypeAlias = Annotated[int, Setting("How often all training data is gone through.", min=1, max=100_000)]
+Batch: TypeAlias = Annotated[int, Setting("Examples learned from in one step.", min=1, max=1_000_000)]
+Rate: TypeAlias = Annotated[float, Setting("How long a step is.", above=0, max=1000)]
 Patience: TypeAlias = Annotated[
-    int, Setting("Stop after so many epochs that were no better on held-out data; 0 never stops.", least=0)
+    int, Setting("Stop after so many epochs that were no better on held-out data; 0 never stops.", min=0)
 ]
 Negatives: TypeAlias = Annotated[
-    int, Setting("How many other texts each right one is set against.", least=1, most=100_000)
+    int, Setting("How many other texts each right one is set against.", min=1, max=100_000)
 ]
 Checkpoint: TypeAlias = Annotated[
     str | Path | None, Setting("Where to keep the state of training; a killed one goes on from it.")
@@ -244,7 +242,7 @@ Loss: TypeAlias = Annotated[
     str, Setting("What is minimised over differences of cosines: them, or their logistic loss.", words=LOSSES)
 ]
 Optimizer: TypeAlias = Annotated[str, Setting("How steps are taken; cg is conjugate gradients.", words=OPTIMIZERS)]
-Layers: TypeAlias = Annotated[int, Setting("How many layers of units.", least=1, most=100)]
+Layers: TypeAlias = Annotated[int, Setting("How many layers of units.", min=1, max=100)]
 WordVectors: TypeAlias = Annotated[
     Mapping[str, Mapping[str, Floats]] | None, Setting("Word vectors to start from, as files such as wiki.fr.vec.")
 ]

@@ -113,7 +113,7 @@ def _title(value: Value) -> str:
     return str(value).replace("_", " ")
 
 
-def _rows(line: str, at: int, place: str) -> Iterator[tuple[Value, ...]]:
+def _rows(line: str, at: int, location: str) -> Iterator[tuple[Value, ...]]:
     """`(1,'a',NULL),(2,'b',3);` from a place in a line."""
     while at < len(line) and line[at] == "(":
         row: list[Value] = []
@@ -122,7 +122,9 @@ def _rows(line: str, at: int, place: str) -> Iterator[tuple[Value, ...]]:
             value = _VALUE.match(line, at)
             if value is None or line[value.end() : value.end() + 1] not in (",", ")"):
                 column = (at if value is None else value.end()) + 1
-                raise InputError(f"not a row of values at column {column}; give a dump that is whole", location=place)
+                raise InputError(
+                    f"not a row of values at column {column}; give a dump that is whole", location=location
+                )
             row.append(_read(value))
             at = value.end() + 1
         yield tuple(row)

@@ -47,17 +47,14 @@ def load_identifier() -> LanguageIdentifier:
     from py3langid.langid import LanguageIdentifier
 
     arrays = load_unpacked(f"py3langid-{__version__}", _unpack_identifier, _are_identifier_arrays_valid)
-    identifier = LanguageIdentifier(
+    return LanguageIdentifier(
         arrays["ptc"],
         arrays["pc"],
         arrays["classes"].tolist(),
         arrays["nextmove"].data,
         arrays["output"].data,
-        tk_row=(),
+        tk_row=arrays["row"].tolist(),
     )
-    # The constructor computes this from `tk_row` number by number, which is slow.
-    identifier._rowbase = (arrays["row"].astype(np.int64) << 8).tolist()
-    return identifier
 
 
 def _are_identifier_arrays_valid(arrays: Arrays) -> bool:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from paragloss.collection import Collection
-from paragloss.processes import pool
+from paragloss.processes import open_pool
 
 #: What has changed in a collection: the versions of its documents and of everything else.
 Versions = tuple[str, str]
@@ -24,7 +24,7 @@ class SearchWorkers:
         """Start `count` processes; they open the collections in the background."""
         self._resources, self.count = ExitStack(), count
         locations = {name: collection.location for name, collection in collections.items()}
-        self._pool = self._resources.enter_context(pool(count, _start_worker, locations))
+        self._pool = self._resources.enter_context(open_pool(count, _start_worker, locations))
         versions = {name: collection.versions() for name, collection in collections.items()}
         self._warm_ups = [self._pool.submit(_warm_up_worker, versions) for _ in range(count)]
 
@@ -39,9 +39,7 @@ class SearchWorkers:
 
     def close(self) -> None:
         """End the processes at once: they only read, so what they are doing can be abandoned."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for process in list((self._pool._processes or {}).values()):
-            process.kill()
+        self._pool.kill()
         self._resources.close()
 
 

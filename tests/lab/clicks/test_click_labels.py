@@ -1,7 +1,7 @@
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.lab.clicks import Pair, asked, cuts, graded, judged, pairs
+from paragloss.lab.clicks import Pair, cuts, graded, judged, pairs, select_by_frequency
 from paragloss.lab.clicks.log_files import Session
 from paragloss.types import Document, Query
 
@@ -41,12 +41,12 @@ def test_judgments_keep_documents_that_exist():
 def test_queries_are_selected_by_their_frequency():
     frequent, repeated, rare = ([Session(query, (), ())] * n for query, n in [("often", 3), ("twice", 2), ("once", 1)])
     log = rare + frequent + repeated
-    assert asked(log) == log
-    assert asked(log, least=2) == frequent + repeated
-    assert asked(log, below=3) == rare + repeated
-    assert asked(log, least=2, below=3) == repeated
-    assert asked([], least=2) == []
+    assert select_by_frequency(log) == log
+    assert select_by_frequency(log, minimum=2) == frequent + repeated
+    assert select_by_frequency(log, below=3) == rare + repeated
+    assert select_by_frequency(log, minimum=2, below=3) == repeated
+    assert select_by_frequency([], minimum=2) == []
     with pytest.raises(InputError, match=r"^no query is asked 4 times or more; the commonest is asked 3 times$"):
-        asked(log, least=4)
+        select_by_frequency(log, minimum=4)
     with pytest.raises(InputError, match=r"asked 4 times or more and fewer than 9; the commonest is asked 3 times$"):
-        asked(log, least=4, below=9)
+        select_by_frequency(log, minimum=4, below=9)

@@ -193,7 +193,7 @@ def test_readers_are_shown_the_ranking_with_neighbours_exchanged():
     assert [session.query for session in log] == ["four"] * 100 + ["two"] * 100 + ["one"] * 100
     assert log == simulate(rankings, nothing, nothing, seed=0)
     shown_rankings = {
-        query: {"".join(session.shown) for session in log if session.query == query} for query in rankings
+        query: {"".join(session.results) for session in log if session.query == query} for query in rankings
     }
     assert shown_rankings == {"four": {"bacd", "acbd", "abdc"}, "two": {"ba"}, "one": {"a"}}
     # What nothing is said of does not attract.
@@ -226,7 +226,7 @@ def test_a_synthetic_log_has_the_given_size_and_habits():
     assert log == synthetic_log(seed=0)
     # Three neighbours were exchanged: an odd number of pairs stands the wrong way round, three at most.
     turned = {
-        sum(a > b for i, a in enumerate(session.shown) for b in session.shown[i + 1 :]) for session in log.sessions
+        sum(a > b for i, a in enumerate(session.results) for b in session.results[i + 1 :]) for session in log.sessions
     }
     assert turned == {1, 3}
     large_log = synthetic_log(queries=50, documents=100, sessions=0)

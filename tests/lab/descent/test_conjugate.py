@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from paragloss.lab.descent.conjugate import _within, minimise, stepping  # noqa: E402
+from paragloss.lab.descent.conjugate import _bound_distance, minimise, stepping  # noqa: E402
 
 
 def quadratic(dim, seed):
@@ -117,9 +117,11 @@ def test_a_step_that_gains_next_to_nothing_is_not_taken():
 
 def test_no_step_is_longer_than_its_limit():
     start, point = torch.tensor([3.0, 4.0]), torch.tensor([3.0, 14.0])
-    assert _within(start, point, 0.1).tolist() == pytest.approx([3, 4.5]), "a tenth of the length of 5"
-    assert _within(start, point, 2.0) is point, "ten is allowed"
-    assert _within(torch.tensor([0.3, 0.4]), torch.tensor([0.3, 1.4]), 0.5).tolist() == pytest.approx([0.3, 0.9])
+    assert _bound_distance(start, point, 0.1).tolist() == pytest.approx([3, 4.5]), "a tenth of the length of 5"
+    assert _bound_distance(start, point, 2.0) is point, "ten is allowed"
+    assert _bound_distance(torch.tensor([0.3, 0.4]), torch.tensor([0.3, 1.4]), 0.5).tolist() == pytest.approx(
+        [0.3, 0.9]
+    )
     points, minimum = record_line_search(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, reach=0.25)
     assert (len(points), minimum) == (6, pytest.approx(0.25))
     part = torch.zeros(1, requires_grad=True)

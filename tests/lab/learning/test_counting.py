@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paragloss.lab.learning import counting, monolingual, smoothness
+from paragloss.lab.learning import counting, monolingual
 from paragloss.lab.settings import _is_series
 from paragloss.types import Concept
 
@@ -47,10 +47,3 @@ def test_a_series_may_have_a_fixed_length():
     assert _is_series((1, 2, 3), None)
     assert not _is_series("ab", 2)
     assert not _is_series(3, None)
-
-
-def test_stability_by_hand():
-    # power = 2 x .5 = 1: (2 x .5 x 3^2)^(1/2) x 16^(1/2) = 3 x 4 = 12; (1 + 1/1) / (9 - 1) x 12 = 3.
-    assert smoothness.stability(9, 16, c=0.5, lipschitz=3.0, smoothness=2.0) == pytest.approx(3.0)
-    # power = .5 x 1 = .5: 9^(2/3) x 8^(1/3) = 4.3267 x 2; (1 + 2) / 8 x that.
-    assert smoothness.stability(9, 8, c=0.5, lipschitz=3.0, smoothness=1.0) == pytest.approx(3 / 8 * 9 ** (2 / 3) * 2)

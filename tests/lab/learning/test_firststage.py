@@ -7,11 +7,11 @@ from paragloss.lab.learning import firststage
 
 
 def test_folds_hold_out_every_item_once_up_to_a_limit():
-    parts = firststage.folds(23, parts=5, most=100, seed=0)
+    parts = firststage.folds(23, parts=5, max_items=100, seed=0)
     assert sorted(np.concatenate(parts).tolist()) == list(range(23))
-    assert [len(part) for part in firststage.folds(1000, parts=5, most=400, seed=0)] == [200, 200]
-    assert [len(part) for part in firststage.folds(1000, parts=5, most=401, seed=0)] == [200, 200, 200]
-    assert len(firststage.folds(3, parts=5, most=400, seed=0)) == 3
+    assert [len(part) for part in firststage.folds(1000, parts=5, max_items=400, seed=0)] == [200, 200]
+    assert [len(part) for part in firststage.folds(1000, parts=5, max_items=401, seed=0)] == [200, 200, 200]
+    assert len(firststage.folds(3, parts=5, max_items=400, seed=0)) == 3
 
 
 def test_the_best_documents_of_a_query_and_the_rank_of_its_own():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paragloss.errors import ModelError
-from paragloss.lab.learning import smoothness
+from studies import smoothness
 
 
 def cosine(f, d, epsilon):
@@ -151,3 +151,10 @@ def test_two_examples_one_step_and_any_c_have_a_bound_and_less_has_none():
     for n, steps, c in ((1, 1, 1.0), (2, 0, 1.0), (2, 1, 0.0)):
         with pytest.raises(ModelError, match="expected n of 2 or more"):
             smoothness.stability(n, steps, c=c, lipschitz=1.0, smoothness=1.0)
+
+
+def test_stability_of_nine_examples_by_hand():
+    # power = 2 x .5 = 1: (2 x .5 x 3^2)^(1/2) x 16^(1/2) = 3 x 4 = 12; (1 + 1/1) / (9 - 1) x 12 = 3.
+    assert smoothness.stability(9, 16, c=0.5, lipschitz=3.0, smoothness=2.0) == pytest.approx(3.0)
+    # power = .5 x 1 = .5: 9^(2/3) x 8^(1/3) = 4.3267 x 2; (1 + 2) / 8 x that.
+    assert smoothness.stability(9, 8, c=0.5, lipschitz=3.0, smoothness=1.0) == pytest.approx(3 / 8 * 9 ** (2 / 3) * 2)

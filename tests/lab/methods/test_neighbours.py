@@ -16,8 +16,8 @@ CONCEPTS = [
 
 
 def test_words_are_taken_by_frequency():
-    assert neighbours.commonest(CONCEPTS, "en", 1).surfaces == ["water"]
-    assert len(neighbours.commonest(CONCEPTS, "fr", 100).terms) >= 4
+    assert neighbours.list_frequent_terms(CONCEPTS, "en", 1).surfaces == ["water"]
+    assert len(neighbours.list_frequent_terms(CONCEPTS, "fr", 100).terms) >= 4
 
 
 def test_the_nearest_by_csls_share_a_word_s_weight():
@@ -25,11 +25,11 @@ def test_the_nearest_by_csls_share_a_word_s_weight():
     other_rows = np.array([[1, 0], [0.6, 0.8], [0, 1]], np.float32)
     # two nearest of everything: hubs (1 + 0) / 2, (.6 + .8) / 2, .5; of the rows all three, their means .5333 and .6
     # the first: 2 - .5 - r, 1.2 - .7 - r, -.5 - r: the gap of the first two is 1, so exp(1 / .5) to 1
-    weights = neighbours.near(rows, other_rows, nearest=2, temperature=0.5).toarray()
+    weights = neighbours.find_nearest_words(rows, other_rows, nearest=2, temperature=0.5).toarray()
     share = np.exp(1 / 0.5)
     assert weights[0] == pytest.approx([share / (1 + share), 1 / (1 + share), 0], rel=1e-5)
     assert weights[1].argmax() == 2
-    sharp = neighbours.near(rows, other_rows, nearest=2, temperature=0.001).toarray()
+    sharp = neighbours.find_nearest_words(rows, other_rows, nearest=2, temperature=0.001).toarray()
     assert sharp[0] == pytest.approx([1, 0, 0]), "nothing overflows, however fast weights fall"
 
 
@@ -40,7 +40,7 @@ def test_the_nearest_words_do_not_depend_on_the_block_size():
     hubs, own = (np.sort(similarities, axis=1)[:, -10:].mean(axis=1) for similarities in (similar.T, similar))
     best = np.sort(np.argsort(-(2 * similar - hubs - own[:, None]), axis=1)[:, :3], axis=1)
     for block in (1, 5, 100):
-        weights = neighbours.near(rows, other_rows, nearest=3, temperature=1.0, block=block)
+        weights = neighbours.find_nearest_words(rows, other_rows, nearest=3, temperature=1.0, block=block)
         assert np.sort(weights.indices.reshape(12, 3), axis=1).tolist() == best.tolist()
         np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-6)
 

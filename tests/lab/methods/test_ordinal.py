@@ -6,9 +6,9 @@ from paragloss import collection
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import InputError, ModelError
 from paragloss.lab import judgments
-from paragloss.lab.learning import smoothness
 from paragloss.lab.methods import ordinal
 from paragloss.types import Concept, JudgedCollection
+from studies import smoothness
 
 torch = pytest.importorskip("torch")
 

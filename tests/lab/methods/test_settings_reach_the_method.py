@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from corpora import make_sentences, make_topic_texts
 
-from paragloss.lab import analyses, judgments
+from paragloss.lab import judgments
 from paragloss.lab.learning import sampling
 from paragloss.lab.learning.counting import count
 from paragloss.lab.methods import alignment, bae, cr5, knrm, s2net, xcnn
@@ -13,7 +13,6 @@ from paragloss.lab.settings import options
 from paragloss.lab.solving import maps
 from paragloss.lab.solving.spectrum import closed_form
 from paragloss.methods import load_method
-from paragloss.types import Concept
 from paragloss.vocabulary import weigh
 
 torch = pytest.importorskip("torch")
@@ -229,18 +228,6 @@ def test_hard_negatives_are_asked_for_when_knrm_wants_them(monkeypatch):
     assert similarities[0] is None
     assert similarities[1].shape[0] == 40
     np.testing.assert_allclose(np.sqrt(similarities[1].multiply(similarities[1]).sum(axis=1)), 1, rtol=1e-4)
-
-
-def test_the_exact_match_analysis_trains_without_the_exact_kernel(monkeypatch, tmp_path):
-    aligned = [Concept(c.id, c.texts, dict(c.texts)) for c in make_sentences(20, 0)]
-    monkeypatch.setattr(
-        analyses, "_judged", lambda *_: judgments.from_aligned(aligned, source="en", target="fr", query="text")
-    )
-    off = []
-    monkeypatch.setattr(analyses.knrm, "fit_judged", lambda *_, **settings: off.append(tuple(settings["off"])))
-    monkeypatch.setattr(analyses, "reciprocal_rank", lambda *_: 0.5)
-    analyses.exact_match(["x"], tmp_path, source="en", target="fr")
-    assert off == [(), (0,)]
 
 
 class CapturedError(Exception):

@@ -34,7 +34,7 @@ def test_the_loss_is_minimal_and_the_scale_of_a_feature_does_not_matter():
 
 def test_no_weight_is_below_the_given_minimum():
     lists = [np.array([[1.0, 0.0], [0.0, 1.0]])] * 10
-    weights, _ = weigh_lists(lists, [0] * 10, penalty=0.01, least=0.0)
+    weights, _ = weigh_lists(lists, [0] * 10, penalty=0.01, minimum=0.0)
     assert weights[0] > 0
     assert weights[1] == 0
 

@@ -111,7 +111,7 @@ def test_conjugate_gradients_go_on_from_a_start_panel_by_panel():
     np.testing.assert_array_equal(solution, exact.astype(np.float32))
     assert calls == [64, 6], "looked at, and left alone"
     calls.clear()
-    oriented.conjugate_gradients(apply, right[:, :3], scale=scale, tolerance=0, most=4)
+    oriented.conjugate_gradients(apply, right[:, :3], scale=scale, tolerance=0, max_steps=4)
     assert len(calls) == 4
 
 

@@ -32,7 +32,7 @@ class Session(NamedTuple):
     """One query of one person: the documents shown, best first (none where the log doesn't say), and the clicks."""
 
     query: str
-    shown: tuple[str, ...]
+    results: tuple[str, ...]
     clicks: tuple[Click, ...]
     lang: str = ""
 
@@ -53,7 +53,7 @@ def write_sessions(path: PathLike, sessions: Iterable[Session]) -> None:
     with open_output(path) as out:
         for session in sessions:
             clicks = [{"doc": c.document} | ({} if c.dwell is None else {"dwell": c.dwell}) for c in session.clicks]
-            row = {"query": session.query, "lang": session.lang, "shown": session.shown, "clicks": clicks}
+            row = {"query": session.query, "lang": session.lang, "shown": session.results, "clicks": clicks}
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
@@ -78,15 +78,15 @@ def _sogou(line: str) -> tuple[str, str, int, Click]:
 
 
 def _session(row: dict[str, Any]) -> Session:
-    query, shown, clicks = get_row_text(row, "query"), row.get("shown", []), row.get("clicks", [])
+    query, results, clicks = get_row_text(row, "query"), row.get("shown", []), row.get("clicks", [])
     if not query.strip():
         raise InputError("no query; add a key 'query' that says what was asked")
-    if not isinstance(shown, list) or not all(isinstance(name, str) for name in shown):
+    if not isinstance(results, list) or not all(isinstance(name, str) for name in results):
         raise InputError('\'shown\' is no list of document ids; write "shown": ["d1", "d2"]')
     if not isinstance(clicks, list):
         raise InputError('\'clicks\' is no list; write "clicks": [{"doc": "d1", "dwell": 12.5}]')
-    rank_by_id = {name: rank for rank, name in enumerate(shown, 1)}
-    return Session(query, tuple(shown), tuple(_click(click, rank_by_id) for click in clicks), get_row_language(row))
+    rank_by_id = {name: rank for rank, name in enumerate(results, 1)}
+    return Session(query, tuple(results), tuple(_click(click, rank_by_id) for click in clicks), get_row_language(row))
 
 
 def _click(click: Any, rank_by_id: dict[str, int]) -> Click:

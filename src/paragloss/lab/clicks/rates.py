@@ -24,21 +24,21 @@ def dctr(sessions: Iterable[Session]) -> Scores:
 
     A session that does not say what was shown is taken to have shown whatever such sessions of its query opened.
     """
-    shown, clicked = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
-    blind, opened = Counter[str](), defaultdict[str, set[str]](set)
+    times_shown, times_clicked = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
+    unlisted_sessions, opened_documents = Counter[str](), defaultdict[str, set[str]](set)
     for session in sessions:
-        shown[session.query].update(set(session.shown))
+        times_shown[session.query].update(set(session.results))
         documents = {click.document for click in session.clicks}
-        clicked[session.query].update(documents)
-        if not session.shown:
-            blind[session.query] += 1
-            opened[session.query] |= documents
-    for query, documents in opened.items():
-        shown[query].update(dict.fromkeys(documents, blind[query]))
+        times_clicked[session.query].update(documents)
+        if not session.results:
+            unlisted_sessions[session.query] += 1
+            opened_documents[session.query] |= documents
+    for query, documents in opened_documents.items():
+        times_shown[query].update(dict.fromkeys(documents, unlisted_sessions[query]))
     hits, trials = PRIOR
     return {
-        query: {d: (clicked[query][d] + hits) / (n + trials) for d, n in sorted(counts.items())}
-        for query, counts in shown.items()
+        query: {d: (times_clicked[query][d] + hits) / (n + trials) for d, n in sorted(counts.items())}
+        for query, counts in times_shown.items()
     }
 
 
@@ -52,13 +52,13 @@ def first_clicks(sessions: Iterable[Session]) -> Scores:
     return _counted((session.query, session.clicks[0].document) for session in sessions if session.clicks)
 
 
-def asked(sessions: Iterable[Session], *, least: int = 1, below: int | None = None) -> list[Session]:
-    """The sessions whose query is asked at least `least` times in the log, and fewer than `below` times."""
+def select_by_frequency(sessions: Iterable[Session], *, minimum: int = 1, below: int | None = None) -> list[Session]:
+    """Select the sessions whose query is asked at least `minimum` times in the log, and fewer than `below` times."""
     all_sessions = list(sessions)
     times = Counter(session.query for session in all_sessions)
-    selected = [s for s in all_sessions if times[s.query] >= least and (below is None or times[s.query] < below)]
+    selected = [s for s in all_sessions if times[s.query] >= minimum and (below is None or times[s.query] < below)]
     if all_sessions and not selected:
-        expected = f"{least} times or more" + ("" if below is None else f" and fewer than {below}")
+        expected = f"{minimum} times or more" + ("" if below is None else f" and fewer than {below}")
         raise InputError(f"no query is asked {expected}; the commonest is asked {max(times.values())} times")
     return selected
 

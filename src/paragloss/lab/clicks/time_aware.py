@@ -46,7 +46,7 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
     """
     steps = _Steps(sessions, patience)
     attraction, power = np.full(len(steps.names), 0.5), np.full(len(steps.names), 0.5)
-    examination = np.full((steps.places + 1, steps.places + 1), 0.5)
+    examination = np.full((steps.max_rank + 1, steps.max_rank + 1), 0.5)
     for _ in range(rounds):
         attraction, power, examination = _round(steps, attraction, power, examination)
     pleased = _pleased(steps, _ended(steps, attraction, power, examination))
@@ -63,9 +63,9 @@ class _Steps:
         visits: list[tuple[int, float, int]] = []  # document opened, seconds or nan, ending or -1
         endings = 0
         for session in sessions:
-            if not session.shown:
+            if not session.results:
                 raise InputError(f"a session for {session.query!r} does not say what was shown: use dctr, not TACM")
-            ids = [self.names.setdefault((session.query, d), len(self.names)) for d in session.shown]
+            ids = [self.names.setdefault((session.query, d), len(self.names)) for d in session.results]
             clicks = _in_order(session)
             opened: set[int] = set()
             for last_rank, next_rank in pairwise([0, *(rank for rank, _ in clicks)]):
@@ -85,13 +85,13 @@ class _Steps:
         if not looks:
             raise InputError("the log has no session with results: nothing to learn from")
         table = np.array(looks, np.int64)
-        self.document, self.start, self.place = table[:, 0], table[:, 1], table[:, 2]
+        self.document, self.start, self.rank = table[:, 0], table[:, 1], table[:, 2]
         self.opened, self.ending = table[:, 3].astype(bool), table[:, 4]
         self.endings = endings
         self.visited = np.array([v[0] for v in visits], np.int64)
         self.visit_ending = np.array([v[2] for v in visits], np.int64)
-        self.enough = _enough(np.array([v[1] for v in visits], np.float64), patience)
-        self.places = int(self.place.max())
+        self.sufficient_time = _estimate_sufficient_time(np.array([v[1] for v in visits], np.float64), patience)
+        self.max_rank = int(self.rank.max())
 
     def scores(self, values: Doubles) -> Scores:
         scores_by_query: Scores = {}
@@ -104,8 +104,8 @@ def _ended(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doub
     """How likely each session ended because its last click satisfied: what followed was then not looked at at all."""
     last, trailing = steps.visit_ending >= 0, steps.ending >= 0
     chance = np.zeros(steps.endings)
-    chance[steps.visit_ending[last]] = (power[steps.visited] * steps.enough)[last]
-    passed = 1 - attraction[steps.document] * examination[steps.start, steps.place]
+    chance[steps.visit_ending[last]] = (power[steps.visited] * steps.sufficient_time)[last]
+    passed = 1 - attraction[steps.document] * examination[steps.start, steps.rank]
     silence = np.zeros(steps.endings)
     np.add.at(silence, steps.ending[trailing], np.log(passed[trailing]))
     return np.asarray(chance / (chance + (1 - chance) * np.exp(silence)))
@@ -125,14 +125,14 @@ def _round(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doub
     on = np.ones(len(steps.document))  # how likely the reader still looked on when this result came
     trailing = steps.ending >= 0
     on[trailing] = 1 - ended[steps.ending[trailing]]
-    a, e = attraction[steps.document], examination[steps.start, steps.place]
+    a, e = attraction[steps.document], examination[steps.start, steps.rank]
     # CandidateRows at and not opened, so not attractive; or not looked at, which says nothing of attraction.
     liked = np.where(steps.opened, 1.0, on * a * (1 - e) / (1 - a * e) + (1 - on) * a)
     examined_chance = np.where(steps.opened, 1.0, on * e * (1 - a) / (1 - a * e))
-    width = steps.places + 1
-    examined = _rate(steps.start * width + steps.place, examined_chance, on, width * width).reshape(width, width)
+    width = steps.max_rank + 1
+    examined = _rate(steps.start * width + steps.rank, examined_chance, on, width * width).reshape(width, width)
     # Satisfaction takes the power to satisfy and enough time; a search that goes on lacked one of the two.
-    s, f, pleased = power[steps.visited], steps.enough, _pleased(steps, ended)
+    s, f, pleased = power[steps.visited], steps.sufficient_time, _pleased(steps, ended)
     able = pleased + (1 - pleased) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
     return _average(steps.document, liked, len(attraction)), _average(steps.visited, able, len(power)), examined
 
@@ -152,14 +152,14 @@ def _rate(owners: Integers, hits: Doubles, trials: Doubles, size: int, *, toward
 
 def _in_order(session: Session) -> list[tuple[int, Click]]:
     """Places and clicks in the order they were made; a document opened again counts when it was opened first."""
-    rank_by_id = {document: rank for rank, document in enumerate(session.shown, 1)}
-    first: dict[str, Click] = {}
+    rank_by_id = {document: rank for rank, document in enumerate(session.results, 1)}
+    first_click: dict[str, Click] = {}
     for click in session.clicks:
-        first.setdefault(click.document, click)
-    return [(rank_by_id[d], click) for d, click in first.items() if d in rank_by_id]
+        first_click.setdefault(click.document, click)
+    return [(rank_by_id[d], click) for d, click in first_click.items() if d in rank_by_id]
 
 
-def _enough(seconds: Doubles, patience: float) -> Doubles:
+def _estimate_sufficient_time(seconds: Doubles, patience: float) -> Doubles:
     satisfied_chance = 1 - np.exp(-seconds / patience)
     # With no times at all the model is left with its satisfaction alone.
     average = float(np.nanmean(satisfied_chance)) if np.isfinite(satisfied_chance).any() else 1.0

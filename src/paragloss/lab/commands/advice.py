@@ -1,9 +1,7 @@
-"""Commands that recommend a pipeline and that analyse a trained kernel ranker."""
+"""The command that recommends a pipeline."""
 
 from __future__ import annotations
 
-import inspect
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +9,6 @@ import typer
 from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import print_json, print_table
 from paragloss.cli.program import AsJson, app
-from paragloss.errors import InputError
 
 if TYPE_CHECKING:
     from paragloss.lab.advisor import Advice, ExpectedQuality
@@ -57,31 +54,3 @@ def _print_advice(advice: Advice) -> None:
 def _format_expected(row: ExpectedQuality) -> list[str]:
     costs = [f"{row.cost[name]:,.1f}" if name in row.cost else "" for name in ("documents/s", "ms/query")]
     return [row.system, f"{row.quality:.3f}", str(row.tasks), *costs]
-
-
-@app.command(rich_help_panel=MEASURING)
-def analyse(
-    kind: Annotated[
-        str, typer.Argument(help="What to analyse: kernels, translations, exact-match, data-size, quality.")
-    ],
-    files: Annotated[list[str], typer.Argument(help='Rows {"concept","lang","title","text"}, or en-xx.tsv.')],
-    out: Annotated[str, typer.Option(help="Folder for the table and the plot.")],
-    lang: Annotated[str, typer.Option(help="Language of the queries.")],
-    to: Annotated[str, typer.Option(help="Language of the documents.")],
-    model: Annotated[str, typer.Option(help="A trained K-NRM, if the analysis needs one.")] = "",
-    translator: Annotated[str, typer.Option("--with", help="A saved translator, if the analysis needs one.")] = "",
-    categories: Annotated[str, typer.Option(help="quality: file of concepts and their categories.")] = "",
-) -> None:
-    """Analyse a kernel ranker: weights, word pairs, training data."""
-    from paragloss.lab.analyses import KINDS
-
-    if kind not in KINDS:
-        raise InputError(f"no analysis {kind!r}; there are {', '.join(KINDS)}")
-    flags = {"source": lang, "target": to, "model": model, "translator": translator, "categories": categories}
-    parameters = inspect.signature(KINDS[kind]).parameters
-    arguments = {name: value for name, value in flags.items() if name in parameters and value}
-    for name, parameter in parameters.items():
-        if name in flags and name not in arguments and parameter.default is inspect.Parameter.empty:
-            raise InputError(f"{kind} needs --{'with' if name == 'translator' else name}")
-    table = KINDS[kind](files, Path(out), **arguments)
-    print_table([str(cell) for cell in table.header], [[str(cell) for cell in row] for row in table.rows])

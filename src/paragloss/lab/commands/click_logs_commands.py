@@ -31,7 +31,9 @@ def clicks(
     scores: Annotated[
         bool, typer.Option("--scores", help="Use scores (in thousandths) as grades, for train knrm --difference.")
     ] = False,
-    asked: Annotated[str, typer.Option(help="Keep queries of this frequency: 50.., ..50 or 50..1000.")] = "",
+    frequency: Annotated[
+        str, typer.Option("--asked", help="Keep queries of this frequency: 50.., ..50 or 50..1000.")
+    ] = "",
     lang: Annotated[str, typer.Option(help="Language of queries that don't state one.")] = "",
     skip_bad: SkipBad = False,
 ) -> None:
@@ -47,7 +49,7 @@ def clicks(
     spoken = {session.query: session.lang or lang for session in sessions}
     # All queries are numbered, judged or not, as `search --queries LOG` numbers them.
     ids = {text: f"q{number}" for number, text in enumerate(spoken, 1)}
-    sessions = clicks.asked(sessions, **_times(asked))
+    sessions = clicks.select_by_frequency(sessions, **_times(frequency))
     estimates = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
     best = _numbers("--shares", shares)
     grades = clicks.thousandths(estimates) if scores else clicks.graded(estimates, clicks.cuts(estimates, best))
@@ -123,7 +125,7 @@ def _cleaned(
     queries, qrels = read_queries(Path(after, "queries.jsonl")), read_qrels(Path(after, "qrels"))
     translated = JudgedCollection(list(queries), before.documents, qrels)
     cleaned = query_log.clean(before, translated, longest=longest)
-    result = query_log.clean_at_random(translated, cleaned.kept, seed=seed) if at_random else cleaned.judged
+    result = query_log.clean_at_random(translated, cleaned.pairs_left, seed=seed) if at_random else cleaned.judged
     summary = {"ambiguous": cleaned.ambiguous, "removed": len(translated.queries) - len(result.queries)}
     return result, {**summary, "pairs before": cleaned.pairs, "pairs after": sum(map(len, result.qrels.values()))}
 
@@ -157,10 +159,10 @@ def _numbers(flag: str, text: str) -> list[float]:
 
 
 def _times(text: str) -> dict[str, int]:
-    """LEAST..BELOW, either of which may be missing."""
-    least, dots, below = text.partition("..")
+    """Read MINIMUM..BELOW, either of which may be missing, as arguments of `select_by_frequency`."""
+    minimum, dots, below = text.partition("..")
     if not text:
         return {}
-    if not dots or not (least + below).isdecimal():
+    if not dots or not (minimum + below).isdecimal():
         raise InputError(f"--asked {text!r}: expected how often, as 50.., ..50 or 50..1000")
-    return {name: int(number) for name, number in (("least", least), ("below", below)) if number}
+    return {name: int(number) for name, number in (("minimum", minimum), ("below", below)) if number}

@@ -119,8 +119,8 @@ def settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]
         explained_flags |= new_flags.keys()
         lines += ["", inspect.getdoc(function) or "", ""] if heading == "Settings" else [""]
         lines.append(f"{heading}:")
-        width = max((len(_shown(flag, option)) for flag, option in new_flags.items()), default=0)
-        lines += [f"  {_shown(flag, option):<{width}}  {explained(option)}" for flag, option in new_flags.items()]
+        width = max((len(_format_flag(flag, option)) for flag, option in new_flags.items()), default=0)
+        lines += [f"  {_format_flag(flag, option):<{width}}  {explained(option)}" for flag, option in new_flags.items()]
         lines += [f"  and of those above: {', '.join(repeated)}"] if repeated else []
     return "\n".join(lines)
 
@@ -133,7 +133,7 @@ def explained(option: Option) -> str:
     return f"{option.setting.help}{choice}{usual}".strip()
 
 
-def _shown(flag: str, option: Option) -> str:
+def _format_flag(flag: str, option: Option) -> str:
     if is_switch(option):
         return f"{flag}, --no-{flag[2:]}"
     series = series_of(option.type)

@@ -76,7 +76,7 @@ def train(
         _needed(out, paths)
         aligned = _concepts(paths, langs, skip_bad)
         run = partial(engine.train, module.fit, aligned)
-        _made(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
+        _fit_and_save(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
         if method == "table" and settings.get("start"):
             _gained(aligned, settings)
 
@@ -168,7 +168,7 @@ def _train_judged(
     _needed(out, sets)
     learned = data_files.judgments("--judged", sets)
     queries = sum(len(judged_set.queries) for judged_set in learned)
-    _made(method, f"{queries} queries", out, module.fit_judged, partial(module.fit_judged, *learned), settings)
+    _fit_and_save(method, f"{queries} queries", out, module.fit_judged, partial(module.fit_judged, *learned), settings)
 
 
 def _add_language(
@@ -204,8 +204,8 @@ def _gained(aligned: list[Concept], settings: dict[str, Any]) -> None:
         print(f"{source}->{target}: {texts} held-out texts found with RR {before:.3f} before, {after:.3f} after")
 
 
-def _made(
-    method: str, what: str, out: str, fit: Callable[..., Any], run: Callable[..., Any], settings: dict[str, Any]
+def _fit_and_save(
+    method: str, amount: str, out: str, fit: Callable[..., Any], run: Callable[..., Any], settings: dict[str, Any]
 ) -> None:
     """Run a fit with a progress bar where it can tell how far it is, and save what it gives."""
     started = time.perf_counter()
@@ -215,7 +215,7 @@ def _made(
     else:
         model = run(**settings)
     model.save(out)
-    print(f"trained {method} on {what} in {time.perf_counter() - started:.1f} s: {out}")
+    print(f"trained {method} on {amount} in {time.perf_counter() - started:.1f} s: {out}")
 
 
 def _concepts(paths: Sequence[str], langs: str, skip_bad: bool) -> list[Concept]:

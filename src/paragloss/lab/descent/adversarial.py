@@ -46,8 +46,8 @@ def adversarial(
     P = torch.eye(dim).requires_grad_()
 
     def judged(rows: torch.Tensor) -> torch.Tensor:
-        kept = torch.rand(rows.shape, generator=chance) >= _DROPOUT
-        rows = rows * kept / (1 - _DROPOUT)
+        is_kept = torch.rand(rows.shape, generator=chance) >= _DROPOUT
+        rows = rows * is_kept / (1 - _DROPOUT)
         for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
             rows = nn.functional.leaky_relu(nn.functional.linear(rows, weight, bias), 0.2)
         return nn.functional.linear(rows, weights[-1], biases[-1])[:, 0]
@@ -57,8 +57,8 @@ def adversarial(
     def loss(mapping: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
         x = xs[torch.randint(len(xs), (batch,), generator=chance)]
         y = ys[torch.randint(len(ys), (batch,), generator=chance)]
-        answer = judged(torch.cat([x @ mapping, y]))
-        return nn.functional.binary_cross_entropy_with_logits(answer, goal)
+        logits = judged(torch.cat([x @ mapping, y]))
+        return nn.functional.binary_cross_entropy_with_logits(logits, goal)
 
     best, best_score, rate = np.eye(dim, dtype=np.float32), -np.inf, learning_rate
     for _ in range(epochs):
@@ -68,11 +68,11 @@ def adversarial(
             _step([P], loss(P, 1 - labels), rate)
             with torch.no_grad():
                 P.copy_((1 + _BETA) * P - _BETA * P @ P.T @ P)
-        found = P.detach().numpy().copy()
-        score = criterion(unit(source[:5000] @ found), target[:5000])
+        mapping_so_far = P.detach().numpy().copy()
+        score = criterion(unit(source[:5000] @ mapping_so_far), target[:5000])
         rate *= 0.98 if score >= best_score else 0.5
         if score > best_score:
-            best, best_score = found, score
+            best, best_score = mapping_so_far, score
     # The updates only stay near the rotations; the nearest one has the same singular vectors.
     return procrustes(np.eye(dim, dtype=np.float32), best)[0]
 

@@ -213,9 +213,9 @@ def surprise(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
 
 def _some_language(present: npt.NDArray[np.bool_]) -> Rows:
     """A language of each concept, the same at every call: the first for one, the second for the next, and so on."""
-    places = np.cumsum(present, axis=1) * present
-    wanted = np.arange(len(present)) % np.maximum(present.sum(1), 1) + 1
-    return np.asarray((places == wanted[:, None]).argmax(1), np.int64)
+    ranks = np.cumsum(present, axis=1) * present
+    chosen_rank = np.arange(len(present)) % np.maximum(present.sum(1), 1) + 1
+    return np.asarray((ranks == chosen_rank[:, None]).argmax(1), np.int64)
 
 
 def _run(
@@ -225,5 +225,5 @@ def _run(
     schedule: Schedule,
     **steps: Any,
 ) -> None:
-    rate, most, seed, progress = schedule
-    descend(parameters, batches(rows, most), loss, learning_rate=rate, seed=seed, progress=progress, **steps)
+    rate, max_size, seed, progress = schedule
+    descend(parameters, batches(rows, max_size), loss, learning_rate=rate, seed=seed, progress=progress, **steps)

@@ -43,26 +43,26 @@ def minimise(
             direction, slope = -gradient, -float(gradient @ gradient)
         if slope == 0:
             break
-        found = _search(objective, point, value, direction, slope, step, searches)
-        if found is None:
+        line_minimum = _search(objective, point, value, direction, slope, step, searches)
+        if line_minimum is None:
             break
-        length, point, value, fresh = found
-        bend = float(fresh @ (fresh - gradient)) / float(gradient @ gradient)
-        direction = max(bend, 0.0) * direction - fresh
+        length, point, value, next_gradient = line_minimum
+        beta = float(next_gradient @ (next_gradient - gradient)) / float(gradient @ gradient)
+        direction = max(beta, 0.0) * direction - next_gradient
         # The next step is tried at the length that would gain as much as this one did.
-        ahead = float(fresh @ direction)
-        step = length * min(max(slope / ahead, _BACK), _LEAP) if ahead < 0 else length
-        gradient = fresh
-    return _within(start, point, reach)
+        next_slope = float(next_gradient @ direction)
+        step = length * min(max(slope / next_slope, _BACK), _LEAP) if next_slope < 0 else length
+        gradient = next_gradient
+    return _bound_distance(start, point, reach)
 
 
-def _within(start: torch.Tensor, point: torch.Tensor, reach: float) -> torch.Tensor:
+def _bound_distance(start: torch.Tensor, point: torch.Tensor, reach: float) -> torch.Tensor:
     """The point, or as far on the way there as is allowed."""
     if math.isinf(reach):
         return point
-    way = point - start
-    length, allowed = float(way.norm()), reach * max(float(start.norm()), 1.0)
-    return point if length <= allowed else start + way * (allowed / length)
+    displacement = point - start
+    length, max_length = float(displacement.norm()), reach * max(float(start.norm()), 1.0)
+    return point if length <= max_length else start + displacement * (max_length / length)
 
 
 def _search(
@@ -76,20 +76,22 @@ def _search(
 ) -> tuple[float, torch.Tensor, float, torch.Tensor] | None:
     """The best of a few points along `direction`: (step, point, value, gradient), or None if none is low enough."""
     best = None
-    near, near_slope = 0.0, slope
+    previous_step, previous_slope = 0.0, slope
     for _ in range(searches):
-        there = point + step * direction
-        there_value, there_gradient = objective(there)
-        there_slope = float(there_gradient @ direction)
-        if there_value <= value + _SUFFICIENT * step * slope and (best is None or there_value < best[2]):
-            best = (step, there, there_value, there_gradient)
-        if abs(there_slope) <= 1e-9 * abs(slope):
+        candidate = point + step * direction
+        candidate_value, candidate_gradient = objective(candidate)
+        candidate_slope = float(candidate_gradient @ direction)
+        if candidate_value <= value + _SUFFICIENT * step * slope and (best is None or candidate_value < best[2]):
+            best = (step, candidate, candidate_value, candidate_gradient)
+        if abs(candidate_slope) <= 1e-9 * abs(slope):
             break
-        curvature = (there_slope - near_slope) / (step - near)
-        ahead = step - there_slope / curvature if curvature > 0 else _LEAP * step
-        near, near_slope = (step, there_slope) if best is not None and best[0] == step else (near, near_slope)
-        step = min(max(ahead, _BACK * step), _LEAP * step)
-        if step == near:
+        curvature = (candidate_slope - previous_slope) / (step - previous_step)
+        next_step = step - candidate_slope / curvature if curvature > 0 else _LEAP * step
+        previous_step, previous_slope = (
+            (step, candidate_slope) if best is not None and best[0] == step else (previous_step, previous_slope)
+        )
+        step = min(max(next_step, _BACK * step), _LEAP * step)
+        if step == previous_step:
             break
     return best
 
@@ -122,7 +124,10 @@ def stepping(
 
     start = torch.cat([part.reshape(-1) for part in fixed])
     target = split(minimise(objective, start, iterations=iterations, searches=searches, reach=reach))
-    way_back = [(part * (now - then)).sum() for part, now, then in zip(parts, fixed, target, strict=True)]
+    way_back = [
+        (part * (start_part - target_part)).sum()
+        for part, start_part, target_part in zip(parts, fixed, target, strict=True)
+    ]
     surrogate = torch.stack(way_back).sum()
     with torch.no_grad():
         value = loss(fixed)

@@ -58,12 +58,12 @@ def learn(
     further settings of `descend`.
     """
     tested, trained = held_out(pairs.left.shape[0], _MOST_HELD_OUT, seed)
-    table, *others = parameters.values()
+    table, *other_parameters = parameters.values()
     conjugate = optimizer == "cg"
 
     def objective(rows: Rows) -> torch.Tensor:
         texts, touched = _gather(pairs, rows)
-        parts = [take(table, touched), *others]
+        parts = [take(table, touched), *other_parameters]
 
         def value(parts: Sequence[torch.Tensor]) -> torch.Tensor:
             left, right = _vectors(pairs, rows, texts, terms(parts))
@@ -85,9 +85,9 @@ def learn(
 
 def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, rows: Rows) -> float:
     """The mean of cos(pair) - cos(not a pair) over some pairs."""
-    table, *others = parameters.values()
+    table, *other_parameters = parameters.values()
     texts, touched = _gather(pairs, rows)
-    left, right = _vectors(pairs, rows, texts, terms([table[touched], *others]))
+    left, right = _vectors(pairs, rows, texts, terms([table[touched], *other_parameters]))
     return -float(contrast(left, right, loss="difference"))
 
 

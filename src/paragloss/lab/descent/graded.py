@@ -70,8 +70,8 @@ def train(
     every time: from all documents, or with `pool` from so many of them, the same for the whole batch. Where reading a
     document is the work, as for an LSTM, that saves most of it. `steps` are settings of `descend`.
     """
-    for one in tasks if negatives else ():
-        _some_irrelevant(one)
+    for graded_task in tasks if negatives else ():
+        _some_irrelevant(graded_task)
 
     def batch_loss(chosen: tuple[Task, torch.Tensor]) -> torch.Tensor:
         task_of_batch, rows = chosen

@@ -110,7 +110,7 @@ class _Run:
         self.step = 0
         self.history: list[Progress] = []
         self.best = 0
-        self.kept: dict[str, torch.Tensor] = {}
+        self.best_parameters: dict[str, torch.Tensor] = {}
 
     def steps(
         self, batches: Iterable[Batch], loss: Callable[[Batch], torch.Tensor], *, rate: float, clip: float | None
@@ -174,16 +174,13 @@ class _Run:
     def _adam(
         self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
     ) -> None:
-        number = self.step + 1
-        rate *= (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
+        rate = correct_rate(rate, self.step + 1)
         if not gradient.is_sparse:
-            first.lerp_(gradient, 1 - BETAS[0])
-            second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+            update_moments(first, second, gradient)
             p.addcdiv_(first, second.sqrt().add_(self.epsilon), value=-rate)
             return
         rows, values = gradient.indices()[0], gradient.values()
-        m = first.index_select(0, rows).lerp_(values, 1 - BETAS[0])
-        v = second.index_select(0, rows).mul_(BETAS[1]).addcmul_(values, values, value=1 - BETAS[1])
+        m, v = update_moments(first.index_select(0, rows), second.index_select(0, rows), values)
         first.index_copy_(0, rows, m)
         second.index_copy_(0, rows, v)
         p.index_add_(0, rows, m.div_(v.sqrt_().add_(self.epsilon)), alpha=-rate)
@@ -198,11 +195,11 @@ class _Run:
         if ahead:
             self.best = epoch_progress.epoch
             if epoch_progress.measure is not None:
-                self.kept = {name: p.detach().clone() for name, p in self.parameters.items()}
+                self.best_parameters = {name: p.detach().clone() for name, p in self.parameters.items()}
 
     def recall_best(self) -> None:
         with torch.no_grad():
-            for name, best_values in self.kept.items():
+            for name, best_values in self.best_parameters.items():
                 self.parameters[name].copy_(best_values)
 
     def _identity(self) -> dict[str, Any]:
@@ -214,7 +211,7 @@ class _Run:
         from safetensors.torch import save_file
 
         tensors = {f"now/{name}": p.detach() for name, p in self.parameters.items()}
-        tensors |= {f"best/{name}": p for name, p in self.kept.items()}
+        tensors |= {f"best/{name}": p for name, p in self.best_parameters.items()}
         for name, moments in self.moments.items():
             tensors |= {f"moment{i}/{name}": moment for i, moment in enumerate(moments)}
         state = {"step": self.step, "best": self.best, "history": self.history, "run": self._identity()}
@@ -242,9 +239,21 @@ class _Run:
                 for i, moment in enumerate(self.moments[name]):
                     moment.copy_(tensors[f"moment{i}/{name}"])
                 if f"best/{name}" in tensors:
-                    self.kept[name] = tensors[f"best/{name}"].to(p.device)
+                    self.best_parameters[name] = tensors[f"best/{name}"].to(p.device)
         self.step, self.best = state["step"], state["best"]
         self.history = [Progress(*entry) for entry in state["history"]]
+
+
+def update_moments(
+    first: torch.Tensor, second: torch.Tensor, gradient: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Update Adam's moments of some parameters in place, and return them."""
+    return first.lerp_(gradient, 1 - BETAS[0]), second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+
+
+def correct_rate(rate: float, step: int) -> float:
+    """Return the rate of a step, counted from 1, that corrects for moments which start at zero."""
+    return float(rate * (1 - BETAS[1] ** step) ** 0.5 / (1 - BETAS[0] ** step))
 
 
 def _devices(parameters: Mapping[str, torch.Tensor]) -> list[int]:

@@ -15,7 +15,7 @@ import torch
 
 from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
 from paragloss.lab.descent.bags import Bags
-from paragloss.lab.descent.loop import BETAS
+from paragloss.lab.descent.loop import correct_rate, update_moments
 from paragloss.types import Integers
 
 #: Texts are padded to a multiple of this many terms, so that few shapes are met.
@@ -61,14 +61,13 @@ class Steps:
         self.state: dict[str, _State] = {}
 
     def __call__(
-        self, batches: Iterable[Integers], moments: Mapping[str, tuple[torch.Tensor, ...]], done: int, rate: float
+        self, batches: Iterable[Integers], moments: Mapping[str, tuple[torch.Tensor, ...]], steps_done: int, rate: float
     ) -> Iterator[torch.Tensor]:
         """The loss of each step; `batches` are numbers of queries, better and worse documents, on the host."""
         with torch.no_grad():
             self._take_in(moments)
-        for number, chosen in enumerate(batches, done + 1):
-            corrected = rate * (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
-            self.rate.fill_(corrected)
+        for number, chosen in enumerate(batches, steps_done + 1):
+            self.rate.fill_(correct_rate(rate, number))
             widths = (_padded(self.queries.lengths[chosen[0]]), _padded(self.documents.lengths[chosen[1:]]))
             yield self._step(torch.from_numpy(np.ascontiguousarray(chosen)), widths)
         with torch.no_grad():
@@ -94,55 +93,60 @@ class Steps:
         device = self.active.device
         key = (chosen.shape[1], *widths)
         if device.type != "cuda" or (key not in self.graphs and len(self.graphs) >= _MOST_GRAPHS):
-            return self._learn(chosen.to(device), widths)
+            return self.learn(chosen.to(device), widths)
         if key not in self.graphs:
             self.graphs[key] = _Recorded(self, chosen.to(device), widths)
             return self.graphs[key].loss.clone()  # the first batch was learned while warming up
         return self.graphs[key].replay(chosen)
 
-    def _learn(self, chosen: torch.Tensor, widths: tuple[int, int]) -> torch.Tensor:
-        asked, times, _ = self._read(self.queries.texts, chosen[0], widths[0])
-        read, counts, there = self._read(self.documents.texts, chosen[1:].flatten(), widths[1])
-        ids = torch.cat([asked.flatten(), read.flatten()])
+    def learn(self, chosen: torch.Tensor, widths: tuple[int, int]) -> torch.Tensor:
+        query_ids, query_counts, _ = self._read(self.queries.texts, chosen[0], widths[0])
+        document_ids, document_counts, is_term = self._read(self.documents.texts, chosen[1:].flatten(), widths[1])
+        ids = torch.cat([query_ids.flatten(), document_ids.flatten()])
         rows = self.state["table"].value[ids].requires_grad_()
         weight, bias = (self.state[name].value.detach().requires_grad_() for name in ("weight", "bias"))
         with torch.enable_grad():
             unit = torch.nn.functional.normalize(rows, dim=1, eps=1e-12)
-            left, right = unit[: asked.numel()].view(*asked.shape, -1), unit[asked.numel() :].view(2, *_half(read), -1)
+            left, right = (
+                unit[: query_ids.numel()].view(*query_ids.shape, -1),
+                unit[query_ids.numel() :].view(2, *_half(document_ids), -1),
+            )
             cosines = left @ right.transpose(2, 3)  # (2, batch, query terms, document terms)
-            sums = _Pooled.apply(cosines, counts.view(2, *_half(read)), self.means, self.narrow)  # type: ignore[no-untyped-call]
-            activations = (sums.clamp(min=FLOOR).log() * times[..., None]).sum(2) * SCALE
-            activations = activations * there.any(1).view(2, -1, 1)
+            sums = _Pooled.apply(cosines, document_counts.view(2, *_half(document_ids)), self.means, self.narrow)  # type: ignore[no-untyped-call]
+            activations = (sums.clamp(min=FLOOR).log() * query_counts[..., None]).sum(2) * SCALE
+            activations = activations * is_term.any(1).view(2, -1, 1)
             better, worse = (activations @ (weight * self.active) + bias).tanh()
             loss = (1 - better + worse).clamp(min=0).mean()
         gradients = torch.autograd.grad(loss, (rows, weight, bias))
         with torch.no_grad():
-            self._rows(ids, rows.detach(), gradients[0])
+            self._update_rows(ids, rows.detach(), gradients[0])
             for name, gradient in zip(("weight", "bias"), gradients[1:], strict=True):
                 buffers = self.state[name]
-                buffers.first.lerp_(gradient, 1 - BETAS[0])
-                buffers.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+                update_moments(buffers.first, buffers.second, gradient)
                 buffers.value.sub_(self.rate * buffers.first / (buffers.second.sqrt() + self.epsilon))
         loss_value: torch.Tensor = loss.detach()
         return loss_value
 
     def _read(self, texts: Bags, chosen: torch.Tensor, width: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Term ids, counts and a mask of some texts, padded with a term that nobody has: (texts, width) each."""
-        first, last = texts.bounds[chosen].long()[:, None], texts.bounds[chosen + 1].long()[:, None]
-        at = first + torch.arange(width, device=first.device)
-        there = at < last
-        at = at.clamp(max=max(len(texts.ids) - 1, 0))
-        return torch.where(there, texts.ids[at].long(), self.nobody), texts.weights[at] * there, there
+        starts, stops = texts.bounds[chosen].long()[:, None], texts.bounds[chosen + 1].long()[:, None]
+        positions = starts + torch.arange(width, device=starts.device)
+        is_term = positions < stops
+        positions = positions.clamp(max=max(len(texts.ids) - 1, 0))
+        return (
+            torch.where(is_term, texts.ids[positions].long(), self.nobody),
+            texts.weights[positions] * is_term,
+            is_term,
+        )
 
-    def _rows(self, ids: torch.Tensor, rows: torch.Tensor, gradient: torch.Tensor) -> None:
+    def _update_rows(self, ids: torch.Tensor, rows: torch.Tensor, gradient: torch.Tensor) -> None:
         """Adam for the rows that were used. One of a term's places stands for all of them: its gradients are added
         up there, and then every place writes the same."""
         self.owner[ids] = torch.arange(len(ids), device=ids.device)
-        place = self.owner[ids]
-        whole = torch.zeros_like(gradient).index_add_(0, place, gradient)[place]
+        representative = self.owner[ids]
+        summed_gradient = torch.zeros_like(gradient).index_add_(0, representative, gradient)[representative]
         _, first, second = self.state["table"]
-        m = first[ids].lerp_(whole, 1 - BETAS[0])
-        v = second[ids].mul_(BETAS[1]).addcmul_(whole, whole, value=1 - BETAS[1])
+        m, v = update_moments(first[ids], second[ids], summed_gradient)
         first.index_copy_(0, ids, m)
         second.index_copy_(0, ids, v)
         self.state["table"].value.index_copy_(0, ids, rows - self.rate * m / (v.sqrt_() + self.epsilon))
@@ -156,11 +160,11 @@ class _Recorded:
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            self.loss = steps._learn(chosen, widths).clone()
+            self.loss = steps.learn(chosen, widths).clone()
         torch.cuda.current_stream().wait_stream(side)
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
-            self.loss_value = steps._learn(self.chosen, widths)
+            self.loss_value = steps.learn(self.chosen, widths)
 
     def replay(self, chosen: torch.Tensor) -> torch.Tensor:
         self.chosen.copy_(chosen, non_blocking=True)

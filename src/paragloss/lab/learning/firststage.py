@@ -27,12 +27,12 @@ class Candidates(NamedTuple):
     right: int
 
 
-def folds(count: int, *, parts: int, most: int, seed: int) -> list[Integers]:
-    """Which items each fold holds out: `parts` folds of equal size, and no more of them than `most` items take."""
+def folds(count: int, *, parts: int, max_items: int, seed: int) -> list[Integers]:
+    """Which items each fold holds out: `parts` folds of equal size, and no more of them than `max_items` items take."""
     order = np.random.default_rng(seed).permutation(count)
     dealt = [np.sort(order[start::parts]) for start in range(min(parts, count))]
     cumulative_sizes = np.cumsum([len(part) for part in dealt])
-    return [part for part, before in zip(dealt, cumulative_sizes - len(dealt[0]), strict=True) if before < most]
+    return [part for part, before in zip(dealt, cumulative_sizes - len(dealt[0]), strict=True) if before < max_items]
 
 
 def best(scores: Floats, depth: int) -> Iterator[Candidates]:

@@ -64,15 +64,15 @@ def cooccurrences(
 
 
 def _window_counts(stream: npt.NDArray[np.int32], words: int, contexts: int, window: int) -> sp.csr_matrix:
-    here, there, weight = [], [], []
+    words_of_pairs, contexts_of_pairs, weight = [], [], []
     for distance in range(1, window + 1):
         left, right = stream[:-distance], stream[distance:]
         for word, context in ((left, right), (right, left)):
-            sound = (word >= 0) & (context >= 0) & (context < contexts)
-            here.append(word[sound])
-            there.append(context[sound])
-            weight.append(np.full(int(sound.sum()), (window + 1 - distance) / window, np.float32))
-    pairs = (np.concatenate(weight), (np.concatenate(here), np.concatenate(there)))
+            is_pair = (word >= 0) & (context >= 0) & (context < contexts)
+            words_of_pairs.append(word[is_pair])
+            contexts_of_pairs.append(context[is_pair])
+            weight.append(np.full(int(is_pair.sum()), (window + 1 - distance) / window, np.float32))
+    pairs = (np.concatenate(weight), (np.concatenate(words_of_pairs), np.concatenate(contexts_of_pairs)))
     return sp.csr_matrix(pairs, shape=(words, contexts))
 
 

@@ -59,19 +59,23 @@ def grades(judged: JudgedCollection) -> sp.csr_matrix:
     return matrix
 
 
-def lay(table: Floats, vocabulary: Vocabulary, known: Mapping[str, Floats], *, rows: Integers | None = None) -> float:
-    """Put the vectors of `known` words, the commonest first, into the `table` rows of the terms they become; `rows`
+def lay(
+    table: Floats, vocabulary: Vocabulary, known_vectors: Mapping[str, Floats], *, rows: Integers | None = None
+) -> float:
+    """Put the vectors of `known_vectors`, the commonest first, into the `table` rows of the terms they become; `rows`
     says which row each term has, where that is not its number. A word that is spelled as a term is speaks for it alone:
     vectors may have been learned from stems. Returns the share of terms found, each counted in as many documents as
     it stands in: how much of a text there is a vector for."""
-    if not known:
+    if not known_vectors:
         return 0.0
-    word, first = next(iter(known.items()))
+    word, first = next(iter(known_vectors.items()))
     if len(first) != table.shape[1]:
         raise ModelError(f"the vector of {word!r} has {len(first)} dimensions; set dim to that, not {table.shape[1]}")
-    terms, vectors = by_term(list(known), np.stack(list(known.values())), vocabulary.lang, stem=vocabulary.stem)
+    terms, vectors = by_term(
+        list(known_vectors), np.stack(list(known_vectors.values())), vocabulary.lang, stem=vocabulary.stem
+    )
     vector_by_term = dict(zip(terms, vectors, strict=True))
-    vector_by_row = {i: known.get(term, vector_by_term.get(term)) for i, term in enumerate(vocabulary.terms)}
+    vector_by_row = {i: known_vectors.get(term, vector_by_term.get(term)) for i, term in enumerate(vocabulary.terms)}
     filled = {row: vector for row, vector in vector_by_row.items() if vector is not None}
     filled_rows = np.array(list(filled), np.int64)
     if len(filled):

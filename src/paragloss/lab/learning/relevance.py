@@ -104,17 +104,21 @@ def _matches(scores: sp.csr_matrix, start: int, depth: int) -> tuple[Ids, Ids, n
     """The `depth` best entries of every row, apart from the row itself and from scores of zero."""
     lengths, values = np.diff(scores.indptr), scores.data
     # These few passes over all the scores are the cost of the search, next to the product: they stay narrow.
-    itself = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)
-    values[scores.indices == itself] = 0
-    bar = np.zeros(len(lengths), np.float32)
-    some = np.flatnonzero(lengths)
-    bar[some] = np.maximum.reduceat(values, scores.indptr[some]) if len(some) else 0
+    own_row = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)
+    values[scores.indices == own_row] = 0
+    threshold = np.zeros(len(lengths), np.float32)
+    nonempty_rows = np.flatnonzero(lengths)
+    threshold[nonempty_rows] = np.maximum.reduceat(values, scores.indptr[nonempty_rows]) if len(nonempty_rows) else 0
     # Few entries come near the best: only they need sorting. Half of it by rare terms may still win with all terms.
-    bar = np.maximum(bar if depth == 1 else bar / 2, np.finfo(np.float32).tiny)
-    near = np.flatnonzero(values >= np.repeat(bar, lengths))
-    rows, columns, values = itself[near].astype(np.int64), scores.indices[near].astype(np.int64), values[near]
+    threshold = np.maximum(threshold if depth == 1 else threshold / 2, np.finfo(np.float32).tiny)
+    candidate_entries = np.flatnonzero(values >= np.repeat(threshold, lengths))
+    rows, columns, values = (
+        own_row[candidate_entries].astype(np.int64),
+        scores.indices[candidate_entries].astype(np.int64),
+        values[candidate_entries],
+    )
     order = np.lexsort((columns, -values, rows))
     rows, columns, values = rows[order], columns[order], values[order]
-    fresh = np.diff(rows, prepend=-1) > 0
-    place = np.arange(len(rows)) - np.flatnonzero(fresh)[np.cumsum(fresh) - 1]
-    return rows[place < depth], columns[place < depth], values[place < depth]
+    is_first_of_row = np.diff(rows, prepend=-1) > 0
+    rank_in_row = np.arange(len(rows)) - np.flatnonzero(is_first_of_row)[np.cumsum(is_first_of_row) - 1]
+    return rows[rank_in_row < depth], columns[rank_in_row < depth], values[rank_in_row < depth]

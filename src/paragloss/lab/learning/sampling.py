@@ -25,7 +25,7 @@ class Source(NamedTuple):
     nearest: Integers | None  # (documents, NEAREST), for hard negatives
 
 
-def source(grades: sp.csr_matrix, alike: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
+def source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
     """From grades (queries x documents), and for hard negatives unit rows by which documents are alike. Documents
     are set against each other whose grades differ by `difference` or more."""
     positives, lower = [], []
@@ -45,28 +45,28 @@ def source(grades: sp.csr_matrix, alike: sp.csr_matrix | None = None, *, differe
         np.cumsum([0, *map(len, lower)]),
         owner * grades.shape[1] + grades.indices,
         grades.shape[1],
-        None if alike is None else _nearest(alike),
+        None if similarity_rows is None else _nearest(similarity_rows),
     )
 
 
-def draw(among: Source, per_positive: int, rng: np.random.Generator) -> Integers:
+def draw(source: Source, per_positive: int, rng: np.random.Generator) -> Integers:
     """(3, triples): `per_positive` for each positive, less those whose draw turned out to be judged already.
 
     Every other one is a document judged lower, where there is one; the rest are unjudged, at random or hard.
     """
-    which = np.repeat(np.arange(len(among.positives)), per_positive)
-    query, better = among.positives[which].T
-    if among.nearest is None:
-        worse = rng.integers(0, among.documents, len(which))
+    positive_numbers = np.repeat(np.arange(len(source.positives)), per_positive)
+    query, better = source.positives[positive_numbers].T
+    if source.nearest is None:
+        worse = rng.integers(0, source.documents, len(positive_numbers))
     else:
-        worse = among.nearest[better, rng.integers(0, among.nearest.shape[1], len(which))]
-    at = np.searchsorted(among.judged, keys := query * among.documents + worse)
-    fair = among.judged[np.minimum(at, len(among.judged) - 1)] != keys
-    count = np.diff(among.bounds)[which]
-    taught = (count > 0) & (np.arange(len(which)) % 2 == 0)
-    pick = among.bounds[which] + (rng.random(len(which)) * count).astype(np.int64)
-    worse[taught] = among.lower[pick[taught]]
-    return np.stack([query, better, worse])[:, fair | taught]
+        worse = source.nearest[better, rng.integers(0, source.nearest.shape[1], len(positive_numbers))]
+    judged_positions = np.searchsorted(source.judged, keys := query * source.documents + worse)
+    is_unjudged = source.judged[np.minimum(judged_positions, len(source.judged) - 1)] != keys
+    count = np.diff(source.bounds)[positive_numbers]
+    is_judged_lower = (count > 0) & (np.arange(len(positive_numbers)) % 2 == 0)
+    lower_positions = source.bounds[positive_numbers] + (rng.random(len(positive_numbers)) * count).astype(np.int64)
+    worse[is_judged_lower] = source.lower[lower_positions[is_judged_lower]]
+    return np.stack([query, better, worse])[:, is_unjudged | is_judged_lower]
 
 
 def _nearest(rows: sp.csr_matrix) -> Integers:

@@ -45,13 +45,13 @@ def fit(
         Mapping[str, Vectors] | None, Setting("Word vectors of each language, as files such as wiki.fr.vec.")
     ] = None,
     trainer: Annotated[str, Setting("What makes word vectors where none are given.", words=TRAINERS)] = "ppmi",
-    window: Annotated[int, Setting("How far apart two words count as near, for word vectors.", least=1, most=100)] = 5,
-    rounds: Annotated[int, Setting("How often procrustes and advrefine refine their map.", least=0, most=1000)] = 5,
-    keep: Annotated[float, Setting("The share of directions that svd and cca leave.", above=0, most=1)] = 1.0,
+    window: Annotated[int, Setting("How far apart two words count as near, for word vectors.", min=1, max=100)] = 5,
+    rounds: Annotated[int, Setting("How often procrustes and advrefine refine their map.", min=0, max=1000)] = 5,
+    keep: Annotated[float, Setting("The share of directions that svd and cca leave.", above=0, max=1)] = 1.0,
     onto: Annotated[str, Setting("The language others are mapped onto; if none, the one with most documents.")] = "",
-    epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", least=1, most=100_000)] = 5,
-    steps: Annotated[int, Setting("Steps of an epoch (advrefine).", least=1, most=1_000_000)] = 1000,
-    hidden: Annotated[int, Setting("How wide the adversary is (advrefine).", least=1, most=100_000)] = 512,
+    epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", min=1, max=100_000)] = 5,
+    steps: Annotated[int, Setting("Steps of an epoch (advrefine).", min=1, max=1_000_000)] = 1000,
+    hidden: Annotated[int, Setting("How wide the adversary is (advrefine).", min=1, max=100_000)] = 512,
     stem: Stem = False,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 3,
@@ -242,8 +242,10 @@ def _best(X: sp.csc_matrix, Y: sp.csc_matrix, *, block: int = 1000) -> tuple[Int
     sizes = np.diff(X.indptr), np.diff(Y.indptr)
     for start in range(0, X.shape[1], block):
         cosine = (X[:, start : start + block].T @ Y).toarray()
-        there = cosine.argmax(axis=1)
-        best.append(there)
-        both = cosine[np.arange(len(there)), there] * np.sqrt(sizes[0][start : start + block] * sizes[1][there])
-        support.append(np.rint(both))
+        best_columns = cosine.argmax(axis=1)
+        best.append(best_columns)
+        cooccurrences = cosine[np.arange(len(best_columns)), best_columns] * np.sqrt(
+            sizes[0][start : start + block] * sizes[1][best_columns]
+        )
+        support.append(np.rint(cooccurrences))
     return np.concatenate(best), np.concatenate(support)

@@ -32,16 +32,16 @@ def fit(
     dim: Dim = 128,
     seed: Seed = 0,
     layers: Layers = 1,
-    hidden: Annotated[int, Setting("How wide every layer but the last is.", least=1, most=100_000)] = 256,
-    words: Annotated[int, Setting("A text is read as so many words, however long it is.", least=1, most=100_000)] = 20,
+    hidden: Annotated[int, Setting("How wide every layer but the last is.", min=1, max=100_000)] = 256,
+    words: Annotated[int, Setting("A text is read as so many words, however long it is.", min=1, max=100_000)] = 20,
     pretraining_epochs: Annotated[
-        int, Setting("Epochs of the Boltzmann machines; 0 starts from random numbers.", least=0, most=100_000)
+        int, Setting("Epochs of the Boltzmann machines; 0 starts from random numbers.", min=0, max=100_000)
     ] = 5,
     pretraining_layers: Annotated[
-        int, Setting("How many layers, from the bottom, are Boltzmann machines first.", least=0, most=100)
+        int, Setting("How many layers, from the bottom, are Boltzmann machines first.", min=0, max=100)
     ] = 1,
     epochs: Annotated[
-        int, Setting("Epochs of the whole network; 0 keeps what the machines found.", least=0, most=100_000)
+        int, Setting("Epochs of the whole network; 0 keeps what the machines found.", min=0, max=100_000)
     ] = 50,
     learning_rate: Rate = 0.003,
     batch: Batch = 200,

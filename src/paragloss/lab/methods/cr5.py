@@ -28,7 +28,7 @@ from paragloss.vocabulary import weigh
 
 LAMBDAS = (0.1, 0.3, 1.0, 3.0)
 Lambda: TypeAlias = Annotated[
-    float, Setting("How much large word weights cost; the paper tries 0.5 to 6.", above=0, most=1e9)
+    float, Setting("How much large word weights cost; the paper tries 0.5 to 6.", above=0, max=1e9)
 ]
 ComputeDevice: TypeAlias = Annotated[
     str | None, Setting("Where to compute: cpu, cuda (both by torch) or numpy.", refuse=unreachable)
@@ -158,9 +158,9 @@ class Tuning(NamedTuple):
 def tune(
     aligned: Aligned,
     *,
-    lambdas: Annotated[Sequence[float], Setting("The values of lambda to try.", above=0, most=1e9)] = LAMBDAS,
-    folds: Annotated[int, Setting("How many parts the concepts are dealt into.", least=2, most=1000)] = 3,
-    held_out: Annotated[int, Setting("At most so many concepts of a part ask.", least=1)] = 1000,
+    lambdas: Annotated[Sequence[float], Setting("The values of lambda to try.", above=0, max=1e9)] = LAMBDAS,
+    folds: Annotated[int, Setting("How many parts the concepts are dealt into.", min=2, max=1000)] = 3,
+    held_out: Annotated[int, Setting("At most so many concepts of a part ask.", min=1)] = 1000,
     seed: Seed = 0,
     **settings: Annotated[Any, count_texts],
 ) -> Tuning:

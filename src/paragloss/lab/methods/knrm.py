@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 NEGATIVES = ("random", "hard")
 #: Columns of `standing`, and how many times a surer search than ours is made up for every concept. With none, what a
 #: learned table had found was spoilt on two of seven sets; with more than three, what Cr5 had found gained less.
-_STANDING, _SURER = 3, 3
+_FIRST_STAGE_FEATURES, _STRONGER_SEARCHES = 3, 3
 
 
 @checked
@@ -57,10 +57,10 @@ def fit(
     seed: Seed = 0,
     query: Annotated[str, Setting("What a concept asks with.", words=judgments.QUERIES)] = "title",
     start: Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors to take.")] = "",
-    folds: Annotated[int, Setting("Into how many parts concepts are dealt to be kept apart.", least=2, most=100)] = 5,
-    queries: Annotated[int, Setting("How many concepts kept apart to learn from.", least=10, most=1_000_000)] = 400,
-    depth: Annotated[int, Setting("How many candidates of each to learn from.", least=2, most=1000)] = 30,
-    penalty: Annotated[float, Setting("What holds the weights down.", least=0, most=100)] = 0.01,
+    folds: Annotated[int, Setting("Into how many parts concepts are dealt to be kept apart.", min=2, max=100)] = 5,
+    queries: Annotated[int, Setting("How many concepts kept apart to learn from.", min=10, max=1_000_000)] = 400,
+    depth: Annotated[int, Setting("How many candidates of each to learn from.", min=2, max=1000)] = 30,
+    penalty: Annotated[float, Setting("What holds the weights down.", min=0, max=100)] = 0.01,
     progress: Callable[[float, float], None] | None = None,
 ) -> Knrm:
     """Learn to rerank from aligned documents: English (or the language that most concepts have) asks with titles,
@@ -77,7 +77,7 @@ def fit(
     )
     judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=query_kind) for lang in answering]
     start_encoder = published.opened(start) if start else None
-    parts = firststage.folds(len(aligned), parts=folds, most=queries, seed=seed)
+    parts = firststage.folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     lists: list[_List] = []
     for number, held_out in enumerate(parts):
         apart = {aligned[i].id for i in held_out}
@@ -92,13 +92,23 @@ def fit(
     learned, loss = _weighed(lists, penalty)
     vocabularies, table = _words(start_encoder or cr5.fit_space(aligned, dim=dim, seed=seed))
     about = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
-    return Knrm(vocabularies, _places(vocabularies), table, bias=0.0, **learned._asdict(), meta=about)
+    return Knrm(
+        vocabularies,
+        _number_rows(vocabularies),
+        table,
+        bias=0.0,
+        trust=learned.trust,
+        weight=learned.weight,
+        title=learned.title,
+        alike=learned.same_words,
+        meta=about,
+    )
 
 
 class _List(NamedTuple):
     """The candidates of one search: how they stood, what the kernels feel of text and title, which one is right."""
 
-    standing: Floats  # (candidates, 3)
+    first_stage: Floats  # (candidates, 3)
     features: Floats  # (candidates, 2 x kernels + 2): what stands in text and title as it is asked comes last
     right: int
     real: bool  # False for a search that was made up
@@ -110,7 +120,7 @@ class _Learned(NamedTuple):
     trust: Floats
     weight: Floats
     title: Floats
-    alike: Floats
+    same_words: Floats
 
 
 def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
@@ -121,14 +131,16 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
     none of it below zero: the worst that reranking may do is nothing.
     """
     real = [candidates for candidates in lists if candidates.real]
-    feature_lists = [np.hstack([candidates.standing, candidates.features]) for candidates in real]
+    feature_lists = [np.hstack([candidates.first_stage, candidates.features]) for candidates in real]
     kernel_weights, _ = weigh_lists(feature_lists, [candidates.right for candidates in real], penalty=penalty)
-    kernel = kernel_weights[_STANDING:]
-    feature_lists = [np.column_stack([candidates.standing, candidates.features @ kernel]) for candidates in lists]
-    together, loss = weigh_lists(feature_lists, [candidates.right for candidates in lists], penalty=penalty, least=0.0)
-    features = (together[_STANDING] * kernel).astype(np.float32)
-    weight, title, alike = np.split(features, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
-    return _Learned(together[:_STANDING].astype(np.float32), weight, title, alike), loss
+    kernel = kernel_weights[_FIRST_STAGE_FEATURES:]
+    feature_lists = [np.column_stack([candidates.first_stage, candidates.features @ kernel]) for candidates in lists]
+    together, loss = weigh_lists(
+        feature_lists, [candidates.right for candidates in lists], penalty=penalty, minimum=0.0
+    )
+    features = (together[_FIRST_STAGE_FEATURES] * kernel).astype(np.float32)
+    weight, title, same_words = np.split(features, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
+    return _Learned(together[:_FIRST_STAGE_FEATURES].astype(np.float32), weight, title, same_words), loss
 
 
 def _candidates(
@@ -169,23 +181,23 @@ def _searches(
     by_meaning = encoder.encode(queries, source) @ encoder.encode(texts, target).T
     yield by_meaning, True
     yield firststage.as_they_stand(queries, source, texts, target), True
-    for _ in range(_SURER):
+    for _ in range(_STRONGER_SEARCHES):
         yield firststage.surer(by_meaning, rng), False
 
 
 def _feeling(
-    encoder: BagEncoder, asked: Sequence[Query], documents: Sequence[Document]
+    encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document]
 ) -> Callable[[int, Integers], Floats]:
     """What the kernels feel of the texts and titles of some documents for a query, all by their numbers."""
     vocabularies, table = _words(encoder)
-    blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
+    blank = Knrm(vocabularies, _number_rows(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
     read = [blank.words(document.full_text, document.lang) for document in documents]
     names = [blank.words(document.title or document.text, document.lang) for document in documents]
 
-    def feel(query: int, some: Integers) -> Floats:
-        text, lang = asked[query].text, asked[query].lang
-        words, parts = blank.ids(text, lang), [[part[i] for i in some] for part in (read, names)]
-        soft = [blank.features_ids(words, [one.ids for one in part]) for part in parts]
+    def feel(query: int, document_numbers: Integers) -> Floats:
+        text, lang = queries[query].text, queries[query].lang
+        words, parts = blank.ids(text, lang), [[part[i] for i in document_numbers] for part in (read, names)]
+        soft = [blank.features_ids(words, [candidate_words.ids for candidate_words in part]) for part in parts]
         return np.hstack([*soft, blank.shared(text, lang, parts)])
 
     return feel
@@ -197,7 +209,7 @@ def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
     return vocabularies, kernel_features.unit(np.vstack([encoder.words(lang) for lang in vocabularies]))
 
 
-def _places(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
+def _number_rows(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
     """Which row of the table each word has, one language after another."""
     edges = np.cumsum([0, *map(len, vocabularies.values())])
     return {lang: np.arange(first, last) for lang, (first, last) in zip(vocabularies, pairwise(edges), strict=True)}
@@ -212,10 +224,11 @@ def fit_judged(
         str, Setting("Which documents the right one is set against: any, or those most like it.", words=NEGATIVES)
     ] = "random",
     per_positive: Annotated[
-        int, Setting("How many others each relevant document meets in an epoch.", least=1, most=100_000)
+        int, Setting("How many others each relevant document meets in an epoch.", min=1, max=100_000)
     ] = 4,
     difference: Annotated[
-        int, Setting("By how much grades must differ for one document to be set above another.", least=1, most=10**9)
+        int,
+        Setting("By how much grades must differ for one document to be set above another.", min=1, max=10**9),
     ] = 1,
     shared: Annotated[bool, Setting("One vector for a word that two languages spell alike.")] = False,
     max_terms: MaxTerms = 200_000,
@@ -240,7 +253,10 @@ def fit_judged(
     start_vectors = (vectors or {}).items()
     vector_share = {lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in start_vectors}
     hard = negatives == "hard"
-    sets = [_counted(judged_set, vocabularies, rows, size, alike=hard, difference=difference) for judged_set in judged]
+    sets = [
+        _counted(judged_set, vocabularies, rows, size, hard_negatives=hard, difference=difference)
+        for judged_set in judged
+    ]
 
     def triples(_: int, rng: np.random.Generator) -> Integers:
         drawn, first, base = [], 0, 0
@@ -264,12 +280,12 @@ def _learn(
     *,
     seed: Seed,
     off: Annotated[
-        Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", least=0, most=10)
+        Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", min=0, max=10)
     ] = (),
     epochs: Epochs = 20,
     batch: Batch = 64,
     learning_rate: Rate = 1e-3,
-    epsilon: Annotated[float, Setting("What keeps Adam from dividing by nothing.", above=0, most=1)] = 1e-5,
+    epsilon: Annotated[float, Setting("What keeps Adam from dividing by nothing.", above=0, max=1)] = 1e-5,
     device: Device = "cpu",
     checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
@@ -300,14 +316,14 @@ def _counted(
     rows: Mapping[str, Integers],
     size: int,
     *,
-    alike: bool,
+    hard_negatives: bool,
     difference: int,
 ) -> _Counted:
     source, target = pairs.languages(judged)
     queries = vocabularies[source].counts([query.text for query in judged.queries])
     documents = vocabularies[target].counts([document.full_text for document in judged.documents.values()])
-    like = weigh(documents, vocabularies[target].idf, "tfidf") if alike else None
-    drawn_from = sampling.source(pairs.grades(judged), like, difference=difference)
+    similarity_rows = weigh(documents, vocabularies[target].idf, "tfidf") if hard_negatives else None
+    drawn_from = sampling.source(pairs.grades(judged), similarity_rows, difference=difference)
     return _Counted(_to_rows(queries, rows[source], size), _to_rows(documents, rows[target], size), drawn_from)
 
 

@@ -28,7 +28,9 @@ def fit(
     power: Annotated[
         float,
         Setting(
-            "How far directions are evened out: 0 projects, 1 is the fold-in of Deerwester et al.", least=0, most=10
+            "How far directions are evened out: 0 projects, 1 is the fold-in of Deerwester et al.",
+            min=0,
+            max=10,
         ),
     ] = 0.0,
     stem: Stem = True,

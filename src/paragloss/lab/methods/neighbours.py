@@ -33,10 +33,10 @@ def fit(
     model: Annotated[str, Setting("The encoder: e5, use, the folder of a model, or an endpoint.")] = "e5",
     source: Annotated[str, Setting("Only tables from this language.")] = "",
     target: Annotated[str, Setting("Only tables into this language.")] = "",
-    words: Annotated[int, Setting("How many of a language's commonest words.", least=2, most=1_000_000)] = 50_000,
-    nearest: Annotated[int, Setting("How many translations of a word.", least=1, most=100)] = 5,
+    words: Annotated[int, Setting("How many of a language's commonest words.", min=2, max=1_000_000)] = 50_000,
+    nearest: Annotated[int, Setting("How many translations of a word.", min=1, max=100)] = 5,
     temperature: Annotated[
-        float, Setting("How fast a translation's weight falls with its CSLS.", above=0, most=100)
+        float, Setting("How fast a translation's weight falls with its CSLS.", above=0, max=100)
     ] = 0.05,
     seed: Seed = 0,
 ) -> Table:
@@ -53,33 +53,38 @@ def fit(
         raise InputError(f"no encoder {model!r}: expected e5, use, a model's folder or the address of an endpoint")
     encoder = pretrained.build(pretrained.settings_for(model))
     common = {
-        lang: commonest(aligned, lang, words) for lang in dict.fromkeys(lang for pair in directions for lang in pair)
+        lang: list_frequent_terms(aligned, lang, words)
+        for lang in dict.fromkeys(lang for pair in directions for lang in pair)
     }
     rows = {lang: encoder.encode_rows(lang_words.surfaces, lang, query=True) for lang, lang_words in common.items()}
-    tables = {(a, b): near(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in directions}
+    tables = {
+        (a, b): find_nearest_words(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in directions
+    }
     return Table(common, tables, most=nearest, trust=TRUST)
 
 
-def commonest(aligned: Aligned, lang: str, most: int) -> TermSpellings:
+def list_frequent_terms(aligned: Aligned, lang: str, max_terms: int) -> TermSpellings:
     """The terms that texts of a language say most often, and how each is mostly written."""
     texts = [text for c in aligned for text in (c.titles.get(lang), c.texts.get(lang)) if text]
     _, flat, words = tokenize_texts(texts, lang)
-    order = np.argsort(-np.bincount(flat, minlength=len(words.terms)), kind="stable")[:most].tolist()
+    order = np.argsort(-np.bincount(flat, minlength=len(words.terms)), kind="stable")[:max_terms].tolist()
     return TermSpellings([words.terms[i] for i in order], [words.surfaces[i] for i in order])
 
 
-def near(rows: Floats, others: Floats, *, nearest: int, temperature: float, block: int = 1024) -> sp.csr_matrix:
+def find_nearest_words(
+    rows: Floats, targets: Floats, *, nearest: int, temperature: float, block: int = 1024
+) -> sp.csr_matrix:
     """(rows, others): of each row the `nearest` others by CSLS, as shares."""
-    hubs, own = neighbourhood(others, rows), neighbourhood(rows, others)
-    k = min(nearest, len(others))
+    hubs, own = neighbourhood(targets, rows), neighbourhood(rows, targets)
+    k = min(nearest, len(targets))
     columns, values = [], []
     for start in range(0, len(rows), block):
-        scores = 2 * rows[start : start + block] @ others.T - hubs - own[start : start + block, None]
+        scores = 2 * rows[start : start + block] @ targets.T - hubs - own[start : start + block, None]
         best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
         csls = np.take_along_axis(scores, best, axis=1)
         columns.append(best)
         values.append(np.exp((csls - csls.max(axis=1, keepdims=True)) / temperature))
-    return prune(_matrix(columns, values, (len(rows), len(others))), min_probability=0.0, most=nearest)
+    return prune(_matrix(columns, values, (len(rows), len(targets))), min_probability=0.0, most=nearest)
 
 
 def _matrix(columns: Sequence[np.ndarray], values: Sequence[np.ndarray], shape: tuple[int, int]) -> sp.csr_matrix:

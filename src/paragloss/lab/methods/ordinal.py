@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 ENCODERS = ("average", "cnn", "lstm")
 #: A twentieth of fewer concepts than these says nothing about an epoch.
-ENOUGH = 200
+MIN_CONCEPTS_FOR_VALIDATION = 200
 #: Towers that read in order draw the irrelevant documents of one batch from so many.
 POOL = 128
 Unjudged: TypeAlias = Annotated[
-    int, Setting("Documents that nobody judged, for every query and epoch.", least=0, most=100_000)
+    int, Setting("Documents that nobody judged, for every query and epoch.", min=0, max=100_000)
 ]
 
 
@@ -78,7 +78,7 @@ def fit(
     training, validation = [], list(settings.pop("validation", ()))
     for lang in answering:
         judged = _asked_every_way(aligned, asking, lang, linked)
-        if patience and len(aligned) >= ENOUGH:
+        if patience and len(aligned) >= MIN_CONCEPTS_FOR_VALIDATION:
             judged, held_out = judgments.split(judged, (19, 1), seed=seed, family=_concept)
             free = len(held_out.documents) - max(map(len, held_out.qrels.values()), default=0)
             if held_out.queries and free > 0:
@@ -123,14 +123,14 @@ def fit_judged(
     thresholds: Annotated[
         Sequence[float], Setting("Where a score becomes one grade more, as 0.2,0.7.", above=-1, below=1, ascending=True)
     ] = (),
-    epsilon: Annotated[float, Setting("How smooth the cosine is.", above=0, most=1e6)] = 1.0,
+    epsilon: Annotated[float, Setting("How smooth the cosine is.", above=0, max=1e6)] = 1.0,
     negatives: Unjudged = 40,
     batch: Batch = 32,
     epochs: Epochs = 30,
-    learning_rate: Annotated[float | None, Setting("How long a step is.", above=0, most=1000)] = None,
-    decay: Annotated[float | None, Setting("What each epoch multiplies the step by.", above=0, most=1)] = None,
-    clip: Annotated[float | None, Setting("The longest a gradient may be.", above=0, most=1e9)] = None,
-    patience: Annotated[int | None, Setting("Stop after so many epochs that were no better.", least=0)] = None,
+    learning_rate: Annotated[float | None, Setting("How long a step is.", above=0, max=1000)] = None,
+    decay: Annotated[float | None, Setting("What each epoch multiplies the step by.", above=0, max=1)] = None,
+    clip: Annotated[float | None, Setting("The longest a gradient may be.", above=0, max=1e9)] = None,
+    patience: Annotated[int | None, Setting("Stop after so many epochs that were no better.", min=0)] = None,
     max_terms: MaxTerms = 100_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
@@ -151,22 +151,27 @@ def fit_judged(
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
     _told_apart((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
-    nets, found = _begun(encoder, vocabularies, dim, vectors or {}, seed, device)
+    nets, vector_share = _begun(encoder, vocabularies, dim, vectors or {}, seed, device)
     ordered = encoder != "average"
     tasks, tested = (
-        [_task(one, vocabularies, device, ordered=ordered) for one in some] for some in (judged, validation)
+        [_task(judged_set, vocabularies, device, ordered=ordered) for judged_set in judged_sets]
+        for judged_sets in (judged, validation)
     )
-    usual = (0.001, 0.95, POOL) if ordered else (0.01, 1.0, 0)  # rate, decay, pool
-    steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate or usual[0], "decay": decay or usual[1]}
+    defaults = (0.001, 0.95, POOL) if ordered else (0.01, 1.0, 0)  # rate, decay, pool
+    steps: dict[str, Any] = {
+        "epochs": epochs,
+        "learning_rate": learning_rate or defaults[0],
+        "decay": decay or defaults[1],
+    }
     steps |= {"seed": seed, "clip": clip, "patience": patience, "checkpoint": checkpoint, "progress": progress}
-    drawn: dict[str, Any] = {"epsilon": epsilon, "negatives": negatives, "pool": usual[2], "batch": batch}
+    drawn: dict[str, Any] = {"epsilon": epsilon, "negatives": negatives, "pool": defaults[2], "batch": batch}
     measure = LOSSES[loss]
     history = graded.train(
         tasks, nets, lambda scores, grades: measure(scores, grades, thresholds), validation=tested, **drawn, **steps
     )
     about = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
     about |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
-    about |= {"found": found} if vectors else {}
+    about |= {"found": vector_share} if vectors else {}
     return _served(encoder, nets, vocabularies, epsilon, about)
 
 
@@ -230,8 +235,8 @@ def tune(
     thresholds: Annotated[
         Iterable[Sequence[float]], Setting("Thresholds to try, as 0,0.5/0.2,0.7.", above=-1, below=1, ascending=True)
     ] = ((0.0, 0.5), (0.1, 0.6), (0.2, 0.7)),
-    epsilons: Annotated[Sequence[float], Setting("Values of epsilon to try.", above=0, most=1e6)] = (0.25, 0.5, 1.0),
-    folds: Annotated[int, Setting("How many parts the queries are dealt into.", least=2, most=1000)] = 3,
+    epsilons: Annotated[Sequence[float], Setting("Values of epsilon to try.", above=0, max=1e6)] = (0.25, 0.5, 1.0),
+    folds: Annotated[int, Setting("How many parts the queries are dealt into.", min=2, max=1000)] = 3,
     seed: Seed = 0,
     negatives: Unjudged = 40,
     **settings: Annotated[Any, fit_judged],

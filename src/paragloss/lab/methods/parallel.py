@@ -22,8 +22,8 @@ from paragloss.types import Aligned
 def fit(
     aligned: Aligned,
     *,
-    texts: Annotated[int, Setting("How many of the best texts are looked at.", least=1)] = 30,
-    terms: Annotated[int, Setting("How many of their heaviest terms count.", least=1)] = 5000,
+    texts: Annotated[int, Setting("How many of the best texts are looked at.", min=1)] = 30,
+    terms: Annotated[int, Setting("How many of their heaviest terms count.", min=1)] = 5000,
     seed: Seed = 0,
 ) -> Parallel:
     """Keep texts that stand in two languages or more, cut into terms. The numbers are Ballesteros and Croft's.

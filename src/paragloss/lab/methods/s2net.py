@@ -52,14 +52,12 @@ def fit(
     seed: Seed = 0,
     start: Annotated[str | BagEncoder, Setting("Where to start: random, opca, or a saved linear model.")] = "random",
     loss: Loss = "logistic",
-    scale: Annotated[
-        float, Setting("How sharply a difference of cosines counts (logistic).", above=0, most=1e6)
-    ] = 10.0,
+    scale: Annotated[float, Setting("How sharply a difference of cosines counts (logistic).", above=0, max=1e6)] = 10.0,
     negatives: Negatives = 10,
     optimizer: Optimizer = "adam",
     learning_rate: Rate = 0.01,
     batch: Batch = 100,
-    epochs: Annotated[int, Setting("Epochs of learning; 0 keeps the start.", least=0, most=100_000)] = 30,
+    epochs: Annotated[int, Setting("Epochs of learning; 0 keeps the start.", min=0, max=100_000)] = 30,
     patience: Patience = 3,
     stem: Stem = True,
     max_terms: MaxTerms = 50_000,

@@ -28,7 +28,7 @@ def fit(
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    max_grams: Annotated[int, Setting("The most word parts a language may have.", least=1)] = 200_000,
+    max_grams: Annotated[int, Setting("The most word parts a language may have.", min=1)] = 200_000,
 ) -> SubwordEncoder:
     """Cr5 with its defaults, and vectors for the words it has not seen."""
     learned = cr5.fit_space(aligned, dim=dim, seed=seed)

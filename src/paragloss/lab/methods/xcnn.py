@@ -58,8 +58,8 @@ def fit(
     seed: Seed = 0,
     hub: Annotated[str, Setting("The language the others learn from; the one with most texts if not said.")] = "",
     layers: Layers = 1,
-    hub_bias: Annotated[float, Setting("Where the biases of the hub start.", least=-1000, most=1000)] = 0.0,
-    bias: Annotated[float, Setting("Where the biases of the other languages start.", least=-1000, most=1000)] = 0.0,
+    hub_bias: Annotated[float, Setting("Where the biases of the hub start.", min=-1000, max=1000)] = 0.0,
+    bias: Annotated[float, Setting("Where the biases of the other languages start.", min=-1000, max=1000)] = 0.0,
     relevance: Annotated[str, Setting("What says which texts belong together.", words=RELEVANCE)] = "bm25",
     hub_loss: Loss = "logistic",
     loss: Loss = "difference",
@@ -67,8 +67,8 @@ def fit(
     optimizer: Optimizer = "adam",
     learning_rate: Rate = 0.01,
     batch: Batch = 100,
-    hub_epochs: Annotated[int, Setting("Epochs of the hub; 0 leaves it random.", least=0, most=100_000)] = 5,
-    epochs: Annotated[int, Setting("Epochs of each other language; 0 leaves it random.", least=0, most=100_000)] = 50,
+    hub_epochs: Annotated[int, Setting("Epochs of the hub; 0 leaves it random.", min=0, max=100_000)] = 5,
+    epochs: Annotated[int, Setting("Epochs of each other language; 0 leaves it random.", min=0, max=100_000)] = 50,
     patience: Patience = 3,
     stem: Stem = True,
     max_terms: MaxTerms = 50_000,
@@ -98,9 +98,9 @@ def fit(
     vectors: Floats | None = None
     for number, lang in enumerate(langs):
         concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
-        own = [text_of(aligned[i], lang) for i in concepts]
-        more = [*monolingual, *chain.from_iterable(clicks)] if number == 0 else []
-        vocabulary, counts = _counted(own, more, lang, min_df=min_df, max_terms=max_terms, stem=stem)
+        texts = [text_of(aligned[i], lang) for i in concepts]
+        external_texts = [*monolingual, *chain.from_iterable(clicks)] if number == 0 else []
+        vocabulary, counts = _counted(texts, external_texts, lang, min_df=min_df, max_terms=max_terms, stem=stem)
         pairs: Pairs | None
         if vectors is None:
             titles = [aligned[i].titles.get(lang) or aligned[i].texts[lang] for i in concepts]
@@ -122,7 +122,7 @@ def fit(
         towers[lang] = Tower(vocabulary, table)
         if vectors is None:
             vectors = np.zeros((len(aligned), dim), np.float32)
-            vectors[concepts] = counts[: len(own)] @ table
+            vectors[concepts] = counts[: len(texts)] @ table
     about = {"method": "xcnn", "hub": langs[0], "concepts": len(aligned), "optimizer": optimizer, "seed": seed}
     return BagEncoder(towers, weighting="count", meta=about)
 
@@ -151,13 +151,13 @@ def _langs(aligned: Aligned, hub: str) -> list[str]:
 
 
 def _counted(
-    own: Sequence[str], more: Sequence[str], lang: str, *, min_df: int, **settings: Any
+    texts: Sequence[str], external_texts: Sequence[str], lang: str, *, min_df: int, **settings: Any
 ) -> tuple[Vocabulary, sp.csr_matrix]:
     """The terms of a language's texts, its own first; of few texts also rare terms are kept."""
-    fewest = min(min_df, 1 + (len(own) + len(more)) // 500)
-    vocabulary, counts = Vocabulary.build(chain(own, more), lang, min_df=fewest, **settings)
+    fewest = min(min_df, 1 + (len(texts) + len(external_texts)) // 500)
+    vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=fewest, **settings)
     if not len(vocabulary):
-        raise ModelError(f"no {lang} term is in {fewest} of {len(own)} texts: give more texts")
+        raise ModelError(f"no {lang} term is in {fewest} of {len(texts)} texts: give more texts")
     return vocabulary, counts
 
 
@@ -178,13 +178,13 @@ def _related(
     return pairs if pairs.left.shape[0] > 1 else None
 
 
-def _translated(counts: sp.csr_matrix, vectors: Floats, both: str) -> Pairs:
+def _translated(counts: sp.csr_matrix, vectors: Floats, language_pair: str) -> Pairs:
     """Texts of one language and the vectors of their counterparts in the hub language."""
     from paragloss.lab.descent.contrast import Pairs
 
     full = np.flatnonzero((np.diff(counts.indptr) > 0) & vectors.any(axis=1))
     if not len(full):
-        raise ModelError(f"no concept has texts in both {both}, the hub: choose another hub")
+        raise ModelError(f"no concept has texts in both {language_pair}, the hub: choose another hub")
     return Pairs(counts[full], vectors[full])
 
 

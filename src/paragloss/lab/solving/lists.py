@@ -16,11 +16,11 @@ Reals = npt.NDArray[np.float64]
 
 
 def weigh_lists(
-    lists: Sequence[npt.NDArray[np.floating]], right: Sequence[int], *, penalty: float, least: float | None = None
+    lists: Sequence[npt.NDArray[np.floating]], right: Sequence[int], *, penalty: float, minimum: float | None = None
 ) -> tuple[Reals, float]:
     """One weight per feature, and the loss they reach; `lists` are (items, features), `right` which item is right.
 
-    `penalty` holds the squared weights down, in units in which every feature varies by one. No weight is below `least`.
+    `penalty` limits the squared weights, in units in which every feature varies by one. No weight is below `minimum`.
     """
     items = np.concatenate([np.asarray(features, np.float64) for features in lists])
     bounds = np.cumsum([0, *map(len, lists)])
@@ -39,6 +39,6 @@ def weigh_lists(
         slope = (mass / total[owner]) @ items / len(lists) - items[right_items].mean(axis=0)
         return value + penalty * float(weights @ weights) / 2, slope + penalty * weights
 
-    bounds_of = None if least is None else [(least, None)] * items.shape[1]
+    bounds_of = None if minimum is None else [(minimum, None)] * items.shape[1]
     optimum = minimize(loss, np.zeros(items.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds_of)
     return optimum.x * scale, float(loss(optimum.x)[0])

@@ -89,10 +89,10 @@ def mutual(source: Floats, target: Floats, *, k: int = 10) -> Integers:
     """Pairs (source row, target row) of unit rows that are each other's nearest by CSLS, in source order."""
     if not len(source) or not len(target):
         return np.zeros((0, 2), np.int64)
-    there = nearest(source, target, hubness=neighbourhood(target, source, k=k))
-    back = nearest(target, source, hubness=neighbourhood(source, target, k=k))
-    agree = np.flatnonzero(back[there] == np.arange(len(source)))
-    return np.stack([agree, there[agree]], axis=1)
+    nearest_targets = nearest(source, target, hubness=neighbourhood(target, source, k=k))
+    nearest_sources = nearest(target, source, hubness=neighbourhood(source, target, k=k))
+    agreeing = np.flatnonzero(nearest_sources[nearest_targets] == np.arange(len(source)))
+    return np.stack([agreeing, nearest_targets[agreeing]], axis=1)
 
 
 def refined(source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words: int = 10_000) -> tuple[Floats, float]:
@@ -115,8 +115,8 @@ def refined(source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words
 
 def criterion(mapped: Floats, target: Floats) -> float:
     """Mean cosine between words and their CSLS translations: high when a map is good, with no dictionary to say so."""
-    there = nearest(mapped, target, hubness=neighbourhood(target, mapped))
-    return float(np.einsum("ij,ij->i", mapped, target[there]).mean())
+    nearest_targets = nearest(mapped, target, hubness=neighbourhood(target, mapped))
+    return float(np.einsum("ij,ij->i", mapped, target[nearest_targets]).mean())
 
 
 def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> tuple[float, int]:
@@ -133,10 +133,15 @@ def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 200
         return 0.0, len(pairs)
     order = np.random.default_rng(seed).permutation(len(pairs))
     halves = pairs[order[::2]], pairs[order[1::2]]
-    right = 0
-    for known, held_out in (halves, halves[::-1]):
-        P, Q = procrustes(mapped[known[:, 0]], target[known[:, 1]])
+    confirmed = 0
+    for seed_pairs, held_out in (halves, halves[::-1]):
+        P, Q = procrustes(mapped[seed_pairs[:, 0]], target[seed_pairs[:, 1]])
         similarity = unit(mapped[held_out[:, 0]] @ P) @ (target[held_out[:, 1]] @ Q).T
-        there, back = similarity.argmax(axis=1), similarity.argmax(axis=0)
-        right += int(((there == np.arange(len(there))) & (back == np.arange(len(back)))).sum())
-    return right / len(pairs), len(pairs)
+        nearest_targets, nearest_sources = similarity.argmax(axis=1), similarity.argmax(axis=0)
+        confirmed += int(
+            (
+                (nearest_targets == np.arange(len(nearest_targets)))
+                & (nearest_sources == np.arange(len(nearest_sources)))
+            ).sum()
+        )
+    return confirmed / len(pairs), len(pairs)

@@ -70,15 +70,17 @@ def oriented(
     return values[:dim], np.ascontiguousarray(pairs_so_far[:, :dim])
 
 
-def _leading(found: Floats, documents: Floats, image: Floats, width: int) -> tuple[Floats, Floats]:
+def _leading(directions: Floats, documents: Floats, image: Floats, width: int) -> tuple[Floats, Floats]:
     """The best ratios within the span of `found`, given its centred documents F v and (N + gamma I) v."""
-    own, Q = np.linalg.eigh((found.T @ image).astype(np.float64))
-    sound = own > 1e-6 * own[-1]  # what is left out is a mixture of the rest, up to float32's rounding
-    Q = Q[:, sound] / np.sqrt(own[sound])
+    span_values, Q = np.linalg.eigh((directions.T @ image).astype(np.float64))
+    is_independent = (
+        span_values > 1e-6 * span_values[-1]
+    )  # what is left out is a mixture of the rest, up to float32's rounding
+    Q = Q[:, is_independent] / np.sqrt(span_values[is_independent])
     values, R = np.linalg.eigh(Q.T @ (documents.T @ documents).astype(np.float64) @ Q)
     values, R = values[::-1][:width], R[:, ::-1][:, :width]
-    kept = values > 1e-6 * values[0]
-    return values[kept].astype(np.float32), found @ (Q @ R[:, kept]).astype(np.float32)
+    is_nonzero = values > 1e-6 * values[0]
+    return values[is_nonzero].astype(np.float32), directions @ (Q @ R[:, is_nonzero]).astype(np.float32)
 
 
 def conjugate_gradients(
@@ -88,7 +90,7 @@ def conjugate_gradients(
     scale: Floats,
     start: Floats | None = None,
     tolerance: float = 0.1,
-    most: int = 200,
+    max_steps: int = 200,
 ) -> Floats:
     """Solve for every column of `right`, a panel at a time, preconditioned by `scale` (the inverse diagonal). A
     column stops moving when its residual is small enough: a tenth of where it began, since what the solves are for
@@ -96,11 +98,11 @@ def conjugate_gradients(
     start = np.zeros_like(right) if start is None else start
     panels = range(0, right.shape[1], PANEL)
     parts = [slice(i, i + PANEL) for i in panels]
-    return np.hstack([_panel(apply, right[:, at], scale, start[:, at], tolerance, most) for at in parts])
+    return np.hstack([_panel(apply, right[:, at], scale, start[:, at], tolerance, max_steps) for at in parts])
 
 
 def _panel(
-    apply: Callable[[Floats], Floats], right: Floats, scale: Floats, start: Floats, tolerance: float, most: int
+    apply: Callable[[Floats], Floats], right: Floats, scale: Floats, start: Floats, tolerance: float, max_steps: int
 ) -> Floats:
     solution = start.copy()
     residual = right - apply(solution) if start.any() else right.copy()
@@ -108,7 +110,7 @@ def _panel(
     direction = scale * residual
     energy = np.einsum("ij,ij->j", residual, direction)
     spare = np.empty_like(right)  # every pass over memory counts here as much as the products do
-    for _ in range(most):
+    for _ in range(max_steps):
         moving = np.einsum("ij,ij->j", residual, residual) > bound
         if not moving.any():
             break

@@ -33,7 +33,7 @@ class Block(NamedTuple):
 class _Language(NamedTuple):
     X: Sparse
     concepts: Dense
-    place: slice  # where its documents stand among all
+    rows: slice  # where its documents stand among all
     words: slice  # and where its terms do
 
 
@@ -70,14 +70,14 @@ class Regression:
         """Ŷ u: what concepts say, said to each of their documents, centred."""
         rows = self.arrays.zeros(self.documents, u.shape[1])
         for language in self.languages:
-            rows[language.place] = u[language.concepts]
+            rows[language.rows] = u[language.concepts]
         return rows - (self.sizes * u).sum(0) / self.documents
 
     def gather(self, rows: Dense) -> Dense:
         """Ŷ^T rows."""
         u = self.arrays.zeros(self.concepts, rows.shape[1])
         for language in self.languages:
-            u[language.concepts] += rows[language.place]
+            u[language.concepts] += rows[language.rows]
         return u - self.sizes * (rows.sum(0) / self.documents)
 
     def similarity(self, u: Dense) -> Dense:
@@ -91,45 +91,45 @@ class Regression:
         """X words: what each document's words say together."""
         rows = self.arrays.zeros(self.documents, words.shape[1])
         for language in self.languages:
-            rows[language.place] = language.X @ _own(words[language.words])
+            rows[language.rows] = language.X @ _own(words[language.words])
         return rows
 
     def words(self, rows: Dense) -> Dense:
         """X^T rows, one language's terms after another's."""
         words = self.arrays.zeros(self.terms, rows.shape[1])
         for language in self.languages:
-            words[language.words] = language.X.back(_own(rows[language.place]))
+            words[language.words] = language.X.back(_own(rows[language.rows]))
         return words
 
-    def each(self, words: Dense) -> list[Dense]:
+    def split_by_language(self, words: Dense) -> list[Dense]:
         """Rows of all terms, parted by language."""
         return [words[language.words] for language in self.languages]
 
-    def solve(self, rows: Dense, *, tolerance: float, most: int = 200) -> tuple[Dense, Dense]:
+    def solve(self, rows: Dense, *, tolerance: float, max_steps: int = 200) -> tuple[Dense, Dense]:
         """B = (X̂^T X̂ + λ)^-1 X̂^T rows, and M's side of it, Ŷ^T X̂ B, for rows whose columns sum to zero."""
         solved, residual = self.arrays.zeros(self.terms, rows.shape[1]), self.arrays.zeros(self.concepts, rows.shape[1])
         for panel in _panels(rows.shape[1]):
-            B = self._conjugate(_own(rows[:, panel]), tolerance, most, centred=True)
+            B = self._conjugate(_own(rows[:, panel]), tolerance, max_steps, centred=True)
             solved[:, panel], residual[:, panel] = B, self.gather(self.read(B))
         return solved, residual
 
-    def solve_plainly(self, rows: Dense, tolerance: float, most: int = 200) -> Dense:
+    def solve_plainly(self, rows: Dense, tolerance: float, max_steps: int = 200) -> Dense:
         """(X^T X + λ)^-1 X^T rows, without centring."""
         solved = self.arrays.zeros(self.terms, rows.shape[1])
         for panel in _panels(rows.shape[1]):
-            solved[:, panel] = self._conjugate(_own(rows[:, panel]), tolerance, most, centred=False)
+            solved[:, panel] = self._conjugate(_own(rows[:, panel]), tolerance, max_steps, centred=False)
         return solved
 
-    def _conjugate(self, rows: Dense, tolerance: float, most: int, *, centred: bool) -> Dense:
+    def _conjugate(self, rows: Dense, tolerance: float, max_steps: int, *, centred: bool) -> Dense:
         """Conjugate gradients for all columns at once, in units of each word's own weight, until every column's
         residual is below `tolerance` of its right side."""
         weight = self._weights(centred)
         r = self.words(rows)
         z = r / weight
         x, p, rz = 0 * r, z, (r * z).sum(0)
-        enough = tolerance**2 * rz
-        for _ in range(most):
-            if not bool((rz > enough).any()):
+        residual_bounds = tolerance**2 * rz
+        for _ in range(max_steps):
+            if not bool((rz > residual_bounds).any()):
                 break
             product = self.read(p)
             if centred:

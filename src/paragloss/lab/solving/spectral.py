@@ -35,8 +35,8 @@ class Product:
         put, get = self._arrays.put, self._arrays.get
         starts = range(0, block.shape[1], PANEL)
         panels = (np.ascontiguousarray(block[:, i : i + PANEL], np.float32) for i in starts)
-        done = [get(product(put(panel))) for panel in panels]
-        return done[0] if len(done) == 1 else np.hstack(done)
+        products = [get(product(put(panel))) for panel in panels]
+        return products[0] if len(products) == 1 else np.hstack(products)
 
 
 def top_eigen(
@@ -91,12 +91,12 @@ def _orthonormal(columns: Floats, basis: Floats, noise: np.random.Generator) -> 
     scale = np.linalg.norm(columns, axis=0).max(initial=0.0)
     columns = columns - basis.T @ (basis @ columns)
     q, triangle = np.linalg.qr(columns)
-    lost = np.abs(np.diag(triangle)) <= 1e-5 * scale
-    if lost.any() or scale == 0:
-        q[:, lost] = noise.standard_normal((len(q), int(lost.sum())))
+    is_dependent = np.abs(np.diag(triangle)) <= 1e-5 * scale
+    if is_dependent.any() or scale == 0:
+        q[:, is_dependent] = noise.standard_normal((len(q), int(is_dependent.sum())))
     for _ in range(2):  # once leaves rounding errors of the size of what was taken away
         q -= basis.T @ (basis @ q)
-        q, _again = np.linalg.qr(q)
+        q, _ = np.linalg.qr(q)
     return np.ascontiguousarray(q, np.float32), triangle
 
 

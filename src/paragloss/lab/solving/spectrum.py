@@ -165,25 +165,25 @@ class _Search:
         self.limit = regression.concepts - 1  # M 1 = 0
         self.width = min(self.limit, rank + max(8, rank // 16))
         self.step = min(PANEL, max(8, rank // 4))  # columns of an expansion
-        self.most = min(self.limit, self.width + 6 * self.step)  # columns held before the basis is compressed
+        self.max_columns = min(self.limit, self.width + 6 * self.step)  # columns held before the basis is compressed
         self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
         self.B = self.arrays.zeros(regression.terms, 0)
         self.guide = self.V
         self.pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None  # of the basis as it is
-        self.taken = 0  # columns of the guide that are in the basis
+        self.guide_columns_used = 0  # columns of the guide that are in the basis
         self.solved = 0
         self.captured: list[float] = []  # after the start, and after each expansion
 
     def guided(self) -> Dense | None:
         """The next panel of the start, then the leading residuals of the pairs found."""
-        if self.taken < self.guide.shape[1]:
-            panel = self.guide[:, self.taken : self.taken + PANEL]
-            self.taken += panel.shape[1]
+        if self.guide_columns_used < self.guide.shape[1]:
+            panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
+            self.guide_columns_used += panel.shape[1]
             return orthonormal(self.arrays, panel, self.V)
         if self.V.shape[1] >= self.limit:
             return None
         values, vectors = self._ritz()
-        if self.V.shape[1] + self.step > self.most:
+        if self.V.shape[1] + self.step > self.max_columns:
             keep = self.arrays.small(vectors[:, : self.width])
             self.V, self.B, self.MV = self.V @ keep, self.B @ keep, self.MV @ keep
             self.pairs = None
@@ -212,7 +212,7 @@ class _Search:
 
     def settled(self, tolerance: float) -> bool:
         """Whether the last expansion was not worth its price."""
-        if self.taken < self.guide.shape[1]:
+        if self.guide_columns_used < self.guide.shape[1]:
             return False
         self.captured.append(float(self._ritz()[0][: self.rank].sum()))
         if len(self.captured) < 2:
@@ -243,19 +243,22 @@ class _Search:
             "peak_bytes": arrays.memory(),
             "device": arrays.device,
         }
-        tables = _maps(arrays, regression.each(B), tolerance=1e-7)
+        tables = _maps(arrays, regression.split_by_language(B), tolerance=1e-7)
         return Solution([arrays.get(table) for table in tables], values, arrays.get(P), report)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         dense = {"V": self.V, "B": self.B, "MV": self.MV, "guide": self.guide}
-        counters = {"done": np.array([self.taken, self.solved], np.int64), "captured": np.array(self.captured)}
+        counters = {
+            "done": np.array([self.guide_columns_used, self.solved], np.int64),
+            "captured": np.array(self.captured),
+        }
         return {**{name: self.arrays.get(array) for name, array in dense.items()}, **counters}
 
     def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
         put = self.arrays.put
         self.V, self.B, self.MV = put(saved["V"]), put(saved["B"]), put(saved["MV"])
         self.guide = put(saved["guide"])
-        (self.taken, self.solved), self.captured = saved["done"].tolist(), saved["captured"].tolist()
+        (self.guide_columns_used, self.solved), self.captured = saved["done"].tolist(), saved["captured"].tolist()
 
 
 def _guide(regression: Regression, width: int, seed: int, start: Floats | None) -> Dense:
@@ -298,8 +301,8 @@ def _fingerprint(blocks: Sequence[Block]) -> str:
 class Checkpoint:
     """A file that lets a long fit go on after a kill, written now and then: beside its place, then over it."""
 
-    def __init__(self, path: Path | None, every: float, key: str) -> None:
-        self.path, self.every, self.key = path, every, key
+    def __init__(self, path: Path | None, seconds_between: float, key: str) -> None:
+        self.path, self.seconds_between, self.key = path, seconds_between, key
         self.last = time.monotonic()
 
     def load(self) -> dict[str, npt.NDArray[Any]]:
@@ -316,7 +319,7 @@ class Checkpoint:
         return {}
 
     def save(self, state: Callable[[], dict[str, npt.NDArray[Any]]]) -> None:
-        if self.path is None or time.monotonic() - self.last < self.every:
+        if self.path is None or time.monotonic() - self.last < self.seconds_between:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(self.path) as temporary, temporary.open("wb") as file:

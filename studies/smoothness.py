@@ -1,5 +1,5 @@
 """The constants behind smooth learning: how steep and how curved the smooth cosine and SOSL are, and the bound on the
-generalisation error they give. Numbers only; no model imports this.
+generalisation error they give. Numbers only; tests hold the bounds against a random search.
 
 Liu et al. 2020, section 4 and appendix; Hardt, Recht and Singer 2016, theorem 3.12; Agarwal 2008. Where the paper's
 constants are loose or wrong we say so in docs/understand/papers/smooth-ordinal.md.
