@@ -24,7 +24,7 @@ FLOORS = {
     "cli": 10,
     "__main__": 11,
     "lab.judgments": 12, "lab.clicks": 12, "lab.wikilinks": 12, "lab.solving": 12,
-    "lab.query_log": 12, "lab.kernel_analysis": 12, "lab.tuning": 12,
+    "lab.query_log": 12, "lab.tuning": 12,
     "lab.aligned_files": 12,
     "lab.settings": 13,
     "lab.learning": 14,

@@ -10,11 +10,11 @@ from typing import Any
 
 from papers import simulated_log
 from papers.corpora import Rows
+from papers.kernel_analysis import first, seen_terms
 from papers.plots import plot_columns
 from papers.runner import Results
 from papers.simulated_log import simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
-from paragloss.lab.kernel_analysis import first, seen_terms
 
 COLUMNS = (*simulated_log.MEASURES, "pairs", "terms")
 DATA, PARTS = simulated_log.DATA, ("en-de",)

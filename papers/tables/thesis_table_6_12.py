@@ -12,12 +12,12 @@ from typing import Any
 
 from papers import simulated_log
 from papers.corpora import Rows
+from papers.kernel_analysis import unknown_words
 from papers.runner import Results
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 from paragloss.analysis import analyzer
 from paragloss.evaluation.report import panels
-from paragloss.lab.kernel_analysis import unknown_words
 from paragloss.lab.query_log import translate_queries
 from paragloss.types import Query
 

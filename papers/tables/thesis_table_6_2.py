@@ -13,11 +13,11 @@ import shutil
 
 from papers import simulated_log
 from papers.corpora import Rows, data_folder
+from papers.kernel_analysis import unknown_words
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.formats.dictionaries import read_pairs
-from paragloss.lab.kernel_analysis import unknown_words
 from paragloss.lab.query_log import translate_queries
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium

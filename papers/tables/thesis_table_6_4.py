@@ -13,11 +13,11 @@ import numpy as np
 
 from papers import simulated_log
 from papers.corpora import Rows
+from papers.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
 from papers.runner import Results
 from papers.simulated_log import simulate_log, train_ranker
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation.report import panels
-from paragloss.lab.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
 from paragloss.types import JudgedCollection
 
 DATA, PARTS = simulated_log.DATA, ("en-de",)

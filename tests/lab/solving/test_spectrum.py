@@ -27,7 +27,7 @@ def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_direc
 
     def add_and_record(search, block):
         add(search, block)
-        widths.append((search.V.shape[1], search.most))
+        widths.append((search.V.shape[1], search.max_columns))
 
     monkeypatch.setattr(spectrum._Search, "add", add_and_record)
     regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
@@ -62,7 +62,7 @@ def test_a_start_keeps_its_span_without_its_mean(blocks):
 )
 def test_how_many_columns_a_search_begins_with_adds_and_holds(rank, concepts, sizes):
     search = spectrum._Search(SimpleNamespace(concepts=concepts, terms=3, arrays=Arrays("numpy")), rank, 0.1)
-    assert (search.width, search.step, search.most) == sizes
+    assert (search.width, search.step, search.max_columns) == sizes
 
 
 def test_residuals_lead_on_from_what_was_found(blocks):

@@ -17,7 +17,6 @@ import torch
 from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
 from paragloss.lab.descent.bags import Bags, select, take
 from paragloss.lab.descent.loop import History, descend
-from paragloss.lab.descent.resident import Steps
 from paragloss.types import Integers
 
 _WIDTH = WIDTHS[1]
@@ -72,8 +71,7 @@ def train(
         return (1 - better + worse).clamp(min=0).mean()
 
     parameters = {"table": model.table, "weight": model.weight, "bias": model.bias}
-    on_card = Steps(parameters, model.active, queries, documents, epsilon) if model.table.is_cuda else None
-    return descend(parameters, batches, loss, epsilon=epsilon, stepping=on_card, **steps)
+    return descend(parameters, batches, loss, epsilon=epsilon, **steps)
 
 
 def scores(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:

@@ -23,9 +23,6 @@ from paragloss.errors import ModelError
 Batch = TypeVar("Batch")
 #: How much of a moment stays at each step.
 BETAS = (0.9, 0.999)
-#: Takes the steps of an epoch itself, where a device has a better way: (batches, moments, steps done so far, learning
-#: rate) -> the loss of each. It changes parameters and moments.
-Stepping = Callable[[Iterable[Any], Mapping[str, tuple[torch.Tensor, ...]], int, float], Iterable[torch.Tensor]]
 #: Losses are looked at in groups, so that a GPU is not made to wait for the host after every step.
 _LOOK_EVERY = 50
 
@@ -62,7 +59,6 @@ def descend(
     patience: int | None = None,
     checkpoint: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
-    stepping: Stepping | None = None,
 ) -> History:
     """Change `parameters` in place until `loss` is small; they may live on any device.
 
@@ -82,10 +78,7 @@ def descend(
             torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
             rng = np.random.default_rng([seed, epoch])
             rate = learning_rate * decay ** (epoch - 1)
-            if stepping is None:
-                mean = run.epoch(run.steps(batches(epoch, rng), loss, rate=rate, clip=clip))
-            else:
-                mean = run.epoch(stepping(batches(epoch, rng), run.moments, run.step, rate))
+            mean = run.epoch(run.steps(batches(epoch, rng), loss, rate=rate, clip=clip))
         with torch.no_grad():
             measure = None if validate is None else float(validate())
         run.finished(Progress(epoch, epochs, mean, measure))
@@ -174,7 +167,8 @@ class _Run:
     def _adam(
         self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
     ) -> None:
-        rate = correct_rate(rate, self.step + 1)
+        number = self.step + 1
+        rate *= (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
         if not gradient.is_sparse:
             update_moments(first, second, gradient)
             p.addcdiv_(first, second.sqrt().add_(self.epsilon), value=-rate)
@@ -249,11 +243,6 @@ def update_moments(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Update Adam's moments of some parameters in place, and return them."""
     return first.lerp_(gradient, 1 - BETAS[0]), second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
-
-
-def correct_rate(rate: float, step: int) -> float:
-    """Return the rate of a step, counted from 1, that corrects for moments which start at zero."""
-    return float(rate * (1 - BETAS[1] ** step) ** 0.5 / (1 - BETAS[0] ** step))
 
 
 def _devices(parameters: Mapping[str, torch.Tensor]) -> list[int]:

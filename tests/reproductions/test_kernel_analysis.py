@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from paragloss.encoders.kernel_ranker import Knrm
-from paragloss.lab.kernel_analysis import (
+from papers.kernel_analysis import (
     Placed,
     bins,
     first,
@@ -17,6 +16,7 @@ from paragloss.lab.kernel_analysis import (
     word_pairs,
     words_of,
 )
+from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.types import Alternative, Document, JudgedCollection, Query, Translation
 from paragloss.vocabulary import Vocabulary
 
