@@ -181,6 +181,8 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
         print(styled(f"  {plain(warning)}", "yellow"))
     if answer.suggestion:
         print(styled(f"  Did you mean: {plain(answer.suggestion)}?", "yellow"))
+    for note in answer.notes:
+        print(styled(f"  {plain(note)}", "yellow"))
     if not answer.results:
         print(styled("  nothing found", "dim"))
         for lang, words in answer.searched.items():
@@ -204,6 +206,8 @@ def _place(result: Any) -> str:
     """Where a document is: its file, the page, and whether that was read from a scan."""
     meta = result.meta
     page = f", page {meta['page']}" if meta.get("pages", 1) > 1 else ""
+    page += f", at {meta['time']}" if "time" in meta else ""
+    page += f", message {meta['message']}" if "message" in meta else ""
     scan = f", read from a scan ({meta['confidence']:.0%} sure)" if "scanned" in meta else ""
     return f"{meta.get('path') or result.id}{page}{scan}"
 

@@ -55,7 +55,7 @@ def info(state: State) -> dict[str, Any]:
 def explain(state: State, text: str, options: SearchOptions) -> str:
     """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
     lang = options.lang or ""
-    query = retrieval.understood(state, Query("", text, lang))[0] if text.strip() else None
+    query = retrieval.read_query(state, Query("", text, lang))[0] if text.strip() else None
     source = query.lang if query else languages.normalise(lang) if lang else next(iter(state.langs), "en")
     searcher = retrieval.searcher(state, options.pipeline, source, retrieval.targets_of(state, options.to))
     lines = [plan.tree(searcher)]

@@ -15,6 +15,7 @@ from paragloss.bm25 import Ids
 from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained, passages
+from paragloss.formats.subtitles import find_time_code
 from paragloss.gloss import contributions, snippet
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
@@ -130,4 +131,7 @@ def result(matcher: Matcher, record: Record, cuts: Sequence[TokenizedText], scor
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
         meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
+    time_code = find_time_code(document.text, meta, start + shown.first)
+    if time_code:
+        meta = {**meta, "time": time_code}
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, meta, fit)

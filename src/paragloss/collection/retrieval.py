@@ -17,6 +17,13 @@ from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.coverage import Understood
 from paragloss.collection.deadline import Deadline
 from paragloss.collection.display import Matcher, Result, result
+from paragloss.collection.operator_filter import (
+    MAX_CHECKED_DOCUMENTS,
+    Occurrences,
+    describe_check,
+    filter_documents,
+    narrow_options,
+)
 from paragloss.collection.query_language import FALLBACK, Guess, bounded, checked, expected, likely
 from paragloss.collection.query_language import guesses as guessed
 from paragloss.collection.spelling import suggestion
@@ -28,6 +35,7 @@ from paragloss.search import plan
 from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
 from paragloss.search.merged import merge_rankings
+from paragloss.search.query_operators import QueryOperators, parse_operators
 from paragloss.search.scoring import Candidates
 from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Record, Searcher, TokenizedText
 
@@ -45,6 +53,7 @@ class QueryReading(NamedTuple):
 
     query: Query
     guesses: Sequence[Guess]
+    operators: QueryOperators = QueryOperators("")
 
 
 class RankedQuery(NamedTuple):
@@ -52,6 +61,10 @@ class RankedQuery(NamedTuple):
 
     ranking: RankedList
     searcher: Searcher
+    #: Where each document has the phrases and words that the query's operators require, by document id.
+    occurrences: Mapping[str, Occurrences] = MappingProxyType({})
+    #: What the reader should know about the query's operators.
+    notes: tuple[str, ...] = ()
 
 
 #: So many documents more than are shown are ranked and compared, so that copies leave room for other documents.
@@ -86,6 +99,9 @@ class Answer(NamedTuple):
     suggestion: str = ""
     #: What explains the results.
     evidence: AnswerEvidence | None = None
+    #: What the reader should know about operators such as `"exact phrase"` and `lang:de`: those that can't be used, and
+    #: how many documents were checked.
+    notes: tuple[str, ...] = ()
 
     def why(self, id: str) -> dict[str, Any]:
         """Explain a result: which words matched, through what, and what that added to the score.
@@ -102,6 +118,7 @@ class Answer(NamedTuple):
         words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
         words |= {"searched": dict(self.searched)} if self.searched else {}
         words |= {"suggestion": self.suggestion} if self.suggestion else {}
+        words |= {"notes": list(self.notes)} if self.notes else {}
         return {
             "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others), **words},
             "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
@@ -114,17 +131,19 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     A query of names alone is read in the reader's language.
     """
     state.index.catch_up()
-    reading = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
+    reading = read_query(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
     query, targets = reading.query, targets_of(state, options.to)
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
-    ranked = rank_queries(state, [reading], ranking_options)[0]
+    ranked = rank_query(state, reading, ranking_options)
     words = coverage.understood(query, ranked.ranking.forms, state.index.statistics, targets)
-    corrected = suggested(state, query, certain=bool(options.lang), deadline=options.deadline)
+    corrected = None  # who uses operators means the words as they are typed
+    if not reading.operators.has_conditions:
+        corrected = suggested(state, query, certain=bool(options.lang), deadline=options.deadline)
     shown_query = query
     if corrected and not _fits_query(state, ranked, words, options, query):
         shown_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    if not _is_answered(ranked, words):
+    if not (_is_answered(ranked, words) or reading.operators.required):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
     shown = _read_shown(state, ranked.ranking, options)
     results = _make_results(state, ranked, shown_query, list(shown.records.values()), options.deadline)
@@ -137,6 +156,7 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
         searched={} if results else coverage.searched(query, ranked.ranking.forms, targets),
         suggestion=corrected.text if corrected else "",
         evidence=AnswerEvidence(query, ranked.ranking, shown.records, options.pipeline or "bm25"),
+        notes=ranked.notes,
     )
 
 
@@ -190,7 +210,7 @@ def _make_results(
     deadline: Deadline | None,
 ) -> list[Result]:
     """Prepare results as a person sees them."""
-    ranking, searcher = ranked
+    ranking, searcher = ranked.ranking, ranked.searcher
     matcher = Matcher(query, ranking.forms, state, [record.document.id for record, _ in shown])
     scores = {hit.id: hit.score for hit in ranking}
     results = []
@@ -210,18 +230,18 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
     Raises `InputError` if the collection has no such document.
     """
     state.index.catch_up()
-    reading = understood(state, query, options.reader or FALLBACK)
+    reading = read_query(state, query, options.reader or FALLBACK)
     record = next(iter(state.records([id])), None)
     if record is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    ranking = rank_queries(state, [reading], replace(options, k=max(options.k, RANKS_TO_EXPLAIN)))[0].ranking
+    ranking = rank_query(state, reading, replace(options, k=max(options.k, RANKS_TO_EXPLAIN))).ranking
     evidence = AnswerEvidence(reading.query, ranking, {}, options.pipeline or "bm25")
     return evidence.why(record.document, read_tokenized_texts(record)[0])
 
 
 def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
     """Return what marks the words of a document that match a query."""
-    reading = understood(state, Query("", text, options.lang or ""))
+    reading = read_query(state, Query("", text, options.lang or ""))
     ranked = rank_queries(state, [reading], options)[0]
     return Matcher(reading.query, ranked.ranking.forms, state, [id])
 
@@ -238,7 +258,10 @@ def suggested(state: State, query: Query, *, certain: bool, deadline: Deadline |
 
 
 def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
-    """Rank documents for several queries, as `search` does, without preparing results."""
+    """Rank documents for several queries, as `search` does, without preparing results.
+
+    Queries of a file are texts: quotation marks and signs in them are no operators.
+    """
     state.index.catch_up()
     in_language = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
     readings = [understood(state, query) for query in in_language]
@@ -251,7 +274,7 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Candi
     The query is taken to be in its likeliest language. See `search.scoring` for what the features are.
     """
     state.index.catch_up()
-    query = understood(state, Query("", text, options.lang or "")).query
+    query = read_query(state, Query("", text, options.lang or "")).query
     targets = targets_of(state, options.to)
     searcher = pipelines.build(state.parts(options.deadline), None, source=query.lang, targets=targets)
     assert isinstance(searcher, DefaultSearcher)
@@ -262,8 +285,8 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Candi
 def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
     """Return the query with its language, and the best documents without their texts."""
     state.index.catch_up()
-    reading = understood(state, Query("", text, options.lang or ""))
-    records = _without_texts(state, rank_queries(state, [reading], options)[0].ranking)
+    reading = read_query(state, Query("", text, options.lang or ""))
+    records = _without_texts(state, rank_query(state, reading, options).ranking)
     return reading.query, [record.document for record in records]
 
 
@@ -276,6 +299,13 @@ def _without_texts(state: State, ranking: Sequence[Any]) -> list[Record]:
 def guesses(state: State, text: str) -> list[Guess]:
     """Return the languages a query may be in, likeliest first, with their probabilities."""
     return guessed(text, state.index.statistics, {**state.translators(), **state.models})
+
+
+def read_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
+    """Parse the operators of a query and find out the language of its words; in doubt the reading has several."""
+    operators = parse_operators(checked(query).text)
+    reading = understood(state, query._replace(text=operators.text), reader)
+    return reading._replace(operators=operators)
 
 
 def understood(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
@@ -301,6 +331,28 @@ def targets_of(state: State, to: Sequence[str] | None) -> list[str]:
     if isinstance(to, str):
         raise InputError(f"`to` takes a list of languages, got {to!r}: write to=[{to!r}]")
     return [languages.normalise(lang) for lang in to] if to is not None else list(state.langs)
+
+
+def rank_query(state: State, reading: QueryReading, options: SearchOptions) -> RankedQuery:
+    """Rank documents for a query and keep those that meet the conditions of its operators."""
+    operators = reading.operators
+    if not operators.has_conditions:
+        return rank_queries(state, [reading], options)[0]._replace(notes=operators.notes)
+    narrowed = narrow_options(state, options, operators)
+    if not (operators.required or operators.excluded):
+        return rank_queries(state, [reading], narrowed)[0]._replace(notes=operators.notes)
+    to_check = replace(narrowed, k=max(options.k, MAX_CHECKED_DOCUMENTS))
+    ranked = rank_queries(state, [reading], to_check)[0]
+    targets = targets_of(state, narrowed.to)
+    searchers = [
+        (g.lang, searcher(state, options.pipeline, g.lang, targets, options.deadline)) for g in reading.guesses
+    ]
+    candidate_ids = [hit.id for hit in ranked.ranking]
+    occurrences = filter_documents(state, operators, searchers, candidate_ids, narrowed)
+    hits = tuple(hit for hit in ranked.ranking if hit.id in occurrences)
+    ranking = replace(ranked.ranking, hits=hits, lower_hits=())
+    notes = describe_check(operators, candidate_ids, occurrences, limit=to_check.k)
+    return RankedQuery(ranking, ranked.searcher, occurrences, (*operators.notes, *notes))
 
 
 def rank_queries(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> list[RankedQuery]:

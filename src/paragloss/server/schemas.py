@@ -34,6 +34,11 @@ class InterpretedQuery(BaseModel):
         examples=["how do bees make honey"],
         description="As it may have been meant, where words are unknown.",
     )
+    notes: list[str] = Field(
+        default=[],
+        examples=[["before:soon was left out: it is no date; write one as in before:2020-01-31."]],
+        description='Operators such as `"exact phrase"`, `-word` and `lang:de` that could not be used, and why.',
+    )
 
 
 class WordMatch(BaseModel):

@@ -1,0 +1,209 @@
+"""Apply a query's operators: narrow the filter of a search, and keep the documents that have its phrases and words.
+
+The terms of the index rule out most candidates; of the others the texts are read, with the offsets of their tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from paragloss import languages
+from paragloss.analysis import analyzer
+from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS, read_tokenized_texts
+from paragloss.bm25 import Ids
+from paragloss.collection.arguments import SearchOptions
+from paragloss.collection.state import State
+from paragloss.index.terms import TERMS_VECTOR
+from paragloss.search import plan
+from paragloss.search.parts import remembered
+from paragloss.search.phrases import PhraseForms, build_phrase_forms, find_phrase, list_content_terms
+from paragloss.search.query_operators import QueryOperators, intersect_filters
+from paragloss.statistics import Statistics
+from paragloss.types import Query, Range, Record, Searcher, TokenizedText
+
+#: Documents that are ranked and checked for phrases and words.
+MAX_CHECKED_DOCUMENTS = 500
+#: Documents whose texts are read at once.
+_BATCH = 20
+#: Characters of a document in which phrases are looked for, and what two parts of it that are tokenized share.
+MAX_SEARCHED_CHARACTERS = 2_000_000
+_OVERLAP = 500
+
+#: The languages a query may be in, each with the searcher for it.
+Readings: TypeAlias = Sequence[tuple[str, Searcher]]
+
+
+class Occurrences(NamedTuple):
+    """Where a document has the phrases and words of a query."""
+
+    #: (start, end) offsets in its text, in order.
+    places: tuple[tuple[int, int], ...]
+    #: How often they stand in its title and in its other fields.
+    field_count: int
+
+
+def narrow_options(state: State, options: SearchOptions, operators: QueryOperators) -> SearchOptions:
+    """Return the options of a search narrowed by `lang:`, `file:`, `after:` and `before:`."""
+    where: dict[str, Sequence[str | int | float | bool | Range]] = {}
+    if operators.days != Range():
+        where["meta.dated"] = [operators.days]
+    if operators.extensions:
+        where["meta.kind"] = [*operators.extensions]
+    elif operators.file_patterns:
+        where["meta.path"] = [*_list_matching_paths(state, operators.file_patterns)]
+    if where:
+        options = replace(options, where=intersect_filters(options.where or {}, where))
+    if operators.languages:
+        allowed = state.langs if options.to is None else [languages.normalise(lang) for lang in options.to]
+        options = replace(options, to=[lang for lang in operators.languages if lang in allowed])
+    return options
+
+
+def filter_documents(
+    state: State, operators: QueryOperators, readings: Readings, doc_ids: Sequence[str], options: SearchOptions
+) -> dict[str, Occurrences]:
+    """Return the first `options.k` documents that have everything required and nothing excluded, by id.
+
+    :param readings: the languages that the query may be in.
+    :param doc_ids: the candidates, best first.
+    """
+    statistics = state.index.statistics
+    required = [CheckedTerm(term, readings, statistics) for term in operators.required]
+    excluded = [CheckedTerm(term, readings, statistics, is_excluded=True) for term in operators.excluded]
+    required, excluded = [[term for term in terms if term.has_words] for terms in (required, excluded)]
+    possible_ids = _list_possible(state, required, doc_ids)
+    occurrences_by_id: dict[str, Occurrences] = {}
+    for start in range(0, len(possible_ids), _BATCH):
+        if len(occurrences_by_id) >= options.k:
+            break
+        for record in state.records(possible_ids[start : start + _BATCH]):
+            if options.deadline:
+                options.deadline.check()
+            found = [_find_term(record, term) for term in required]
+            if None not in found and not any(_find_term(record, term) for term in excluded):
+                occurrences_by_id[record.document.id] = _join_occurrences([o for o in found if o])
+    return dict([*occurrences_by_id.items()][: options.k])
+
+
+def describe_check(
+    operators: QueryOperators, candidate_ids: Sequence[str], occurrences: Mapping[str, Occurrences], *, limit: int
+) -> list[str]:
+    """Return notes for the reader: that nothing has what is required, and how many documents were checked."""
+    notes = []
+    if operators.required and not occurrences:
+        terms = " and ".join(f"“{term}”" for term in operators.required)
+        notes.append(f"No document that was checked has {terms} or a translation; without the signs it may be found.")
+    if len(candidate_ids) >= limit:
+        notes.append(f"The best {limit} documents were checked for the phrases and signed words.")
+    return notes
+
+
+class CheckedTerm:
+    """A phrase or word of a query that documents of any language are checked for."""
+
+    def __init__(self, text: str, readings: Readings, statistics: Statistics, *, is_excluded: bool = False) -> None:
+        """Translate a term.
+
+        :param is_excluded: look for the likeliest translation of a single word only, and not inside words.
+        """
+        word_counts = [len(list_content_terms(text, lang)) for lang, _ in readings]
+        self.has_words = any(word_counts)
+        self.is_excluded = is_excluded
+        self._only_best = is_excluded and max(word_counts) == 1
+        self._statistics = statistics
+        self._phrases = [(Query("", text, lang), searcher) for lang, searcher in readings]
+        self._translations = [
+            {form.lang: form.clauses for form in plan.forms(searcher, phrase).queries}
+            for phrase, searcher in self._phrases
+        ]
+        self._forms: dict[str, list[PhraseForms]] = {}
+        self._ids: dict[tuple[str, frozenset[str]], Ids] = {}
+
+    def forms(self, lang: str) -> list[PhraseForms]:
+        """Return the ways to say the term in a language; none if it consists of stop words."""
+        if lang not in self._forms:
+            readings = zip(self._phrases, self._translations, strict=True)
+            forms = [
+                build_phrase_forms(phrase, lang, clauses.get(lang, ()), only_best=self._only_best)
+                for (phrase, _), clauses in readings
+            ]
+            self._forms[lang] = [form for form in forms if form.written or form.translations]
+        return self._forms[lang]
+
+    def may_occur(self, document_ids: Ids, lang: str) -> bool:
+        """Return whether the index has some form of every word among the terms of a document."""
+        forms = self.forms(lang)
+        ways = [[frozenset({term}) for term in form.written] for form in forms if form.written] + [
+            [frozenset(t for terms in word for t in terms) for word in form.translations]
+            for form in forms
+            if form.translations
+        ]
+        return not forms or any(all(self._has_any(document_ids, lang, terms) for terms in way) for way in ways)
+
+    def _has_any(self, document_ids: Ids, lang: str, terms: frozenset[str]) -> bool:
+        if (lang, terms) not in self._ids:
+            fields = self._statistics.layout.fields
+            self._ids[lang, terms] = np.concatenate([self._statistics.ids(field, lang, [*terms]) for field in fields])
+        return bool(np.isin(self._ids[lang, terms], document_ids).any())
+
+
+def _list_matching_paths(state: State, patterns: Sequence[str]) -> Iterator[str]:
+    globs = [f"*/{pattern.lower()}" for pattern in patterns]
+    for path in remembered(state.memory, "paths", lambda: _list_paths(state)):
+        if any(fnmatchcase("/" + path.lower().replace("\\", "/"), glob) for glob in globs):
+            yield path
+
+
+def _list_paths(state: State) -> list[str]:
+    paths = (record.document.meta.get("path") for records in state.store.scroll(text=False) for record in records)
+    return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
+
+
+def _list_possible(state: State, required: Sequence[CheckedTerm], doc_ids: Sequence[str]) -> list[str]:
+    """Return the documents that may have everything required, by their terms in the index."""
+    doc_langs, rows = state.store.read_sparse(TERMS_VECTOR, doc_ids)
+    rows_by_document = np.split(rows.indices, np.cumsum(rows.sizes)[:-1]) if len(doc_ids) else []
+    secondary = list(state.index.statistics.secondary_languages)
+    possible_ids = []
+    for doc_id, lang, term_ids in zip(doc_ids, doc_langs, rows_by_document, strict=True):
+        if all(any(term.may_occur(term_ids, x) for x in (lang, *secondary)) for term in required):
+            possible_ids.append(doc_id)
+    return possible_ids
+
+
+def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:
+    """Return where a document has a term; None if it does not have it."""
+    document = record.document
+    if not term.forms(document.lang):
+        return Occurrences((), 0)
+    places: dict[tuple[int, int], None] = {}
+    for tokens in _iterate_tokens(record):
+        places.update(dict.fromkeys(_find_places(tokens, term)))
+    analyze = analyzer(document.lang).tokenize
+    fields = [document.title, *document.fields.values()]
+    field_count = sum(len(_find_places(analyze(text[:MAX_TOKENIZED_CHARACTERS]), term)) for text in fields if text)
+    return Occurrences(tuple(sorted(places)), field_count) if places or field_count else None
+
+
+def _find_places(tokens: TokenizedText, term: CheckedTerm) -> list[tuple[int, int]]:
+    forms = term.forms(tokens.lang)
+    return [place for form in forms for place in find_phrase(tokens, form, inside_words=not term.is_excluded)]
+
+
+def _iterate_tokens(record: Record) -> Iterator[TokenizedText]:
+    """Yield the stored tokens of a text, and those of the parts behind them, which are not stored."""
+    text, lang = record.document.text[:MAX_SEARCHED_CHARACTERS], record.document.lang
+    yield from read_tokenized_texts(record)
+    for start in range(MAX_TOKENIZED_CHARACTERS - _OVERLAP, len(text) - _OVERLAP, MAX_TOKENIZED_CHARACTERS):
+        tokens = analyzer(lang).tokenize(text[start : start + MAX_TOKENIZED_CHARACTERS + _OVERLAP])
+        yield tokens._replace(text=text, starts=tokens.starts + start)
+
+
+def _join_occurrences(occurrences: Sequence[Occurrences]) -> Occurrences:
+    places = sorted({place for found in occurrences for place in found.places})
+    return Occurrences(tuple(places), sum(found.field_count for found in occurrences))

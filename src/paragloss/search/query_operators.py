@@ -1,0 +1,193 @@
+"""Operators that people type into a query: `"exact phrase"`, `+word`, `-word`, `lang:de`, `file:*.pdf`,
+`after:2020-01-31`, `before:2021`.
+
+Parsing never fails. What can't be used is left out or read as words, and a note says so.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from itertools import product
+from typing import NamedTuple, TypeAlias
+
+from paragloss import languages
+from paragloss.errors import LanguageError
+from paragloss.types import Range, Where
+
+#: Phrases and words of one query that are checked in documents; further ones are searched as plain words.
+MAX_CHECKED_TERMS = 10
+#: Characters without which a query has no operators.
+_SIGNS = frozenset('"“”„«»+-:')
+_QUOTES = r"\"“”„«»"
+_OPERATOR = re.compile(
+    rf"""(?<!\S)(?:
+    (?P<sign>[+-]?)[{_QUOTES}](?P<phrase>[^{_QUOTES}]*)[{_QUOTES}]
+    | (?P<word_sign>[+-])(?P<word>(?![\d.,]+(?!\S))\w[^\s{_QUOTES}]*)
+    | (?P<name>(?i:lang|file|after|before)):(?:"(?P<quoted_value>[^"]+)"|(?P<value>[^\s"]+))
+    )(?![^\s,.;:!?)\]])""",
+    re.VERBOSE,
+)
+_EXTENSION_PATTERN = re.compile(r"\*\.(\w{1,10})")
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
+
+#: An allowed value of a filter.
+Value: TypeAlias = str | int | float | bool | Range
+
+
+class QueryOperators(NamedTuple):
+    """A query split into the words that are searched and the conditions that documents must meet."""
+
+    #: The query without operators: its words with those of phrases and required words.
+    text: str
+    #: What a document must have: words that stand next to each other, or single words.
+    required: tuple[str, ...] = ()
+    #: What a document must not have.
+    excluded: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    #: Glob patterns, one of which the file's name or path must match.
+    file_patterns: tuple[str, ...] = ()
+    days: Range = Range()
+    #: What could not be used, for the reader.
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether documents must meet any condition."""
+        has_lists = self.required or self.excluded or self.languages or self.file_patterns
+        return bool(has_lists) or self.days != Range()
+
+    @property
+    def extensions(self) -> list[str]:
+        """The file extensions that are allowed, if every file pattern is `*.EXTENSION`; else none."""
+        matches = [_EXTENSION_PATTERN.fullmatch(pattern) for pattern in self.file_patterns]
+        return [match[1].lower() for match in matches if match] if all(matches) else []
+
+
+def parse_operators(query: str) -> QueryOperators:
+    """Split a query into words and conditions; without operators its text is the query itself."""
+    if _SIGNS.isdisjoint(query):
+        return QueryOperators(query)
+    parser = _Parser()
+    text = " ".join(_OPERATOR.sub(parser.take, query).split())
+    if not (parser.operators or parser.notes):
+        return QueryOperators(query, notes=_note_open_quote(query))
+    if not any(map(str.isalnum, text)):
+        note = "There is nothing to look for beside the operators, so they were searched as words."
+        return QueryOperators(query, notes=(*parser.notes, note))
+    return parser.build(text)
+
+
+class _Parser:
+    """Collects the operators of one query, in the order in which they are written."""
+
+    def __init__(self) -> None:
+        self.operators: list[tuple[str, str]] = []  # kind and value
+        self.notes: list[str] = []
+
+    def take(self, match: re.Match[str]) -> str:
+        """Note an operator and return the words that are searched in its place."""
+        if match["name"]:
+            return self._take_filter(match["name"].lower(), match["quoted_value"] or match["value"])
+        term = " ".join((match["phrase"] if match["word"] is None else match["word"]).split())
+        if not any(map(str.isalnum, term)):
+            return term
+        kind = "excluded" if "-" in (match["sign"], match["word_sign"]) else "required"
+        if len(self._list("required")) + len(self._list("excluded")) >= MAX_CHECKED_TERMS:
+            self._note(f"Only {MAX_CHECKED_TERMS} phrases and signed words can be checked; the others count as words.")
+        else:
+            self.operators.append((kind, term))
+        return "" if kind == "excluded" else term
+
+    def build(self, text: str) -> QueryOperators:
+        """Return the query with these words and all operators."""
+        days = Range()
+        for kind in ("after", "before"):
+            for value in self._list(kind):
+                days = _narrow_days(days, kind, value)
+        return QueryOperators(
+            text,
+            self._list("required"),
+            self._list("excluded"),
+            tuple(_parse_language(value) for value in self._list("lang")),
+            self._list("file"),
+            days,
+            tuple(self.notes),
+        )
+
+    def _take_filter(self, name: str, value: str) -> str:
+        values = [part for part in value.split(",") if part] if name == "lang" else [value]
+        for part in values:
+            note = _check_filter(name, part)
+            if note:
+                self._note(note)
+            else:
+                self.operators.append((name, part))
+        return ""
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes and len(self.notes) < MAX_CHECKED_TERMS:
+            self.notes.append(note)
+
+    def _list(self, kind: str) -> tuple[str, ...]:
+        return tuple(value for operator, value in self.operators if operator == kind)
+
+
+def _check_filter(name: str, value: str) -> str:
+    """Return a note on a filter that can't be used, or "" for one that can."""
+    if name == "lang" and not _parse_language(value):
+        return f"lang:{value} was left out: no language is called that; write a code or an English name, as in lang:de."
+    if name in ("after", "before") and _parse_day(value) is None:
+        return f"{name}:{value} was left out: it is no date; write one as in {name}:2020-01-31."
+    return ""
+
+
+def _parse_language(value: str) -> str:
+    """Return the code of a language that is given by its code or its English name; "" if there is none."""
+    try:
+        return languages.normalise(value)
+    except LanguageError:
+        names = {languages.language_name(code).lower(): code for code in languages.known_codes()}
+        return names.get(value.lower(), "")
+
+
+def _parse_day(value: str) -> int | None:
+    """Return the first day of a date, a month or a year, counted from the year 1; None for anything else."""
+    match = _DAY.fullmatch(value)
+    try:
+        return date(*(int(part or 1) for part in match.groups())).toordinal() if match else None
+    except ValueError:
+        return None
+
+
+def _narrow_days(days: Range, kind: str, value: str) -> Range:
+    day = float(_parse_day(value) or 0)
+    if kind == "after":
+        return days._replace(low=max(day, days.low or day))
+    return days._replace(high=min(day, days.high or day), high_open=True)
+
+
+def _note_open_quote(query: str) -> tuple[str, ...]:
+    """Return a note if a query has one quotation mark at the edge of a word and nothing closes it."""
+    if len(re.findall(rf"[{_QUOTES}]", query)) == 1 and re.search(rf"(?<!\S)[+-]?[{_QUOTES}]\w", query):
+        return ("The quotation mark is not closed, so the words were not searched as a phrase.",)
+    return ()
+
+
+def intersect_filters(first: Where, second: Where) -> Where:
+    """Return a filter that lets pass what both let pass: of each field the values or the range they share."""
+    shared = {**first, **second}
+    for field in first.keys() & second.keys():
+        pairs = product(first[field], second[field])
+        shared[field] = [value for pair in pairs for value in _intersect_values(*pair)]
+    return shared
+
+
+def _intersect_values(first: Value, second: Value) -> list[Value]:
+    if not (isinstance(first, Range) and isinstance(second, Range)):
+        return [first] if first == second else []
+    lows = [(bound.low, bound.low_open) for bound in (first, second) if bound.low is not None]
+    highs = [(bound.high, not bound.high_open) for bound in (first, second) if bound.high is not None]
+    low, low_open = max(lows, default=(None, False))
+    high, high_closed = min(highs, default=(None, True))
+    return [Range(low, high, low_open, not high_closed)]
