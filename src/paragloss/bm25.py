@@ -144,8 +144,11 @@ class Layout:
         return [SparseVector(indices[start:end], weights[start:end]) for start, end in pairwise(edges)]
 
     def unpack(self, vectors: Sequence[SparseVector]) -> Bags:
-        """Return what `pack` was given: lengths and averages exactly, counts exactly up to about 2,000 in one document
-        (beyond that float32 does not tell them apart, nor does a score)."""
+        """Return the bags that `pack` was given.
+
+        Lengths and averages are exact, counts up to about 2,000 in one document: float32 does not distinguish larger
+        ones, nor does a score.
+        """
         return self.unpack_rows(
             SparseRows(
                 np.array([len(vector.indices) for vector in vectors], np.int64),

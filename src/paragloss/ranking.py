@@ -1,7 +1,7 @@
-"""Top-k with ties broken by id, and rules against hubs: CSLS, globally corrected ranks, inverted softmax. Plain
-numpy; knows nothing of stores.
+"""Select the k best, with ties broken by id, and correct for hubs: CSLS, globally corrected ranks, inverted softmax.
 
-CSLS: Conneau et al., "Word translation without parallel data", ICLR 2018, eq. 7.
+A hub is a vector that is near very many others, and would be found for queries it has nothing to do with. CSLS: Conneau
+et al., "Word translation without parallel data", ICLR 2018, eq. 7.
 """
 
 from __future__ import annotations
@@ -104,9 +104,13 @@ def nearest(
 
 
 def globally_corrected(queries: Floats, targets: Floats) -> Floats:
-    """Return scores (n_queries, n_targets) for unit rows: the cosine minus the rank of the query among all queries as
-    seen from the target. Dinu, Lazaridou and Baroni, "Improving zero-shot learning by mitigating the hubness problem",
-    ICLR 2015 workshop, eq. 3, turned so that higher is better; of equal cosines the earlier query ranks first."""
+    """Score unit rows by the cosine minus the rank of the query among all queries for that target.
+
+    Dinu, Lazaridou and Baroni, "Improving zero-shot learning by mitigating the hubness problem", ICLR 2015 workshop,
+    eq. 3, negated so that higher is better; of queries with equal cosines the earlier one ranks first.
+
+    :return: scores (n_queries, n_targets).
+    """
     similarity = queries @ targets.T
     order = np.argsort(-similarity, axis=0, kind="stable")
     ranks = np.empty_like(order)

@@ -61,7 +61,7 @@ def test_a_query_is_its_words_and_their_synonyms(small_database):
     assert [a[:2] for a in zebra.alternatives] == [("zebra", 1.0)]
 
 
-def test_other_languages_than_English_are_refused(small_database):
+def test_other_languages_than_english_are_refused(small_database):
     with pytest.raises(LanguageError, match="can't take en->de"):
         WordNet(small_database).translate(Query("q", "car", "en"), "de")
 

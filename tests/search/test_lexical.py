@@ -64,7 +64,7 @@ def test_bm25_of_three_documents_worked_out_by_hand(build_index):
     assert none == []
 
 
-def test_scores_equal_the_BM25_formula(build_index):
+def test_scores_equal_the_bm25_formula(build_index):
     documents = make_random_documents(400)
     index, store = build_index(documents)
     plain, lexical = (

@@ -23,5 +23,5 @@ def test_names_in_another_script_are_indexed_by_sound_as_they_are_written(monkey
     assert (count, lang, written) == (len(written), "ru", ["Москвы", "битва", "Сталинградом"])
 
 
-def test_names_in_Latin_letters_are_indexed_by_their_stems(monkeypatch):
+def test_names_in_latin_letters_are_indexed_by_their_stems(monkeypatch):
     assert spy_subword_request(Document("1", "Wien und Berlin", "de", "Städte"), monkeypatch) == (3, "de")

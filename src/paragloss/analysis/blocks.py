@@ -170,7 +170,7 @@ def _foreign_function_words(lang: str) -> frozenset[str]:
 
 @cache
 def _function_word_table() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
-    """Number all function words; return the numbers, and (words, languages) which languages have which word."""
+    """Return a number for each function word, and a table (words, languages) of the languages that have it."""
     all_words = sorted(frozenset().union(*_function_words().values()))
     word_numbers = {word: number for number, word in enumerate(all_words)}
     has_word = np.zeros((len(word_numbers), len(_function_words())), bool)

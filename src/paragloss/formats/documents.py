@@ -118,7 +118,7 @@ def read_documents(
 
 
 def decode_path(path: str) -> str:
-    """Return a path as text; bytes that are not UTF-8 are written out, `caf\\xe9.txt`."""
+    r"""Return a path as text; bytes that are not UTF-8 are written out, `caf\xe9.txt`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 

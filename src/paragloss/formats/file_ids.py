@@ -22,7 +22,8 @@ class IndexedFolders:
         *,
         is_moved: Callable[[str, str], bool] = lambda old_folder, new_folder: False,
     ) -> None:
-        """
+        """Continue with what is known of a collection's folders.
+
         :param prefixes: the folders known so far, each with the prefix of its ids.
         :param is_moved: decides whether an indexed folder that is missing is now at another path.
         """

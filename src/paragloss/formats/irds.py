@@ -72,7 +72,7 @@ def _make_document(doc: Any, lang: str) -> Document:
 
 
 def _get_text_fields(record: Any) -> dict[str, str]:
-    """The record's fields that hold text, its ids left out."""
+    """Return the fields of a record that hold text, without its ids."""
     values = ((field, getattr(record, field)) for field in record._fields if not field.endswith("_id"))
     return {field: value for field, value in values if isinstance(value, str)}
 

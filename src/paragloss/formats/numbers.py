@@ -44,8 +44,11 @@ def parse_number(value: object) -> float | None:
 
 
 def get_document_day(meta: Mapping[str, Any]) -> float | None:
-    """Return the day a document is from, counted from the first day of the year 1, by its metadata: its date, the day
-    its file was changed, or its year. None where none of them is a time between the years 1 and 9999."""
+    """Return the day a document is from, counted from the first day of the year 1.
+
+    It is the date in its metadata, the day its file was changed, or its year; None if none of them is a time between
+    the years 1 and 9999.
+    """
     for name in ("date", "modified", "year"):
         day = _parse_day(meta.get(name))
         if day is not None:

@@ -116,7 +116,7 @@ def _limit_processor_time(seconds: int) -> None:
 
 
 def _read_peak_memory() -> int:
-    """Return the most memory this process has held. (On Linux getrusage starts with the parent's.)"""
+    """Return the most memory that this process has used, in bytes; on Linux getrusage would count the parent's."""
     with suppress(OSError, StopIteration), open("/proc/self/status", encoding="ascii", errors="replace") as status:
         return int(next(line for line in status if line.startswith("VmHWM:")).split()[1]) << 10
     with suppress(ImportError):

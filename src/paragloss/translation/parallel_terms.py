@@ -73,19 +73,19 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
 
 
 def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
-    """Number the terms of texts as they are met, and find how each term is most often written."""
+    """Return the terms of texts as numbers, and the most frequent spelling of each term."""
     spans_of = analyzer(lang).spans
     index: dict[str, int] = {}
-    written: Counter[tuple[str, str]] = Counter()
+    spelling_counts: Counter[tuple[str, str]] = Counter()
     sizes: list[int] = []
     terms: list[int] = []
     for text in texts:
         spans = spans_of(text)
         terms += [index.setdefault(span.term, len(index)) for span in spans]
-        written.update([(span.term, text[span.start : span.end]) for span in spans])
+        spelling_counts.update([(span.term, text[span.start : span.end]) for span in spans])
         sizes.append(len(spans))
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    spelling = choose_spellings(written, lang)
+    spelling = choose_spellings(spelling_counts, lang)
     words = TermSpellings(list(index), [spelling[term] for term in index])
     return TokenizedTexts(start, np.asarray(terms, np.int64), words)
 
