@@ -132,7 +132,7 @@ class _Context(SpawnContext):
     def __init__(self) -> None:
         self.processes: list[_Process] = []
 
-    def Process(self, *arguments: Any, **settings: Any) -> _Process:  # type: ignore[override]
+    def Process(self, *arguments: Any, **settings: Any) -> _Process:  # type: ignore[override]  # noqa: N802 - the base class names it
         process = _Process(*arguments, **settings)
         self.processes.append(process)
         return process
