@@ -131,7 +131,7 @@ def _describe_seeds(results: Results) -> str:
     if len(results.seeds) > 1:
         return f"Seeds {', '.join(map(str, results.seeds))}: mean ± deviation"
     is_random = tuple(recipe_seeds(load_recipe(results.recipe))) != (0,)
-    return "One seed" if is_random else "Nothing is drawn at random"
+    return "One seed" if is_random else "Deterministic: no random seed"
 
 
 def format_grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
