@@ -19,7 +19,7 @@ import typer.main
 
 import paragloss
 from paragloss.cli import app
-from paragloss.cli.help_layout import OTHERS, SECTIONS
+from paragloss.cli.help_layout import OTHER_COMMANDS, SECTIONS
 from paragloss.lab.commands import data_files
 from paragloss.lab.commands.flags import flags
 from paragloss.lab.settings import expected
@@ -77,7 +77,8 @@ def list_commands() -> list[ListedCommand]:
     """Return all commands in the order of the help."""
     group: Any = typer.main.get_command(app)
     commands = [
-        ListedCommand(str(command.rich_help_panel or OTHERS), name, command) for name, command in group.commands.items()
+        ListedCommand(str(command.rich_help_panel or OTHER_COMMANDS), name, command)
+        for name, command in group.commands.items()
     ]
     return sorted(commands, key=lambda listed: SECTIONS.index(listed.section))
 

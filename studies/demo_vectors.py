@@ -20,8 +20,8 @@ from paragloss.encoders.pretrained import packages
 
 def main() -> None:
     path = Path(sys.argv[1] if len(sys.argv) > 1 else Path(demo.__file__).parent / encoded.FILE)
-    read = encoded.texts(demo.documents(), demo.queries()[0])
-    keys = encoded.keys(read)
+    read = encoded.list_texts(demo.documents(), demo.queries()[0])
+    keys = encoded.compute_keys(read)
     known: dict[int, np.ndarray] = {}
     if path.is_file():
         with np.load(path, allow_pickle=False) as kept:
@@ -32,7 +32,7 @@ def main() -> None:
     for start in range(0, len(missing), 100):
         for i in missing[start : start + 100]:
             text, query = read[i]
-            known[int(keys[i])] = encoded.quantised(encoder.encode([text], query=query))[0]
+            known[int(keys[i])] = encoded.quantize(encoder.encode([text], query=query))[0]
         write(path, [key for key in keys.tolist() if key in known], known)
         print(f"{min(start + 100, len(missing))} encoded", flush=True)
     write(path, keys.tolist(), known)

@@ -58,20 +58,22 @@ def test_related_concepts_are_said_for_every_concept_and_exist():
 
 
 def test_the_vectors_are_of_these_texts():
-    read = encoded.texts(demo.documents(), demo.queries()[0])
+    read = encoded.list_texts(demo.documents(), demo.queries()[0])
     kept = encoded.load()
-    changed = [text for (text, _), one, other in zip(read, encoded.keys(read), kept.keys, strict=True) if one != other]
+    changed = [
+        text for (text, _), one, other in zip(read, encoded.compute_keys(read), kept.keys, strict=True) if one != other
+    ]
     assert not changed, "run studies/demo_vectors.py again"
     assert (kept.rows.shape, kept.rows.dtype) == ((1440, 384), np.int8)
 
 
 def test_a_key_changes_with_the_text_and_with_who_reads_it():
-    assert len(set(encoded.keys([("a", True), ("a", False), ("b", True), ("a", True)]).tolist())) == 3
+    assert len(set(encoded.compute_keys([("a", True), ("a", False), ("b", True), ("a", True)]).tolist())) == 3
 
 
 def test_eight_bits_keep_the_direction_of_a_vector():
     rows = np.random.default_rng(0).normal(size=(20, 384)).astype(np.float32)
-    kept = encoded.quantised(rows).astype(np.float32)
+    kept = encoded.quantize(rows).astype(np.float32)
     cosines = (rows * kept).sum(axis=1) / np.linalg.norm(rows, axis=1) / np.linalg.norm(kept, axis=1)
     assert cosines.min() > 0.9999
 

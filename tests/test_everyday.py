@@ -143,7 +143,7 @@ def test_results_say_where_a_document_is_and_how_well_it_fits(place, run):
 
 
 def test_progress_on_a_pipe_is_a_line_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr(output.Progress, "EVERY", 0.0)
+    monkeypatch.setattr(output.Progress, "SECONDS_BETWEEN_LINES", 0.0)
     with output.Progress("indexing") as bar:
         bar(1000)
         bar(2000, 4000)

@@ -26,7 +26,7 @@ def test_langchain_retrieves_and_composes(collection):
     assert retrieved[0].page_content == collection.get([retrieved[0].id])[0].text
     titles = retriever | RunnableLambda(lambda documents: [document.metadata["title"] for document in documents])
     assert "蜜蜂" in titles.invoke("how do bees make honey")
-    short = ParaglossRetriever(engine=collection, lang="en", to=["zh"], k=1, whole=False).invoke("honey")
+    short = ParaglossRetriever(engine=collection, lang="en", to=["zh"], k=1, full_text=False).invoke("honey")
     assert short[0].page_content == short[0].metadata["snippet"]
 
 

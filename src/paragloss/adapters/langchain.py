@@ -21,33 +21,33 @@ except ImportError:
 class ParaglossRetriever(BaseRetriever):
     """Retrieve documents of any language for a question in one's own.
 
-    The content of a retrieved document is its whole text or, with `whole=False`, the passage that matched. Its metadata
-    hold language, title, score, fit, snippet and the metadata of the document itself.
+    The content of a retrieved document is its full text or, with `full_text=False`, the passage that matched. Its
+    metadata hold language, title, score, fit, snippet and the metadata of the document itself.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     collection: Collection
-    whole: bool = True
+    full_text: bool = True
     options: SearchOptions = SearchOptions()
 
     def __init__(
         self,
         collection: Collection | None = None,
         *,
-        whole: bool = True,
+        full_text: bool = True,
         engine: Collection | None = None,
         **search_options: Unpack[SearchKeywords],
     ) -> None:
         """Take an open collection and the options of `Collection.search`; `engine` is the old name of `collection`."""
         if engine is not None:
             warnings.warn("engine= is now called collection=", DeprecationWarning, stacklevel=2)
-        super().__init__(collection=collection or engine, whole=whole, options=SearchOptions(**search_options))
+        super().__init__(collection=collection or engine, full_text=full_text, options=SearchOptions(**search_options))
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         results = self.collection.search(query, self.options).results
         texts = {}
-        if self.whole:
+        if self.full_text:
             documents = self.collection.get([result.id for result in results])
             texts = {document.id: document.text for document in documents if document}
         return [

@@ -1,5 +1,4 @@
-"""Commands that take a collection or its documents somewhere else: a copy, a backup in one file and back, a file for
-other programs; and the options by which a server keeps a new collection."""
+"""Commands that copy, back up, restore and export a collection; options for new collections on a server."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paragloss.cli.help_layout import COLLECTIONS
-from paragloss.cli.output import Progress, writable
+from paragloss.cli.output import Progress, check_writable
 from paragloss.cli.program import Location, app
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
@@ -50,12 +49,12 @@ def copy(
 
     If it is interrupted, the same command continues.
     """
-    from paragloss.collection.transfer import copy as copied
+    from paragloss.collection.transfer import copy as copy_collection
 
-    placement = placed(shards, replicas, on_disk)
+    placement = make_placement(shards, replicas, on_disk)
     with Progress("copying") as bar:
-        count = copied(collection, new, models=model or [], placement=placement, progress=bar)
-    print(f"copied {count} documents into {new}: the same, every letter and every vector")
+        count = copy_collection(collection, new, models=model or [], placement=placement, progress=bar)
+    print(f"copied {count} documents into {new} and verified every text and vector")
 
 
 @app.command(rich_help_panel=COLLECTIONS)
@@ -63,11 +62,11 @@ def backup(
     collection: Location, file: Annotated[str, typer.Argument(help="The file to write; .tar, or .tar.gz to compress.")]
 ) -> None:
     """Write a collection into one backup file."""
-    from paragloss.collection.archive_file import backup as written
+    from paragloss.collection.archive_file import backup as write_backup
 
-    writable(file, "the backup")
+    check_writable(file, "the backup")
     with Progress("writing") as bar:
-        count = written(collection, file, progress=bar)
+        count = write_backup(collection, file, progress=bar)
     print(f"wrote {count} documents into {file}")
 
 
@@ -80,10 +79,10 @@ def restore(
     on_disk: OnDisk = False,
 ) -> None:
     """Restore a backup into a new collection."""
-    from paragloss.collection.archive_file import restore as restored
+    from paragloss.collection.archive_file import restore as restore_backup
 
     with Progress("restoring") as bar:
-        count = restored(file, new, placement=placed(shards, replicas, on_disk), progress=bar)
+        count = restore_backup(file, new, placement=make_placement(shards, replicas, on_disk), progress=bar)
     print(f"restored {count} documents into {new}")
 
 
@@ -100,20 +99,21 @@ def export(
     kind = Path(out.removesuffix(".gz")).suffix
     if kind not in (".jsonl", ".csv", ".tsv", ".trec"):
         raise InputError(f"--out {out}: expected a file called *.jsonl, *.csv, *.tsv or *.trec, or that with .gz")
-    writable(out, "--out")
-    wanted = parse_conditions(where or [])
+    check_writable(out, "--out")
+    conditions = parse_conditions(where or [])
     with Collection.open(collection) as engine, Progress("exporting") as bar:
-        documents: Iterator[Document] = bar.counting(engine.documents(where=wanted), engine.count(wanted))
+        documents: Iterator[Document] = bar.counting(engine.documents(where=conditions), engine.count(conditions))
         if kind == ".jsonl":
             count = jsonl.write_jsonl_documents(out, documents)
         elif kind == ".trec":
             count = trec.write_trec_documents(out, documents)
         else:
-            count = csv.write_csv_documents(out, documents, csv.build_csv_header(engine.documents(where=wanted)))
+            count = csv.write_csv_documents(out, documents, csv.build_csv_header(engine.documents(where=conditions)))
     print(f"{count} documents: {out}")
 
 
-def placed(shards: int, replicas: int, on_disk: bool) -> Placement:
+def make_placement(shards: int, replicas: int, on_disk: bool) -> Placement:
+    """Return how a server is to keep a new collection."""
     from paragloss.stores import Placement
 
     return Placement(shards, replicas, on_disk)

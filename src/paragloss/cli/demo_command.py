@@ -1,4 +1,4 @@
-"""The command that shows what it looks like."""
+"""The command that indexes and searches a small built-in collection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paragloss.cli.help_layout import COMMON
-from paragloss.cli.output import show
+from paragloss.cli.output import print_answer
 from paragloss.cli.program import app
 
 
@@ -19,4 +19,4 @@ def demo(
     """Index a small built-in collection in twelve languages, and search it."""
     from paragloss.demo import run
 
-    run(Path(into), show=show, say=print)
+    run(Path(into), show=print_answer, say=print)

@@ -1,4 +1,4 @@
-"""The command that makes a dictionary searchable."""
+"""The command that converts a dictionary file into a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from paragloss.cli.help_layout import TRAINING
-from paragloss.cli.output import Skipped, writable_model
+from paragloss.cli.output import Skipped, check_model_folder
 from paragloss.cli.program import app
 
 
@@ -26,9 +26,9 @@ def dictionary(
     from paragloss.languages import normalise
     from paragloss.translation.dictionary import Dictionary
 
-    writable_model(out)
+    check_model_folder(out)
     source, target, skipped = normalise(lang), normalise(to), Skipped(skip_bad)
-    made = Dictionary.build(read_entries(file, source, target, on_error=skipped.note), source, target)
-    made.save(out)
-    skipped.tell()
-    print(f"{len(made)} headwords, {source} to {target}: {out}")
+    translator = Dictionary.build(read_entries(file, source, target, on_error=skipped.on_error), source, target)
+    translator.save(out)
+    skipped.print_summary()
+    print(f"{len(translator)} headwords, {source} to {target}: {out}")

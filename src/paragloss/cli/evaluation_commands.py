@@ -1,15 +1,15 @@
-"""Commands that measure rankings and look into rankers."""
+"""Commands that measure and compare rankings."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from paragloss.cli.help_layout import MEASURING
-from paragloss.cli.output import print_json, print_table, writable
+from paragloss.cli.output import check_writable, print_json, print_table
 from paragloss.cli.program import AsJson, app
 
 if TYPE_CHECKING:
@@ -32,17 +32,19 @@ def evaluate_(
     """Measure a TREC run against judgments."""
     from paragloss.evaluation import mean
 
-    [scores], answered, judged = _measured([run], qrels, measures, report)
+    measured = _measure_runs([run], qrels, measures, report)
+    [scores] = measured.scores
     if as_json:
-        told = {"mean": mean(scores), "judged": judged, "answered": answered}
-        print_json({**told, **({"queries": scores} if per_query else {})})
+        summary = {"mean": mean(scores), "judged": measured.judged_count, "answered": measured.answered_count}
+        print_json({**summary, **({"queries": scores} if per_query else {})})
         return
     if per_query:
         queries = sorted(next(iter(scores.values())))
         rows = [[query, *(f"{values[query]:.4f}" for values in scores.values())] for query in queries]
         print_table(["query", *scores], rows)
     print_table(["measure", "mean"], [[name, f"{value:.4f}"] for name, value in mean(scores).items()])
-    print(f"{answered} of {judged} judged queries were answered; the others count as 0", file=sys.stderr)
+    counts = f"{measured.answered_count} of {measured.judged_count}"
+    print(f"{counts} judged queries were answered; the others count as 0", file=sys.stderr)
 
 
 @app.command(rich_help_panel=MEASURING)
@@ -57,8 +59,8 @@ def compare(
     """Compare two runs, with significance tests."""
     from paragloss.evaluation import compare
 
-    (before, after), _, _ = _measured([first, second], qrels, measures, report)
-    results = {name: compare(before[name], after[name]) for name in before}
+    first_scores, second_scores = _measure_runs([first, second], qrels, measures, report).scores
+    results = {name: compare(first_scores[name], second_scores[name]) for name in first_scores}
     if as_json:
         print_json({name: result._asdict() for name, result in results.items()})
         return
@@ -70,20 +72,28 @@ def compare(
     print_table(["measure", "first", "second", "difference", "p (t)", "p (random.)", "won/tied/lost"], rows)
 
 
-def _measured(runs: list[str], qrels: str, measures: str, report: str) -> tuple[list[Scores], int, int]:
-    """The scores of each run, how many judged queries the last one answered, and how many there are; with a report
-    written where one is wanted."""
+class _MeasuredRuns(NamedTuple):
+    """The scores of each run, and how many of the judged queries the last run answers."""
+
+    scores: list[Scores]
+    answered_count: int
+    judged_count: int
+
+
+def _measure_runs(run_paths: list[str], qrels: str, measures: str, report: str) -> _MeasuredRuns:
+    """Measure runs against judgments, and write a report if `report` names a file."""
     from paragloss.evaluation import DEFAULT, evaluate
-    from paragloss.evaluation.report import report as page
+    from paragloss.evaluation.report import report as make_report
     from paragloss.formats.queries import read_qrels
     from paragloss.formats.trec import read_run
 
     if report:
-        writable(report, "--report")
-    judged, found = read_qrels(qrels), [read_run(run) for run in runs]
-    scores = [evaluate(run, judged, measures.replace(",", " ").split() or DEFAULT) for run in found]
+        check_writable(report, "--report")
+    judgments, runs = read_qrels(qrels), [read_run(path) for path in run_paths]
+    scores = [evaluate(run, judgments, measures.replace(",", " ").split() or DEFAULT) for run in runs]
     if report:
-        named = {Path(run).stem: each for run, each in zip(runs, scores, strict=True)}
-        Path(report).write_text(page(named), encoding="utf-8")
+        scores_by_name = {Path(path).stem: score for path, score in zip(run_paths, scores, strict=True)}
+        Path(report).write_text(make_report(scores_by_name), encoding="utf-8")
         print(f"report: {report}", file=sys.stderr)
-    return scores, sum(bool(found[-1].get(query)) for query in judged), len(judged)
+    answered_count = sum(bool(runs[-1].get(query)) for query in judgments)
+    return _MeasuredRuns(scores, answered_count, len(judgments))

@@ -1,5 +1,7 @@
-"""How help is laid out: commands and options under headings, the common ones first. The heading of an option or a
-command is its `rich_help_panel`."""
+"""The layout of help texts: commands and options under headings, the common ones first.
+
+The heading of a command or an option is its `rich_help_panel`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class GroupedCommand(TyperCommand):
             if (record := parameter.get_help_record(ctx)) is not None:
                 named = "Arguments" if parameter.param_type_name == "argument" else "Options"
                 sections.setdefault(getattr(parameter, "rich_help_panel", None) or named, []).append(record)
-        write(formatter, sections)
+        write_sections(formatter, sections)
 
 
 class GroupedCommands(TyperGroup):
@@ -30,30 +32,31 @@ class GroupedCommands(TyperGroup):
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
-                panel = getattr(command, "rich_help_panel", None) or OTHERS
+                panel = getattr(command, "rich_help_panel", None) or OTHER_COMMANDS
                 sections.setdefault(str(panel), []).append((name, command.get_short_help_str(limit=100)))
-        write(formatter, sections)
+        write_sections(formatter, sections)
 
 
 class Program(typer.Typer):
-    """A command line whose help is laid out so."""
+    """A command line whose commands list their options under headings."""
 
     def command(self, *names: Any, **settings: Any) -> Callable[[Any], Any]:
         return super().command(*names, **{"cls": GroupedCommand, **settings})
 
 
 #: The headings of commands.
-COMMON, COLLECTIONS, MEASURING, TRAINING, OTHERS = (
+COMMON, COLLECTIONS, MEASURING, TRAINING, OTHER_COMMANDS = (
     "Common commands",
     "Look after a collection",
     "Measure",
     "Train your own models",
     "Other commands",
 )
-SECTIONS = (COMMON, COLLECTIONS, MEASURING, TRAINING, OTHERS)
+SECTIONS = (COMMON, COLLECTIONS, MEASURING, TRAINING, OTHER_COMMANDS)
 
 
-def write(formatter: Any, sections: dict[str, list[Any]]) -> None:
+def write_sections(formatter: Any, sections: dict[str, list[Any]]) -> None:
+    """Write the sections that have rows, each as a heading and a list of definitions."""
     for name, rows in sections.items():
         if rows:
             with formatter.section(name):

@@ -1,4 +1,4 @@
-"""Commands that look after a collection: its models, its health, the folders it follows."""
+"""Commands that maintain a collection: its models, its integrity and the folders it follows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from paragloss.cli.output import Progress, print_json, print_table
 from paragloss.cli.program import AsJson, Location, app
 from paragloss.cli.terminal_text import plain
 from paragloss.errors import PruneError
+
+if TYPE_CHECKING:
+    from paragloss.collection.state import State
 
 
 @app.command(rich_help_panel=COLLECTIONS)
@@ -29,21 +32,21 @@ def models(
     """List, add or remove the models of a collection."""
     from paragloss.collection import Collection
 
-    with Collection.open(collection) as engine:
+    with Collection.open(collection) as opened:
         for name in remove or []:
-            engine.remove_model(name)
+            opened.remove_model(name)
         for path in add or []:
-            engine.add_model(path)
+            opened.add_model(path)
         if add:
             with Progress("encoding") as bar:
-                engine.index([], encoding=bar.encoded)
-        listed = engine.info()["models"]
+                opened.index([], encoding=bar.show_encoding)
+        kinds = opened.info()["models"]
     if as_json:
-        print_json(listed)
-    elif not listed:
+        print_json(kinds)
+    elif not kinds:
         print(f"{collection} has no models of its own")
     else:
-        print_table(["model", "kind"], [[name, a if isinstance(a, str) else a["kind"]] for name, a in listed.items()])
+        print_table(["model", "kind"], [[name, k if isinstance(k, str) else k["kind"]] for name, k in kinds.items()])
 
 
 @app.command(rich_help_panel=COLLECTIONS)
@@ -63,40 +66,46 @@ def learn(
     """
     from paragloss.collection import Collection, learned
 
-    with Collection.open(collection) as engine:
-        state = engine.state
+    with Collection.open(collection) as opened:
         for pair in strike or []:
             word, _, meaning = pair.partition("=")
-            print(f"struck out {learned.strike(state, word.strip(), meaning.strip())} entries of {pair}")
+            print(f"forgot {learned.strike(opened.state, word.strip(), meaning.strip())} entries of {pair}")
         if show or glossary:
-            terms = learned.terms(state)
-            if glossary:
-                print(f"your glossary has {learned.as_glossary(state, terms)} pairs now")
-            if as_json:
-                print_json([term._asdict() for term in terms])
-            elif show:
-                rows = [[f"{t.lang}-{t.to}", t.word, t.meaning, f"{t.share:.2f}", t.before] for t in terms]
-                print_table(["", "word", "learned", "share", "before"], rows)
+            _show_learned_terms(opened.state, show=show, glossary=glossary, as_json=as_json)
         if show or glossary or strike:
             return
-        found = learned.learn(state, [lang for lang in langs.split(",") if lang])
+        result = learned.learn(opened.state, [lang for lang in langs.split(",") if lang])
     if as_json:
-        print_json({**found._asdict(), "gains": [gain._asdict() for gain in found.gains]})
+        print_json({**result._asdict(), "gains": [gain._asdict() for gain in result.gains]})
         return
-    print(f"{found.pages} pages in two languages or more, {found.blocks} blocks that say the same")
-    for g in found.gains:
-        message = f"{g.pages} pages kept aside found with RR {g.before:.3f} before, {g.after:.3f} after"
-        print(f"{g.source}->{g.target}: {message}")
-    print("taken: `paragloss learn --show` lists its words" if found.taken else "not taken: it does not help")
+    print(f"{result.pages} pages in two languages or more, {result.blocks} blocks that say the same")
+    for gain in result.gains:
+        message = f"{gain.pages} held-out pages found with RR {gain.before:.3f} before, {gain.after:.3f} after"
+        print(f"{gain.source}->{gain.target}: {message}")
+    print("kept: `paragloss learn --show` lists its words" if result.taken else "not kept: it does not help")
+
+
+def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bool) -> None:
+    """Print the translations that learning changed, and copy them into the glossary if `glossary` is true."""
+    from paragloss.collection import learned
+
+    terms = learned.terms(state)
+    if glossary:
+        print(f"your glossary has {learned.as_glossary(state, terms)} pairs now")
+    if as_json:
+        print_json([term._asdict() for term in terms])
+    elif show:
+        rows = [[f"{t.lang}-{t.to}", t.word, t.meaning, f"{t.share:.2f}", t.before] for t in terms]
+        print_table(["", "word", "learned", "share", "before"], rows)
 
 
 @app.command(rich_help_panel=COLLECTIONS)
 def check(collection: Location, as_json: AsJson = False) -> None:
     """Check a collection for damage, for example after a disk error."""
-    from paragloss.collection.integrity import check as examined
+    from paragloss.collection.integrity import check as check_collection
 
     with Progress("checking") as bar:
-        findings = examined(collection, progress=bar)
+        findings = check_collection(collection, progress=bar)
     if as_json:
         print_json([finding._asdict() for finding in findings])
     for finding in [] if as_json else findings:
@@ -104,25 +113,25 @@ def check(collection: Location, as_json: AsJson = False) -> None:
     if findings:
         raise typer.Exit(1)
     if not as_json:
-        print(f"{collection} is whole")
+        print(f"{collection} is not damaged")
 
 
 @app.command(rich_help_panel=COLLECTIONS)
 def repair(collection: Location) -> None:
     """Rebuild a collection in which `check` found damage. The old one is kept."""
-    from paragloss.collection.integrity import repair as repaired
+    from paragloss.collection.integrity import repair as repair_collection
 
     with Progress("repairing") as bar:
-        kept, lost, aside = repaired(collection, progress=bar)
-    left_out = f", left out {lost} that can't be read (index their files again)" if lost else ""
-    print(f"kept {kept} documents in {collection}{left_out}; what was there is now {aside}")
+        kept_count, lost_count, damaged_copy = repair_collection(collection, progress=bar)
+    left_out = f", left out {lost_count} that can't be read (index their files again)" if lost_count else ""
+    print(f"kept {kept_count} documents in {collection}{left_out}; the damaged collection is now {damaged_copy}")
 
 
 @app.command(rich_help_panel=COLLECTIONS)
 def watch(
     folders: Annotated[list[str], typer.Argument(help="Folders or files to watch.")],
     into: Annotated[str, typer.Option("--into", help="The collection: a folder, or qdrant+http://host:port/name.")],
-    every: Annotated[float, typer.Option(min=0.2, help="Seconds between checks.")] = 5.0,
+    seconds_between: Annotated[float, typer.Option("--every", min=0.2, help="Seconds between checks.")] = 5.0,
     rounds: Annotated[int, typer.Option(min=0, help="Stop after this many checks; 0 means never.")] = 0,
     prune_anyway: Annotated[
         bool,
@@ -155,7 +164,7 @@ def watch(
             reporter.print_new()
             if number == rounds:
                 return
-            time.sleep(every)
+            time.sleep(seconds_between)
 
 
 class _NewMessages:

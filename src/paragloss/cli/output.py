@@ -1,4 +1,4 @@
-"""How commands speak: progress, tables, answers, what was skipped. The only part of the package that prints."""
+"""Print progress, tables, answers and summaries of skipped rows. Only the command line prints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -17,18 +17,20 @@ from paragloss.errors import InputError
 T = TypeVar("T")
 
 
-#: What differs from one message to the next of its kind.
+#: The parts in which messages of one kind differ.
 _DETAIL = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\d[\d,.]*")
 
 
 class Skipped:
-    """Counts what --skip-bad left out, by reason, and lists it in a file; without it the first bad row ends the
-    command."""
+    """Counts rows and files that can't be read, by reason, and lists them in a file.
+
+    `on_error` is the callback for readers: None if the first bad row is to end the command.
+    """
 
     def __init__(self, active: bool, file: str | Path = "") -> None:
         self.reasons: Counter[str] = Counter()
         self.first: InputError | None = None
-        self.note = self._note if active else None
+        self.on_error = self._add if active else None
         self._path = Path(file) if file else None
         self._file: IO[str] | None = None
 
@@ -36,30 +38,30 @@ class Skipped:
     def count(self) -> int:
         return self.reasons.total()
 
-    def _note(self, error: InputError) -> None:
+    def _add(self, error: InputError) -> None:
         self.reasons[" ".join(_DETAIL.sub("…", error.reason.split(";")[0]).split())] += 1
         self.first = self.first or error
         if self._path is not None:
-            self._list(self._path, error)
+            self._write_line(self._path, error)
 
-    def _list(self, path: Path, wrong: InputError) -> None:
+    def _write_line(self, path: Path, row_error: InputError) -> None:
         try:
             if self._file is None:
                 self._file = path.open("w", encoding="utf-8")
-            self._file.write(f"{plain(wrong.location)}\t{plain(wrong.reason)}\n")
+            self._file.write(f"{plain(row_error.location)}\t{plain(row_error.reason)}\n")
         except OSError as error:
             print(
                 f"paragloss: {path} can't be written ({error.strerror}); skipped files are not listed", file=sys.stderr
             )
             self._path = None
 
-    def tell(self) -> None:
-        """Say what was left out, most frequent reasons first, and where the list is."""
+    def print_summary(self) -> None:
+        """Print how many rows were skipped, the most frequent reasons first, and where the list is."""
         if self._file is not None:
             self._file.close()
         if self.count:
-            unusable = f"skipped {self.count} unusable rows and files; the first: {plain(self.first)}"
-            print(f"paragloss: {unusable}", file=sys.stderr)
+            summary = f"skipped {self.count} unusable rows and files; the first: {plain(self.first)}"
+            print(f"paragloss: {summary}", file=sys.stderr)
             for reason, count in self.reasons.most_common(10):
                 print(f"paragloss: {count:7} {plain(reason)}", file=sys.stderr)
         if self._file is not None:
@@ -67,13 +69,14 @@ class Skipped:
 
 
 class Progress:
-    """A progress line on the terminal, and on a pipe a line every few seconds; called with what is done and the
-    total."""
+    """A progress bar on a terminal, and a line every few seconds on a pipe.
 
-    #: Seconds between two lines on a pipe.
-    EVERY = 5.0
+    Call it with the number of items done and the total.
+    """
 
-    def __init__(self, what: str) -> None:
+    SECONDS_BETWEEN_LINES = 5.0
+
+    def __init__(self, label: str) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -85,7 +88,7 @@ class Progress:
         )
 
         console = Console(stderr=True)
-        self._what = what
+        self._label = label
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -96,58 +99,58 @@ class Progress:
             disable=not console.is_terminal,
             transient=True,
         )
-        self._task = self._bar.add_task(what, total=None)
-        self._piped, self._printed = not console.is_terminal, time.monotonic()
-        self.done = 0.0
+        self._task = self._bar.add_task(label, total=None)
+        self._is_piped, self._last_print_time = not console.is_terminal, time.monotonic()
+        self.count = 0.0
         self._encoding_start: tuple[float, int] | None = None  # when the first documents were encoded, and how many
 
-    def __call__(self, done: float, total: float | None = None) -> None:
-        self.done = done
-        self._bar.update(self._task, completed=done, total=total)
-        of = f" of {total:,.0f}" if total else ""
-        self._piped_line(f"{self._bar.tasks[0].description}: {done:,.0f}{of}")
+    def __call__(self, count: float, total: float | None = None) -> None:
+        self.count = count
+        self._bar.update(self._task, completed=count, total=total)
+        of_total = f" of {total:,.0f}" if total else ""
+        self._print_on_pipe(f"{self._bar.tasks[0].description}: {count:,.0f}{of_total}")
 
-    def _piped_line(self, line: str) -> None:
-        if self._piped and time.monotonic() - self._printed >= self.EVERY:
-            self._printed = time.monotonic()
+    def _print_on_pipe(self, line: str) -> None:
+        if self._is_piped and time.monotonic() - self._last_print_time >= self.SECONDS_BETWEEN_LINES:
+            self._last_print_time = time.monotonic()
             print(f"paragloss: {line}", file=sys.stderr, flush=True)
 
     def counting(self, items: Iterable[T], total: int) -> Iterator[T]:
-        """The same items, counted as they go by."""
+        """Yield the items, and show how many have been yielded."""
         for number, item in enumerate(items, start=1):
             yield item
             if number % 1000 == 0:
                 self(number, total)
 
-    def encoded(self, done: int, total: int) -> None:
-        """Show how many documents an encoder has read of how many, and about how long the others take."""
-        now = time.monotonic()
+    def show_encoding(self, count: int, total: int) -> None:
+        """Show how many documents an encoder has encoded, and about how long the others take."""
+        current_time = time.monotonic()
         if self._encoding_start is None:
-            self._encoding_start = (now, done)
+            self._encoding_start = (current_time, count)
             self._bar.reset(self._task, description="encoding; searching already works", total=total)
         start_time, start_count = self._encoding_start
-        self.done = done
-        self._bar.update(self._task, completed=done, total=total)
-        line = f"encoding: {done:,} of {total:,} documents; searching already works"
-        if done > start_count:
-            seconds_left = (now - start_time) * (total - done) / (done - start_count)
+        self.count = count
+        self._bar.update(self._task, completed=count, total=total)
+        line = f"encoding: {count:,} of {total:,} documents; searching already works"
+        if count > start_count:
+            seconds_left = (current_time - start_time) * (total - count) / (count - start_count)
             line += f"; about {format_duration(seconds_left)} left"
-        self._piped_line(line)
+        self._print_on_pipe(line)
 
-    def scanned(self, path: Any, done: int, total: int) -> None:
-        """What a scan's reader says: how many of how many pages it has read. The count of documents stays."""
-        what = f"{self._what}: page {done} of {total} of {plain(Path(path).name)}"
-        self._bar.update(self._task, description=what if done < total else self._what)
-        self._piped_line(f"{what}; documents so far: {self.done:,.0f}")
+    def show_scanning(self, path: Any, page: int, total: int) -> None:
+        """Show how many pages of a scan have been read. The count of documents stays."""
+        description = f"{self._label}: page {page} of {total} of {plain(Path(path).name)}"
+        self._bar.update(self._task, description=description if page < total else self._label)
+        self._print_on_pipe(f"{description}; documents so far: {self.count:,.0f}")
 
-    def trained(self, done: Any, _left: float = 0.0) -> None:
-        """What training says: the share of the work done, or an epoch with its loss and measure."""
-        if isinstance(done, float):
-            self(100 * done, 100)
+    def show_training(self, state: Any, _seconds_left: float = 0.0) -> None:
+        """Show the progress of training: a share of the work, or an epoch with its loss and measure."""
+        if isinstance(state, float):
+            self(100 * state, 100)
             return
-        measured = "" if done.measure is None else f", held out {done.measure:.4f}"
-        self._bar.update(self._task, description=f"{self._what}: loss {done.loss:.4f}{measured}")
-        self(done.epoch, done.epochs)
+        measure = "" if state.measure is None else f", held out {state.measure:.4f}"
+        self._bar.update(self._task, description=f"{self._label}: loss {state.loss:.4f}{measure}")
+        self(state.epoch, state.epochs)
 
     def __enter__(self) -> Progress:
         self._bar.start()
@@ -164,19 +167,22 @@ def format_duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.0f} h"
 
 
-def tracked(items: Sequence[T], what: str) -> Iterator[T]:
-    with Progress(what) as bar:
+def tracked(items: Sequence[T], label: str) -> Iterator[T]:
+    """Yield items with a progress bar."""
+    with Progress(label) as bar:
         for number, item in enumerate(items, start=1):
             bar(number, len(items))
             yield item
 
 
-def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
-    """An answer for people: languages, scores, titles and what matched, in bold where the terminal can; with `reasons`,
-    which words met."""
+def print_answer(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
+    """Print an answer: the language, fit, title and snippet of every result, with matches in bold where possible.
+
+    :param reasons: explanations of the results, in the same order, to be printed below them.
+    """
     styled = styles(sys.stdout)
-    others = f", perhaps {', '.join(answer.others)}" if answer.others else ""
-    print(styled(f"{plain(answer.query.text)}  [{answer.query.lang}{others}]", "bold"))
+    alternatives = f", perhaps {', '.join(answer.others)}" if answer.others else ""
+    print(styled(f"{plain(answer.query.text)}  [{answer.query.lang}{alternatives}]", "bold"))
     if warning := str(answer.understood):
         print(styled(f"  {plain(warning)}", "yellow"))
     if answer.suggestion:
@@ -187,23 +193,28 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
         print(styled("  nothing found", "dim"))
         for lang, words in answer.searched.items():
             print(styled(f"  searched in {lang} for: {plain(words)}", "dim"))
-    for place, result in enumerate(answer.results, start=1):
-        lang, fit = styled(f"{result.lang:<3}", "cyan"), styled(f"{result.fit:6.2f}  ", "dim")
-        print(f"{place:3}. {lang}{fit}{styled(plain(result.title or result.id), 'bold')}")
-        print(styled(f"     {plain(_place(result))}", "dim"))
-        if result.copies:
-            print(styled(f"     {1 + len(result.copies)} copies, also in {plain(', '.join(result.copies))}", "dim"))
-        snippet, at = "     ", 0
-        for start, end in result.marks:
-            snippet += plain(result.snippet[at:start]) + styled(plain(result.snippet[start:end]), "marked")
-            at = end
-        print(snippet + plain(result.snippet[at:]))
-        for line in why_lines(reasons[place - 1]) if reasons else ():
+    for number, result in enumerate(answer.results, start=1):
+        _print_result(number, result, styled)
+        for line in format_explanation(reasons[number - 1]) if reasons else ():
             print(styled(f"     {line}", "dim"))
 
 
-def _place(result: Any) -> str:
-    """Where a document is: its file, the page, and whether that was read from a scan."""
+def _print_result(number: int, result: Any, styled: Callable[[str, str], str]) -> None:
+    """Print one result with its number, where it is, its copies and its snippet."""
+    lang, fit = styled(f"{result.lang:<3}", "cyan"), styled(f"{result.fit:6.2f}  ", "dim")
+    print(f"{number:3}. {lang}{fit}{styled(plain(result.title or result.id), 'bold')}")
+    print(styled(f"     {plain(_format_source(result))}", "dim"))
+    if result.copies:
+        print(styled(f"     {1 + len(result.copies)} copies, also in {plain(', '.join(result.copies))}", "dim"))
+    snippet, position = "     ", 0
+    for start, end in result.marks:
+        snippet += plain(result.snippet[position:start]) + styled(plain(result.snippet[start:end]), "marked")
+        position = end
+    print(snippet + plain(result.snippet[position:]))
+
+
+def _format_source(result: Any) -> str:
+    """Return the file of a result, its page, and whether that was read from a scan."""
     meta = result.meta
     page = f", page {meta['page']}" if meta.get("pages", 1) > 1 else ""
     page += f", at {meta['time']}" if "time" in meta else ""
@@ -212,54 +223,54 @@ def _place(result: Any) -> str:
     return f"{meta.get('path') or result.id}{page}{scan}"
 
 
-def why_lines(why: dict[str, Any], *, most: int = 8) -> list[str]:
-    """An explanation as lines: the strongest pairs of words with what they carried and through what, then the parts."""
+def format_explanation(why: dict[str, Any], *, max_pairs: int = 8) -> list[str]:
+    """Return an explanation as lines: the strongest pairs of words with score and source, then the parts."""
     sums: dict[tuple[str, str, str], float] = {}
     for part in why["parts"]:
         for pair in part["pairs"]:
             key = (pair["query"], pair["document"], pair["source"] or "others")
             sums[key] = sums.get(key, 0.0) + pair["score"]
     named = {key: score for key, score in sums.items() if key[0] or key[1]}
-    best = sorted(named.items(), key=lambda item: -abs(item[1]))[:most]
-    rest = why["score"] - sum(score for _, score in best)
-    wide = [max((len(plain(key[i])) for key, _ in best), default=0) for i in (0, 1)]
+    best = sorted(named.items(), key=lambda item: -abs(item[1]))[:max_pairs]
+    remaining_score = why["score"] - sum(score for _, score in best)
+    widths = [max((len(plain(key[i])) for key, _ in best), default=0) for i in (0, 1)]
     lines = [
-        f"{score:8.4f}  {plain(ours or '·'):<{wide[0]}} → {plain(theirs or '·'):<{wide[1]}}  {plain(source)}"
+        f"{score:8.4f}  {plain(ours or '·'):<{widths[0]}} → {plain(theirs or '·'):<{widths[1]}}  {plain(source)}"
         for (ours, theirs, source), score in best
     ]
-    if abs(rest) > 5e-5:
-        lines.append(f"{rest:8.4f}  everything else")
+    if abs(remaining_score) > 5e-5:
+        lines.append(f"{remaining_score:8.4f}  everything else")
     parts = [f"{p['part']} {p['score']:.4f}{' (words approximate)' if p['approximate'] else ''}" for p in why["parts"]]
     return [*lines, f"{why['score']:8.4f}  = {plain(' + '.join(parts)) or 'not found by this search'}"]
 
 
-def writable(path: str, what: str) -> str:
-    """The path of an output, known to be writable before the work begins."""
+def check_writable(path: str, label: str) -> str:
+    """Return the path of an output file; raise InputError if it can't be written, before the work begins."""
     folder = Path(path).absolute().parent
     if Path(path).is_dir():
-        raise InputError(f"{what} {path} is a folder: name a file")
+        raise InputError(f"{label} {path} is a folder: name a file")
     if not folder.is_dir():
-        raise InputError(f"{what} {path}: there is no folder {folder}: make it first")
+        raise InputError(f"{label} {path}: there is no folder {folder}: make it first")
     if not os.access(path if Path(path).exists() else folder, os.W_OK):
-        raise InputError(f"{what} {path} can't be written: check its permissions, or choose another place")
+        raise InputError(f"{label} {path} can't be written: check its permissions, or choose another place")
     return path
 
 
-def writable_model(path: str) -> str:
-    """The folder of a model to be made, known to be writable before the work begins."""
-    final = Path(path)
-    if final.exists() and not (final / "meta.json").is_file():
+def check_model_folder(path: str) -> str:
+    """Return the folder of a model; raise InputError if it can't be written, before the work begins."""
+    folder = Path(path)
+    if folder.exists() and not (folder / "meta.json").is_file():
         raise InputError(f"--out {path} exists and is not a saved model: choose another place or remove it")
-    above = final.absolute().parent
-    while not above.exists():
-        above = above.parent
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise InputError(f"--out {path}: {above} can't be written: check its permissions, or choose another place")
+    parent = folder.absolute().parent
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(f"--out {path}: {parent} can't be written: check its permissions, or choose another place")
     return path
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
-    """Columns, aligned; plain text, so that it can be cut and pasted."""
+    """Print aligned columns as plain text that can be pasted elsewhere."""
     rows = [[plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     for row in [header, *rows] if any(header) else rows:
@@ -267,4 +278,5 @@ def print_table(header: list[str], rows: list[list[str]]) -> None:
 
 
 def print_json(value: Any) -> None:
+    """Print a value as JSON."""
     print(plain_json(value))

@@ -1,4 +1,4 @@
-"""The command line itself: one line and an exit code for anything that goes wrong, and the options commands share."""
+"""The program: its main function, one line and an exit code for every error, and options that commands share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -16,11 +16,11 @@ from paragloss.cli.help_layout import GroupedCommands, Program
 from paragloss.cli.terminal_text import plain, plain_lines
 from paragloss.errors import InputError, LineSyntaxError, MissingExtraError, ParaglossError
 
-#: What is installed with which extra; what else is missing is a fault of ours.
+#: Package -> the extra that installs it; any other missing package is our fault.
 _EXTRAS = {"matplotlib": "lab", "torch": "train"}
-#: How many warnings of one kind are shown.
-_ENOUGH = 5
-_warned: Counter[str] = Counter()
+#: How many warnings of one kind are printed.
+_MAX_WARNINGS_PER_KIND = 5
+_warning_counts: Counter[str] = Counter()
 
 app = Program(
     name="paragloss",
@@ -31,17 +31,27 @@ app = Program(
     rich_markup_mode=None,
 )
 Location = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or qdrant+http://host:port/name.")]
+#: Commands about a collection take it as their argument; `--in` is understood as well.
+OptionalLocation = Annotated[
+    str, typer.Argument(metavar="COLLECTION", help="A folder, or qdrant+http://host:port/name.")
+]
+HiddenIn = Annotated[str, typer.Option("--in", metavar="COLLECTION", hidden=True, help="The same as COLLECTION.")]
+#: Commands that take something else as their argument, such as a query, take the collection as an option.
 In = Annotated[
-    str,
-    typer.Option(
-        "--in", metavar="COLLECTION", help="The collection to search: a folder, or qdrant+http://host:port/name."
-    ),
+    str, typer.Option("--in", metavar="COLLECTION", help="The collection: a folder, or qdrant+http://host:port/name.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
+def choose_collection(argument: str, option: str) -> str:
+    """Return the collection that a command was given, as its argument or by --in."""
+    if bool(argument) == bool(option):
+        raise InputError("give one collection: a folder, or qdrant+http://host:port/name")
+    return argument or option
+
+
 def main() -> None:
-    """Run a command; one line and an exit code for anything that goes wrong."""
+    """Run a command; print any error as one line and exit with a code."""
     debug = "--debug" in sys.argv or bool(os.environ.get("PARAGLOSS_DEBUG"))
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     warnings.showwarning = _warn
@@ -53,16 +63,14 @@ def main() -> None:
         if debug:
             raise
         # A line of the user's with the place of the mistake stays as it is; any other message is one line.
-        message = plain_lines(str(error)) if isinstance(error, LineSyntaxError) else plain(" ".join(str(error).split()))
-        print(f"paragloss: error: {message}", file=sys.stderr)
-        sys.exit(1)
+        _fail(plain_lines(str(error)) if isinstance(error, LineSyntaxError) else plain(" ".join(str(error).split())))
     except SystemExit as ended:
-        if ended.code == 130:  # what typer makes of Ctrl-C
-            print(f"paragloss: stopped; {_kept(ended) or 'what was reported as done is kept'}", file=sys.stderr)
+        if ended.code == 130:  # of Ctrl-C, set by typer
+            progress = _get_interruption_message(ended) or "what was reported as done is kept"
+            print(f"paragloss: stopped; {progress}", file=sys.stderr)
         raise
     except MemoryError as error:
-        print(f"paragloss: error: not enough memory ({error}); give less at once, or smaller settings", file=sys.stderr)
-        sys.exit(1)
+        _fail(f"not enough memory ({error}); give less at once, or smaller settings")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
@@ -70,16 +78,20 @@ def main() -> None:
         if debug:
             raise
         _discard_output()
-        print(f"paragloss: error: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
-        sys.exit(1)
+        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except Exception as error:
         if debug:
             raise
         if isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS:
-            print(f"paragloss: error: {MissingExtraError(error.name, _EXTRAS[error.name])}", file=sys.stderr)
-            sys.exit(1)
+            _fail(str(MissingExtraError(error.name, _EXTRAS[error.name])))
         print(f"paragloss: internal error: {plain(repr(error))} (--debug shows where)", file=sys.stderr)
         sys.exit(70)
+
+
+def _fail(message: str) -> NoReturn:
+    """Print an error as one line, and exit with code 1."""
+    print(f"paragloss: error: {message}", file=sys.stderr)
+    sys.exit(1)
 
 
 def _prepare_streams() -> None:
@@ -94,7 +106,7 @@ def _prepare_streams() -> None:
 
 
 def _discard_output() -> None:
-    """Give up on standard output, which may be what failed: flushing it again at the end would fail again."""
+    """Give up standard output, which may be what failed: flushing it again at the end would fail again."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -113,8 +125,8 @@ def _allow_named_hosts() -> None:
     sys.argv = arguments
 
 
-def _kept(ended: BaseException) -> str:
-    """What was said of the work when it was stopped."""
+def _get_interruption_message(ended: BaseException) -> str:
+    """Return the message of the KeyboardInterrupt that caused an exit, "" if there is none."""
     cause: BaseException | None = ended
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
@@ -122,17 +134,17 @@ def _kept(ended: BaseException) -> str:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    """Warnings are lines too. Of one kind, such as a guessed encoding for each of many files, a few will do."""
+    """Print a warning as one line; of one kind, such as guessed encodings of files, only the first few."""
     text = plain(message)
     kind = text.split(": ")[-1]
-    _warned[kind] += 1
-    if _warned[kind] <= _ENOUGH:
-        more = " (and more of the same)" if _warned[kind] == _ENOUGH else ""
-        print(f"paragloss: warning: {text}{more}", file=sys.stderr)
+    _warning_counts[kind] += 1
+    if _warning_counts[kind] <= _MAX_WARNINGS_PER_KIND:
+        ending = " (and more of the same)" if _warning_counts[kind] == _MAX_WARNINGS_PER_KIND else ""
+        print(f"paragloss: warning: {text}{ending}", file=sys.stderr)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
         print(f"paragloss {__version__}")
         raise typer.Exit
 
@@ -140,7 +152,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Search documents in languages you don't read, and see why each one matched. --debug shows tracebacks;

@@ -1,4 +1,4 @@
-"""Commands that ask."""
+"""Commands that search a collection and translate queries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 import time
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paragloss.cli.help_layout import COMMON, TRAINING
-from paragloss.cli.output import Progress, print_json, print_table, show, writable
+from paragloss.cli.output import Progress, check_writable, print_answer, print_json, print_table
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
@@ -21,40 +21,52 @@ from paragloss.types import Query, Ranking
 if TYPE_CHECKING:
     from paragloss.collection import Collection, SearchOptions
 
-HOW, MANY = "How to search", "Many queries"
+SEARCHING, MANY_QUERIES = "How to search", "Many queries"
+
+QueryText = Annotated[str, typer.Argument(help="What you are looking for, in your language.")]
+QueryLang = Annotated[str, typer.Option(help="Language of the query; detected by default.")]
+DocumentLangs = Annotated[str, typer.Option(help="Find documents in these languages only, such as da,it.")]
+ResultCount = Annotated[int | None, typer.Option(min=1, help="Number of results; 10, or 100 with --queries.")]
+Pipeline = Annotated[
+    str, typer.Option(help="Search pipeline, such as bm25+cr5; default: all parts, fused.", rich_help_panel=SEARCHING)
+]
+Conditions = Annotated[
+    list[str] | None,
+    typer.Option(help="Filter: FIELD=VALUE, or a range such as year>=1999. Repeatable."),
+]
+Since = Annotated[str, typer.Option(help="Only documents added since a day or moment: 2026-05-31.")]
+NoDefault = Annotated[
+    bool, typer.Option("--no-default", help="Search without the default model.", rich_help_panel=SEARCHING)
+]
+Queries = Annotated[str, typer.Option(help='File of queries, rows {"id","lang","text"}.', rich_help_panel=MANY_QUERIES)]
+RunFile = Annotated[str, typer.Option(help="TREC run file to write.", rich_help_panel=MANY_QUERIES)]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of processes; default: all processors.", rich_help_panel=MANY_QUERIES),
+]
+ExplainPipeline = Annotated[
+    bool,
+    typer.Option("--explain-pipeline", help="Print how the pipeline reads the query.", rich_help_panel=SEARCHING),
+]
+Why = Annotated[bool, typer.Option("--why", help="Explain each result: which words matched, and through what.")]
 
 
 @app.command(rich_help_panel=COMMON)
 def search(
-    query: Annotated[str, typer.Argument(help="What you are looking for, in your language.")] = "",
+    query: QueryText = "",
     collection: In = "",
-    lang: Annotated[str, typer.Option(help="Language of the query; detected by default.")] = "",
-    to: Annotated[str, typer.Option(help="Find documents in these languages only, such as da,it.")] = "",
-    k: Annotated[int | None, typer.Option(min=1, help="Number of results; 10, or 100 with --queries.")] = None,
-    pipeline: Annotated[
-        str, typer.Option(help="Search pipeline, such as bm25+cr5; default: all parts, fused.", rich_help_panel=HOW)
-    ] = "",
-    where: Annotated[
-        list[str] | None,
-        typer.Option(help="Filter: FIELD=VALUE, or a range such as year>=1999. Repeatable."),
-    ] = None,
-    since: Annotated[str, typer.Option(help="Only documents added since a day or moment: 2026-05-31.")] = "",
-    no_default: Annotated[
-        bool, typer.Option("--no-default", help="Search without the default model.", rich_help_panel=HOW)
-    ] = False,
-    queries: Annotated[
-        str, typer.Option(help='File of queries, rows {"id","lang","text"}.', rich_help_panel=MANY)
-    ] = "",
-    run: Annotated[str, typer.Option(help="TREC run file to write.", rich_help_panel=MANY)] = "",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes; default: all processors.", rich_help_panel=MANY)
-    ] = None,
-    explain_pipeline: Annotated[
-        bool, typer.Option("--explain-pipeline", help="Print how the pipeline reads the query.", rich_help_panel=HOW)
-    ] = False,
-    why: Annotated[
-        bool, typer.Option("--why", help="Explain each result: which words matched, and through what.")
-    ] = False,
+    lang: QueryLang = "",
+    to: DocumentLangs = "",
+    k: ResultCount = None,
+    pipeline: Pipeline = "",
+    where: Conditions = None,
+    since: Since = "",
+    no_default: NoDefault = False,
+    queries: Queries = "",
+    run: RunFile = "",
+    workers: Workers = None,
+    explain_pipeline: ExplainPipeline = False,
+    why: Why = False,
     as_json: AsJson = False,
 ) -> None:
     """Search a collection.
@@ -67,31 +79,31 @@ def search(
         raise InputError("no --in given: say which collection to search")
     if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
-    new = [f"added>={since}"] if since else []
-    wanted = None if explain_pipeline else parse_conditions([*(where or []), *new])
-    options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, wanted)
+    since_condition = [f"added>={since}"] if since else []
+    conditions = None if explain_pipeline else parse_conditions([*(where or []), *since_condition])
+    options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, conditions)
     options = replace(options, reader=os.environ.get("LANG", "")[:2])
-    with Collection.open(collection, default=not no_default) as engine:
+    with Collection.open(collection, default=not no_default) as opened:
         if explain_pipeline:
-            print(engine.explain(query, options))
-            return
-        if queries:
-            make_run(engine, queries, run, replace(options, k=k or 100), workers=workers)
-            return
-        answer = engine.search(query, options)
-        reasons = [answer.why(found.id) for found in answer.results] if why else []
-        if as_json:
-            print_json(_with_reasons(answer.as_json(), reasons))
+            print(opened.explain(query, options))
+        elif queries:
+            write_run_file(opened, queries, run, replace(options, k=k or 100), workers=workers)
         else:
-            show(answer, reasons)
-        sys.stdout.flush()  # closing takes a while, which nobody need wait for
+            _search_and_print(opened, query, options, why=why, as_json=as_json)
 
 
-def _with_reasons(answer: dict[str, Any], reasons: list[dict[str, Any]]) -> dict[str, Any]:
-    """The answer, each result with its parts where it was asked why."""
-    for result, why in zip(answer["results"], reasons, strict=False):
-        result["why"] = why["parts"]
-    return answer
+def _search_and_print(collection: Collection, query: str, options: SearchOptions, *, why: bool, as_json: bool) -> None:
+    """Search and print the answer; with `why`, explain every result."""
+    answer = collection.search(query, options)
+    reasons = [answer.why(result.id) for result in answer.results] if why else []
+    if as_json:
+        content = answer.as_json()
+        for result, reason in zip(content["results"], reasons, strict=False):
+            result["why"] = reason["parts"]
+        print_json(content)
+    else:
+        print_answer(answer, reasons)
+    sys.stdout.flush()  # before the collection is closed, which takes a while
 
 
 @app.command(rich_help_panel=TRAINING)
@@ -121,35 +133,39 @@ def translate(
         print_json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])
         return
     rows = [
-        [clause.source if not place else "", alternative.text, f"{alternative.weight:.3f}"]
+        [clause.source if not i else "", alternative.text, f"{alternative.weight:.3f}"]
         for clause in clauses
-        for place, alternative in enumerate(clause.alternatives)
+        for i, alternative in enumerate(clause.alternatives)
     ]
     print_table([lang, to, "weight"], rows)
 
 
-def make_run(engine: Collection, queries: str, run: str, options: SearchOptions, *, workers: int | None) -> None:
+def write_run_file(
+    collection: Collection, queries_path: str, run: str, options: SearchOptions, *, workers: int | None
+) -> None:
+    """Search for every query of a file, and write the rankings as a TREC run."""
     from paragloss.formats.queries import read_queries
     from paragloss.formats.trec import write_run
     from paragloss.processes import processors
 
     if not run:
         raise InputError("no --run given: say where the run goes, such as --run out.trec")
-    writable(run, "--run")
-    asked = list(read_queries(queries))
-    if not asked:
-        raise InputError(f"{queries} holds no queries")
-    if twice := [id for id, count in Counter(q.id for q in asked).items() if count > 1]:
+    check_writable(run, "--run")
+    queries = list(read_queries(queries_path))
+    if not queries:
+        raise InputError(f"{queries_path} holds no queries")
+    if repeated_ids := [id for id, count in Counter(query.id for query in queries).items() if count > 1]:
         raise InputError(
-            f"{queries} has {len(twice)} ids more than once, the first {twice[0]!r}: give each query its own"
+            f"{queries_path} has {len(repeated_ids)} ids more than once, the first {repeated_ids[0]!r}: "
+            "give each query its own id"
         )
     results: dict[str, Ranking] = {}
-    started = time.perf_counter()
+    start_time = time.perf_counter()
     with Progress("searching") as bar:
-        for some in engine.rankings(asked, options, workers=workers or processors()):
-            batch = asked[len(results) : len(results) + len(some)]
-            results.update({q.id: ranking for q, ranking in zip(batch, some, strict=True)})
-            bar(len(results), len(asked))
+        for rankings in collection.rankings(queries, options, workers=workers or processors()):
+            batch = queries[len(results) : len(results) + len(rankings)]
+            results.update({query.id: ranking for query, ranking in zip(batch, rankings, strict=True)})
+            bar(len(results), len(queries))
     write_run(run, results, tag=options.pipeline or "paragloss")
-    seconds = time.perf_counter() - started
-    print(f"{len(asked)} queries in {seconds:.1f} s ({1000 * seconds / len(asked):.1f} ms each): {run}")
+    seconds = time.perf_counter() - start_time
+    print(f"{len(queries)} queries in {seconds:.1f} s ({1000 * seconds / len(queries):.1f} ms each): {run}")

@@ -1,4 +1,4 @@
-"""A small collection to look at, sixty concepts of general interest in twelve languages, and what to do with it."""
+"""The demonstration: sixty concepts of general interest in twelve languages, with queries and judgments."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.collection import Collection
-from paragloss.demo.measurement import measured
+from paragloss.demo.measurement import measure_by_language
 from paragloss.demo.texts import ITSELF, RELATED, concepts, documents, queries, related
 from paragloss.errors import InputError
 
 __all__ = ["ITSELF", "QUESTIONS", "RELATED", "concepts", "documents", "queries", "related", "run"]
 
-#: What the demonstration asks: a query, its language, and the languages to find documents in.
+#: The searches of the demonstration: a query, its language, and the languages to find documents in.
 QUESTIONS = (
     ("how do bees make honey", "en", ["sw", "hi", "zh"]),
     ("tremblement de terre et secousses", "fr", ["ar", "da", "vi"]),
@@ -25,20 +25,24 @@ QUESTIONS = (
 
 
 def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) -> None:
-    """Index, search and measure the demonstration in a folder; its collection is made anew each time."""
+    """Index the demonstration into a new collection in a folder, search it and measure its results.
+
+    :param show: prints an answer.
+    :param say: prints a line.
+    """
     if into.exists() and not (into / ".paragloss-demo").is_file():
         raise InputError(f"{into} exists and is not a demonstration: choose another folder with --into")
     shutil.rmtree(into / "collection", ignore_errors=True)
     into.mkdir(parents=True, exist_ok=True)
     (into / ".paragloss-demo").touch()
     say("Indexing sixty concepts in twelve languages; the default model needs no training ...")
-    with Collection.open_or_create(str(into / "collection"), meaning=False) as engine:
-        engine.index(documents())
-        say(f"{engine.count()} documents. Now some searches across languages:\n")
+    with Collection.open_or_create(str(into / "collection"), meaning=False) as collection:
+        collection.index(documents())
+        say(f"{collection.count()} documents. Now some searches across languages:\n")
         for text, lang, to in QUESTIONS:
-            show(engine.search(text, lang=lang, to=to, k=3))
+            show(collection.search(text, lang=lang, to=to, k=3))
             say("")
-        for line in measured(engine):
+        for line in measure_by_language(collection):
             say(line)
     say("")
     say(

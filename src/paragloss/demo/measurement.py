@@ -1,4 +1,4 @@
-"""How good is the default model on the demonstration, beside words as they stand and a pretrained encoder?"""
+"""Compare the default model on the demonstration with unchanged query words and with a pretrained encoder."""
 
 from __future__ import annotations
 
@@ -9,38 +9,39 @@ from paragloss.demo import encoded
 from paragloss.demo.texts import documents, queries
 from paragloss.evaluation import Scores, evaluate, mean
 
-#: The first document on the concept itself; the first ten by grade.
+#: By the first document on the concept itself, and by the grades of the first ten.
 MEASURES = ("RR(rel=2)", "nDCG@10")
-WAYS = ("words as they stand (BM25)", "default model", "pretrained encoder (e5)")
+SEARCHERS = ("words as they stand (BM25)", "default model", "pretrained encoder (e5)")
 _DEPTH = 100
 
 
-def measured(engine: Collection) -> Iterator[str]:
-    """The lines of a table, each as soon as it is known: the queries of a language, asked of all others."""
-    asked, judged = queries()
-    near = dict(zip([query.id for query in asked], encoded.rank(documents(), asked, k=_DEPTH), strict=True))
-    yield f"{len(asked)} queries, each asked of the other languages; the model has not seen these documents."
-    yield "MRR: the first document on what was asked for. nDCG@10: those on something closely related count half.\n"
-    yield f"{'':6}" + "".join(f"{way:28}" for way in WAYS).rstrip()
-    yield f"{'':6}" + (f"{'MRR':7}{'nDCG@10':21}" * len(WAYS)).rstrip()
-    scores: list[Scores] = [{measure: {} for measure in MEASURES} for _ in WAYS]
-    for lang in engine.langs:
-        mine = [query for query in asked if query.lang == lang]
-        others = [other for other in engine.langs if other != lang]
-        ways = (
-            engine.rank(mine, k=_DEPTH, to=others, pipeline="bm25"),
-            engine.rank(mine, k=_DEPTH, to=others),
-            [near[query.id] for query in mine],
+def measure_by_language(collection: Collection) -> Iterator[str]:
+    """Measure the queries of each language on the documents of all others, and yield the lines of a table."""
+    all_queries, judgments = queries()
+    encoder_rankings = encoded.rank(documents(), all_queries, k=_DEPTH)
+    encoder_ranking_by_id = dict(zip([query.id for query in all_queries], encoder_rankings, strict=True))
+    yield f"{len(all_queries)} queries, each searched in the other languages; the model has not seen these documents."
+    yield "MRR: the first document on the same concept. nDCG@10: those on a closely related concept count half.\n"
+    yield f"{'':6}" + "".join(f"{name:28}" for name in SEARCHERS).rstrip()
+    yield f"{'':6}" + (f"{'MRR':7}{'nDCG@10':21}" * len(SEARCHERS)).rstrip()
+    totals: list[Scores] = [{measure: {} for measure in MEASURES} for _ in SEARCHERS]
+    for lang in collection.langs:
+        lang_queries = [query for query in all_queries if query.lang == lang]
+        other_langs = [code for code in collection.langs if code != lang]
+        rankings_by_searcher = (
+            collection.rank(lang_queries, k=_DEPTH, to=other_langs, pipeline="bm25"),
+            collection.rank(lang_queries, k=_DEPTH, to=other_langs),
+            [encoder_ranking_by_id[query.id] for query in lang_queries],
         )
-        wanted = {query.id: judged[query.id] for query in mine}
-        found = [evaluate(dict(zip(wanted, rankings, strict=True)), wanted, MEASURES) for rankings in ways]
-        for all_, new in zip(scores, found, strict=True):
+        qrels = {query.id: judgments[query.id] for query in lang_queries}
+        lang_scores = [evaluate(dict(zip(qrels, r, strict=True)), qrels, MEASURES) for r in rankings_by_searcher]
+        for total, scores in zip(totals, lang_scores, strict=True):
             for measure in MEASURES:
-                all_[measure] |= new[measure]
-        yield _line(lang, found)
-    yield _line("all", scores)
+                total[measure] |= scores[measure]
+        yield _format_line(lang, lang_scores)
+    yield _format_line("all", totals)
 
 
-def _line(name: str, ways: Sequence[Scores]) -> str:
-    values = [[mean(scores)[measure] for measure in MEASURES] for scores in ways]
+def _format_line(name: str, scores_by_searcher: Sequence[Scores]) -> str:
+    values = [[mean(scores)[measure] for measure in MEASURES] for scores in scores_by_searcher]
     return f"{name:6}" + "".join(f"{rr:<7.3f}{ndcg:<21.3f}" for rr, ndcg in values).rstrip()

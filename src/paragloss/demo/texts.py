@@ -1,7 +1,7 @@
-"""The texts: sixty concepts of general interest in twelve languages, written for Paragloss, and questions about them.
+"""Sixty concepts of general interest in twelve languages, written for Paragloss, with queries and judgments.
 
-`concepts.jsonl` is aligned by concept; `queries.jsonl` asks for each concept in each language; `related.jsonl` says
-which other concepts a reader who asked for one would also accept.
+`concepts.jsonl` is aligned by concept; `queries.jsonl` has a query per concept and language; `related.jsonl` lists the
+other concepts that answer a query for a concept.
 """
 
 from __future__ import annotations
@@ -17,37 +17,44 @@ ITSELF, RELATED = 2, 1
 
 
 def concepts() -> list[Concept]:
-    """The collection as training data."""
+    """Return the collection as aligned training data."""
     with as_file(files(__package__) / "concepts.jsonl") as path:
         return read_concepts([path])
 
 
 def documents() -> list[Document]:
-    """The collection as documents, `concept.lang` being their ids."""
+    """Return the collection as documents with the ids `CONCEPT.LANG`."""
     with as_file(files(__package__) / "concepts.jsonl") as path:
         return list(read_jsonl_documents(path))
 
 
 def related() -> dict[str, list[str]]:
-    """The concepts a reader who asked for one would also accept, judged by hand from the texts; often none."""
+    """Return the related concepts of each concept, judged by hand from the texts; often none."""
     lines = (files(__package__) / "related.jsonl").read_text(encoding="utf-8").splitlines()
     return {row["concept"]: row["related"] for row in map(json.loads, lines)}
 
 
 def queries() -> tuple[list[Query], Qrels]:
-    """A query per concept and language, and the documents in other languages that answer it, with their grades."""
+    """Return a query per concept and language, and the judgments.
+
+    :return: the queries, and {query id: {document id: grade}} with the documents in other languages that answer each:
+        grade `ITSELF` for the same concept, `RELATED` for a closely related one.
+    """
     with as_file(files(__package__) / "queries.jsonl") as path:
-        asked = list(read_jsonl_queries(path))
-    graded = {about: dict.fromkeys(others, RELATED) | {about: ITSELF} for about, others in related().items()}
+        all_queries = list(read_jsonl_queries(path))
+    grades = {
+        concept: dict.fromkeys(related_concepts, RELATED) | {concept: ITSELF}
+        for concept, related_concepts in related().items()
+    }
     by_concept: dict[str, list[Document]] = {}
     for document in documents():
         by_concept.setdefault(document.id.rsplit(".", 1)[0], []).append(document)
-    return asked, {
+    return all_queries, {
         query.id: {
             document.id: grade
-            for concept, grade in graded[query.id.rsplit("-", 1)[0]].items()
+            for concept, grade in grades[query.id.rsplit("-", 1)[0]].items()
             for document in by_concept[concept]
             if document.lang != query.lang
         }
-        for query in asked
+        for query in all_queries
     }

@@ -38,9 +38,9 @@ def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
             rows.append([measure, f"{c.difference:+.4f}", interval, f"{c.p_t:.4g}", f"{c.p_randomisation:.4g}", counts])
         header = ["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"]
         parts.append(_table(header, rows))
-        parts.append(shown(_gains(runs[names[0]], runs[other], measures[0]), f"{measures[0]} gained per query"))
+        parts.append(render_figure(_gains(runs[names[0]], runs[other], measures[0]), f"{measures[0]} gained per query"))
     parts.append("<h2>How the queries spread</h2>")
-    parts.append(shown(_spread(runs, measures), "Share of queries that score at least so much, per measure"))
+    parts.append(render_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"))
     parts.append("<h2>Every query</h2>")
     queries = sorted(runs[names[0]][measures[0]], key=lambda q: (runs[names[-1]][measures[0]][q], q))
     header = ["query", *(f"{m} {n}" if len(names) > 1 else m for m in measures for n in names)]
@@ -86,7 +86,7 @@ def panels(columns: int, *, width: float = 4.0, height: float = 3.0) -> tuple[An
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
 
 
-def shown(figure: Any, caption: str) -> str:
+def render_figure(figure: Any, caption: str) -> str:
     """Render a figure as HTML."""
     import matplotlib
 

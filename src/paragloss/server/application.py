@@ -49,6 +49,37 @@ def build_application(
     :param log_queries: whether queries are written to the log.
     :param shutdown_seconds: how long closing may take before the process ends anyway; None for ever.
     """
+    app = _build_bare_application(library, shutdown_seconds)
+    metrics, keys = Metrics(), keys or Keys()
+    app.state.paragloss = AppState(library, keys, metrics, is_personal=loopback and not keys)
+    answer_errors(app)
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.mount("/", StaticFiles(directory=Path(str(files("paragloss") / "page")), html=True), name="page")
+    if origins:
+        _allow_origins(app, origins)
+    app.add_middleware(
+        Guard,
+        limits=library.limits,
+        metrics=metrics,
+        keys=keys,
+        loopback=loopback,
+        origins=origins,
+        log_queries=log_queries,
+    )
+    return app
+
+
+def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
+    """Let pages of other sites call the API (CORS)."""
+    from starlette.middleware.cors import CORSMiddleware
+
+    headers = ["authorization", "content-type"]
+    app.add_middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=headers)
+
+
+def _build_bare_application(library: Library, shutdown_seconds: float | None) -> FastAPI:
+    """Build the application without routes; it starts the library's maintenance and closes the library."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -60,7 +91,7 @@ def build_application(
             library.close()
 
     # No documentation page of FastAPI: it would load scripts from elsewhere.
-    app = FastAPI(
+    return FastAPI(
         title="Paragloss",
         version=__version__,
         description=_DESCRIPTION,
@@ -69,27 +100,6 @@ def build_application(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    metrics, keys = Metrics(), keys or Keys()
-    app.state.paragloss = AppState(library, keys, metrics, is_personal=loopback and not keys)
-    answer_errors(app)
-    for router in _ROUTERS:
-        app.include_router(router)
-    app.mount("/", StaticFiles(directory=Path(str(files("paragloss") / "page")), html=True), name="page")
-    if origins:
-        from starlette.middleware.cors import CORSMiddleware
-
-        headers = ["authorization", "content-type"]
-        app.add_middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=headers)
-    app.add_middleware(
-        Guard,
-        limits=library.limits,
-        metrics=metrics,
-        keys=keys,
-        loopback=loopback,
-        origins=origins,
-        log_queries=log_queries,
-    )
-    return app
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from paragloss.errors import InputError, MissingExtraError
 from paragloss.server.keys import Keys, is_loopback, require_keys
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from paragloss.server.configuration import WatchedSource
 
 #: Seconds that running requests have to end after a signal, and that closing the collections may take then.
@@ -49,16 +51,12 @@ def run(
     allowed_keys = Keys.read(keys) if keys else Keys()
     require_keys(host, allowed_keys)
     try:
-        import uvicorn
-
         from paragloss.server.application import build_application
-        from paragloss.server.connections import MAX_CONNECTIONS, LimitedConnection
     except ImportError:
         raise MissingExtraError("the server", "serve") from None
     from paragloss.server.library import Library
     from paragloss.server.logs import log_event, log_to_stderr
 
-    LimitedConnection.max_connections = min(MAX_CONNECTIONS, _raise_descriptor_limit() // 2)
     with _open_port(host, port) as listener:
         library = Library.open(collections, workers=workers)
         library.watch_sources(watch)
@@ -71,24 +69,34 @@ def run(
             log_queries=log_queries,
             shutdown_seconds=CLOSING_SECONDS,
         )
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            http=LimitedConnection,
-            ws="none",
-            limit_concurrency=MAX_CONNECTIONS,
-            timeout_graceful_shutdown=GRACEFUL_SECONDS,
-            timeout_keep_alive=20,
-            h11_max_incomplete_event_size=64 * 1024,
-        )
         log_event("serving", collections=list(library.collections), host=host, port=port)
         on_start(f"http://{'localhost' if is_loopback(host) else host}:{port}/")
-        # uvicorn stops at this signal and then raises it again for the handler before it: the work is done by then.
-        signal.signal(signal.SIGTERM, lambda *_: None)
-        uvicorn.Server(config).run(sockets=[listener])
+        _serve_until_signal(app, listener)
         log_event("stopped")
+
+
+def _serve_until_signal(app: FastAPI, listener: socket.socket) -> None:
+    """Answer requests on an open port until SIGINT or SIGTERM."""
+    import uvicorn
+
+    from paragloss.server.connections import MAX_CONNECTIONS, LimitedConnection
+
+    LimitedConnection.max_connections = min(MAX_CONNECTIONS, _raise_descriptor_limit() // 2)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        http=LimitedConnection,
+        ws="none",
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        timeout_keep_alive=20,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    # uvicorn stops at this signal and then raises it again for the handler before it: the work is done by then.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _open_port(host: str, port: int) -> socket.socket:

