@@ -191,7 +191,7 @@ def test_every_language_has_words_for_everything_the_page_can_say():
     for path in (PAGE / "strings").glob("*.js"):
         assert read_strings(path) == english, path.name
     assert (
-        f"WRITTEN = {json.dumps(sorted(path.stem for path in (PAGE / 'read_strings').glob('*.js')))}"
+        f"INTERFACE_LANGUAGES = {json.dumps(sorted(path.stem for path in (PAGE / 'strings').glob('*.js')))}"
         in code["strings.js"]
     )
 
@@ -201,6 +201,5 @@ def test_no_message_of_the_page_speaks_of_commands_or_code():
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"--\w|paragloss\.|\(\)|`|JSON|HTTP|\b[45]\d\d\b", text.split("\n", 1)[1]), path.name
     for path in PAGE.glob("*.js"):  # and every error that is shown is one of these sentences
-        assert "said.error" not in path.read_text(encoding="utf-8").replace(
-            "sentence(path, answer.status), said.error", ""
-        )
+        code = path.read_text(encoding="utf-8")
+        assert "content.error" not in code.replace("sentence(path, answer.status), content.error", "")

@@ -1,10 +1,10 @@
-// Everything that is asked of the server. An error says in the page's words what happened; what the server said is its detail.
+// Requests to the server. An error describes in the page's language what happened, with the server's message as its detail.
 import { $, h } from "./dom.js";
 import { t } from "./strings.js";
 
 let key = sessionStorage.getItem("key") || "";
 
-export class Trouble extends Error {
+export class ServerError extends Error {
   constructor(message, detail = "") {
     super(message);
     this.detail = detail;
@@ -15,44 +15,44 @@ const SENTENCES = { 401: "error.key", 403: "error.readOnly", 404: "error.gone", 
   501: "error.missing", 503: "error.busy", 504: "error.slow" };
 
 export function sentence(path, status) {
-  const asks = ["search", "counts", "why", "reading"].includes(path) && (status === 400 || status === 422);
-  return t(asks ? "error.question" : SENTENCES[status] || "error.other");
+  const isQuestion = ["search", "counts", "why", "reading"].includes(path) && (status === 400 || status === 422);
+  return t(isQuestion ? "error.question" : SENTENCES[status] || "error.other");
 }
 
-// For whoever looks after the server.
-export const told = (detail) => (detail?.trim() ? [h("details", { class: "detail" }, h("summary", {}, t("detail")), h("p", { lang: "en", dir: "ltr" }, detail))] : []);
+// The server's message, folded.
+export const describeDetail = (detail) => (detail?.trim() ? [h("details", { class: "detail" }, h("summary", {}, t("detail")), h("p", { lang: "en", dir: "ltr" }, detail))] : []);
 
-export function headers(more = {}) {
-  return key ? { ...more, Authorization: `Bearer ${key}` } : more;
+export function headers(otherHeaders = {}) {
+  return key ? { ...otherHeaders, Authorization: `Bearer ${key}` } : otherHeaders;
 }
 
 export function address(path, parameters = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    if (Array.isArray(value)) for (const one of value) query.append(name, one);
+    if (Array.isArray(value)) for (const item of value) query.append(name, item);
     else if (value !== "" && value !== null && value !== undefined && value !== false) query.set(name, value);
   }
-  const tail = query.toString();
-  return tail ? `api/${path}?${tail}` : `api/${path}`;
+  const text = query.toString();
+  return text ? `api/${path}?${text}` : `api/${path}`;
 }
 
 export async function ask(path, parameters = {}, options = {}) {
-  const used = key;
+  const usedKey = key;
   let answer;
   try {
     answer = await fetch(address(path, parameters), { ...options, headers: headers(options.headers) });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Trouble(t("error.offline"));
+    throw new ServerError(t("error.offline"));
   }
   if (answer.status === 401) {
     // Another request may have been given a key meanwhile.
-    if (used === key && !(await askForKey(Boolean(used)))) throw new Trouble(t("error.key"));
+    if (usedKey === key && !(await askForKey(Boolean(usedKey)))) throw new ServerError(t("error.key"));
     return ask(path, parameters, options);
   }
-  const said = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Trouble(sentence(path, answer.status), said.error);
-  return said;
+  const content = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new ServerError(sentence(path, answer.status), content.error);
+  return content;
 }
 
 export function send(method, path, body, parameters = {}, signal = undefined) {
@@ -60,22 +60,22 @@ export function send(method, path, body, parameters = {}, signal = undefined) {
   return ask(path, parameters, options);
 }
 
-// Whether a key was given; Esc leaves without one. All requests that wait share the one question.
-let asking = null;
-function askForKey(wrong) {
-  asking ??= new Promise((resolve) => {
+// Resolves to whether a key was given; Esc leaves without one. All waiting requests share one dialog.
+let keyDialog = null;
+function askForKey(wasWrong) {
+  keyDialog ??= new Promise((resolve) => {
     const dialog = $("key");
-    $("key-wrong").textContent = wrong ? t("key.wrong") : "";
+    $("key-wrong").textContent = wasWrong ? t("key.wrong") : "";
     dialog.returnValue = "";
     dialog.addEventListener("close", () => {
       const given = dialog.returnValue === "given";
       key = given ? $("key-value").value.trim() : "";
       sessionStorage.setItem("key", key);
-      asking = null;
+      keyDialog = null;
       resolve(given);
     }, { once: true });
     dialog.showModal();
     $("key-value").select();
   });
-  return asking;
+  return keyDialog;
 }

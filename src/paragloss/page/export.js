@@ -1,9 +1,9 @@
-// Results and words as files: CSV, BibTeX, cards for Anki.
+// Results and words as files: CSV, BibTeX, Anki cards.
 import { h } from "./dom.js";
 
 const cell = (value) => {
   const text = Array.isArray(value) ? value.join("; ") : String(value ?? "");
-  // A cell that begins so would be a formula to a spreadsheet.
+  // Spreadsheets take a cell that begins like this for a formula.
   const plain = /^[=+@\-\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 };
@@ -15,17 +15,17 @@ export function anki(columns, rows) {
   return ["#separator:tab", "#html:false", `#columns:${columns.join("\t")}`, ...rows.map((row) => line(columns.map((name) => row[name])))].join("\n") + "\n";
 }
 
-// Fields of meta that a bibliography knows.
-const KNOWN = { author: "author", authors: "author", year: "year", doi: "doi", url: "url", journal: "journal", publisher: "publisher", isbn: "isbn" };
-export const citable = ({ meta }) => Boolean(meta.author || meta.authors || meta.doi || meta.journal || meta.isbn);
+// Metadata fields and the BibTeX fields that they become.
+const BIBTEX_FIELDS = { author: "author", authors: "author", year: "year", doi: "doi", url: "url", journal: "journal", publisher: "publisher", isbn: "isbn" };
+export const isCitable = ({ meta }) => Boolean(meta.author || meta.authors || meta.doi || meta.journal || meta.isbn);
 
 export function bibtex(results) {
-  const safe = (text) => String(text).replace(/[\\{}]/g, " ").replace(/[&%$#_]/g, "\\$&");
-  return results.filter(citable).map(({ id, title, lang, meta }) => {
+  const escape = (text) => String(text).replace(/[\\{}]/g, " ").replace(/[&%$#_]/g, "\\$&");
+  return results.filter(isCitable).map(({ id, title, lang, meta }) => {
     const fields = { title: title || id, langid: lang };
-    for (const [name, field] of Object.entries(KNOWN)) if (meta[name]) fields[field] = Array.isArray(meta[name]) ? meta[name].join(" and ") : meta[name];
+    for (const [name, field] of Object.entries(BIBTEX_FIELDS)) if (meta[name]) fields[field] = Array.isArray(meta[name]) ? meta[name].join(" and ") : meta[name];
     if (!fields.year && meta.date) fields.year = String(meta.date).slice(0, 4);
-    const rows = Object.entries(fields).map(([field, value]) => `  ${field} = {${field === "url" || field === "doi" ? String(value).replace(/[{}\s]/g, "") : safe(value)}},\n`);
+    const rows = Object.entries(fields).map(([field, value]) => `  ${field} = {${field === "url" || field === "doi" ? String(value).replace(/[{}\s]/g, "") : escape(value)}},\n`);
     return `@${fields.journal ? "article" : fields.isbn ? "book" : "misc"}{${id.replace(/[^A-Za-z0-9:.-]+/g, "-")},\n${rows.join("")}}\n`;
   }).join("\n");
 }

@@ -1,27 +1,39 @@
-// The first thing one sees: what is here, what could be asked, how to add.
+// The start page: what the collection contains, example questions, how to add files.
 import { $, h } from "./dom.js";
 import { badge, nameOf } from "./languages.js";
+import { meanings } from "./meanings.js";
 import { number, t } from "./strings.js";
 
-export function welcome(one, go) {
-  const box = $("welcome");
-  box.hidden = !one;
-  if (!one) return;
-  const all = Object.entries(one.languages).sort((a, b) => b[1] - a[1]);
-  const add = (label, kind) => h("button", { type: "button", class: kind, onclick: () => go({ view: "files" }) }, label);
-  if (!one.documents) {
-    box.replaceChildren(h("h2", {}, t("home.empty")), h("p", { class: "about" }, t(one.writable ? "home.begin" : "home.readOnly")),
-      ...(one.writable ? [add(t("view.files"), "main")] : []));
+const MAX_LANGUAGES = 16;
+
+export function welcome({ collection, reader, state, go }) {
+  const box = $("welcome"), about = collection();
+  box.hidden = !about;
+  if (!about) return;
+  const addButton = (label, kind) => h("button", { type: "button", class: kind, onclick: () => go({ view: "files" }) }, label);
+  if (!about.documents) {
+    box.replaceChildren(h("h2", {}, t("home.empty")), h("p", { class: "about" }, t(about.writable ? "home.begin" : "home.readOnly")),
+      ...(about.writable ? [addButton(t("view.files"), "main")] : []));
     return;
   }
-  // Titles of some documents: questions this collection can answer.
-  const ideas = one.examples.flatMap(([title, lang], at) => [at ? " · " : `${t("home.ask")}: `,
-    h("button", { type: "button", class: "link", lang, dir: "auto", onclick: () => go({ q: title, lang, where: [] }) }, title)]);
+  const languages = Object.entries(about.languages).sort((a, b) => b[1] - a[1]);
+  const examples = h("p", { class: "ideas" });
   box.replaceChildren(
-    h("h2", {}, t("inLanguages", { documents: t("documents", { n: one.documents }), languages: t("languages", { n: all.length }) })),
-    h("p", { class: "about" }, t("home.about")), h("p", { class: "ideas" }, ideas),
-    h("div", { class: "names" }, all.slice(0, 16).map(([lang, count]) =>
-      h("span", {}, badge(lang), `${nameOf(lang)} ${number(count)}`)),
-      all.length > 16 ? h("span", {}, t("andMore", { n: all.length - 16 })) : null),
-    ...(one.writable ? [h("p", { class: "about" }, t("home.add"), " ", add(t("home.choose"), "link"), ".")] : []));
+    h("h2", {}, t("inLanguages", { documents: t("documents", { n: about.documents }), languages: t("languages", { n: languages.length }) })),
+    h("p", { class: "about" }, t("home.about")), examples,
+    h("div", { class: "names" }, languages.slice(0, MAX_LANGUAGES).map(([lang, count]) => h("span", {}, badge(lang), `${nameOf(lang)} ${number(count)}`)),
+      languages.length > MAX_LANGUAGES ? h("span", {}, t("andMore", { n: languages.length - MAX_LANGUAGES })) : null),
+    ...(about.writable ? [h("p", { class: "about" }, t("home.add"), " ", addButton(t("home.choose"), "link"), ".")] : []));
+  showExamples(examples, about.examples, { reader, state, go });
+}
+
+// Titles of documents as example questions, in the reader's language: titles in another one are shown by their rough meaning.
+function showExamples(box, examples, { reader, state, go }) {
+  const questions = [];
+  const draw = () => box.replaceChildren(...questions.flatMap((text, i) => [i ? " · " : `${t("home.ask")}: `,
+    h("button", { type: "button", class: "link", lang: reader, dir: "auto", onclick: () => go({ q: text, lang: reader, where: [] }) }, text)]));
+  const add = (text) => { if (text && !questions.includes(text)) { questions.push(text); draw(); } };
+  for (const [title, lang] of examples) if (lang === reader) add(title);
+  const jobs = examples.filter(([, lang]) => lang !== reader).map(([title, lang]) => ({ text: title, lang, done: (gloss) => add(gloss.rendering.replace(/~/g, "")), failed: () => {} }));
+  if (jobs.length) meanings(jobs, { reader, query: "", collection: state.collection });
 }

@@ -1,5 +1,5 @@
-// What a reader keeps: words with their sentence, searches with a name. In this browser only: they are one person's, a
-// server may have many readers, and who may only read can keep them too.
+// Kept words with their sentences, and kept searches with names. They are stored in this browser only: they belong to one
+// person, a server may have many readers, and who may only read can keep them too.
 import { address, ask } from "./api.js";
 import { $, h } from "./dom.js";
 import { anki, csv, save } from "./export.js";
@@ -9,31 +9,31 @@ import { t } from "./strings.js";
 
 const read = (name) => { try { return JSON.parse(localStorage.getItem(name)) || []; } catch { return []; } };
 const write = (name, rows) => localStorage.setItem(name, JSON.stringify(rows));
-const now = () => new Date().toISOString().slice(0, 19);
+const currentTime = () => new Date().toISOString().slice(0, 19);
 
-const same = (one, other) => one.word === other.word && one.lang === other.lang && one.sentence === other.sentence;
-export const isKept = (word) => read("words").some((one) => same(one, word));
+const isSame = (a, b) => a.word === b.word && a.lang === b.lang && a.sentence === b.sentence;
+export const isKept = (entry) => read("words").some((word) => isSame(word, entry));
 
-// Keep a word, or let go of it; whether it is kept now.
-export function toggle(word) {
-  const rows = read("words"), rest = rows.filter((one) => !same(one, word));
-  write("words", rest.length < rows.length ? rest : [...rows, { ...word, when: now() }]);
-  return rest.length === rows.length;
+// Keep a word, or remove it if it is kept; returns whether it is kept afterwards.
+export function toggle(entry) {
+  const words = read("words"), others = words.filter((word) => !isSame(word, entry));
+  write("words", others.length < words.length ? others : [...words, { ...entry, when: currentTime() }]);
+  return others.length === words.length;
 }
 
-// A search goes by what was asked until it is given another name.
+// A search is called by its query until it is renamed. `where` is its address, `looked` the time of its last visit.
 export function keepSearch(state) {
   const where = toAddress({ ...state, view: "search", k: 10 });
-  const rest = read("searches").filter((one) => one.where !== where);
-  write("searches", [{ name: state.q, where, looked: now() }, ...rest]);
+  const others = read("searches").filter((search) => search.where !== where);
+  write("searches", [{ name: state.q, where, looked: currentTime() }, ...others]);
 }
 
-const change = (where, values) => write("searches", read("searches").map((one) => (one.where === where ? { ...one, ...values } : one)));
+const changeSearch = (where, values) => write("searches", read("searches").map((search) => (search.where === where ? { ...search, ...values } : search)));
 
 export function load(page) {
   const searches = read("searches"), words = read("words");
-  $("kept-searches").replaceChildren(...searches.map((one) => search(one, page)));
-  $("kept-words").replaceChildren(...words.map((one) => word(one, page)));
+  $("kept-searches").replaceChildren(...searches.map((search) => makeSearchRow(search, page)));
+  $("kept-words").replaceChildren(...words.map((word) => makeWordRow(word, page)));
   $("kept-none").hidden = searches.length + words.length > 0;
   $("searches-title").hidden = !searches.length;
   $("words-title").hidden = $("words-export").hidden = !words.length;
@@ -42,30 +42,54 @@ export function load(page) {
 }
 const COLUMNS = ["word", "meaning", "sentence", "lang", "to", "doc", "when"];
 
-function search(one, page) {
-  const said = fromAddress(one.where);
-  const asked = { q: said.q, lang: said.lang, to: said.to.join(","), collection: said.collection, where: said.where };
-  const name = h("input", { value: one.name, "aria-label": t("kept.name"), maxlength: 100, dir: "auto", onchange: () => change(one.where, { name: name.value }) });
-  const news = h("button", { type: "button", class: "link", hidden: true, onclick: () => open([`added>=${one.looked}`]) });
-  const open = (more) => {
-    change(one.where, { looked: now() });
-    page.go({ ...said, reader: page.state.reader, where: [...said.where, ...more] });
+function makeSearchRow(search, page) {
+  const saved = fromAddress(search.where);
+  const query = { q: saved.q, lang: saved.lang, to: saved.to.join(","), collection: saved.collection, where: saved.where };
+  const open = (conditions) => {
+    changeSearch(search.where, { looked: currentTime() });
+    page.go({ ...saved, reader: page.state.reader, where: [...saved.where, ...conditions] });
   };
-  ask("search", { ...asked, where: [...said.where, `added>=${one.looked}`], k: 100, reader: page.reader }).then(({ results }) => {
-    news.textContent = results.length ? t("kept.new", { n: results.length }) : t("kept.noNew");
-    news.disabled = !results.length;
-    news.hidden = false;
-  }).catch((error) => news.after(h("span", { class: "failed" }, error.message)));
-  return row(name, h("button", { type: "button", onclick: () => open([]) }, t("view.search")), news,
-    h("a", { class: "link", href: address("feed", asked), type: "application/atom+xml" }, t("kept.feed")),
-    remove(() => write("searches", read("searches").filter((other) => other.where !== one.where)), page));
+  const openAll = (event) => { event.preventDefault(); open([]); };
+  const link = h("a", { class: "name", href: search.where, dir: "auto", onclick: openAll }, search.name);
+  const news = h("button", { type: "button", class: "link", hidden: true, onclick: () => open([`added>=${search.looked}`]) });
+  showNews(news, query, search, page);
+  return makeRow(link, makeRenameButton(link, search), news,
+    h("a", { class: "link", href: address("feed", query), type: "application/atom+xml" }, t("kept.feed")),
+    makeRemoveButton(() => write("searches", read("searches").filter((other) => other.where !== search.where)), page));
 }
 
-function word(one, page) {
-  return row(h("b", { lang: one.lang, dir: "auto" }, one.word), h("span", { lang: one.to, dir: "auto" }, one.meaning), h("small", { class: "soft" }, nameOf(one.lang)),
-    h("button", { type: "button", class: "link sentence", lang: one.lang, dir: "auto", onclick: () => page.go({ view: "read", doc: one.doc, q: one.word, lang: one.lang }) }, one.sentence),
-    remove(() => toggle(one), page));
+// The number of documents that a search finds and that were added since its last visit.
+function showNews(button, query, search, page) {
+  ask("search", { ...query, where: [...query.where, `added>=${search.looked}`], k: 100, reader: page.reader }).then(({ results }) => {
+    button.textContent = results.length ? t("kept.new", { n: results.length }) : t("kept.noNew");
+    button.disabled = !results.length;
+    button.hidden = false;
+  }).catch((error) => button.after(h("span", { class: "failed" }, error.message)));
 }
 
-const row = (...parts) => h("li", {}, parts);
-const remove = (action, page) => h("button", { type: "button", class: "quiet", "aria-label": t("kept.remove"), title: t("kept.remove"), onclick: () => { action(); load(page); } }, "×");
+// Puts a field in the place of the name until it is left.
+function makeRenameButton(link, search) {
+  return h("button", { type: "button", class: "quiet rename", "aria-label": t("kept.rename"), title: t("kept.rename"), onclick: () => {
+    const field = h("input", { value: link.textContent, "aria-label": t("kept.name"), maxlength: 100, dir: "auto" });
+    const finish = () => {
+      link.textContent = field.value.trim() || search.name;
+      changeSearch(search.where, { name: link.textContent });
+      field.replaceWith(link);
+    };
+    field.addEventListener("blur", finish, { once: true });
+    field.addEventListener("keydown", (event) => { if (event.key === "Enter") field.blur(); });
+    link.replaceWith(field);
+    field.focus();
+    field.select();
+  } }, "✎");
+}
+
+function makeWordRow(entry, page) {
+  const open = () => page.go({ view: "read", doc: entry.doc, q: entry.word, lang: entry.lang });
+  return makeRow(h("b", { lang: entry.lang, dir: "auto" }, entry.word), h("span", { lang: entry.to, dir: "auto" }, entry.meaning), h("small", { class: "soft" }, nameOf(entry.lang)),
+    h("button", { type: "button", class: "link sentence", lang: entry.lang, dir: "auto", onclick: open }, entry.sentence),
+    makeRemoveButton(() => toggle(entry), page));
+}
+
+const makeRow = (...parts) => h("li", {}, parts);
+const makeRemoveButton = (remove, page) => h("button", { type: "button", class: "quiet remove", "aria-label": t("kept.remove"), title: t("kept.remove"), onclick: () => { remove(); load(page); } }, "×");

@@ -13,7 +13,7 @@ export function nameOf(code) {
   }
 }
 
-// What speakers call it, where that differs.
+// The name of a language in that language, where it differs.
 export function ownName(code) {
   try {
     const own = new Intl.DisplayNames([code], { type: "language", fallback: "none" }).of(code);

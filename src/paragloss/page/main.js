@@ -1,4 +1,4 @@
-// Puts the page together: what the address says is what is shown.
+// The page: shows what the address says.
 import { ask, send } from "./api.js";
 import { $, h } from "./dom.js";
 import * as files from "./files.js";
@@ -7,94 +7,101 @@ import * as glossary from "./glossary.js";
 import * as kept from "./kept.js";
 import * as keyboard from "./keyboard.js";
 import { nameOf } from "./languages.js";
-import { models_, unread } from "./names.js";
+import { describeUnencoded, setModels } from "./names.js";
 import * as reading from "./reading.js";
-import { settle } from "./results.js";
-import { search, trouble } from "./search.js";
+import { finishDeletions } from "./results.js";
+import { search, showError } from "./search.js";
 import { fromAddress, toAddress, VIEWS } from "./state.js";
-import { reads, t, translate } from "./strings.js";
+import { readerLanguage, t, translate } from "./strings.js";
 
-let state = fromAddress(), about = { collections: [] }, offered = null;
-// Which view is shown, where the list of results was left, and at which of them.
-let view = "", left = { top: 0, doc: "" };
+// Milliseconds without a key after which a query is searched while it is typed, and the slowest answer for which that is done.
+const TYPING_PAUSE = 200, MAX_TYPING_ANSWER = 700;
 
-const here = () => about.collections.find((one) => one.name === state.collection) || about.collections[0];
-const langs = () => Object.keys(here()?.languages || {});
+let state = fromAddress(), server = { collections: [] }, suggestedPair = null;
+// The view that is shown, where the list of results was left, and at which document.
+let currentView = "", leftList = { top: 0, doc: "" };
+
+const currentCollection = () => server.collections.find(({ name }) => name === state.collection) || server.collections[0];
+const langs = () => Object.keys(currentCollection()?.languages || {});
 const page = {
   get state() { return state; },
-  get reader() { return state.reader || reads; },
-  ready: null, here, langs, go,
-  keep(change) { state = { ...state, ...change }; history.replaceState(history.state, "", toAddress(state)); },
+  get reader() { return state.reader || readerLanguage; },
+  ready: null, collection: currentCollection, langs, go,
+  replaceState(change) { state = { ...state, ...change }; history.replaceState(history.state, "", toAddress(state)); },
 };
 
 function go(change) {
-  const before = state.view;
+  const previousView = state.view;
   state = { ...state, ...change };
   const target = toAddress(state);
-  if (target !== location.search && !(target === "./" && !location.search)) history.pushState({ from: before }, "", target);
+  if (target !== location.search && !(target === "./" && !location.search)) history.pushState({ from: previousView }, "", target);
   render();
 }
 
 function render() {
-  if (view === "search" && state.view !== view) left = { top: scrollY, doc: state.doc };
-  if (view === "read") reading.leaveView();
-  const came = view;
-  view = state.view;
-  for (const one of VIEWS) {
-    $(`${one}-view`).hidden = one !== view;
-    const tab = document.querySelector(`[data-view=${one}]`);
-    if (one === view) tab?.setAttribute("aria-current", "page");
+  if (currentView === "search" && state.view !== "search") leftList = { top: scrollY, doc: state.doc };
+  if (currentView === "read") reading.leave();
+  const previousView = currentView;
+  currentView = state.view;
+  for (const name of VIEWS) {
+    $(`${name}-view`).hidden = name !== currentView;
+    const tab = document.querySelector(`[data-view=${name}]`);
+    if (name === currentView) tab?.setAttribute("aria-current", "page");
     else tab?.removeAttribute("aria-current");
   }
   gloss.hide();
-  document.title = view === "search" && state.q ? `${state.q} – Paragloss` : "Paragloss";
-  if (view === "glossary") {
-    page.ready.then(() => {
-      glossary.load({ ...state, reader: page.reader }, { langs: langs(), writable: here()?.writable }, offered);
-      offered = null;
-    });
-  } else if (view === "read") reading.load(page, back);
-  else if (view === "kept") kept.load(page);
-  else if (view === "search") {
-    const found = search(page);
-    if (came === "read") found.then(() => returned(left));
-    if (came && came !== "search") returned(left);
+  document.title = currentView === "search" && state.q ? `${state.q} – Paragloss` : "Paragloss";
+  if (currentView === "glossary") showGlossary();
+  else if (currentView === "read") reading.load(page, leaveDocument);
+  else if (currentView === "kept") kept.load(page);
+  else if (currentView === "search") {
+    const searching = search(page);
+    if (previousView === "read") searching.then(restoreList);
+    if (previousView && previousView !== "search") restoreList();
   }
 }
 
-// Back to the same place in the list.
-function returned({ top, doc }) {
+function showGlossary() {
+  page.ready.then(() => {
+    glossary.load({ ...state, reader: page.reader }, { languages: currentCollection()?.languages, writable: currentCollection()?.writable }, suggestedPair);
+    suggestedPair = null;
+  });
+}
+
+// Scroll to where the list of results was left.
+function restoreList() {
+  const { top, doc } = leftList;
   scrollTo(0, top);
   if (doc) document.querySelector(`.result[data-id="${CSS.escape(doc)}"]`)?.focus({ preventScroll: top > 0 });
 }
 
-function back() {
+function leaveDocument() {
   if (history.state?.from === "search") history.back();
   else {
-    left = { top: 0, doc: state.doc };
+    leftList = { top: 0, doc: state.doc };
     go({ view: "search" });
   }
 }
 
-function choices() {
+function fillLanguageChoices() {
   const sorted = (codes) => [...new Set(codes)].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
-  const options = (codes, chosen) => sorted(codes).map((code) => h("option", { value: code, selected: code === chosen }, nameOf(code)));
+  const options = (codes, selected) => sorted(codes).map((code) => h("option", { value: code, selected: code === selected }, nameOf(code)));
   $("reader").replaceChildren(...options([...langs(), page.reader, "en"], page.reader));
-  const first = $("lang").options[0]?.textContent || t("findOut");
-  $("lang").replaceChildren(h("option", { value: "" }, first), ...options([...langs(), ...(state.lang ? [state.lang] : []), "en"], state.lang));
+  const detected = $("lang").options[0]?.textContent || t("findOut");
+  $("lang").replaceChildren(h("option", { value: "" }, detected), ...options([...langs(), ...(state.lang ? [state.lang] : []), "en"], state.lang));
 }
 
 async function refresh() {
-  about = await ask("collections");
-  const one = here();
-  models_(one.models);
+  server = await ask("collections", { reader: page.reader });
+  const collection = currentCollection();
+  setModels(collection.models);
   const select = $("collection");
-  select.hidden = about.collections.length < 2;
-  select.replaceChildren(...about.collections.map((some) => h("option", { value: some.name, selected: some === one }, some.name)));
-  document.body.classList.toggle("writable", one.writable);
-  $("holds").textContent = `${one.name}: ${t("documents", { n: one.documents })}${unread()} · Paragloss ${about.version}`;
-  choices();
-  showConsent(one);
+  select.hidden = server.collections.length < 2;
+  select.replaceChildren(...server.collections.map(({ name }) => h("option", { value: name, selected: name === collection.name }, name)));
+  document.body.classList.toggle("writable", collection.writable);
+  $("holds").textContent = `${collection.name}: ${t("documents", { n: collection.documents })}${describeUnencoded()} · Paragloss ${server.version}`;
+  fillLanguageChoices();
+  showConsent(collection);
 }
 
 // Hosts that models of a collection would contact; only the user of this machine can allow them here.
@@ -104,22 +111,39 @@ function showConsent({ hosts_awaiting_consent: hosts = [], originals: isPersonal
   $("consent").replaceChildren(...hosts.map((host) => h("p", {}, t("consent", { host }), " ", isPersonal ? allow(host) : null)));
 }
 
-function theme() {
+function applyTheme() {
   const chosen = localStorage.getItem("theme") || "";
   const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = chosen;
   $("theme").textContent = dark ? "☀" : "☾";
   $("theme").onclick = () => {
     localStorage.setItem("theme", dark ? "light" : "dark");
-    theme();
+    applyTheme();
   };
 }
 
+// What depends on a query is forgotten with it.
+const newQuery = (q) => ({ q, lang: "", to: [], where: [], k: 10 });
+
 $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
+  clearTimeout(typingPause);
   const q = $("q").value.trim();
   if (q === state.q) search(page, true);
-  else go({ q, lang: "", to: [], where: [], k: 10 });
+  else go(newQuery(q));
+});
+
+// Results appear while a query is typed, as long as the server answers quickly. The address changes without a new entry in the history.
+let typingPause = 0;
+$("q").addEventListener("input", (event) => {
+  clearTimeout(typingPause);
+  if (event.isComposing) return;
+  typingPause = setTimeout(() => {
+    const q = $("q").value.trim();
+    if (state.view !== "search" || q === state.q || q.length < 3 || search.milliseconds > MAX_TYPING_ANSWER) return;
+    page.replaceState(newQuery(q));
+    search(page, false, { typing: true });
+  }, TYPING_PAUSE);
 });
 $("lang").addEventListener("change", (event) => go({ lang: event.target.value, k: 10 }));
 $("sort").addEventListener("change", (event) => go({ sort: event.target.value, k: 10 }));
@@ -127,44 +151,45 @@ $("reader").addEventListener("change", (event) => go({ reader: event.target.valu
 $("all").addEventListener("click", () => go({ to: [], where: [], k: 10 }));
 $("each").addEventListener("change", (event) => go({ each: event.target.checked, k: 10 }));
 $("collection").addEventListener("change", (event) => go({ collection: event.target.value, to: [], where: [], k: 10 }));
-// Whether filters are open, and whether the original stands above its meaning, are remembered.
-function remember(id, className, name) {
+
+// A switch that is remembered: whether filters are open, and whether the original stands above its meaning.
+function rememberSwitch(id, className, storedName) {
   const apply = (on) => {
     document.body.classList.toggle(className, on);
     if ($(id).type === "checkbox") $(id).checked = on;
     else $(id).setAttribute("aria-expanded", String(on));
   };
-  apply(localStorage.getItem(name) === "yes");
+  apply(localStorage.getItem(storedName) === "yes");
   $(id).addEventListener("click", () => {
     const on = !document.body.classList.contains(className);
-    localStorage.setItem(name, on ? "yes" : "no");
+    localStorage.setItem(storedName, on ? "yes" : "no");
     apply(on);
   });
 }
-remember("options", "tuning", "filters");
-remember("original-first", "original-first", "originalFirst");
+rememberSwitch("options", "tuning", "filters");
+rememberSwitch("original-first", "original-first", "originalFirst");
 $("home").addEventListener("click", (event) => {
   event.preventDefault();
-  go({ view: "search", q: "", lang: "", to: [], where: [], sort: "", each: false, k: 10 });
+  go({ view: "search", ...newQuery(""), sort: "", each: false });
   $("q").focus();
 });
 $("key-leave").addEventListener("click", () => $("key").close());
 for (const tab of document.querySelectorAll("[data-view]")) tab.addEventListener("click", () => go({ view: tab.dataset.view }));
 addEventListener("popstate", () => { state = { ...fromAddress(), ...(fromAddress().view === "search" && { doc: state.doc }) }; render(); });
-addEventListener("pagehide", settle);
+addEventListener("pagehide", finishDeletions);
 
 history.scrollRestoration = "manual";
 translate();
-theme();
+applyTheme();
 gloss.listen();
-gloss.onCorrect((pair) => { offered = pair; go({ view: "glossary" }); });
+gloss.onCorrect((pair) => { suggestedPair = pair; go({ view: "glossary" }); });
 reading.listen();
-keyboard.listen(back);
-files.listen(() => state, () => go({ view: "files" }), refresh);
+keyboard.listen(leaveDocument);
+files.listen(() => state, go, refresh);
 if (!state.q && state.view === "search") $("q").focus();
-// Nobody waits for what the collection holds: what the address asks for is asked at once.
+// The search of the address does not wait for the description of the collection.
 const start = () => {
-  page.ready = refresh().catch((error) => trouble(error, () => { $("trouble").hidden = true; start(); }));
+  page.ready = refresh().catch((error) => showError(error, () => { $("trouble").hidden = true; start(); }));
   render();
 };
 start();

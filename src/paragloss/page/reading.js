@@ -1,157 +1,170 @@
-// A document to read: its paragraphs with a rough meaning below each, glossed as one scrolls; matches marked, the best in sight.
-import { address, ask, send, told } from "./api.js";
+// The reading view: paragraphs with a rough meaning below each, glossed when scrolled into sight; matches are marked.
+import { address, ask, describeDetail, send } from "./api.js";
 import { $, h } from "./dom.js";
-import { helps, hide, paint } from "./gloss.js";
+import { hide, isHelpful, paint } from "./gloss.js";
 import { nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
-import { place } from "./places.js";
+import { describeSource } from "./places.js";
 import { t } from "./strings.js";
 
 const SIZES = [0.9, 1, 1.15, 1.35, 1.6, 2];
-let doc = null, stop = null, rough = localStorage.getItem("rough") !== "no";
+// Pieces of text that are fetched at most to get to the next match.
+const MAX_PIECES = 30;
+let doc = null, running = null, showsMeanings = localStorage.getItem("rough") !== "no";
 
-export async function load(page, leave) {
+export async function load(page, leaveDocument) {
   const { state, reader } = page;
-  stop?.abort();
-  stop = new AbortController();
-  doc = { page, state, reader, signal: stop.signal, start: 0, end: 0, length: 0, waiting: [] };
-  const box = $("text");
-  box.replaceChildren(h("p", { class: "soft" }, t("read.loading")));
+  running?.abort();
+  running = new AbortController();
+  doc = { page, state, reader, signal: running.signal, start: 0, end: 0, length: 0, waiting: [] };
+  $("text").replaceChildren(h("p", { class: "soft" }, t("read.loading")));
   $("read-title").textContent = "";
   $("outline").hidden = $("matches").hidden = $("read-original").hidden = true;
-  $("read-back").onclick = leave;
+  $("read-back").onclick = leaveDocument;
   $("read-failed").replaceChildren();
-  size(0);
+  changeSize(0);
   scrollTo(0, 0);
-  const first = await piece({});
-  if (!first) return box.replaceChildren();
-  Object.assign(doc, { lang: first.lang, foreign: first.lang !== reader });
-  const title = $("read-title");
-  title.lang = first.title ? first.lang : "";
-  title.textContent = first.title || first.id;
-  document.title = `${first.title || first.id} – Paragloss`;
-  $("read-about").replaceChildren(nameOf(first.lang), ...place(first).map((part) => ` · ${part}`));
-  $("read-rough").hidden = !doc.foreign;
-  box.lang = first.lang;
-  box.dataset.rough = rough ? "yes" : "no";
-  outline(first.outline);
-  box.dataset.doc = first.id;
-  fill(first);
-  const best = first.best && paragraphAt(first.best[0]);
+  const piece = await fetchPiece({});
+  if (!piece) return $("text").replaceChildren();
+  showHead(piece);
+  showPiece(piece);
+  const best = piece.best && paragraphAt(piece.best[0]);
   (best?.querySelector("mark") || best)?.scrollIntoView({ block: "center" });
-  count();
-  title.focus({ preventScroll: Boolean(best) });
-  // A file with pages opens at the one that met.
-  const at = best && made.get(best).row.page;
-  $("read-original").href = address("original", { id: first.id, collection: state.collection }) + (at ? `#page=${at}` : "");
+  updateMatchButtons();
+  $("read-title").focus({ preventScroll: Boolean(best) });
+  // A file with pages opens at the matching page.
+  const pageNumber = best && rowOf.get(best).row.page;
+  $("read-original").href = address("original", { id: piece.id, collection: state.collection }) + (pageNumber ? `#page=${pageNumber}` : "");
   await page.ready;
-  $("read-original").hidden = !first.original || !page.here()?.originals;
+  $("read-original").hidden = !piece.original || !page.collection()?.originals;
 }
 
-// A piece of the text; what can't be had says so in its place.
-async function piece(which) {
+// Title, language, source and contents of the document.
+function showHead(piece) {
+  Object.assign(doc, { lang: piece.lang, isForeign: piece.lang !== doc.reader });
+  const title = $("read-title");
+  title.lang = piece.title ? piece.lang : "";
+  title.textContent = piece.title || piece.id;
+  document.title = `${piece.title || piece.id} – Paragloss`;
+  $("read-about").replaceChildren(nameOf(piece.lang), ...describeSource(piece).flatMap((part) => [" · ", h("bdi", {}, part)]));
+  $("read-rough").hidden = !doc.isForeign;
+  const box = $("text");
+  box.lang = piece.lang;
+  box.dataset.rough = showsMeanings ? "yes" : "no";
+  box.dataset.doc = piece.id;
+  showOutline(piece.outline);
+}
+
+// A piece of the text, from `start` on or up to `before`; null where it can't be had, which is reported in its place.
+async function fetchPiece(range) {
   const { state, signal } = doc;
   try {
-    return await ask("reading", { id: state.doc, q: state.q, lang: state.lang, collection: state.collection, ...which }, { signal });
+    return await ask("reading", { id: state.doc, q: state.q, lang: state.lang, collection: state.collection, ...range }, { signal });
   } catch (error) {
     if (error.name === "AbortError") return null;
-    const again = h("button", { type: "button", onclick: () => { $("read-failed").replaceChildren(); if (doc.length) more(which); else load(doc.page, $("read-back").onclick); } }, t("again"));
-    $("read-failed").replaceChildren(h("p", {}, error.message), ...told(error.detail), again);
+    const retry = () => {
+      $("read-failed").replaceChildren();
+      if (doc.length) extend(range);
+      else load(doc.page, $("read-back").onclick);
+    };
+    $("read-failed").replaceChildren(h("p", {}, error.message), ...describeDetail(error.detail), h("button", { type: "button", onclick: retry }, t("again")));
     return null;
   }
 }
 
-function fill(some) {
-  Object.assign(doc, { start: some.start, end: some.end, length: some.length });
-  $("text").replaceChildren(...some.paragraphs.map(paragraph));
-  ends();
+function showPiece(piece) {
+  Object.assign(doc, { start: piece.start, end: piece.end, length: piece.length });
+  $("text").replaceChildren(...piece.paragraphs.map(makeParagraph));
+  watchEnds();
 }
 
-// The text goes on at both ends; the ends in sight fetch what follows.
-function ends() {
+// The text is extended at either end when that comes into sight.
+function watchEnds() {
   $("earlier").hidden = doc.start <= 0;
   $("further").hidden = doc.end >= doc.length;
-  for (const end of [$("earlier"), $("further")]) { near.unobserve(end); if (!end.hidden) near.observe(end); }
+  for (const end of [$("earlier"), $("further")]) { sight.unobserve(end); if (!end.hidden) sight.observe(end); }
 }
 
-let fetching = null;
-function more(which) {
-  fetching ??= (async () => {
-    const mine = doc, some = await piece(which);
-    if (!some || mine !== doc) return null;
-    const rows = some.paragraphs.map(paragraph);
-    if ("before" in which) {
-      const tall = document.documentElement.scrollHeight, at = scrollY;
-      doc.start = some.start;
-      $("text").prepend(...rows);
-      if (scrollY === at) scrollTo(0, at + document.documentElement.scrollHeight - tall);
+let extending = null;
+function extend(range) {
+  extending ??= (async () => {
+    const current = doc, piece = await fetchPiece(range);
+    if (!piece || current !== doc) return null;
+    const paragraphs = piece.paragraphs.map(makeParagraph);
+    if ("before" in range) {
+      const height = document.documentElement.scrollHeight, top = scrollY;
+      doc.start = piece.start;
+      $("text").prepend(...paragraphs);
+      if (scrollY === top) scrollTo(0, top + document.documentElement.scrollHeight - height);
     } else {
-      doc.end = some.end;
-      $("text").append(...rows);
+      doc.end = piece.end;
+      $("text").append(...paragraphs);
     }
-    return rows;
-  })().finally(() => { fetching = null; ends(); count(); });
-  return fetching;
+    return paragraphs;
+  })().finally(() => { extending = null; watchEnds(); updateMatchButtons(); });
+  return extending;
 }
 
-const near = new IntersectionObserver((seen) => {
-  for (const { target, isIntersecting } of seen) {
+const sight = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
-    near.unobserve(target);
-    if (target.id === "earlier") more({ before: doc.start });
-    else if (target.id === "further") more({ start: doc.end });
-    else want(target);
+    sight.unobserve(target);
+    if (target.id === "earlier") extend({ before: doc.start });
+    else if (target.id === "further") extend({ start: doc.end });
+    else requestGloss(target);
   }
 }, { rootMargin: "400px 0px" });
 
-const made = new WeakMap();
-function paragraph(row) {
-  const item = row.text.startsWith("• ");
-  const text = h(row.heading ? "h2" : item ? "li" : "p", { class: "said-so", dir: "auto" });
+// The row of the server's answer and the text element of every paragraph.
+const rowOf = new WeakMap();
+
+function makeParagraph(row) {
+  const isItem = row.text.startsWith("• ");
+  const text = h(row.heading ? "h2" : isItem ? "li" : "p", { class: "said-so", dir: "auto" });
   paint(text, row.text, row.marks);
-  const turned = row.page && (row.start === 0 || row.page !== doc.leaf);
-  doc.leaf = row.page;
-  const leaf = turned ? h("p", { class: "leaf soft" }, t("page", { n: row.page })) : null;
-  const element = h("div", { class: item ? "paragraph item" : "paragraph", "data-start": row.start }, leaf, item ? h("ul", {}, text) : text);
-  made.set(element, { row, text });
-  if (doc.foreign ?? true) near.observe(element);
+  const isNewPage = row.page && (row.start === 0 || row.page !== doc.lastPage);
+  doc.lastPage = row.page;
+  const pageLine = isNewPage ? h("p", { class: "leaf soft" }, t("page", { n: row.page })) : null;
+  const element = h("div", { class: isItem ? "paragraph item" : "paragraph", "data-start": row.start }, pageLine, isItem ? h("ul", {}, text) : text);
+  rowOf.set(element, { row, text });
+  if (doc.isForeign ?? true) sight.observe(element);
   return element;
 }
 
-// Paragraphs that came into sight together are asked for together.
-function want(element) {
-  if (!doc.foreign) return;
+// Paragraphs that come into sight together are requested together.
+function requestGloss(element) {
+  if (!doc.isForeign) return;
   doc.waiting.push(element);
   if (doc.waiting.length > 1) return;
   setTimeout(() => {
     const { state, reader, signal, lang } = doc;
-    const jobs = doc.waiting.splice(0).map((one) => {
-      const { row, text } = made.get(one);
-      return { text: row.text, lang, done: (gloss) => glossed(one, row, text, gloss), failed: () => failed(one) };
+    const jobs = doc.waiting.splice(0).map((paragraph) => {
+      const { row, text } = rowOf.get(paragraph);
+      return { text: row.text, lang, done: (gloss) => showGloss(paragraph, row, text, gloss), failed: () => showGlossFailure(paragraph) };
     });
-    meanings(jobs, { reader, asked: state.q, collection: state.collection, signal });
+    meanings(jobs, { reader, query: state.q, collection: state.collection, signal });
   }, 40);
 }
 
-function glossed(element, row, text, gloss) {
-  const now = text.querySelector("mark.now") && [...text.querySelectorAll("mark")].findIndex((mark) => mark.classList.contains("now"));
+function showGloss(element, row, text, gloss) {
+  const currentIndex = [...text.querySelectorAll("mark")].findIndex((mark) => mark.classList.contains("now"));
   paint(text, row.text, row.marks, gloss);
-  if (now !== null) text.querySelectorAll("mark")[now]?.classList.add("now");
+  if (currentIndex >= 0) text.querySelectorAll("mark")[currentIndex]?.classList.add("now");
   element.querySelector(".rough, .failed")?.remove();
   if (!gloss.rendering) return;
-  const said = h("p", { lang: gloss.to, dir: "auto" }, gloss.rendering), head = h("summary", {}, t("read.rough"));
-  element.append(h("details", { class: "rough", open: helps(gloss) }, head, said, offer(row, gloss, said)));
+  const rendering = h("p", { lang: gloss.to, dir: "auto" }, gloss.rendering);
+  element.append(h("details", { class: "rough", open: isHelpful(gloss) }, h("summary", {}, t("read.rough")), rendering, makeTranslateButton(row, gloss, rendering)));
 }
 
-// A translation engine's words in place of the rough ones, where the collection has one.
-function offer(row, gloss, said) {
-  const { page, state, signal } = doc, engine = page.here()?.engine;
+// Replaces the rough meaning by a translation, where the collection has an engine.
+function makeTranslateButton(row, gloss, rendering) {
+  const { page, state, signal } = doc, engine = page.collection()?.engine;
   if (!engine) return null;
   const name = engine.split("/").filter(Boolean).at(-1);
   const button = h("button", { type: "button", class: "link", onclick: async () => {
     try {
       const { text } = await send("POST", "translate", { text: row.text, lang: gloss.lang, to: gloss.to }, { collection: state.collection }, signal);
-      said.textContent = text;
+      rendering.textContent = text;
       button.replaceWith(h("small", {}, t("read.translated", { engine: name })));
     } catch (error) {
       if (error.name !== "AbortError") button.replaceWith(h("small", { class: "failed" }, t("read.noPair", { engine: name })));
@@ -160,14 +173,14 @@ function offer(row, gloss, said) {
   return button;
 }
 
-function failed(element) {
-  const again = h("button", { type: "button", class: "link", onclick: () => { element.querySelector(".failed").remove(); want(element); } }, t("again"));
-  element.append(h("p", { class: "failed soft" }, t("gloss.failed"), " ", again));
+function showGlossFailure(element) {
+  const retry = h("button", { type: "button", class: "link", onclick: () => { element.querySelector(".failed").remove(); requestGloss(element); } }, t("again"));
+  element.append(h("p", { class: "failed soft" }, t("gloss.failed"), " ", retry));
 }
 
 const paragraphAt = (offset) => [...$("text").children].findLast((element) => Number(element.dataset.start) <= offset);
 
-function outline(headings) {
+function showOutline(headings) {
   $("outline").hidden = headings.length < 2;
   $("outline-list").replaceChildren(...headings.map(({ title, start }) =>
     h("li", {}, h("button", { type: "button", class: "link", lang: doc.lang, dir: "auto", onclick: () => jump(start) }, title))));
@@ -175,66 +188,67 @@ function outline(headings) {
 
 async function jump(start) {
   if (start < doc.start || start >= doc.end) {
-    const some = await piece({ start });
-    if (!some) return;
-    fill(some);
+    const piece = await fetchPiece({ start });
+    if (!piece) return;
+    showPiece(piece);
   }
   paragraphAt(start)?.scrollIntoView({ block: "start" });
 }
 
-function count() {
+function updateMatchButtons() {
   $("matches").hidden = !$("text").querySelector("mark");
 }
 
-// To the next match, also where its text is not here yet.
+// Go to the next match, or with -1 to the previous one, also where its text has not been fetched yet.
 export async function match(step) {
-  const marks = () => [...$("text").querySelectorAll("mark")];
-  let all = marks(), at = all.findIndex((mark) => mark.classList.contains("now"));
-  let next = at < 0 ? first(all, step) : at + step;
-  for (let tries = 0; tries < 30 && !all[next]; tries++) {
-    await fetching;
-    const which = step > 0 ? doc.end < doc.length && { start: doc.end } : doc.start > 0 && { before: doc.start };
-    if (!which || !(await more(which))) break;
-    const was = all.length;
-    all = marks();
-    next = step > 0 ? next : all.length - was - 1;
+  const findMarks = () => [...$("text").querySelectorAll("mark")];
+  let marks = findMarks(), current = marks.findIndex((mark) => mark.classList.contains("now"));
+  let next = current < 0 ? indexFromSight(marks, step) : current + step;
+  for (let tries = 0; tries < MAX_PIECES && !marks[next]; tries++) {
+    await extending;
+    const range = step > 0 ? doc.end < doc.length && { start: doc.end } : doc.start > 0 && { before: doc.start };
+    if (!range || !(await extend(range))) break;
+    const previousCount = marks.length;
+    marks = findMarks();
+    next = step > 0 ? next : marks.length - previousCount - 1;
   }
-  $("matched").textContent = all[next] ? "" : t("read.none");
-  if (!all[next]) return;
-  all[at]?.classList.remove("now");
+  $("matched").textContent = marks[next] ? "" : t("read.none");
+  if (!marks[next]) return;
+  marks[current]?.classList.remove("now");
   $("text").querySelector("mark.now")?.classList.remove("now");
-  all[next].classList.add("now");
-  all[next].scrollIntoView({ block: "center" });
+  marks[next].classList.add("now");
+  marks[next].scrollIntoView({ block: "center" });
 }
 
-// From what is in sight, the way one goes.
-function first(all, step) {
-  const seen = all.findIndex((mark) => mark.getBoundingClientRect().top > innerHeight / 2 + 12);
-  return step > 0 ? (seen < 0 ? all.length : seen) : (seen < 0 ? all.length : seen) - 2;
+// The first match below or above the middle of the window.
+function indexFromSight(marks, step) {
+  const below = marks.findIndex((mark) => mark.getBoundingClientRect().top > innerHeight / 2 + 12);
+  const firstBelow = below < 0 ? marks.length : below;
+  return step > 0 ? firstBelow : firstBelow - 2;
 }
 
-function size(step) {
-  const now = Math.min(Math.max(Number(localStorage.getItem("size") ?? 1) + step, 0), SIZES.length - 1);
-  localStorage.setItem("size", now);
-  $("text").style.setProperty("--size", `${SIZES[now]}rem`);
+function changeSize(step) {
+  const size = Math.min(Math.max(Number(localStorage.getItem("size") ?? 1) + step, 0), SIZES.length - 1);
+  localStorage.setItem("size", size);
+  $("text").style.setProperty("--size", `${SIZES[size]}rem`);
 }
 
 export function listen() {
   $("read-next").addEventListener("click", () => match(1));
   $("read-previous").addEventListener("click", () => match(-1));
-  $("read-smaller").addEventListener("click", () => size(-1));
-  $("read-larger").addEventListener("click", () => size(1));
+  $("read-smaller").addEventListener("click", () => changeSize(-1));
+  $("read-larger").addEventListener("click", () => changeSize(1));
   $("read-rough").addEventListener("click", () => {
-    rough = !rough;
-    localStorage.setItem("rough", rough ? "yes" : "no");
-    $("text").dataset.rough = rough ? "yes" : "no";
-    $("read-rough").setAttribute("aria-pressed", String(rough));
+    showsMeanings = !showsMeanings;
+    localStorage.setItem("rough", showsMeanings ? "yes" : "no");
+    $("text").dataset.rough = showsMeanings ? "yes" : "no";
+    $("read-rough").setAttribute("aria-pressed", String(showsMeanings));
   });
-  $("read-rough").setAttribute("aria-pressed", String(rough));
+  $("read-rough").setAttribute("aria-pressed", String(showsMeanings));
 }
 
-export function leaveView() {
-  stop?.abort();
+export function leave() {
+  running?.abort();
   hide();
-  near.disconnect();
+  sight.disconnect();
 }

@@ -1,115 +1,128 @@
-// The search view: asks what the address says, shows what was found, and more of it.
-import { ask, told } from "./api.js";
+// The search view: sends the query of the address, and shows the results, the counts and the filters.
+import { ask, describeDetail } from "./api.js";
 import * as chips from "./chips.js";
 import { $, h } from "./dom.js";
-import { bibtex, citable, csv, save } from "./export.js";
+import { bibtex, csv, isCitable, save } from "./export.js";
 import * as fields from "./fields.js";
 import { welcome } from "./home.js";
 import { keepSearch } from "./kept.js";
 import { nameOf } from "./languages.js";
-import { place } from "./places.js";
+import { describeSource } from "./places.js";
 import * as results from "./results.js";
-import { listed, MORE, MOST, toAddress } from "./state.js";
+import { listKey, MAX_RESULTS, MORE_RESULTS, toAddress } from "./state.js";
 import { number, t } from "./strings.js";
 
-let asked = null, shown = "", ids = new Set(), items = [], total = "";
+// The search that runs, the key of the list that is shown, its documents, and the sentence about the total.
+let running = null, shownKey = "", shownIds = new Set(), items = [], totalSentence = "";
 
-// `page`: {state, reader, here(), ready, go, keep}, as main.js has them. A list that is here already stays as it is.
-export async function search(page, anew = false) {
-  const { state, go } = page;
-  $("q").value = state.q;
+// `page`: {state, reader, collection(), ready, go, replaceState}, as main.js has them. A list that is shown already stays as it is.
+export async function search(page, again = false, { typing = false } = {}) {
+  const { state } = page;
+  if (!typing) $("q").value = state.q;
   $("each").checked = state.each;
   $("sort").value = state.sort;
-  const wanted = listed(state, page.reader);
-  if (!anew && wanted === shown && state.q.trim()) return;
-  asked?.abort();
-  const mine = (asked = new AbortController());
-  shown = "";
+  const key = listKey(state, page.reader);
+  if (!again && key === shownKey && state.q.trim()) return;
+  running?.abort();
+  const own = (running = new AbortController());
+  shownKey = "";
   $("trouble").hidden = $("more").hidden = $("export").hidden = $("meant").hidden = true;
   $("results").setAttribute("aria-busy", "true");
-  await results.settle();
-  if (mine !== asked) return;
+  await results.finishDeletions();
+  if (own !== running) return;
   if (!state.q.trim()) {
     clear();
     $("results").setAttribute("aria-busy", "false");
     await page.ready;
-    if (mine === asked) welcome(page.here(), go);
+    if (own === running) welcome(page);
     return;
   }
   $("welcome").hidden = true;
-  const slow = [setTimeout(ghosts, 200), setTimeout(() => { $("status").textContent = t("stillSearching"); }, 2500)];
-  const started = performance.now();
   try {
-    const answer = await find(page, state.k, mine.signal);
-    slow.forEach(clearTimeout);
-    understood(page, answer.query.lang);
-    [ids, items, total] = [new Set(), [], ""];
-    $("results").replaceChildren();
-    append(page, answer);
-    const took = performance.now() - started;
-    $("status").textContent = answer.results.length ? results.summary(answer, took) : "";
-    meant(answer, go);
-    shown = wanted;
-    if (!answer.results.length) await nothing(page, answer.query);
-    const counted = count(page, answer.query.lang, mine.signal).then(() => { if (answer.results.length && ids.size === answer.results.length) $("status").textContent = results.summary(answer, took, total); });
-    await Promise.all([counted, results.gloss(items, state, page.reader, mine.signal)]);
+    await showResults(page, own, key, typing);
   } catch (error) {
-    slow.forEach(clearTimeout);
-    if (error.name !== "AbortError" && mine === asked) trouble(error, () => search(page, true));
+    if (error.name !== "AbortError" && own === running) showError(error, () => search(page, true));
   }
-  if (mine === asked) $("results").setAttribute("aria-busy", "false");
+  if (own === running) $("results").setAttribute("aria-busy", "false");
+}
+// How long the last answer took.
+search.milliseconds = 0;
+
+async function showResults(page, own, key, typing) {
+  const timers = [setTimeout(typing ? () => {} : showPlaceholders, 200), setTimeout(() => { $("status").textContent = t("stillSearching"); }, 2500)];
+  const start = performance.now();
+  let answer;
+  try {
+    answer = await find(page, page.state.k, own.signal);
+  } finally {
+    timers.forEach(clearTimeout);
+  }
+  search.milliseconds = performance.now() - start;
+  showQueryLanguage(page, answer.query.lang);
+  [shownIds, items, totalSentence] = [new Set(), [], ""];
+  $("results").replaceChildren();
+  append(page, answer);
+  const count = answer.results.length, milliseconds = search.milliseconds;
+  $("status").textContent = count ? results.summary(answer, milliseconds) : "";
+  suggestSpelling(answer, page.go);
+  shownKey = key;
+  if (!count) await showNothing(page, answer.query);
+  const counting = showCounts(page, answer.query.lang, own.signal).then(() => {
+    if (count && shownIds.size === count) $("status").textContent = results.summary(answer, milliseconds, totalSentence);
+  });
+  await Promise.all([counting, results.gloss(items, page.state, page.reader, own.signal)]);
 }
 
 const question = ({ state, reader }, k) => ({ q: state.q, lang: state.lang, to: state.to.join(","), collection: state.collection, where: state.where, k, reader });
 const find = (page, k, signal) => ask("search", { ...question(page, k), each_language: page.state.each, sort: page.state.sort }, { signal });
 
 function append(page, answer) {
-  const { state, go, here } = page;
-  const fresh = answer.results.filter((result) => !ids.has(result.id));
-  const made = results.list(fresh, { state: { ...state, lang: answer.query.lang }, question: question(page, state.k), go, here });
-  items.push(...made);
-  $("results").append(...made.map(({ element }) => element));
-  for (const { id } of fresh) ids.add(id);
-  $("more").hidden = answer.results.length < state.k || state.k >= MOST;
-  $("more").onclick = () => further(page);
-  taken(page);
-  return made;
+  const { state, go, collection } = page;
+  const newResults = answer.results.filter((result) => !shownIds.has(result.id));
+  const newItems = results.list(newResults, { state: { ...state, lang: answer.query.lang }, question: question(page, state.k), go, collection });
+  items.push(...newItems);
+  $("results").append(...newItems.map(({ element }) => element));
+  for (const { id } of newResults) shownIds.add(id);
+  $("more").hidden = answer.results.length < state.k || state.k >= MAX_RESULTS;
+  $("more").onclick = () => showMore(page);
+  offerExport(page);
+  return newItems;
 }
 
-// Results to take along: a name for the search, a table, a bibliography, paper.
-function taken({ state, go }) {
-  const found = items.map(({ result }) => result);
-  $("export").hidden = !found.length;
-  $("as-bibtex").hidden = !found.some(citable);
+// The list as a kept search, a table, a bibliography or on paper.
+function offerExport({ state, go }) {
+  const listed = items.map(({ result }) => result);
+  $("export").hidden = !listed.length;
+  $("as-bibtex").hidden = !listed.some(isCitable);
   $("save-search").onclick = () => { keepSearch(state); go({ view: "kept" }); };
-  $("as-csv").onclick = () => save("results.csv", "text/csv", csv(COLUMNS, items.map(row(state))));
-  $("as-bibtex").onclick = () => save("results.bib", "application/x-bibtex", bibtex(found));
+  $("as-csv").onclick = () => save("results.csv", "text/csv", csv(COLUMNS, items.map(makeRow(state))));
+  $("as-bibtex").onclick = () => save("results.bib", "application/x-bibtex", bibtex(listed));
   $("as-print").onclick = () => print();
 }
 const COLUMNS = ["title", "meaning", "language", "fit", "file", "snippet", "rendering", "address"];
-const row = (state) => ({ result, under, below }) => ({
-  title: result.title, meaning: under.textContent, language: result.lang, fit: result.fit.toFixed(2), file: place(result).join(" · "), snippet: result.snippet,
-  rendering: below.textContent, address: new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href,
+const makeRow = (state) => ({ result, titleMeaning, snippetMeaning }) => ({
+  title: result.title, meaning: titleMeaning.textContent, language: result.lang, fit: result.fit.toFixed(2), file: describeSource(result).join(" · "), snippet: result.snippet,
+  rendering: snippetMeaning.textContent, address: new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href,
 });
 addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll(".fold")) fold.click(); });
 
-// What was found stays where it is; what comes is put behind it.
-async function further(page) {
-  const before = ids.size;
-  page.keep({ k: Math.min(page.state.k + MORE, MOST) });
+// Results that are shown stay where they are; new ones are added below.
+async function showMore(page) {
+  const previousCount = shownIds.size;
+  page.replaceState({ k: Math.min(page.state.k + MORE_RESULTS, MAX_RESULTS) });
   $("more").hidden = true;
   try {
-    const answer = await find(page, page.state.k, asked.signal);
-    const fresh = append(page, answer);
-    $("status").textContent = results.summary(answer, 0, total);
-    $("results").children[before]?.focus();
-    await results.gloss(fresh, page.state, page.reader, asked.signal);
+    const answer = await find(page, page.state.k, running.signal);
+    const newItems = append(page, answer);
+    $("status").textContent = results.summary(answer, 0, totalSentence);
+    $("results").children[previousCount]?.focus();
+    await results.gloss(newItems, page.state, page.reader, running.signal);
   } catch (error) {
-    if (error.name !== "AbortError") trouble(error, () => { $("trouble").hidden = true; further(page); }, true);
+    if (error.name !== "AbortError") showError(error, () => { $("trouble").hidden = true; showMore(page); }, true);
   }
 }
 
-function meant(answer, go) {
+function suggestSpelling(answer, go) {
   const text = answer.query.suggestion;
   $("meant").hidden = !text;
   if (text) $("meant").replaceChildren(`${t("meant")} `, h("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ q: text }) }, text), "?");
@@ -121,18 +134,18 @@ function clear() {
   $("status").textContent = "";
 }
 
-function ghosts() {
+function showPlaceholders() {
   $("status").textContent = t("searching");
-  const ghost = () => h("li", { class: "ghost", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
-  $("results").replaceChildren(ghost(), ghost(), ghost());
+  const placeholder = () => h("li", { class: "ghost", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
+  $("results").replaceChildren(placeholder(), placeholder(), placeholder());
 }
 
-async function nothing(page, query) {
+async function showNothing(page, query) {
   await page.ready;
   const { state, go } = page;
-  if (!page.here()?.documents) {
+  if (!page.collection()?.documents) {
     clear();
-    return welcome(page.here(), go);
+    return welcome(page);
   }
   const idea = (key, onclick) => h("li", {}, h("button", { type: "button", class: "link", onclick }, t(key)));
   const ideas = [idea("sayLanguage", () => { document.body.classList.add("tuning"); $("lang").focus(); }), idea("teach", () => go({ view: "glossary" }))];
@@ -142,37 +155,47 @@ async function nothing(page, query) {
     h("p", {}, t("couldDo")), h("ul", {}, ideas)));
 }
 
-export function trouble(error, again, stay = false) {
-  if (!stay) clear();
+export function showError(error, retry, keepList = false) {
+  if (!keepList) clear();
   const box = $("trouble");
-  box.replaceChildren(h("p", {}, h("strong", {}, t("failed")), ` ${error.message}`), ...told(error.detail), h("button", { type: "button", onclick: again }, t("again")));
+  box.replaceChildren(h("p", {}, h("strong", {}, t("failed")), ` ${error.message}`), ...describeDetail(error.detail), h("button", { type: "button", onclick: retry }, t("again")));
   box.hidden = false;
 }
 
-// The language the question was taken to be in; choosing another asks again.
-function understood({ state, langs }, lang) {
+// The language that the query was taken to be in; choosing another one searches again.
+function showQueryLanguage({ state, langs }, lang) {
   const codes = [...new Set([...langs(), lang, "en"])].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
   $("lang").replaceChildren(
     h("option", { value: "", selected: !state.lang }, state.lang ? t("findOut") : t("foundOut", { lang: nameOf(lang) })),
     ...codes.map((code) => h("option", { value: code, selected: code === state.lang }, nameOf(code))));
 }
 
-// Counts that can't be had cost the chips, not the results.
-async function count({ state, go }, lang, signal) {
-  const counted = await ask("counts", { q: state.q, lang: state.lang || lang, collection: state.collection, where: state.where }, { signal })
-    .catch((error) => { if (error.name === "AbortError") throw error; return { of: 0, languages: {}, fields: {} }; });
-  total = counted.of ? ` · ${t(counted.of < MOST ? "total" : "total.more", { n: counted.of })}` : "";
-  const codes = [...new Set([...Object.keys(counted.languages), ...state.to])];
-  codes.sort((a, b) => (counted.languages[b] || 0) - (counted.languages[a] || 0) || a.localeCompare(b));
+// Where counts can't be had, the results are shown without them.
+async function fetchCounts({ state }, lang, to, signal) {
+  const query = { q: state.q, lang: state.lang || lang, to: to.join(","), collection: state.collection, where: state.where };
+  return ask("counts", query, { signal }).catch((error) => {
+    if (error.name === "AbortError") throw error;
+    return { of: 0, languages: {}, fields: {} };
+  });
+}
+
+// A language's count is what its filter would show. With more results than are counted it is a minimum, except for chosen languages, which are counted by themselves.
+async function showCounts(page, lang, signal) {
+  const { state, go } = page;
+  const [all, chosen] = await Promise.all([fetchCounts(page, lang, [], signal), state.to.length ? fetchCounts(page, lang, state.to, signal) : null]);
+  const listed = chosen || all;
+  totalSentence = listed.of ? ` · ${t(listed.of < MAX_RESULTS ? "total" : "total.more", { n: listed.of })}` : "";
+  const codes = [...new Set([...Object.keys(all.languages), ...state.to])];
+  const countOf = (code) => (state.to.includes(code) ? chosen.languages[code] : all.languages[code]) || 0;
+  codes.sort((a, b) => (all.languages[b] || 0) - (all.languages[a] || 0) || a.localeCompare(b));
   chips.fill($("chips"), codes.map((code) => {
-    const on = state.to.includes(code), n = counted.languages[code] || 0;
+    const on = state.to.includes(code), count = countOf(code), isMinimum = (on ? listed : all).of >= MAX_RESULTS;
     const toggle = () => go({ to: on ? state.to.filter((other) => other !== code) : [...state.to, code], k: 10 });
-    // Where more match than are counted, a filter shows at least so many.
-    return { code, count: n, atLeast: counted.of >= MOST, on, stays: on, toggle, title: t("chip", { n, of: counted.of, lang: nameOf(code) }) };
+    return { code, count, isMinimum, on, toggle, title: t(isMinimum ? "chip.more" : "chip", { n: count, lang: nameOf(code) }) };
   }));
   $("all").hidden = !state.to.length;
-  const chosen = fields.fill(counted.fields, { state, go });
-  $("filters").hidden = codes.length < 2 && !state.to.length && !chosen;
-  const active = state.to.length + state.where.length;
-  $("options").textContent = active ? `${t("filters")} (${number(active)})` : t("filters");
+  const fieldCount = fields.fill(listed.fields, { state, go });
+  $("filters").hidden = codes.length < 2 && !state.to.length && !fieldCount;
+  const activeCount = state.to.length + state.where.length;
+  $("options").textContent = activeCount ? `${t("filters")} (${number(activeCount)})` : t("filters");
 }

@@ -1,8 +1,7 @@
-// What the address says, and nothing else: every search is a link.
+// The state of the page, which is its address: every search is a link.
 const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: "", collection: "", doc: "", k: 10, where: [], sort: "" };
 
-// How many results are shown at most, and by how many more at a time.
-export const MOST = 200, MORE = 20;
+export const MAX_RESULTS = 200, MORE_RESULTS = 20;
 export const VIEWS = ["search", "read", "glossary", "kept", "files"];
 
 export function fromAddress(search = location.search) {
@@ -18,22 +17,22 @@ export function fromAddress(search = location.search) {
     doc: query.get("doc") || "",
     where: query.getAll("where"),
     sort: query.get("sort") === "date" ? "date" : "",
-    k: Math.min(Math.max(Number(query.get("k")) || EMPTY.k, EMPTY.k), MOST),
+    k: Math.min(Math.max(Number(query.get("k")) || EMPTY.k, EMPTY.k), MAX_RESULTS),
   };
 }
 
-// What a list of results depends on: where that is the same, the list is.
-export const listed = (state, reader) => JSON.stringify([state.q, state.lang, state.to, state.each, state.collection, state.where, state.sort, reader]);
+// Equal keys mean equal lists of results.
+export const listKey = (state, reader) => JSON.stringify([state.q, state.lang, state.to, state.each, state.collection, state.where, state.sort, reader]);
 
 export function toAddress(state) {
   const query = new URLSearchParams();
   if (state.view !== EMPTY.view) query.set("view", state.view);
   for (const name of ["q", "lang", "reader", "collection", "sort"]) if (state[name]) query.set(name, state[name]);
   if (state.to.length) query.set("to", state.to.join(","));
-  for (const one of state.where) query.append("where", one);
+  for (const condition of state.where) query.append("where", condition);
   if (state.view === "read") query.set("doc", state.doc);
   if (state.k !== EMPTY.k) query.set("k", state.k);
   if (state.each) query.set("each", "1");
-  const tail = query.toString();
-  return tail ? `?${tail}` : "./";
+  const text = query.toString();
+  return text ? `?${text}` : "./";
 }

@@ -1,26 +1,26 @@
-// The words of the interface, in the language of the browser where there is a file for it, else in English.
+// The texts of the interface, in the browser's language where there is a file for it, else in English.
 import english from "./strings/en.js";
 
-export const WRITTEN = ["ar", "de", "en", "es", "fr", "hi", "pt", "ru", "vi", "zh"];
-const wanted = (navigator.languages || [navigator.language]).map((tag) => tag.split("-")[0].toLowerCase());
-export const ui = wanted.find((lang) => WRITTEN.includes(lang)) || "en";
-// The language somebody reads, whether or not the interface is written in it.
-export const reads = wanted[0] || "en";
-export const alsoReads = (lang) => wanted.includes(lang);
-const own = ui === "en" ? english : (await import(`./strings/${ui}.js`)).default;
+export const INTERFACE_LANGUAGES = ["ar", "de", "en", "es", "fr", "hi", "pt", "ru", "vi", "zh"];
+const browserLanguages = (navigator.languages || [navigator.language]).map((tag) => tag.split("-")[0].toLowerCase());
+export const ui = browserLanguages.find((lang) => INTERFACE_LANGUAGES.includes(lang)) || "en";
+// The reader's language, whether or not there are texts in it.
+export const readerLanguage = browserLanguages[0] || "en";
+export const alsoReads = (lang) => browserLanguages.includes(lang);
+const texts = ui === "en" ? english : (await import(`./strings/${ui}.js`)).default;
 const plurals = new Intl.PluralRules(ui);
 
 export const number = (value) => value.toLocaleString(ui);
 
 // t("documents", { n: 3 }) -> "3 documents"
 export function t(key, values = {}) {
-  const found = own[key] ?? english[key];
-  if (found === undefined) throw new Error(`no words for ${key}`);
-  const sentence = typeof found === "string" ? found : found[plurals.select(values.n)] ?? found.other;
+  const text = texts[key] ?? english[key];
+  if (text === undefined) throw new Error(`no text for ${key}`);
+  const sentence = typeof text === "string" ? text : text[plurals.select(values.n)] ?? text.other;
   return sentence.replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? number(values[name]) : values[name]));
 }
 
-// What index.html says: data-t is the key of an element's text, data-t-NAME that of an attribute.
+// Fill in the texts of index.html: data-t is the key of an element's text, data-t-NAME that of an attribute.
 export function translate(root = document) {
   document.documentElement.lang = ui;
   document.documentElement.dir = ui === "ar" ? "rtl" : "ltr";

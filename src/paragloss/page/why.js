@@ -1,27 +1,27 @@
-// Why a document is here: a sentence with the strongest word matches; all of them, and the scores, on demand.
+// Why a document was found: a sentence with the strongest pairs of words; all pairs and the scores on demand.
 import { ask } from "./api.js";
 import { h } from "./dom.js";
 import { partName, sourceName } from "./names.js";
 import { t } from "./strings.js";
 
-const MAX_PAIRS = 8, MAX_PAIRS_IN_SENTENCE = 3, ROW = 30;
-// A match that carries less than this share of the strongest one's score is not shown.
+const MAX_PAIRS = 8, MAX_PAIRS_IN_SENTENCE = 3, ROW_HEIGHT = 30;
+// Pairs with less than this share of the strongest pair's score are not shown.
 const MIN_SHARE = 0.1;
 
-// `question` is what the search was asked that found it.
+// `question` has the parameters of the search that found the document.
 export async function explain(panel, question, result) {
   panel.replaceChildren(h("p", { class: "soft" }, t("why.looking")));
   try {
     const why = await ask("why", { ...question, id: result.id });
-    panel.replaceChildren(...draw(why, result));
+    panel.replaceChildren(...makeExplanation(why, result));
   } catch (error) {
     panel.replaceChildren(h("p", {}, error.message));
   }
 }
 
-function draw(why, result) {
+function makeExplanation(why, result) {
   const pairs = why.parts.flatMap((part) => part.pairs).filter((pair) => pair.score > 0 && pair.query && pair.document);
-  const best = strongest(pairs);
+  const best = selectStrongest(pairs);
   const total = Math.max(1e-9, ...why.parts.map((part) => Math.abs(part.score)));
   const rows = why.parts.filter((part) => part.score).sort((a, b) => b.score - a.score).flatMap((part) => [
     h("dt", { title: part.part }, partName(part.part)),
@@ -33,47 +33,47 @@ function draw(why, result) {
     h("p", { class: "because", dir: "auto" }, best.length ? t("why.sentence", { pairs: sentence }) : t("why.whole")),
     h("details", {}, h("summary", {}, t("why.details")),
       best.length ? h("h3", {}, t("why.met")) : null,
-      best.length ? alignment(best, result.lang) : null,
+      best.length ? drawAlignment(best, result.lang) : null,
       h("dl", { class: "parts", "aria-label": t("why.parts") }, rows),
       h("p", { class: "soft sum" }, t("why.points", { n: why.score.toFixed(2) }), "; ",
         t(why.parts.some((part) => part.approximate) ? "why.rough" : "why.exact"))),
   ];
 }
 
-// One line per pair of words, however many sources know it.
-function strongest(pairs) {
+// Each pair of words once, with the sum of its scores from all sources.
+function selectStrongest(pairs) {
   const sums = new Map();
   for (const pair of pairs) {
     const key = `${pair.query}\t${pair.document}`;
-    const known = sums.get(key) || { ...pair, score: 0, sources: new Set() };
-    known.score += pair.score;
-    known.sources.add(pair.source);
-    sums.set(key, known);
+    const sum = sums.get(key) || { ...pair, score: 0, sources: new Set() };
+    sum.score += pair.score;
+    sum.sources.add(pair.source);
+    sums.set(key, sum);
   }
-  const strongest = Math.max(0, ...[...sums.values()].map((pair) => pair.score));
-  return [...sums.values()].filter((pair) => pair.score >= MIN_SHARE * strongest).sort((a, b) => b.score - a.score).slice(0, MAX_PAIRS);
+  const maxScore = Math.max(0, ...[...sums.values()].map((pair) => pair.score));
+  return [...sums.values()].filter((pair) => pair.score >= MIN_SHARE * maxScore).sort((a, b) => b.score - a.score).slice(0, MAX_PAIRS);
 }
 
-function alignment(pairs, lang) {
+function drawAlignment(pairs, lang) {
   const left = [...new Set(pairs.map((pair) => pair.query))];
   const right = [...new Set(pairs.map((pair) => pair.document))];
-  const high = Math.max(left.length, right.length) * ROW;
+  const height = Math.max(left.length, right.length) * ROW_HEIGHT;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.style.height = `${high}px`;
-  svg.setAttribute("viewBox", `0 0 100 ${high}`);
+  svg.style.height = `${height}px`;
+  svg.setAttribute("viewBox", `0 0 100 ${height}`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", pairs.map((pair) => `${pair.query}: ${pair.document}`).join("; "));
   pairs.forEach((pair) => {
-    const from = (left.indexOf(pair.query) + 0.5) * ROW, to = (right.indexOf(pair.document) + 0.5) * ROW;
+    const from = (left.indexOf(pair.query) + 0.5) * ROW_HEIGHT, to = (right.indexOf(pair.document) + 0.5) * ROW_HEIGHT;
     const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
     line.setAttribute("d", `M6 ${from} C 50 ${from}, 50 ${to}, 94 ${to}`);
     line.setAttribute("stroke-width", 1 + 4 * (pair.score / pairs[0].score));
     line.setAttribute("stroke-opacity", 0.35 + 0.65 * (pair.score / pairs[0].score));
     line.setAttribute("vector-effect", "non-scaling-stroke");
     const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-    const through = [...pair.sources].map(sourceName).join(", ");
-    title.textContent = `${pair.query} – ${pair.document}: ${pair.score.toFixed(3)} (${through})`;
+    const sources = [...pair.sources].map(sourceName).join(", ");
+    title.textContent = `${pair.query} – ${pair.document}: ${pair.score.toFixed(3)} (${sources})`;
     line.append(title);
     svg.append(line);
   });

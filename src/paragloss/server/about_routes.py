@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from paragloss import __version__, hosts
@@ -50,7 +50,11 @@ async def show_metrics(request: Request) -> PlainTextResponse:
     responses=describe_errors(503),
     dependencies=key_required,
 )
-async def list_collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
+async def list_collections(
+    request: Request,
+    writable: Annotated[bool, Depends(may_write)],
+    reader: Annotated[str, Query(description="The reader's language: examples in it come first.", max_length=35)] = "",
+) -> JSONResponse:
     """List the collections that can be searched."""
     state = get_app_state(request)
     rights = {"writable": writable, "originals": state.is_personal}
@@ -59,7 +63,7 @@ async def list_collections(request: Request, writable: Annotated[bool, Depends(m
         summaries = []
         for name, collection in state.library.collections.items():
             deadline.check()
-            summaries.append({**_summarize_collection(name, collection), **rights})
+            summaries.append({**_summarize_collection(name, collection, reader), **rights})
         return summaries
 
     summaries = await state.library.read(get_client(request), summarize)
@@ -139,13 +143,10 @@ def _allow_host(library: Library, host: str) -> None:
     library.restart_workers()
 
 
-def _summarize_collection(name: str, collection: Collection) -> dict[str, Any]:
-    """Return what the page shows of a collection before anybody has asked anything."""
-    examples = [
-        (document.title, document.lang)
-        for document in collection.documents(k=4 * MAX_EXAMPLES)
-        if 0 < len(document.title) < MAX_EXAMPLE_LENGTH
-    ]
+def _summarize_collection(name: str, collection: Collection, reader: str) -> dict[str, Any]:
+    """Return what the page shows of a collection before a search."""
+    examples = _list_examples(collection, {"lang": [reader]}) if reader in collection.langs else []
+    examples = examples or _list_examples(collection, None)
     return {
         "name": name,
         **collection.summary(),
@@ -153,6 +154,12 @@ def _summarize_collection(name: str, collection: Collection) -> dict[str, Any]:
         "engine": collection.state.machine.engine,
         "hosts_awaiting_consent": list(collection.state.hosts_awaiting_consent),
     }
+
+
+def _list_examples(collection: Collection, conditions: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return titles of documents, each with its language."""
+    documents = collection.documents(where=conditions, k=4 * MAX_EXAMPLES)
+    return [(d.title, d.lang) for d in documents if 0 < len(d.title) < MAX_EXAMPLE_LENGTH]
 
 
 async def _count_documents(request: Request) -> dict[str, int]:
