@@ -192,6 +192,7 @@ def test_the_glossary_is_edited_in_place_and_counts_at_once(open_page):
     window = open_page()
     page = window.open("/?view=glossary")
     row = page.locator(".pair").first
+    row.locator("[name=lang]").select_option("en")
     row.locator("[name=to]").select_option("da")
     row.locator("[name=word]").fill("zorb")
     row.locator("[name=meaning]").fill("vulkan")
