@@ -34,7 +34,7 @@ def test_it_searches_and_names_what_is_missing(tmp_path, monkeypatch):
 
 
 def test_a_search_that_fails_is_told_and_ends_with_1(tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor_command, "_BEES", (("sea.fr", "La mer est calme.", "fr"),))
+    monkeypatch.setattr(doctor_command, "_TEST_DOCUMENTS", (("sea.fr", "La mer est calme.", "fr"),))
     assert "wrong result" in paragloss_("doctor", cwd=tmp_path, code=1).stdout
 
 
