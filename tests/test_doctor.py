@@ -41,5 +41,5 @@ def test_a_search_that_fails_is_told_and_ends_with_1(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["tesseract"])
 def test_a_program_that_is_not_there_is_missing(name, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    (program,) = doctor_command._programs()
+    (program,) = doctor_command._list_programs()
     assert (program["program"], program["version"]) == (name, "missing")
