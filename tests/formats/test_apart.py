@@ -83,7 +83,9 @@ RTF = rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Arial;}}{\info{\title Rain}}\f0 " 
     [
         ("a.odt", ODT, Document("", "Rain\nRain is water.\nMuch of it.", "en", "About rain", {"headings": "Rain"})),
         ("a.pptx", PPTX, Document("", "Rain\nfalls\n\nwater", "", "Rain", {}, {"slides": 2})),
+        ("a.pptm", PPTX, Document("", "Rain\nfalls\n\nwater", "", "Rain", {}, {"slides": 2})),
         ("a.xlsx", XLSX, Document("", "city\tmm\nBergen\t2250", "", "city mm", {}, {"sheets": 1})),
+        ("a.xlsm", XLSX, Document("", "city\tmm\nBergen\t2250", "", "city mm", {}, {"sheets": 1})),
         ("a.epub", EPUB, Document("", "Regn\nDet regner.\n\nDet holder op.", "da", "Regnbogen")),
         ("a.rtf", RTF, Document("", "Дождь and ☃ \nsnow", "", "Rain")),
     ],

@@ -60,3 +60,18 @@ def test_an_excel_workbook_of_1997(tmp_path, installed):
         ["Stadt", "Fluss"],
         ["Rom", "Tiber"],
     ]
+
+
+def test_pictures_of_a_word_document_leave_no_mark(tmp_path, monkeypatch):
+    """A program of the same name prints what antiword prints: no library here writes such files with pictures."""
+    from paragloss.formats import sandbox
+
+    program = tmp_path / "antiword"
+    program.write_text("#!/bin/sh\nprintf '[pic]\\nBergen\\n'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    sandbox.SHARED_READER.close()
+    (tmp_path / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    (document,) = read_documents(tmp_path / "a.doc")
+    sandbox.SHARED_READER.close()
+    assert document.text == "Bergen"

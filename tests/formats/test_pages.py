@@ -194,11 +194,12 @@ def test_what_a_docx_does_not_show_is_not_read(tmp_path):
     ("data", "message"),
     [
         (b"no zip", "can't be read as .docx .*damaged or of another format"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is encrypted.* without a password"),
         (pack_zip({"hello.txt": b"x"}), r"can't be read as .docx \("),
         (pack_zip({"word/document.xml": b" " * 50_000_000}), "no real document does, so it is refused"),
         (pack_zip({f"{n}": b"" for n in range(20_001)}), "no real document does"),
     ],
-    ids=["no zip", "no document", "bomb", "many parts"],
+    ids=["no zip", "encrypted", "no document", "bomb", "many parts"],
 )
 def test_bad_docx(tmp_path, data, message):
     with pytest.raises(InputError, match=message):
@@ -234,6 +235,8 @@ def test_markdown(tmp_path):
         ("![Diagram](a.png) of a *pump*", "of a pump"),
         ("# Pumps {#pumps}\n\n{: .note}\nRead this.\n{:.lead}", "Pumps\nRead this."),
         ("* Contents\n{:toc}\n\nText", "Text"),
+        ("## Contents\n\n- [Pumps](#pumps)\n  - [Care](#care)\n- [Pipes](#pipes)\n\nText", "Text"),
+        ("- [Pumps](#pumps) are loud\n- [Pipes](#pipes)", "• Pumps are loud\n• Pipes"),
         ("{% include nav.html %}\n\nWelcome {{ page.title }}.", "Welcome ."),
         ("<!-- hidden -->\n\nA <b>bold</b> `List<String>`.", "A bold List<String>."),
         ("<nav><a href='/'>Home</a></nav>\n\n<p>Shown</p>", "Shown"),

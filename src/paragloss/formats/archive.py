@@ -18,6 +18,8 @@ from paragloss.types import Document
 
 #: The part of Word, PowerPoint and Excel files that declares title and language.
 CORE_PROPERTIES = "docProps/core.xml"
+#: The first bytes of OLE containers: Office files until 2003, and encrypted ones of today.
+OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAX_PART_BYTES = 2 * MAX_DOCUMENT_BYTES
 
 
@@ -28,6 +30,9 @@ class DocumentArchive:
         self.path = path
         data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
         kind = Path(path).suffix.lower() or "a zip archive"
+        if data.startswith(OLE_SIGNATURE):
+            message = "is encrypted, or an Office file until 2003; save it anew without a password"
+            raise InputError(message, location=path)
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             parts = self._zip.infolist()

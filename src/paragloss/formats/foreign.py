@@ -10,10 +10,10 @@ from paragloss.types import Document
 READERS: dict[str, Callable[..., Document]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html.read_html),
     ".pdf": pdf.read_pdf,
-    ".docx": docx.read_docx,
+    **dict.fromkeys((".docx", ".docm", ".dotx"), docx.read_docx),
     **dict.fromkeys((".odt", ".ods", ".odp"), odf.read_odf),
-    ".pptx": pptx.read_pptx,
-    ".xlsx": xlsx.read_xlsx,
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx"), pptx.read_pptx),
+    **dict.fromkeys((".xlsx", ".xlsm"), xlsx.read_xlsx),
     ".doc": old_office.read_doc,
     ".xls": old_office.read_xls,
     ".ppt": old_office.read_ppt,

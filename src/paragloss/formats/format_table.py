@@ -32,7 +32,14 @@ FORMATS = (
         "recognised words",
         "Tesseract; `paragloss[ocr]` for poor Chinese and Japanese scans",
     ),
-    FormatDescription("Office", (".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".rtf"), "text, headings"),
+    FormatDescription(
+        "Office",
+        (
+            *(".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".xlsx", ".xlsm"),
+            *(".odt", ".odp", ".ods", ".rtf"),
+        ),
+        "text, headings",
+    ),
     FormatDescription("Office until 2003", (".doc", ".xls", ".ppt"), "text", "antiword or catdoc, else LibreOffice"),
     FormatDescription("books", (".epub",), "chapters in reading order"),
     FormatDescription(

@@ -87,7 +87,7 @@ def _render_text(source: str) -> _MarkdownText:
     markdown_text = _MarkdownText([], [], [])
     is_heading = is_list_item = False
     row_cells: list[str] | None = None
-    for token in _parser().parse(source):
+    for token in _remove_contents_lists(_parser().parse(source)):
         if token.type == "heading_open":
             is_heading = True
         elif token.type in ("list_item_open", "list_item_close"):
@@ -110,6 +110,37 @@ def _render_text(source: str) -> _MarkdownText:
         else:
             markdown_text.lines.extend(_render_block(token))
     return markdown_text._replace(lines=[line for line in markdown_text.lines if line.strip()])
+
+
+def _remove_contents_lists(tokens: list[Token]) -> list[Token]:
+    """Remove lists of nothing but links to sections of the page, each with the heading directly before it."""
+    shown_tokens: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        if token.type not in ("bullet_list_open", "ordered_list_open"):
+            shown_tokens.append(token)
+            position += 1
+            continue
+        end = next(
+            i for i in range(position + 1, len(tokens)) if tokens[i].level == token.level and tokens[i].nesting < 0
+        )
+        list_tokens = tokens[position : end + 1]
+        if not _is_contents_list(list_tokens):
+            shown_tokens += list_tokens
+        elif shown_tokens and shown_tokens[-1].type == "heading_close":
+            del shown_tokens[-3:]  # the opening, the text and the end of the heading
+        position = end + 1
+    return shown_tokens
+
+
+def _is_contents_list(tokens: Sequence[Token]) -> bool:
+    """Tell whether every item of a list is a link to a section of the same page, and there are several."""
+    items = [token.children or [] for token in tokens if token.type == "inline"]
+    return len(items) > 1 and all(
+        item and item[0].type == "link_open" and item[-1].type == "link_close" and str(item[0].attrs["href"])[:1] == "#"
+        for item in items
+    )
 
 
 def _dedent_admonition(match: re.Match[str]) -> str:

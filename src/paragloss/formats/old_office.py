@@ -10,6 +10,7 @@ from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats import docx, pptx, xlsx
+from paragloss.formats.archive import OLE_SIGNATURE
 from paragloss.formats.rtf import read_rtf
 from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
 from paragloss.types import Document
@@ -26,7 +27,8 @@ _MODERN: dict[str, tuple[str, Callable[..., Document]]] = {
     ".xls": ("xlsx", xlsx.read_xlsx),
     ".ppt": ("pptx", pptx.read_pptx),
 }
-_OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+#: What antiword prints in place of a picture.
+_PICTURE_MARK = "[pic]"
 #: Seconds for the conversion of one file by LibreOffice.
 _CONVERSION_SECONDS = 60
 
@@ -54,7 +56,7 @@ def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
         return read_rtf(path, id=document_id)
     if start.startswith(b"PK\x03\x04"):
         return _MODERN[kind][1](path, id=document_id)
-    if start != _OLE_SIGNATURE:
+    if start != OLE_SIGNATURE:
         raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", location=path)
     for command in _TEXT_COMMANDS[kind]:
         text = _run_text_command(command, path)
@@ -89,4 +91,6 @@ def _run_text_command(command: tuple[str, ...], path: PathLike) -> str:
         return ""
     arguments = [argument.replace("{}", str(path)) for argument in command]
     completed = subprocess.run(arguments, capture_output=True, stdin=subprocess.DEVNULL)
-    return completed.stdout.decode("utf-8", "replace").replace("\f", "\n").strip() if not completed.returncode else ""
+    if completed.returncode:
+        return ""
+    return completed.stdout.decode("utf-8", "replace").replace("\f", "\n").replace(_PICTURE_MARK, "").strip()

@@ -16,7 +16,7 @@ NAMED_BY_FILE = (".srt", ".vtt")
 #: What printer drivers put before the name of a file that they print.
 _PRINTED_BY = re.compile(r"^Microsoft (?:Office )?(?:Word|Excel|PowerPoint|Outlook)\s*[-–]\s*", re.IGNORECASE)
 _FILE_SUFFIX = re.compile(
-    r"\.(?:docx?|xlsx?|pptx?|pdf|rtf|odt|txt|html?|md|indd|qxd|tex|dvi|pages|jpe?g|png|tiff?|srt|vtt|eml|epub)$",
+    r"\.(?:doc[xm]?|xls[xm]?|ppt[xm]?|pdf|rtf|odt|txt|html?|md|indd|qxd|tex|dvi|pages|jpe?g|png|tiff?|srt|vtt|eml|epub)$",
     re.IGNORECASE,
 )
 #: Names that programs and devices give: IMG_2034, Scan 12, DSC00012, Document1, untitled, index, no subject, page 3.
