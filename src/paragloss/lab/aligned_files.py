@@ -32,7 +32,7 @@ _SUPPORTED = (
 
 
 def read_aligned(paths: Iterable[PathLike] | PathLike, *, on_error: OnError = None) -> list[Concept]:
-    """Concepts from files, or from folders of them. A concept in one language only is kept: it still counts words."""
+    """Read concepts from files, or from folders of them. A concept in one language is kept: it counts words."""
     all_paths = [paths] if isinstance(paths, str | Path) else list(paths)
     return group_by_concept(
         part for path in all_paths for file in _files(Path(path)) for part in read_parts(file, on_error=on_error)
@@ -40,7 +40,7 @@ def read_aligned(paths: Iterable[PathLike] | PathLike, *, on_error: OnError = No
 
 
 def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
-    """What one file says of its concepts."""
+    """Read the texts of concepts from one file."""
     kind = format_suffix(path)
     if kind in (".jsonl", ".ndjson", ".json"):
         return jsonl.read_jsonl_concept_texts(path, on_error=on_error)
@@ -66,18 +66,19 @@ def _files(path: Path) -> list[Path]:
 
 
 def languages(path: PathLike) -> tuple[str, str] | None:
-    """The pair a file is named after: `en-de.tsv.gz` and `news.en-de.tsv` are (en, de), `en-pt-br.tsv` (en, pt-br)."""
+    """Return the pair of languages a file is named after: (en, de) for `en-de.tsv.gz` and `news.en-de.tsv`; None if
+    there is none."""
     match = _PAIR.fullmatch(file_stem(path))
     return (match[1], match[2]) if match else None
 
 
 def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
-    """The two columns of every line; further columns are not read."""
+    """Read the first two columns of every line."""
     return parse_lines(path, lambda _, line: _pair(line), on_error=on_error)
 
 
 def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
-    """Line beside line of two files; pairs of which one is blank are left out."""
+    """Read two files line by line as pairs; pairs of which one is blank are left out."""
     for left, right in zip_longest(read_lines(first), read_lines(second)):
         if left is None or right is None:
             raise InputError(f"{first} and {second} have not as many lines: they should say the same, line by line")
@@ -88,7 +89,7 @@ def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
 def read_bitext(
     path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None
 ) -> Iterator[ConceptText]:
-    """Each pair as a concept of two languages, called after folder, file and line: `tatoeba/en-de:12`."""
+    """Read each pair as a concept of two languages, named after folder, file and line: `tatoeba/en-de:12`."""
     pair = langs or languages(path)
     if pair is None:
         raise InputError(

@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def lower_first(text: str) -> str:
-    """The first word in lower case where the second one is: names tend to have two capitalised words.
+    """Lower the first word's case where the second one is in lower case: names tend to have two capitalised words.
 
     A query of one word stays as it is.
     """
@@ -46,12 +46,12 @@ def mark_capitals(text: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """As a machine translator begins a sentence: first letter upper, the rest as it is."""
+    """Capitalise the first letter, as a machine translator begins a sentence; the rest stays."""
     return text[:1].upper() + text[1:]
 
 
 def translate_queries(queries: Sequence[Query], translator: Translator, to: str, *, case: str = "keep") -> list[Query]:
-    """Each query in language `to`, under its own id: the best alternative of every term, joined.
+    """Translate each query into language `to`, under its own id: the best alternative of every term, joined.
 
     A query that has no translation at all keeps its words.
     """
@@ -66,12 +66,12 @@ def translate_queries(queries: Sequence[Query], translator: Translator, to: str,
 
 
 def translate_log(judged: JudgedCollection, translator: Translator, to: str, *, case: str = "keep") -> JudgedCollection:
-    """The same documents and judgments, asked for in another language."""
+    """Translate the queries; documents and judgments stay."""
     return judged._replace(queries=translate_queries(judged.queries, translator, to, case=case))
 
 
 def ambiguous(before: Sequence[Query], after: Sequence[Query]) -> dict[str, list[str]]:
-    """Translations that several different queries share, with the ids of those queries."""
+    """Find translations that several different queries share, with the ids of those queries."""
     source = {query.id: query.text for query in before}
     under: dict[str, list[str]] = {}
     for query in after:
@@ -101,7 +101,7 @@ def clean(before: JudgedCollection, after: JudgedCollection, *, longest: int) ->
 
 
 def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
-    """A control for `clean`: queries taken out at random until no more than so many judged pairs are left."""
+    """Remove queries at random until no more than so many judged pairs are left: a control for `clean`."""
     if pairs < 0:
         raise InputError(f"{pairs} pairs to keep: expected none or more")
     order = np.random.default_rng(seed).permutation(len(judged.queries)).tolist()
@@ -125,7 +125,7 @@ class Lengths(NamedTuple):
 
 
 def list_lengths(before: JudgedCollection, after: JudgedCollection, *, bounds: Sequence[int] = BOUNDS) -> Lengths:
-    """Over the ambiguous queries; all zero when there is none."""
+    """Describe the document lists of the ambiguous queries; all zero when there is none."""
     shared = ambiguous(before.queries, after.queries)
     lengths = np.array([_length(after, id) for ids in shared.values() for id in ids], np.int64)
     edges = [0, *bounds]

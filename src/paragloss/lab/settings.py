@@ -82,7 +82,7 @@ def options(function: Callable[..., Any]) -> dict[str, Option]:
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, refusing settings that are out of bounds."""
+    """Wrap the function so that it refuses settings that are out of bounds."""
 
     @wraps(function)
     def first_checked(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -93,7 +93,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def check(function: Callable[..., Any], settings: Mapping[str, Any]) -> None:
-    """An error that names the setting, the value and what was expected, where a value is not as declared."""
+    """Raise an error that names the setting, the value and what was expected, where a value is not as declared."""
     option_by_name = options(function)
     for name, value in settings.items():
         if name in option_by_name and (reason := refused(option_by_name[name], value)):
@@ -101,7 +101,7 @@ def check(function: Callable[..., Any], settings: Mapping[str, Any]) -> None:
 
 
 def refused(option: Option, value: Any) -> str:
-    """What was expected of a value, or "" where it is as it should be."""
+    """Say what was expected of a value, or "" where it is as declared."""
     setting, kinds = option.setting, alternatives(option.type)
     if value is None:
         return "" if NoneType in kinds or option.default is None else f"expected {expected(option)}"
@@ -120,7 +120,7 @@ def refused(option: Option, value: Any) -> str:
 
 
 def expected(option: Option) -> str:
-    """The values a setting takes, in words."""
+    """Describe the values a setting takes."""
     setting, series = option.setting, series_of(option.type)
     if setting.words:
         return f"one of {', '.join(setting.words)}"
@@ -150,7 +150,8 @@ class Series(NamedTuple):
 
 
 def series_of(hint: Any) -> Series | None:
-    """What a hint such as `tuple[int, int] | None` or `Sequence[float]` says; None where it is no series of numbers."""
+    """Return what a type such as `tuple[int, int] | None` or `Sequence[float]` contains; None if it is no series of
+    numbers."""
     for alternative in alternatives(hint):
         inner = get_args(alternative)
         if (
@@ -163,7 +164,7 @@ def series_of(hint: Any) -> Series | None:
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """What a union is a union of; a hint that is none, alone."""
+    """Return the members of a union; another type is its only member."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
@@ -176,7 +177,7 @@ _NAMES: Mapping[Any, tuple[str, str]] = {
 
 
 def _hint(function: Callable[..., Any], name: str, annotation: Any) -> Any:
-    """The annotation with its names resolved; Any for one that only the type checker can resolve."""
+    """Resolve the names in an annotation; return Any for one that only the type checker can resolve."""
     try:
         holder = SimpleNamespace(__annotations__={name: annotation})
         return get_type_hints(holder, function.__globals__, include_extras=True)[name]

@@ -44,7 +44,7 @@ class Tuned(NamedTuple):
 def tune(
     engine: Collection, queries: Sequence[Query], qrels: Qrels, *, measure: str = "RR", to: Sequence[str] | None = None
 ) -> Tuned:
-    """Weights for the parts of a search without a pipeline, for queries of one language."""
+    """Learn weights for the parts of a search without a pipeline, for queries of one language."""
     judged_queries = [query for query in queries if any(grade > 0 for grade in qrels.get(query.id, {}).values())]
     if len(judged_queries) < _FEWEST:
         raise InputError(
@@ -105,7 +105,7 @@ def _scorer(
 
 
 def _best(weights: Sequence[float], score: Callable[[Sequence[float]], Mapping[str, float]]) -> tuple[float, ...]:
-    """One weight after the other, as often as it helps; of equals the one that was there."""
+    """Improve one weight after the other, as often as it helps; of equals the present one stays."""
     best, best_score = tuple(weights), _mean(score(weights))
     fixed = max(range(len(best)), key=lambda i: (best[i], i > 0))  # among equals not words as they stand
     for _ in range(_ROUNDS):

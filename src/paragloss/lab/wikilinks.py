@@ -24,7 +24,7 @@ _ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
-    """The rows of one table of a dump."""
+    """Read the rows of one table of a dump."""
     other_table = ""
     for number, line in read_lines(path, limit=_LINE):
         insert = _INSERT.match(line)
@@ -38,7 +38,7 @@ def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
 
 
 def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
-    """A page's number, a language, and the title of the same page in it."""
+    """Read a page's number, a language, and the title of the same page in it."""
     for row in read_table(path, "langlinks"):
         if len(row) != 3 or not isinstance(row[0], int) or not row[1] or not row[2]:
             raise InputError(f"a row of {len(row)} columns; expected a page, a language and a title", location=path)
@@ -114,7 +114,7 @@ def _title(value: Value) -> str:
 
 
 def _rows(line: str, at: int, location: str) -> Iterator[tuple[Value, ...]]:
-    """`(1,'a',NULL),(2,'b',3);` from a place in a line."""
+    """Parse `(1,'a',NULL),(2,'b',3);` from a position in a line."""
     while at < len(line) and line[at] == "(":
         row: list[Value] = []
         at += 1

@@ -21,7 +21,8 @@ class Pair(NamedTuple):
 
 
 def cuts(scores: Mapping[str, Mapping[str, float]], shares: Sequence[float]) -> list[float]:
-    """The scores above which the given shares of all documents lie: (0.3, 0.1) gives a bound for grade 1 and 2."""
+    """Compute the scores above which the given shares of all documents lie: (0.3, 0.1) gives a bound for grades 1 and
+    2."""
     values = [score for documents in scores.values() for score in documents.values()]
     if not values or any(not 0 < share < 1 for share in shares) or list(shares) != sorted(shares, reverse=True):
         raise InputError(f"shares {tuple(shares)}: expected falling shares between 0 and 1, such as (0.3, 0.1)")
@@ -29,7 +30,7 @@ def cuts(scores: Mapping[str, Mapping[str, float]], shares: Sequence[float]) -> 
 
 
 def graded(scores: Mapping[str, Mapping[str, float]], bounds: Sequence[float]) -> Qrels:
-    """Grades from scores: how many of the bounds a score exceeds."""
+    """Turn scores into grades: how many of the bounds a score exceeds."""
     return {
         query: {document: sum(score > bound for bound in bounds) for document, score in documents.items()}
         for query, documents in scores.items()
@@ -37,14 +38,14 @@ def graded(scores: Mapping[str, Mapping[str, float]], bounds: Sequence[float]) -
 
 
 def thousandths(scores: Mapping[str, Mapping[str, float]]) -> Qrels:
-    """Scores themselves as grades, so that what learns from pairs can ask for a difference (`fit_judged`'s)."""
+    """Turn scores into grades of thousandths, so that who learns from pairs can require a difference (`fit_judged`)."""
     return {
         query: {d: round(1000 * score) for d, score in by_document.items()} for query, by_document in scores.items()
     }
 
 
 def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0) -> list[Pair]:
-    """All pairs of a query's documents whose scores (or grades) differ by more than `difference`, widest first."""
+    """List all pairs of a query's documents whose scores (or grades) differ by more than `difference`, widest first."""
     document_pairs = []
     for query, documents in scores.items():
         ranked = sorted(documents.items(), key=lambda item: (-item[1], item[0]))
@@ -59,7 +60,7 @@ def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0)
 
 
 def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Document], lang: str) -> JudgedCollection:
-    """Queries numbered q1, q2, ... in their order; documents that are not at hand are left out, and queries without."""
+    """Make judged queries, numbered q1, q2, ...; documents that are not given are left out, and queries without any."""
     available = {
         query: {doc_id: grade for doc_id, grade in by_document.items() if doc_id in documents}
         for query, by_document in grades.items()

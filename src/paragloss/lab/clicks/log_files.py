@@ -38,12 +38,12 @@ class Session(NamedTuple):
 
 
 def read_sessions(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
-    """Our own form."""
+    """Read a log in our own format."""
     return parse_lines(path, lambda _, line: _session(jsonl.parse_json_object(line)), on_error=on_error)
 
 
 def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
-    """Either form: a line of ours begins with a brace."""
+    """Read a log in either format; a line of ours begins with a brace."""
     first = next((line.lstrip() for _, line in read_lines(path) if line.strip()), "")
     return (read_sessions if first.startswith("{") else read_sogou)(path, on_error=on_error)
 
@@ -58,7 +58,7 @@ def write_sessions(path: PathLike, sessions: Iterable[Session]) -> None:
 
 
 def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) -> Iterator[Session]:
-    """Sogou's form, clicks in the order they were made, grouped by user and query over the whole file.
+    """Read a log in Sogou's format; clicks in their order, grouped by user and query over the whole file.
 
     The published files are in GB18030: convert them first, `iconv -f GB18030 -t UTF-8`.
     """

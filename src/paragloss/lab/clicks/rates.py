@@ -20,7 +20,7 @@ PRIOR = (1.0, 2.0)
 
 
 def dctr(sessions: Iterable[Session]) -> Scores:
-    """How often a document was opened where it was shown: (clicks + 1) / (shown + 2).
+    """Compute how often a document was opened where it was shown: (clicks + 1) / (shown + 2).
 
     A session that does not say what was shown is taken to have shown whatever such sessions of its query opened.
     """
@@ -43,12 +43,12 @@ def dctr(sessions: Iterable[Session]) -> Scores:
 
 
 def raw(sessions: Iterable[Session]) -> Scores:
-    """In how many of a query's sessions a document was the only one opened; sessions with more clicks say nothing."""
+    """Count the sessions of a query in which a document was the only one opened; other sessions are ignored."""
     return _counted((s.query, s.clicks[0].document) for s in sessions if len({c.document for c in s.clicks}) == 1)
 
 
 def first_clicks(sessions: Iterable[Session]) -> Scores:
-    """In how many of a query's sessions a document was opened first."""
+    """Count the sessions of a query in which a document was opened first."""
     return _counted((session.query, session.clicks[0].document) for session in sessions if session.clicks)
 
 

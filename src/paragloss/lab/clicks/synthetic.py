@@ -20,7 +20,7 @@ def simulate(
     swaps: int = 1,
     seed: int = 0,
 ) -> list[Session]:
-    """Readers of the given rankings, `sessions` for each query (or as many as are given for it).
+    """Simulate readers of the given rankings, `sessions` for each query (or as many as are given for it).
 
     Each reader is shown a query's ranking with `swaps` random neighbours exchanged, goes down it, and gives up at each
     place with chance 1 - `depth`. What attracts is opened: for about a minute if it satisfies, which ends the search,

@@ -33,7 +33,7 @@ class ClickModel(NamedTuple):
     examination: Doubles  # (last click's place from 0 = none, place): chance to be looked at
 
     def relevance(self) -> Scores:
-        """A relevant document is opened when it is seen, and ends the search."""
+        """Multiply attraction and satisfaction: a relevant document is opened when it is seen, and ends the search."""
         return {q: {d: a * self.satisfaction[q][d] for d, a in ds.items()} for q, ds in self.attraction.items()}
 
 
@@ -101,7 +101,7 @@ class _Steps:
 
 
 def _ended(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> Doubles:
-    """How likely each session ended because its last click satisfied: what followed was then not looked at at all."""
+    """Estimate how likely each session ended because its last click satisfied; later results were then not seen."""
     last, trailing = steps.visit_ending >= 0, steps.ending >= 0
     chance = np.zeros(steps.endings)
     chance[steps.visit_ending[last]] = (power[steps.visited] * steps.sufficient_time)[last]
@@ -112,7 +112,7 @@ def _ended(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doub
 
 
 def _pleased(steps: _Steps, ended: Doubles) -> Doubles:
-    """How likely each visit satisfied; one that was followed by another did not."""
+    """Estimate how likely each visit satisfied; one that was followed by another did not."""
     pleased = np.zeros(len(steps.visited))
     last = steps.visit_ending >= 0
     pleased[last] = ended[steps.visit_ending[last]]
@@ -120,7 +120,7 @@ def _pleased(steps: _Steps, ended: Doubles) -> Doubles:
 
 
 def _round(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> tuple[Doubles, ...]:
-    """One round of expectation and maximisation."""
+    """Do one round of expectation and maximisation."""
     ended = _ended(steps, attraction, power, examination)
     on = np.ones(len(steps.document))  # how likely the reader still looked on when this result came
     trailing = steps.ending >= 0
@@ -145,13 +145,13 @@ def _average(owners: Integers, chances: Doubles, size: int) -> Doubles:
 
 
 def _rate(owners: Integers, hits: Doubles, trials: Doubles, size: int, *, towards: float = 0.5) -> Doubles:
-    """Hits per trial, with two more trials that went as `towards` says."""
+    """Compute hits per trial, with two more trials of rate `towards`."""
     prior = towards * STRENGTH
     return np.asarray((np.bincount(owners, hits, size) + prior) / (np.bincount(owners, trials, size) + STRENGTH))
 
 
 def _in_order(session: Session) -> list[tuple[int, Click]]:
-    """Places and clicks in the order they were made; a document opened again counts when it was opened first."""
+    """List ranks and clicks in the order of the clicks; a document opened again counts when it was opened first."""
     rank_by_id = {document: rank for rank, document in enumerate(session.results, 1)}
     first_click: dict[str, Click] = {}
     for click in session.clicks:

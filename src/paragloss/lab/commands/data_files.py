@@ -19,7 +19,7 @@ Reader = Callable[[str, list[str]], Any]
 
 
 def reader(hint: Any) -> Reader | None:
-    """What reads files for a setting of this type; None for one that is no data."""
+    """Return what reads files for a setting of this type; None for a setting that is no data."""
     from paragloss.encoders.bag import BagEncoder
     from paragloss.lab.learning.monolingual import Vectors
     from paragloss.lab.settings import alternatives
@@ -51,7 +51,7 @@ def word_lookup(flag: str, arguments: list[str]) -> dict[str, dict[str, Floats]]
 
 
 def word_pairs(flag: str, arguments: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Dictionary files named after their languages, such as en-fr.tsv."""
+    """Read dictionary files named after their languages, such as en-fr.tsv."""
     from paragloss.formats.dictionaries import read_entries
     from paragloss.lab.aligned_files import languages
     from paragloss.languages import normalise
@@ -68,14 +68,14 @@ def word_pairs(flag: str, arguments: list[str]) -> dict[tuple[str, str], list[tu
 
 
 def texts(_: str, arguments: list[str]) -> list[str]:
-    """A text on each line."""
+    """Read a text from each line."""
     from paragloss.formats.text import read_lines
 
     return [line.strip() for path in listed(arguments) for _, line in read_lines(path) if line.strip()]
 
 
 def clicked(flag: str, arguments: list[str]) -> list[tuple[str, str]]:
-    """Queries and texts that were clicked: two columns of a .tsv, or a click log and the documents it speaks of."""
+    """Read queries and the texts clicked: two columns of a .tsv, or a click log and its documents."""
     from paragloss.lab.aligned_files import read_pairs
     from paragloss.lab.clicks.log_files import read_log
 
@@ -96,7 +96,7 @@ def clicked(flag: str, arguments: list[str]) -> list[tuple[str, str]]:
 
 
 def judgments(flag: str, arguments: list[str]) -> list[JudgedCollection]:
-    """Each time QUERIES,DOCUMENTS,JUDGMENTS, or a click log and its documents: LOG,DOCUMENTS."""
+    """Read QUERIES,DOCUMENTS,JUDGMENTS or a click log and its documents, LOG,DOCUMENTS, for each argument."""
     return [judged(flag, text.split(",")) for text in arguments]
 
 
@@ -135,7 +135,7 @@ def documents(files: Sequence[str]) -> dict[str, Document]:
 
 
 def model(_: str, arguments: list[str]) -> Any:
-    """A saved model, or a word where none of that name is saved: the method knows what that means."""
+    """Load a saved model; return the argument itself where none of that name is saved, for the method to interpret."""
     from pathlib import Path
 
     from paragloss.collection import load

@@ -22,7 +22,7 @@ _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
 def flags(function: Callable[..., Any]) -> dict[str, Option]:
-    """A function's settings by the flags that set them."""
+    """Return a function's settings by the flags that set them."""
     return {flag_of(name): option for name, option in options(function).items() if name not in PYTHON_ONLY}
 
 
@@ -31,7 +31,7 @@ def flag_of(name: str) -> str:
 
 
 def separated(words: Sequence[str], functions: Sequence[Callable[..., Any]]) -> tuple[list[str], dict[str, list[str]]]:
-    """What is no flag, and the flags with what was typed behind each; a flag of any of the functions is known."""
+    """Separate words that are no flags from flags with their values; flags of any of the functions are known."""
     option_by_flag = {flag: option for function in functions for flag, option in flags(function).items()}
     paths: list[str] = []
     texts_by_flag: dict[str, list[str]] = {}
@@ -51,7 +51,7 @@ def separated(words: Sequence[str], functions: Sequence[Callable[..., Any]]) -> 
 
 
 def values(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:
-    """The keyword arguments that flags say; an error names the flag, what was typed and what was expected."""
+    """Read the keyword arguments from flags; an error names the flag, its value and what was expected."""
     option_by_flag = flags(function)
     arguments = {}
     for flag, texts in texts_by_flag.items():
@@ -65,7 +65,7 @@ def values(method: str, function: Callable[..., Any], texts_by_flag: dict[str, l
 
 
 def _read(flag: str, option: Option, texts: list[str]) -> Any:
-    """What was typed, as the setting's type. A flag that is given again adds to a list, else the last one counts."""
+    """Convert a value to the setting's type. A flag that is given again adds to a list, else the last one counts."""
     if (reader := data_files.reader(option.type)) is not None:
         return reader(flag, texts)
     series, kinds = series_of(option.type), alternatives(option.type)
@@ -87,7 +87,7 @@ def is_switch(option: Option) -> bool:
 
 
 def _is_grid(hint: Any) -> bool:
-    """Several series of numbers, to be tried one after the other."""
+    """Say whether a type is several series of numbers, to be tried one after the other."""
     return any(series_of(inner) is not None for inner in get_args(hint))
 
 
@@ -104,13 +104,13 @@ def _next(flag: str, remaining: list[str]) -> str:
 
 
 def summary(name: str, function: str = "fit") -> str:
-    """What a method is, in a line: how its file begins, up to the first full stop."""
+    """Return the first sentence of a method's file."""
     about = inspect.getdoc(load_methods(function)[name]) or ""
     return " ".join(about.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
 
 
 def settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]]) -> str:
-    """How a command is used, what it does, and a line for each setting, under a heading for each function."""
+    """Write the help of a command: usage, what it does, and a line for each setting, under a heading per function."""
     lines = [f"Usage: paragloss {usage}"]
     explained_flags: set[str] = set()
     for heading, function in functions:
@@ -126,7 +126,7 @@ def settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]
 
 
 def explained(option: Option) -> str:
-    """A setting in a line: what it is for, what it takes, what it is by default."""
+    """Describe a setting in a line: purpose, values and default."""
     default = option.default
     usual = "" if default in (None, "", ()) or default is inspect.Parameter.empty else f" [{_written(default)}]"
     choice = f" ({', '.join(option.setting.words)})" if option.setting.words else ""

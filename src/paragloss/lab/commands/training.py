@@ -263,7 +263,7 @@ def _cell(cell: Any) -> str:
 
 
 def in_languages(concepts: list[Concept], langs: str) -> list[Concept]:
-    """Only what is in some languages, when they are said."""
+    """Keep the texts of some languages, or all if none is given."""
     from paragloss.languages import normalise
 
     if langs:

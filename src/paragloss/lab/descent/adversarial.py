@@ -29,7 +29,8 @@ def adversarial(
     learning_rate: float = 0.1,
     words: int = 50_000,
 ) -> Floats:
-    """The rotation (dim, dim) that fooled the discriminator best, by the unsupervised criterion after each epoch.
+    """Return the rotation (dim, dim) that fooled the discriminator best, by the unsupervised criterion after each
+    epoch.
 
     `steps` map updates per epoch; the paper's run is 5 epochs of 31,250 with `hidden` 2048, which is hours on two
     cores. The learning rate shrinks by 2 % per epoch and halves when the criterion falls. The map starts at the

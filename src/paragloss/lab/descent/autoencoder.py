@@ -40,7 +40,7 @@ class Corpus(NamedTuple):
 
     @classmethod
     def of(cls, texts: Sequence[sp.csr_matrix], owners: Sequence[Rows], concepts: int, words: int) -> Corpus:
-        """From rows that sum to one, and the concept of each."""
+        """Make a corpus of rows that sum to one, and the concept of each."""
         edges = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
         blocks = []
         for rows, owner, start in zip(texts, owners, edges, strict=False):
@@ -56,7 +56,7 @@ class Corpus(NamedTuple):
         return self.edges[-1]
 
     def read(self, rows: Rows, langs: Rows) -> sp.csr_matrix:
-        """Concepts, each in one language: the other languages' words are zeros."""
+        """Read concepts, each in one language; the other languages' columns are zero."""
         return sp.csr_matrix(
             sum(sp.diags_array((langs == i).astype(np.float32)) @ block[rows] for i, block in enumerate(self.blocks))
         )
@@ -80,7 +80,7 @@ class Schedule(NamedTuple):
 
 
 def stack(widths: Sequence[int], seed: int) -> list[Machine]:
-    """Machines on top of each other: widths[0] terms at the bottom, widths[-1] the size of the code.
+    """Make machines on top of each other: widths[0] terms at the bottom, widths[-1] the size of the code.
 
     The bottom one starts small. What those above it see is around one half everywhere, of which small weights make one
     half everywhere again, and nothing is learned: theirs are four times as wide as Glorot and Bengio's (AISTATS 2010,
@@ -99,7 +99,7 @@ def stack(widths: Sequence[int], seed: int) -> list[Machine]:
 
 
 def encode(machines: Sequence[Machine], texts: sp.csr_matrix) -> torch.Tensor:
-    """Eq. 3 of the XCNN paper."""
+    """Encode texts by eq. 3 of the XCNN paper."""
     rows = torch.sigmoid(pool(machines[0].weight, bags(texts)) + machines[0].hidden)
     for machine in machines[1:]:
         rows = torch.sigmoid(rows @ machine.weight + machine.hidden)
@@ -107,12 +107,12 @@ def encode(machines: Sequence[Machine], texts: sp.csr_matrix) -> torch.Tensor:
 
 
 def free_energy(machine: Machine, visible: torch.Tensor, driven: torch.Tensor) -> torch.Tensor:
-    """-v.c - sum over j of log(1 + exp(b_j + v.W_j)) for rows v, given v.c and v.W."""
+    """Compute -v.c - sum over j of log(1 + exp(b_j + v.W_j)) for rows v, given v.c and v.W."""
     return -visible - softplus(driven + machine.hidden).sum(1)
 
 
 def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int) -> None:
-    """Contrastive divergence with one step, one machine after another, each on what the one below makes of a text.
+    """Train one machine after another by contrastive divergence with one step, each on the output of the one below.
 
     CD-1 is the gradient of the free energy of the data less that of the reconstruction, which is held fixed.
     """
@@ -147,7 +147,7 @@ def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *,
 
 @torch.no_grad()
 def _rewritten(machine: Machine, driven: torch.Tensor, corpus: Corpus, rows: Rows) -> sp.csr_matrix:
-    """What the machine writes of what it read: `words` words in every language the concept has."""
+    """Draw a reconstruction of texts: `words` words in every language the concept has."""
     logits = torch.bernoulli(torch.sigmoid(driven + machine.hidden)) @ machine.weight.T + machine.visible
     drawn = [
         torch.multinomial(logits[:, start:stop].softmax(1), corpus.words, replacement=True) + start
@@ -199,7 +199,7 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
 
 
 def surprise(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
-    """The mean cross-entropy between the words of each language a concept has and a softmax over that language."""
+    """Compute the mean cross-entropy between a concept's words in each language and a softmax over that language."""
     total = logits.new_zeros(())
     for i, block in enumerate(corpus.blocks):
         texts = block[rows].tocoo()
@@ -212,7 +212,7 @@ def surprise(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
 
 
 def _some_language(present: npt.NDArray[np.bool_]) -> Rows:
-    """A language of each concept, the same at every call: the first for one, the second for the next, and so on."""
+    """Choose a language of each concept, the same at every call: the first for one, the second for the next."""
     ranks = np.cumsum(present, axis=1) * present
     chosen_rank = np.arange(len(present)) % np.maximum(present.sum(1), 1) + 1
     return np.asarray((ranks == chosen_rank[:, None]).argmax(1), np.int64)

@@ -18,7 +18,7 @@ class Bags(NamedTuple):
 
 
 def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
-    """The rows of a sparse matrix as bags: what a corpus becomes once, before training."""
+    """Convert the rows of a sparse matrix to bags, once before training."""
     wide = torch.int32 if rows.nnz < 2**31 else torch.int64
     return Bags(
         torch.as_tensor(rows.indices, dtype=wide, device=device),
@@ -28,7 +28,7 @@ def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
 
 
 def select(corpus: Bags, rows: torch.Tensor) -> Bags:
-    """Some bags of a corpus, in the order of `rows`."""
+    """Select some bags of a corpus, in the order of `rows`."""
     if not corpus.ids.is_cuda:
         return bags(_matrix(corpus, np.iinfo(np.int32).max)[rows.numpy()])
     lengths = corpus.bounds.diff()[rows]
@@ -40,7 +40,7 @@ def select(corpus: Bags, rows: torch.Tensor) -> Bags:
 
 
 def transpose(chosen: Bags, width: int) -> tuple[torch.Tensor, Bags]:
-    """The terms that occur in these bags, ascending, and for each of them a bag of the bags that hold it."""
+    """Return the terms that occur in these bags, ascending, and for each of them the bags that hold it."""
     if chosen.ids.is_cuda:
         return _transpose_by_sorting(chosen)
     # On a CPU a counting sort (scipy's) is several times as fast as torch's.
@@ -80,7 +80,7 @@ class _Pool(torch.autograd.Function):
 
 
 def sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
-    """Weighted sums of table rows, one per bag: (bags, width)."""
+    """Compute weighted sums of table rows, one per bag: (bags, width)."""
     weights = chosen.weights.to(table.dtype)
     return torch.nn.functional.embedding_bag(
         chosen.ids, table, chosen.bounds, mode="sum", per_sample_weights=weights, include_last_offset=True
@@ -88,13 +88,13 @@ def sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
 
 
 def pool(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
-    """The same with a row-sparse gradient for the table."""
+    """Compute `sums` with a row-sparse gradient for the table."""
     pooled: torch.Tensor = _Pool.apply(table, *chosen)  # type: ignore[no-untyped-call]
     return pooled
 
 
 def _row_sparse(rows: torch.Tensor, values: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-    """A gradient that is zero but for these rows, each of which comes once and in order."""
+    """Make a gradient that is zero but for these rows, each of which comes once and in order."""
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
         return torch.sparse_coo_tensor(rows[None], values.contiguous(), shape, is_coalesced=True)
 
@@ -113,6 +113,6 @@ class _Take(torch.autograd.Function):
 
 
 def take(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Rows of a table, each at most once and in ascending order (`torch.unique`), with a row-sparse gradient."""
+    """Select rows of a table, each at most once and in ascending order (`torch.unique`), with a row-sparse gradient."""
     selected: torch.Tensor = _Take.apply(table, rows)  # type: ignore[no-untyped-call]
     return selected

@@ -18,20 +18,20 @@ Rows: TypeAlias = Integers
 
 
 def shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[Rows]:
-    """Every item once, in batches of `size`, in random order."""
+    """Yield every item once, in batches of `size`, in random order."""
     order = rng.permutation(count)
     for start in range(0, count, size):
         yield order[start : start + size]
 
 
 def batches(rows: Rows, max_size: int) -> Callable[[int, np.random.Generator], Iterator[Rows]]:
-    """What `descend` takes: all rows in every epoch, `most` at a time or, where they are few, fewer."""
+    """Return what `descend` takes: all rows in every epoch, `max_size` at a time or, where they are few, fewer."""
     size = min(max_size, max(len(rows) // _STEPS, 10))
     return lambda _, rng: (rows[chosen] for chosen in shuffled(len(rows), size, rng))
 
 
 def held_out(count: int, max_held_out: int, seed: int) -> tuple[Rows, Rows]:
-    """Which of so many items are kept apart for early stopping, `most` at most, and which are learned from."""
+    """Split items into those kept apart for early stopping, `max_held_out` at most, and those learned from."""
     number = min(int(count * _HELD_OUT), max_held_out)
     order = np.random.default_rng(seed).permutation(count)
     return np.split(order, [number if number >= _FEWEST_HELD_OUT else 0])  # type: ignore[return-value]

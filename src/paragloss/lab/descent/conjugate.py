@@ -27,7 +27,7 @@ def minimise(
     searches: int = 3,
     reach: float = math.inf,
 ) -> torch.Tensor:
-    """A point at which `objective` (point -> value, gradient) is lower than at `start`, or `start` itself.
+    """Find a point at which `objective` (point -> value, gradient) is lower than at `start`, or return `start`.
 
     It is no further from `start` than `reach` times the length of `start` (or 1, if that is more): what is best for
     one mini-batch is not what is best for all, and three exact line searches forget the others. Each iteration looks
@@ -57,7 +57,7 @@ def minimise(
 
 
 def _bound_distance(start: torch.Tensor, point: torch.Tensor, reach: float) -> torch.Tensor:
-    """The point, or as far on the way there as is allowed."""
+    """Move the point back towards the start until it is no further than allowed."""
     if math.isinf(reach):
         return point
     displacement = point - start
@@ -74,7 +74,7 @@ def _search(
     step: float,
     searches: int,
 ) -> tuple[float, torch.Tensor, float, torch.Tensor] | None:
-    """The best of a few points along `direction`: (step, point, value, gradient), or None if none is low enough."""
+    """Search along `direction`; return the best (step, point, value, gradient), or None if none is low enough."""
     best = None
     previous_step, previous_slope = 0.0, slope
     for _ in range(searches):

@@ -84,7 +84,7 @@ def learn(
 
 
 def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, rows: Rows) -> float:
-    """The mean of cos(pair) - cos(not a pair) over some pairs."""
+    """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
     table, *other_parameters = parameters.values()
     texts, touched = _gather(pairs, rows)
     left, right = _vectors(pairs, rows, texts, terms([table[touched], *other_parameters]))
@@ -92,7 +92,7 @@ def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, 
 
 
 def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1) -> Tensor:
-    """The mean over rows and negatives of the loss of cos(left_i, right_i) - cos(left_i, right_j).
+    """Compute the mean over rows and negatives of the loss of cos(left_i, right_i) - cos(left_i, right_j).
 
     The negatives of row i are the counterparts of the next rows, i + 1, i + 2, ...: batches come shuffled, so that
     is a random choice that never hits the positive. "difference" is minus the difference, "logistic" is
@@ -108,7 +108,7 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
 
 
 def _gather(pairs: Pairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
-    """A batch over the terms that occur in it, left texts before right ones, and which rows of the table it needs."""
+    """Gather a batch over the terms that occur in it, left texts before right ones, and the table's rows it needs."""
     chosen = pairs.left[rows]
     if sp.issparse(pairs.right):
         chosen = sp.vstack([chosen, pairs.right[rows]], format="csr")

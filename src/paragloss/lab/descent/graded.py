@@ -105,7 +105,7 @@ def _some_irrelevant(graded_task: Task) -> None:
 
 
 def _batches(tasks: Sequence[Task], batch: int, rng: np.random.Generator) -> Iterator[tuple[Task, torch.Tensor]]:
-    """The queries of every task, shuffled and cut, one task's batches among the others'."""
+    """Shuffle the queries of every task and yield batches, those of all tasks mixed."""
     cut = [(graded_task, rows) for graded_task in tasks for rows in shuffled(_count(graded_task.queries), batch, rng)]
     for i in rng.permutation(len(cut)):
         graded_task, rows = cut[i]
@@ -131,7 +131,7 @@ def pairs(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 
 
 
 def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
-    """Documents without a judgment: the r-th of them is r places on, plus one for each judged one before it."""
+    """Draw documents without a judgment: the r-th of them has number r plus the number of judged ones before it."""
     documents = _count(graded_task.documents)
     free = documents - graded_task.judged.bounds.diff()[rows]
     draws = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
@@ -141,7 +141,7 @@ def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
 
 
 def _pooled(graded_task: Task, judged: Bags, drawn: torch.Tensor, pool: int) -> torch.Tensor:
-    """Draws from a few documents in place of `drawn` (queries, n); where one of them is judged, that draw stays."""
+    """Draw from a few documents in place of `drawn` (queries, n); where one of them is judged, that draw stays."""
     documents, queries = _count(graded_task.documents), len(drawn)
     pool_ids = torch.randint(documents, (pool,), device=drawn.device)
     from_pool = pool_ids[torch.randint(pool, drawn.shape, device=drawn.device)]
@@ -152,21 +152,21 @@ def _pooled(graded_task: Task, judged: Bags, drawn: torch.Tensor, pool: int) -> 
 
 
 def scores(towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: Pairs, epsilon: float) -> torch.Tensor:
-    """The smooth cosine of each pair: (pairs,). Each distinct text is encoded once."""
+    """Compute the smooth cosine of each pair: (pairs,). Each distinct text is encoded once."""
     queries = smooth(towers[graded_task.source](select(graded_task.queries, rows)), epsilon)
     documents = smooth(towers[graded_task.target](select(graded_task.documents, batch_pairs.documents)), epsilon)
     return (queries @ documents.T).flatten().index_select(0, batch_pairs.cells)
 
 
 def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
-    """rows / (norm + epsilon): a dot product of two is the smooth cosine, eq. 1 of Liu et al."""
+    """Divide rows by (norm + epsilon): a dot product of two is the smooth cosine, eq. 1 of Liu et al."""
     # The norm's own gradient at zero is not a number; clamped, it is none.
     norms = (rows * rows).sum(1, keepdim=True).clamp(min=1e-24).sqrt()
     return rows / (norms + epsilon)
 
 
 def ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
-    """Mean nDCG@k with linear gain over the judged documents of each query, as the paper measures."""
+    """Compute the mean nDCG@k with linear gain over the judged documents of each query, as the paper does."""
     total = 0.0
     everyone = torch.arange(_count(graded_task.queries), device=graded_task.keys.device)
     with torch.no_grad():

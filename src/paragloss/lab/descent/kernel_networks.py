@@ -34,7 +34,7 @@ class Ranker(NamedTuple):
 
 
 def ranker(table: npt.NDArray[np.float32], off: tuple[int, ...], rng: np.random.Generator, device: str) -> Ranker:
-    """A ranker before training: kernel weights evenly within +-sqrt(6 / (kernels + 1)), as the authors'."""
+    """Make a ranker before training: kernel weights evenly within +-sqrt(6 / (kernels + 1)), as the authors'."""
     edge = math.sqrt(6 / (len(MEANS) + 1))
     active = np.array([i not in off for i in range(len(MEANS))], np.float32)
     return Ranker(
@@ -55,8 +55,9 @@ def train(
     epsilon: float,
     **steps: Any,
 ) -> History:
-    """Pairwise hinge with margin 1 on tanh of the scores, in place. `triples(epoch, rng)` gives the numbers of
-    queries, better and worse documents of one epoch: (3, triples). `steps` are further settings of `descend`."""
+    """Minimise the pairwise hinge with margin 1 on tanh of the scores, in place. `triples(epoch, rng)` gives the
+    numbers of queries, better and worse documents of one epoch: (3, triples). `steps` are further settings of
+    `descend`."""
 
     def batches(epoch: int, rng: np.random.Generator) -> Iterator[Integers]:
         drawn = triples(epoch, rng)
@@ -131,7 +132,7 @@ class _KernelSums(torch.autograd.Function):
 
 
 def _responses(cosines: torch.Tensor) -> Iterator[tuple[int, torch.Tensor]]:
-    """Each kernel's number and its response to every cosine, one after the other; don't keep them."""
+    """Yield each kernel's number and its response to every cosine; a response is only valid until the next."""
     yield 0, (cosines - MEANS[0]).square_().mul_(-1 / (2 * WIDTHS[0] ** 2)).exp_()
     middle = (cosines - MEANS[_MIDDLE]).square_().mul_(-1 / (2 * _WIDTH**2)).exp_()
     yield _MIDDLE, middle

@@ -108,7 +108,7 @@ class _Run:
     def steps(
         self, batches: Iterable[Batch], loss: Callable[[Batch], torch.Tensor], *, rate: float, clip: float | None
     ) -> Iterator[torch.Tensor]:
-        """A step for each batch; gives its loss."""
+        """Take a step for each batch and yield its loss."""
         for batch in batches:
             for p in self.parameters.values():
                 p.grad = None
@@ -246,7 +246,7 @@ def update_moments(
 
 
 def _devices(parameters: Mapping[str, torch.Tensor]) -> list[int]:
-    """The GPUs whose generators must be put back afterwards."""
+    """List the GPUs whose generators must be restored afterwards."""
     return sorted({p.device.index or 0 for p in parameters.values() if p.device.type == "cuda"})
 
 

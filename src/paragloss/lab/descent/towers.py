@@ -85,7 +85,7 @@ KINDS: Mapping[str, type[Tower]] = {"average": Average, "cnn": Convolution, "lst
 
 
 def _words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Word vectors of texts, padded with zeros to the longest, and how long each is: (texts, longest, width)."""
+    """Return word vectors of texts, padded with zeros to the longest, and their lengths: (texts, longest, width)."""
     lengths = texts.bounds.diff().long()
     longest = max(int(lengths.max()) if len(lengths) else 0, 1)
     position = torch.arange(longest, device=lengths.device)
@@ -98,7 +98,7 @@ def _words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tens
 
 
 def sequences(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
-    """The known terms of texts in reading order, one row each; not a matrix of counts, though shaped like one."""
+    """Return the known terms of texts in reading order, one row each, in the shape of a matrix of counts."""
     rows = [vocabulary.ids(text)[:longest] for text in texts]
     indptr = np.cumsum([0, *map(len, rows)])
     flat = np.fromiter((i for row in rows for i in row), np.int32, count=int(indptr[-1]))

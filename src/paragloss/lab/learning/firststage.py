@@ -28,7 +28,7 @@ class Candidates(NamedTuple):
 
 
 def folds(count: int, *, parts: int, max_items: int, seed: int) -> list[Integers]:
-    """Which items each fold holds out: `parts` folds of equal size, and no more of them than `max_items` items take."""
+    """Deal items into folds: `parts` folds of equal size, and no more of them than `max_items` items take."""
     order = np.random.default_rng(seed).permutation(count)
     dealt = [np.sort(order[start::parts]) for start in range(min(parts, count))]
     cumulative_sizes = np.cumsum([len(part) for part in dealt])
@@ -55,7 +55,7 @@ def surer(scores: Floats, rng: np.random.Generator) -> Floats:
 
 
 def as_they_stand(queries: Sequence[str], source: str, documents: Sequence[str], target: str) -> Floats:
-    """BM25 of words that two languages spell alike, as a share of the best possible: (queries, documents)."""
+    """Score words that two languages spell alike by BM25, as a share of the best possible: (queries, documents)."""
     terms, counts = grow(documents, target)
     index = {term: i for i, term in enumerate(terms)}
     cut = analyzer(source).terms

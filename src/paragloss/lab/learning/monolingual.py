@@ -33,7 +33,7 @@ class Vectors(NamedTuple):
 def train(
     texts: Iterable[str], vocabulary: Vocabulary, *, dim: int, seed: int = 0, window: int = 5, trainer: str = "ppmi"
 ) -> Vectors:
-    """Vectors for the words of `vocabulary`. `trainer`: ppmi (built in), word2vec or fasttext (gensim)."""
+    """Learn vectors for the words of `vocabulary`. `trainer`: ppmi (built in), word2vec or fasttext (gensim)."""
     sentences = [np.asarray(vocabulary.ids(text), np.int32) for text in texts]
     if trainer == "ppmi":
         rows = ppmi_vectors(cooccurrences(sentences, len(vocabulary), window=window), dim=dim, seed=seed)

@@ -15,7 +15,7 @@ from paragloss.vocabulary import Vocabulary, by_term
 
 
 def pivot(aligned: Aligned) -> tuple[str, list[str]]:
-    """The language that asks (English, or the one most concepts have) and those that answer."""
+    """Return the language that asks (English, or the one most concepts have) and those that answer."""
     counts = Counter(lang for concept in aligned for lang in concept.texts)
     if len(counts) < 2:
         raise InputError(f"this model needs documents in two languages or more; got {', '.join(counts) or 'none'}")
@@ -24,14 +24,14 @@ def pivot(aligned: Aligned) -> tuple[str, list[str]]:
 
 
 def languages(judged: JudgedCollection) -> tuple[str, str]:
-    """The language of the queries and that of the documents."""
+    """Return the language of the queries and that of the documents."""
     if not judged.queries or not judged.documents:
         raise InputError(f"{len(judged.queries)} queries for {len(judged.documents)} documents: nothing to learn from")
     return judged.queries[0].lang, next(iter(judged.documents.values())).lang
 
 
 def vocabularies(judged: Iterable[JudgedCollection], *, max_terms: int, min_df: int) -> dict[str, Vocabulary]:
-    """One per language, over the distinct texts of its queries and documents."""
+    """Build a vocabulary per language, over the distinct texts of its queries and documents."""
     texts: dict[str, dict[str, None]] = {}
     for judged_set in judged:
         for query in judged_set.queries:
@@ -45,7 +45,7 @@ def vocabularies(judged: Iterable[JudgedCollection], *, max_terms: int, min_df: 
 
 
 def grades(judged: JudgedCollection) -> sp.csr_matrix:
-    """Queries x documents; a judgment of 0 is stored, what was not judged is not."""
+    """Return grades as a matrix (queries, documents); a judgment of 0 is stored, an unjudged document is not."""
     at = {name: i for i, name in enumerate(judged.documents)}
     graded = [judged.qrels.get(query.id, {}).items() for query in judged.queries]
     grade_by_column = [{at[name]: grade for name, grade in grades if name in at} for grades in graded]

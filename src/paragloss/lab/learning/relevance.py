@@ -21,7 +21,7 @@ Ids = npt.NDArray[np.int64]
 def best_matches(
     counts: sp.csr_matrix, *, relevance: str = "bm25", budget: int = 1_000_000_000, block: int = 1_000_000
 ) -> tuple[Ids, Ids]:
-    """Rows and, for each, the other row with the highest score; ties go to the lower row.
+    """Find for each row the other row with the highest score; ties go to the lower row.
 
     Rows with the same terms are one row here: a text is no news to its copy. A row that shares no term with another
     is left out. Comparing all rows costs the sum of df x df multiplications. Where that is more than `budget`,
@@ -51,7 +51,7 @@ def best_matches(
 
 
 def _distinct(counts: sp.csr_matrix) -> Ids:
-    """The first row of every set of equal rows, empty ones left out."""
+    """Return the first row of every set of equal rows, empty ones left out."""
     first_row: dict[bytes, int] = {}
     bounds, ids, data = counts.indptr, counts.indices, counts.data
     for i in range(counts.shape[0]):
@@ -62,7 +62,7 @@ def _distinct(counts: sp.csr_matrix) -> Ids:
 
 
 def bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    """Query weights and document weights whose dot product is BM25 (k1 = 1.2, b = 0.75, idf above zero)."""
+    """Compute query and document weights whose dot product is BM25 (k1 = 1.2, b = 0.75, idf above zero)."""
     documents = counts.shape[0]
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     idf = np.log1p((documents - df + 0.5) / (df + 0.5)).astype(np.float32)
@@ -74,7 +74,7 @@ def bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
 
 
 def _tfidf(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    """Rows of unit length, so that the dot product is the cosine; idf = ln(n / df) + 1."""
+    """Compute rows of unit length, whose dot product is the cosine; idf = ln(n / df) + 1."""
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     idf = (np.log(counts.shape[0] / np.maximum(df, 1)) + 1).astype(np.float32)
     weights = counts.copy()
@@ -85,7 +85,7 @@ def _tfidf(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
 
 
 def _affordable(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:
-    """The rarest terms, all of one frequency or none, whose squared frequencies add up to `budget` at most."""
+    """Select the rarest terms, all of one frequency or none, whose squared frequencies add up to `budget` at most."""
     order = np.argsort(df, kind="stable")
     is_affordable = np.cumsum(df[order] ** 2) <= budget
     if is_affordable.all():
@@ -94,14 +94,14 @@ def _affordable(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool
 
 
 def _blocks(fan: npt.NDArray[np.float64], block: int) -> list[tuple[int, int]]:
-    """Consecutive rows whose products have about `block` entries together."""
+    """Split rows into runs whose products have about `block` entries together."""
     number = np.cumsum(fan) // block
     starts = np.flatnonzero(np.diff(number, prepend=-1))
     return list(zip(starts.tolist(), [*starts[1:].tolist(), len(fan)], strict=True))
 
 
 def _matches(scores: sp.csr_matrix, start: int, depth: int) -> tuple[Ids, Ids, npt.NDArray[np.float32]]:
-    """The `depth` best entries of every row, apart from the row itself and from scores of zero."""
+    """Find the `depth` best entries of every row, apart from the row itself and from scores of zero."""
     lengths, values = np.diff(scores.indptr), scores.data
     # These few passes over all the scores are the cost of the search, next to the product: they stay narrow.
     own_row = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)

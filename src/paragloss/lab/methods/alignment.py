@@ -94,7 +94,7 @@ def fit(
 def _spaces(
     aligned: Aligned, counted: Mapping[str, Counted], vectors: Mapping[str, Vectors] | None, making: Mapping[str, Any]
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
-    """Each language's words and their vectors: those that are given, or made of its own texts."""
+    """Return each language's words and their vectors: the given ones, or some learned from its own texts."""
     vocabularies, spaces = {}, {}
     for lang, part in counted.items():
         if vectors is None:
@@ -182,7 +182,7 @@ def _learn(
 
 
 def _same_width(spaces: dict[str, Floats], *, trained: bool) -> dict[str, Floats]:
-    """A small corpus has fewer directions than were asked for: use what every language has."""
+    """Cut all vectors to the smallest width: a small corpus has fewer directions than were asked for."""
     widths = {lang: rows.shape[1] for lang, rows in spaces.items()}
     if not trained and len(set(widths.values())) > 1:
         raise ModelError(f"the vectors have different widths ({widths}): give vectors of one width")
@@ -190,7 +190,7 @@ def _same_width(spaces: dict[str, Floats], *, trained: bool) -> dict[str, Floats
 
 
 def _prepared(rows: Floats, method: str) -> Floats:
-    """What each paper does to the vectors before it learns a map."""
+    """Transform vectors as each paper does before it learns a map."""
     if method == "least-squares":
         return np.asarray(rows, np.float32)
     if method == "cca":
@@ -201,7 +201,7 @@ def _prepared(rows: Floats, method: str) -> Floats:
 def _pairs(
     lang: str, hub: str, counted: dict[str, Counted], vocabularies: dict[str, Vocabulary], dictionary: Dictionary | None
 ) -> Integers:
-    """The dictionary from `lang` to `hub` as ids, read in either direction."""
+    """Return the dictionary from `lang` to `hub` as ids, read in either direction."""
     if dictionary is None:
         seeds = seed_dictionary(counted[lang], counted[hub])
         words = [(counted[lang].vocabulary.terms[i], counted[hub].vocabulary.terms[j]) for i, j in seeds]
@@ -219,13 +219,13 @@ def _pairs(
 
 
 def _of_words(words: Sequence[str], corpus: Vocabulary) -> Vocabulary:
-    """A vocabulary of given words with the corpus's document frequencies."""
+    """Make a vocabulary of given words with the corpus's document frequencies."""
     df = [corpus.df[corpus.index[word]] if word in corpus.index else 0 for word in words]
     return Vocabulary(corpus.lang, words, df, corpus.documents, stem=corpus.stem)
 
 
 def _occurrence(part: Counted, shared: Integers, words: int) -> sp.csc_matrix:
-    """Which of the most frequent words occur in which shared concepts, columns of unit length."""
+    """Mark which of the most frequent words occur in which shared concepts, in columns of unit length."""
     rows = part.counts[np.isin(part.concepts, shared)][:, :words]
     occurrence = sp.csc_matrix(
         (np.ones(rows.nnz, np.float32), rows.indices, rows.indptr), shape=rows.shape[::-1]
@@ -237,7 +237,7 @@ def _occurrence(part: Counted, shared: Integers, words: int) -> sp.csc_matrix:
 
 
 def _best(X: sp.csc_matrix, Y: sp.csc_matrix, *, block: int = 1000) -> tuple[Integers, npt.NDArray[Any]]:
-    """For each column of X the column of Y with the highest cosine, and in how many concepts both occur."""
+    """Find for each column of X the column of Y with the highest cosine, and in how many concepts both occur."""
     best, support = [], []
     sizes = np.diff(X.indptr), np.diff(Y.indptr)
     for start in range(0, X.shape[1], block):

@@ -59,7 +59,7 @@ def fit(
 def correlate(
     views: Sequence[Floats], concepts: Sequence[Integers], *, dim: int, ridge: float
 ) -> tuple[Floats, list[Floats]]:
-    """Agreements, largest first, and one projection (width, dim) per view of centred rows.
+    """Return agreements, largest first, and one projection (width, dim) per view of centred rows.
 
     B v = rho (T + ridge) v, T the views' own covariances, B that of the sums over a concept divided by the square
     root of how many views it has, with the ridge on its own blocks too: a view agrees with itself as it varies. For two

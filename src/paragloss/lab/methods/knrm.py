@@ -124,7 +124,7 @@ class _Learned(NamedTuple):
 
 
 def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
-    """How far to trust the search before, and the weights of kernels and of words as they stand, on text and title.
+    """Learn how far to trust the first stage, and the weights of kernels and of exact words, on text and title.
 
     Kernels are weighed by what real searches found: in a made-up one the right document is often one that looks wrong,
     which would turn them round. Then all lists say how much the kernels together count beside each kind of standing,
@@ -146,7 +146,7 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
 def _candidates(
     encoder: BagEncoder, judged: JudgedCollection, apart: Set[str], depth: int, rng: np.random.Generator
 ) -> Iterator[_List]:
-    """What several searches find for concepts kept apart."""
+    """Yield what several searches find for held-out concepts."""
     source, target = pairs.languages(judged)
     queries = [query for query in judged.queries if query.id in apart]
     documents = [judged.documents[query.id] for query in queries]
@@ -188,7 +188,7 @@ def _searches(
 def _feeling(
     encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document]
 ) -> Callable[[int, Integers], Floats]:
-    """What the kernels feel of the texts and titles of some documents for a query, all by their numbers."""
+    """Return a function that computes the kernel features of documents' texts and titles for a query, by number."""
     vocabularies, table = _words(encoder)
     blank = Knrm(vocabularies, _number_rows(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
     read = [blank.words(document.full_text, document.lang) for document in documents]
@@ -204,13 +204,13 @@ def _feeling(
 
 
 def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
-    """Every language's words and, one language after another, their vectors, of unit length."""
+    """Return every language's words and their vectors, of unit length, one language after another."""
     vocabularies = {lang: tower.vocabulary for lang, tower in encoder.towers.items()}
     return vocabularies, kernel_features.unit(np.vstack([encoder.words(lang) for lang in vocabularies]))
 
 
 def _number_rows(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
-    """Which row of the table each word has, one language after another."""
+    """Number the rows of the table by word, one language after another."""
     edges = np.cumsum([0, *map(len, vocabularies.values())])
     return {lang: np.arange(first, last) for lang, (first, last) in zip(vocabularies, pairwise(edges), strict=True)}
 
@@ -290,7 +290,7 @@ def _learn(
     checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Ranker, dict[str, Any]]:
-    """Everything at once, by gradients, from triples of counted texts; `off` switches kernels off by number."""
+    """Learn everything at once, by gradients, from triples of counted texts; `off` switches kernels off by number."""
     from paragloss.lab.descent import kernel_networks as training
     from paragloss.lab.descent.bags import bags
 
@@ -336,7 +336,7 @@ def _served(
 
 
 def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
-    """Which row of the table each word has, and how many rows there are."""
+    """Number the rows of the table by word; return the numbers and how many rows there are."""
     numbers: dict[tuple[str, str], int] = {}
     rows = {}
     for lang, vocabulary in vocabularies.items():

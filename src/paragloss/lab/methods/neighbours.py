@@ -40,7 +40,7 @@ def fit(
     ] = 0.05,
     seed: Seed = 0,
 ) -> Table:
-    """A table for every two languages of the texts, in both directions.
+    """Make a table for every two languages of the texts, in both directions.
 
     A translation's weight is exp(CSLS / `temperature`), the `nearest` of a word summing to one. `seed` is taken as
     every `fit` takes one; nothing here is random.
@@ -64,7 +64,7 @@ def fit(
 
 
 def list_frequent_terms(aligned: Aligned, lang: str, max_terms: int) -> TermSpellings:
-    """The terms that texts of a language say most often, and how each is mostly written."""
+    """List the most frequent terms of a language's texts, each with its most frequent spelling."""
     texts = [text for c in aligned for text in (c.titles.get(lang), c.texts.get(lang)) if text]
     _, flat, words = tokenize_texts(texts, lang)
     order = np.argsort(-np.bincount(flat, minlength=len(words.terms)), kind="stable")[:max_terms].tolist()
@@ -74,7 +74,7 @@ def list_frequent_terms(aligned: Aligned, lang: str, max_terms: int) -> TermSpel
 def find_nearest_words(
     rows: Floats, targets: Floats, *, nearest: int, temperature: float, block: int = 1024
 ) -> sp.csr_matrix:
-    """(rows, others): of each row the `nearest` others by CSLS, as shares."""
+    """Find the `nearest` targets of each row by CSLS; return their shares as a matrix (rows, targets)."""
     hubs, own = neighbourhood(targets, rows), neighbourhood(rows, targets)
     k = min(nearest, len(targets))
     columns, values = [], []

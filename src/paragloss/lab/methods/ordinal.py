@@ -89,12 +89,12 @@ def fit(
 
 
 def _concept(query: str) -> str:
-    """The concept of a query of `_asked_every_way`."""
+    """Return the concept of a query of `_asked_every_way`."""
     return query.partition(":")[2]
 
 
 def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> JudgedCollection:
-    """Titles, first sentences and whole texts as queries, each under its own id."""
+    """Make titles, first sentences and whole texts queries, each under its own id."""
     queries, qrels, documents = [], {}, {}
     for query_kind in judgments.QUERIES:
         try:
@@ -189,7 +189,7 @@ def _told_apart(judged: Iterable[JudgedCollection], thresholds: Sequence[float],
 def _begun(
     encoder: str, vocabularies: Mapping[str, Vocabulary], dim: int, vectors: Mapping[str, Any], seed: int, device: str
 ) -> tuple[dict[str, towers.Tower], dict[str, float]]:
-    """A tower for each language as training finds it, and what share of its words began at a vector that was given."""
+    """Make an untrained tower for each language; also return what share of its words began at a given vector."""
     import torch
 
     from paragloss.lab.descent import towers
@@ -209,7 +209,7 @@ def _served(
     epsilon: float,
     about: dict[str, Any],
 ) -> BagEncoder | TowerEncoder:
-    """What was learned, as it is searched with: without torch where order does not count."""
+    """Return the trained encoder; it needs no torch where the order of words does not count."""
     from paragloss.lab.descent import towers
 
     if encoder != "average":
@@ -241,7 +241,7 @@ def tune(
     negatives: Unjudged = 40,
     **settings: Annotated[Any, fit_judged],
 ) -> list[Trial]:
-    """Every combination of thresholds and epsilon by cross-validation over the queries, best first.
+    """Try every combination of thresholds and epsilon by cross-validation over the queries, best first.
 
     Queries of the same words, or with the same relevant document, are in one fold (`judgments.families`). The held-out
     fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
@@ -265,7 +265,7 @@ def tune(
 
 
 def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
-    """What was tried, best first: a header and its rows."""
+    """Return a header and the rows of what was tried, best first."""
     return ("thresholds", "epsilon", "nDCG@5"), [(t.thresholds, f"{t.epsilon:g}", t.measure) for t in trials]
 
 
@@ -287,13 +287,13 @@ THREE_PART = (0.2, 0.55, 0.9)
 
 
 def sosl(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
-    """Smooth ordinal search loss, eq. 2: how far a score lies outside its class's segment, squared."""
+    """Compute the smooth ordinal search loss, eq. 2: how far a score lies outside its class's segment, squared."""
     lower, upper = _segment(scores, grades, thresholds)
     return (scores - upper).clamp(min=0) ** 2 + (lower - scores).clamp(min=0) ** 2
 
 
 def mse(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
-    """Squared distance to the middle of the class's segment."""
+    """Compute the squared distance to the middle of the class's segment."""
     lower, upper = _segment(scores, grades, thresholds)
     return (scores - (lower + upper) / 2) ** 2
 
@@ -333,7 +333,7 @@ LOSSES: Mapping[str, Callable[[torch.Tensor, torch.Tensor, Sequence[float]], tor
 def _segment(
     scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float], *, outer: float = 1.0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The segment of [-1, 1] that belongs to each grade: its lower and upper edge."""
+    """Return the lower and upper edge of the segment of [-1, 1] that belongs to each grade."""
     inner = list(thresholds)
     if not inner or inner != sorted(set(inner)) or not -1 < inner[0] <= inner[-1] < 1:
         raise ModelError(f"thresholds {tuple(inner)}: expected ascending values between -1 and 1, such as {SOSL}")

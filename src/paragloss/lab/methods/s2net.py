@@ -97,7 +97,7 @@ def fit(
 def _begun(
     aligned: Aligned, start: str | BagEncoder, dim: int, seed: int, rng: np.random.Generator, cutting: Mapping[str, Any]
 ) -> tuple[dict[str, Counted], Floats]:
-    """The texts, and the table of all their terms as training finds it: (terms, dim)."""
+    """Return the counted texts, and the table of all their terms before training: (terms, dim)."""
     if isinstance(start, BagEncoder):
         counted = _counted(aligned, start)
         table = np.concatenate([start.towers[lang].table for lang in counted])
@@ -113,7 +113,7 @@ def _begun(
 
 
 def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
-    """The texts of the languages that a linear model knows, over its vocabularies."""
+    """Count the texts of the languages that a linear model knows, over its vocabularies."""
     counted = {}
     for lang, tower in model.towers.items():
         if model.weighting != "tfidf" or tower.layers or tower.bias is not None or tower.activation != "linear":
@@ -125,7 +125,7 @@ def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
 
 
 def _pairs(counted: Mapping[str, Counted], rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """Texts of one concept in two languages, as rows of all languages' texts one after another.
+    """Pair texts of one concept in two languages, as rows of all languages' texts one after another.
 
     A concept's languages are put in a random circle and each is paired with the next: as many pairs as languages
     (one for two), so that the work grows with the texts and not with the pairs of languages.

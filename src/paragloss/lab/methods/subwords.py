@@ -30,7 +30,7 @@ def fit(
     seed: Seed = 0,
     max_grams: Annotated[int, Setting("The most word parts a language may have.", min=1)] = 200_000,
 ) -> SubwordEncoder:
-    """Cr5 with its defaults, and vectors for the words it has not seen."""
+    """Learn Cr5 with its defaults, and vectors for the words it has not seen."""
     learned = cr5.fit_space(aligned, dim=dim, seed=seed)
     about = {**learned.meta, "method": "subwords"}
     return extend(BagEncoder(learned.towers, meta=about), max_grams=max_grams)

@@ -128,7 +128,7 @@ def fit(
 
 
 def term_vectors(rows: torch.Tensor, bias: torch.Tensor, *layers: torch.Tensor) -> torch.Tensor:
-    """Eq. 5 for one-hot terms, of which a product with W1 picks a row: tanh(row + b1), then tanh(. Wj + bj)."""
+    """Compute eq. 5 for one-hot terms, of which a product with W1 picks a row: tanh(row + b1), then tanh(. Wj + bj)."""
     vectors = (rows + bias).tanh()
     for weight, shift in zip(layers[::2], layers[1::2], strict=True):
         vectors = (vectors @ weight + shift).tanh()
@@ -136,7 +136,7 @@ def term_vectors(rows: torch.Tensor, bias: torch.Tensor, *layers: torch.Tensor) 
 
 
 def _langs(aligned: Aligned, hub: str) -> list[str]:
-    """The hub, then the others in alphabetical order."""
+    """Return the hub, then the others in alphabetical order."""
     sizes: dict[str, int] = {}
     for concept in aligned:
         for lang in concept.texts:
@@ -153,7 +153,7 @@ def _langs(aligned: Aligned, hub: str) -> list[str]:
 def _counted(
     texts: Sequence[str], external_texts: Sequence[str], lang: str, *, min_df: int, **settings: Any
 ) -> tuple[Vocabulary, sp.csr_matrix]:
-    """The terms of a language's texts, its own first; of few texts also rare terms are kept."""
+    """Count the terms of a language's texts, its own first; of few texts also rare terms are kept."""
     fewest = min(min_df, 1 + (len(texts) + len(external_texts)) // 500)
     vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=fewest, **settings)
     if not len(vocabulary):
@@ -164,7 +164,7 @@ def _counted(
 def _related(
     vocabulary: Vocabulary, texts: Sequence[str], clicks: Sequence[tuple[str, str]], relevance: str
 ) -> Pairs | None:
-    """Texts of one language and what is relevant to them: what was clicked, or what matches best."""
+    """Pair texts of one language with what is relevant to them: what was clicked, or what matches best."""
     from paragloss.lab.descent.contrast import Pairs
 
     if clicks:
@@ -179,7 +179,7 @@ def _related(
 
 
 def _translated(counts: sp.csr_matrix, vectors: Floats, language_pair: str) -> Pairs:
-    """Texts of one language and the vectors of their counterparts in the hub language."""
+    """Pair texts of one language with the vectors of their counterparts in the hub language."""
     from paragloss.lab.descent.contrast import Pairs
 
     full = np.flatnonzero((np.diff(counts.indptr) > 0) & vectors.any(axis=1))
@@ -189,7 +189,7 @@ def _translated(counts: sp.csr_matrix, vectors: Floats, language_pair: str) -> P
 
 
 def _learn(terms: int, pairs: Pairs | None, *, dim: int, layers: int, bias: float, seed: int, **steps: Any) -> Floats:
-    """The term vectors of one language: (terms, dim). Without pairs they are random, as training finds them."""
+    """Learn the term vectors of one language: (terms, dim). Without pairs they are random, as training finds them."""
     import torch
 
     from paragloss.lab.descent.contrast import learn

@@ -24,7 +24,7 @@ PANEL = 64
 
 
 def unreachable(device: str | None, *, numpy: bool = True) -> str:
-    """Why nothing can be computed on a device, or "" where it can."""
+    """Say why nothing can be computed on a device, or "" where it can."""
     if device is None or (numpy and device == "numpy"):
         return ""
     have = "cpu, cuda or numpy" if numpy else "cpu or cuda"
@@ -79,7 +79,7 @@ class Arrays:
         return np.vstack(parts) if self.torch is None else self.torch.vstack(parts)
 
     def gram(self, left: Dense, right: Dense) -> npt.NDArray[np.float64]:
-        """left^T right as a small float64 matrix on the processor, where the small problems are solved."""
+        """Compute left^T right as a small float64 matrix on the processor, where the small problems are solved."""
         return self.get(left.T @ right).astype(np.float64)
 
     def small(self, matrix: npt.NDArray[np.float64]) -> Dense:
@@ -102,7 +102,7 @@ class Arrays:
             )
 
     def memory(self) -> int:
-        """The most bytes this process (or the graphics card) has held."""
+        """Return the largest number of bytes this process (or the graphics card) has held."""
         if self.torch is not None and self.device.startswith("cuda"):
             return int(self.torch.cuda.max_memory_allocated())
         import resource
@@ -122,11 +122,11 @@ class Sparse:
         return self.rows @ dense
 
     def back(self, dense: Dense) -> Dense:
-        """The transpose times `dense`."""
+        """Multiply the transpose by `dense`."""
         return self.columns @ dense
 
     def energy(self, arrays: Arrays) -> Dense:
-        """The sum of the squares of each column: (columns, 1)."""
+        """Compute the sum of the squares of each column: (columns, 1)."""
         if arrays.torch is None:
             return np.asarray(self.columns.multiply(self.columns).sum(1), np.float32).reshape(-1, 1)
         parts = self.columns.crow_indices(), self.columns.col_indices(), self.columns.values().square()

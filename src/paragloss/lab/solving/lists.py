@@ -18,7 +18,8 @@ Reals = npt.NDArray[np.float64]
 def weigh_lists(
     lists: Sequence[npt.NDArray[np.floating]], right: Sequence[int], *, penalty: float, minimum: float | None = None
 ) -> tuple[Reals, float]:
-    """One weight per feature, and the loss they reach; `lists` are (items, features), `right` which item is right.
+    """Learn one weight per feature; return them and the loss; `lists` are (items, features), `right` which item is
+    right.
 
     `penalty` limits the squared weights, in units in which every feature varies by one. No weight is below `minimum`.
     """

@@ -17,13 +17,13 @@ Pair = tuple[Floats, Floats]
 
 
 def unit(rows: Floats) -> Floats:
-    """Rows of length one; rows of zeros stay."""
+    """Scale rows to length one; rows of zeros stay."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def without_mean(rows: Floats) -> Floats:
-    """Every dimension's mean over the words taken away; rows of zeros stay."""
+    """Subtract every dimension's mean over the words; rows of zeros stay."""
     is_nonzero = np.any(rows != 0, axis=1)
     return np.asarray(
         np.where(is_nonzero[:, None], rows - rows[is_nonzero].mean(axis=0), 0) if is_nonzero.any() else rows, np.float32
@@ -31,7 +31,7 @@ def without_mean(rows: Floats) -> Floats:
 
 
 def centred(rows: Floats) -> Floats:
-    """Unit rows with every dimension's mean taken away, and unit again (Artetxe et al. 2016)."""
+    """Scale rows to length one, subtract every dimension's mean, and scale again (Artetxe et al. 2016)."""
     return unit(without_mean(unit(rows)))
 
 
@@ -76,7 +76,7 @@ def _whitening(rows: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.fl
 
 
 def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> Integers:
-    """For each query, the target of highest CSLS; `hubness` is that of the targets."""
+    """Find for each query the target of highest CSLS; `hubness` is that of the targets."""
     prepared = csls_documents(targets, hubness)
     prepared_queries = csls_queries(queries)
     best = [
@@ -86,7 +86,7 @@ def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1
 
 
 def mutual(source: Floats, target: Floats, *, k: int = 10) -> Integers:
-    """Pairs (source row, target row) of unit rows that are each other's nearest by CSLS, in source order."""
+    """Find pairs (source row, target row) of unit rows that are each other's nearest by CSLS, in source order."""
     if not len(source) or not len(target):
         return np.zeros((0, 2), np.int64)
     nearest_targets = nearest(source, target, hubness=neighbourhood(target, source, k=k))
@@ -114,7 +114,7 @@ def refined(source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words
 
 
 def criterion(mapped: Floats, target: Floats) -> float:
-    """Mean cosine between words and their CSLS translations: high when a map is good, with no dictionary to say so."""
+    """Compute the mean cosine between words and their CSLS translations: high when a map is good."""
     nearest_targets = nearest(mapped, target, hubness=neighbourhood(target, mapped))
     return float(np.einsum("ij,ij->i", mapped, target[nearest_targets]).mean())
 

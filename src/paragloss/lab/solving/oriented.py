@@ -29,7 +29,7 @@ def oriented(
     seed: int = 0,
     tolerance: float = 1e-2,
 ) -> tuple[Floats, Floats]:
-    """Signal-to-noise ratios, largest first, and directions (all terms, dim) with v'(N + gamma I)v = 1.
+    """Return signal-to-noise ratios, largest first, and directions (all terms, dim) with v'(N + gamma I)v = 1.
 
     Subspace iteration v <- (N + gamma I)^-1 S v from the directions of CL-LSI, each turn followed by the exact small
     eigenproblem within all directions found so far; it ends when a turn adds less than `tolerance` to the sum of the
@@ -71,7 +71,7 @@ def oriented(
 
 
 def _leading(directions: Floats, documents: Floats, image: Floats, width: int) -> tuple[Floats, Floats]:
-    """The best ratios within the span of `found`, given its centred documents F v and (N + gamma I) v."""
+    """Find the best ratios within the span of `directions`, given its centred documents F v and (N + gamma I) v."""
     span_values, Q = np.linalg.eigh((directions.T @ image).astype(np.float64))
     is_independent = (
         span_values > 1e-6 * span_values[-1]

@@ -60,53 +60,53 @@ class Regression:
         return cls(parts, concepts, arrays, lambda_=lambda_)
 
     def at(self, lambda_: float) -> Regression:
-        """The same data at another λ."""
+        """Return the same regression at another λ."""
         parts = [(language.X, language.concepts) for language in self.languages]
         other = Regression(parts, self.concepts, self.arrays, lambda_=lambda_)
         other._diagonal = self._diagonal
         return other
 
     def spread(self, u: Dense) -> Dense:
-        """Ŷ u: what concepts say, said to each of their documents, centred."""
+        """Compute Ŷ u: each document gets its concept's row, centred."""
         rows = self.arrays.zeros(self.documents, u.shape[1])
         for language in self.languages:
             rows[language.rows] = u[language.concepts]
         return rows - (self.sizes * u).sum(0) / self.documents
 
     def gather(self, rows: Dense) -> Dense:
-        """Ŷ^T rows."""
+        """Compute Ŷ^T rows."""
         u = self.arrays.zeros(self.concepts, rows.shape[1])
         for language in self.languages:
             u[language.concepts] += rows[language.rows]
         return u - self.sizes * (rows.sum(0) / self.documents)
 
     def similarity(self, u: Dense) -> Dense:
-        """Ŷ^T G Ŷ u: concepts by the words they share, all languages added up, as in CL-LSI. Needs no solve."""
+        """Compute Ŷ^T G Ŷ u: concepts by the words they share, summed over languages, as in CL-LSI. Needs no solve."""
         rows = self.spread(u)
         for panel in _panels(u.shape[1]):
             rows[:, panel] = self.read(self.words(_own(rows[:, panel])))
         return self.gather(rows)
 
     def read(self, words: Dense) -> Dense:
-        """X words: what each document's words say together."""
+        """Compute X words, a row per document."""
         rows = self.arrays.zeros(self.documents, words.shape[1])
         for language in self.languages:
             rows[language.rows] = language.X @ _own(words[language.words])
         return rows
 
     def words(self, rows: Dense) -> Dense:
-        """X^T rows, one language's terms after another's."""
+        """Compute X^T rows, one language's terms after another's."""
         words = self.arrays.zeros(self.terms, rows.shape[1])
         for language in self.languages:
             words[language.words] = language.X.back(_own(rows[language.rows]))
         return words
 
     def split_by_language(self, words: Dense) -> list[Dense]:
-        """Rows of all terms, parted by language."""
+        """Split rows of all terms by language."""
         return [words[language.words] for language in self.languages]
 
     def solve(self, rows: Dense, *, tolerance: float, max_steps: int = 200) -> tuple[Dense, Dense]:
-        """B = (X̂^T X̂ + λ)^-1 X̂^T rows, and M's side of it, Ŷ^T X̂ B, for rows whose columns sum to zero."""
+        """Compute B = (X̂^T X̂ + λ)^-1 X̂^T rows and Ŷ^T X̂ B, for rows whose columns sum to zero."""
         solved, residual = self.arrays.zeros(self.terms, rows.shape[1]), self.arrays.zeros(self.concepts, rows.shape[1])
         for panel in _panels(rows.shape[1]):
             B = self._conjugate(_own(rows[:, panel]), tolerance, max_steps, centred=True)
@@ -114,7 +114,7 @@ class Regression:
         return solved, residual
 
     def solve_plainly(self, rows: Dense, tolerance: float, max_steps: int = 200) -> Dense:
-        """(X^T X + λ)^-1 X^T rows, without centring."""
+        """Compute (X^T X + λ)^-1 X^T rows, without centring."""
         solved = self.arrays.zeros(self.terms, rows.shape[1])
         for panel in _panels(rows.shape[1]):
             solved[:, panel] = self._conjugate(_own(rows[:, panel]), tolerance, max_steps, centred=False)
@@ -145,7 +145,7 @@ class Regression:
         return x
 
     def _weights(self, centred: bool) -> Dense:
-        """The diagonal of X^T X + λ, or of the same with centred columns: (terms, 1)."""
+        """Return the diagonal of X^T X + λ, or of the same with centred columns: (terms, 1)."""
         if self._diagonal is None:
             plain = self.arrays.vstack([language.X.energy(self.arrays) for language in self.languages])
             total = self.words(self.arrays.zeros(self.documents, 1) + 1)
@@ -159,7 +159,7 @@ def _panels(columns: int) -> list[slice]:
 
 
 def _own(view: Dense) -> Dense:
-    """A copy that lies in one piece, as sparse products want it."""
+    """Copy a view into one piece, as sparse products need it."""
     return view.contiguous() if hasattr(view, "contiguous") else np.ascontiguousarray(view)
 
 

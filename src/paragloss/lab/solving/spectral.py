@@ -80,7 +80,7 @@ def _descending(values: npt.NDArray[np.float64], vectors: npt.NDArray[np.float64
 
 
 def _converged(coupling: Floats, values: Floats, last: Floats, tolerance: float) -> bool:
-    """A Ritz pair's residual is what the newest block leaks out of the basis."""
+    """Say whether all residuals are small: a Ritz pair's residual is what the newest block leaks out of the basis."""
     leak = np.linalg.norm(coupling @ last, axis=0)
     return bool(np.all(leak <= tolerance * np.maximum(values, 1e-6 * values[0])))
 
@@ -101,7 +101,7 @@ def _orthonormal(columns: Floats, basis: Floats, noise: np.random.Generator) -> 
 
 
 def singular(matrix: Product, k: int, *, seed: int = 0, tolerance: float = 1e-2) -> tuple[Floats, Floats]:
-    """At most `k` singular values, largest first, and right singular vectors (columns, k); zeros are left out."""
+    """Return at most `k` singular values, largest first, and right singular vectors (columns, k), without zeros."""
     rows, columns = matrix.shape
     if rows <= columns:  # the smaller of the two Gram operators, which have the same spectrum
         squares, left = top_eigen(lambda b: matrix.dot(matrix.back(b)), rows, k, seed=seed, tolerance=tolerance)

@@ -56,7 +56,7 @@ class Solution(NamedTuple):
 
 
 def chosen(solver: str, blocks: Sequence[Block], device: str | None) -> str:
-    """The solver that was asked for; for "auto" the quicker one, on the device that was asked for."""
+    """Return the solver that was asked for; for "auto" the quicker one, on the device that was asked for."""
     documents = sum(block.rows.shape[0] for block in blocks)
     if solver == "closed-form" and documents > MOST_DENSE:
         raise ModelError(f"solver 'closed-form': {documents:,} documents are too many for it, {MOST_DENSE:,} at most")
@@ -88,7 +88,7 @@ def reduced_rank(
 
 
 def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
-    """The exact answer by dense algebra in float64: for a few thousand documents at most."""
+    """Solve the regression exactly by dense algebra in float64, for a few thousand documents at most."""
     X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)
     owner = np.concatenate([block.concepts for block in blocks])
     n = len(owner)
@@ -123,7 +123,7 @@ def leading(
     key: str = "",
     progress: Progress | None = None,
 ) -> Solution:
-    """The embedding of rank `rank`, by iteration.
+    """Find the embedding of rank `rank` by iteration.
 
     "converged" stops when one more panel of directions raises the captured sum of eigenvalues by less than
     `tolerance` of it. Solves end at a residual of `solve_tolerance`: by default 0.03 of the right side, 0.1 for
@@ -175,7 +175,7 @@ class _Search:
         self.captured: list[float] = []  # after the start, and after each expansion
 
     def guided(self) -> Dense | None:
-        """The next panel of the start, then the leading residuals of the pairs found."""
+        """Return the next panel of the start, then the leading residuals of the pairs so far."""
         if self.guide_columns_used < self.guide.shape[1]:
             panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
             self.guide_columns_used += panel.shape[1]
@@ -195,7 +195,7 @@ class _Search:
         return fresh if fresh.shape[1] else None
 
     def krylov(self, random: Dense, columns: int) -> Dense | None:
-        """The next block of a Krylov basis."""
+        """Return the next block of a Krylov basis."""
         room = min(columns, self.limit) - self.V.shape[1]
         if room <= 0:
             return None
@@ -211,7 +211,7 @@ class _Search:
         self.pairs = None
 
     def settled(self, tolerance: float) -> bool:
-        """Whether the last expansion was not worth its price."""
+        """Say whether the last expansion gained less than the tolerance."""
         if self.guide_columns_used < self.guide.shape[1]:
             return False
         self.captured.append(float(self._ritz()[0][: self.rank].sum()))
@@ -262,7 +262,7 @@ class _Search:
 
 
 def _guide(regression: Regression, width: int, seed: int, start: Floats | None) -> Dense:
-    """Leading eigenvectors of the concepts' shared-word similarity, largest first; or the given start."""
+    """Return leading eigenvectors of the concepts' shared-word similarity, largest first; or the given start."""
     arrays = regression.arrays
     width = min(width, regression.concepts - 1)
     V = arrays.normal(regression.concepts, width, seed + 1) if start is None else arrays.put(start)
