@@ -26,11 +26,11 @@ from store import LANGS, Invented
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.lab.matchings.structured import Probabilistic
 from paragloss.processes import processors
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
-from paragloss.search.structured import Probabilistic
 from paragloss.types import Alternative, Document, Query, Translation
 from paragloss.vocabulary import Vocabulary
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.index.terms import TermIndex
+from paragloss.lab.matchings.nested import Nested
+from paragloss.lab.matchings.structured import Probabilistic
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
-from paragloss.search.nested import Nested
-from paragloss.search.structured import Probabilistic
 from paragloss.stores import open_store
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation

@@ -1,6 +1,6 @@
 """How well does a translator find? Structured queries over all documents at once, as sparse products.
 
-The same numbers as `search.structured.Tempered` gives over a store, for many queries and without one: what makes
+The same numbers as `lab.matchings.structured.Tempered` gives over a store, for many queries and without one: what makes
 trying many models possible.
 """
 

@@ -18,8 +18,7 @@ from paragloss import Collection, Document
 from paragloss.cli import app, main
 from paragloss.lab.clicks.log_files import write_sessions
 from paragloss.methods import load_methods
-from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
-from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER
+from paragloss.search.parts import FEEDBACK, FUSIONS, MIX, SEARCHERS, TOGETHER, TRANSLATORS
 
 ROOT = Path(__file__).parents[1]
 PAGES = {

@@ -26,6 +26,7 @@ FLOORS = {
     "lab.judgments": 12, "lab.clicks": 12, "lab.wikilinks": 12, "lab.solving": 12,
     "lab.query_log": 12, "lab.tuning": 12,
     "lab.aligned_files": 12,
+    "lab.matchings": 12,
     "lab.settings": 13,
     "lab.learning": 14,
     "lab.descent": 15,

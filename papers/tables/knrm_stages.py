@@ -87,7 +87,8 @@ def reciprocal_ranks(
             collection.index(documents)
             scores = {}
             for pipeline in [*FIRST_STAGES, *(f"{stage}>knrm" for stage in FIRST_STAGES)]:
-                rankings = collection.rank(queries, k=100, to=[documents[0].lang], pipeline=pipeline)
+                tempered = pipeline.replace("table", "table:tempered")
+                rankings = collection.rank(queries, k=100, to=[documents[0].lang], pipeline=tempered)
                 run = {query.id: ranking for query, ranking in zip(queries, rankings, strict=True)}
                 scores[pipeline] = evaluate(run, qrels, ["RR"])["RR"]
     return scores

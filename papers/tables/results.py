@@ -51,7 +51,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         if family == "given":
             return measure_given(group, tasks, Path(folder))
         if family == "encoder":
-            systems = {"e5": "e5", "best": "bm25+model+e5"}
+            systems = {"e5": "e5", "best": "bm25+model:tempered+e5"}
             return measure_systems(tasks, [held_out_model(), "e5"], systems, Path(folder))
         train = sample_training(group, seed, smoke=smoke)
         if family == "tables":
@@ -63,7 +63,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
 
 def measure_given(group: str, tasks: Sequence[Task], folder: Path) -> Rows:
     """Measure what needs no training: BM25, a dictionary, machine translation, the default model, and `fast`."""
-    systems = {"BM25": "bm25", "default model": "model", "fast": "bm25+model"}
+    systems = {"BM25": "bm25", "default model": "model:tempered", "fast": "bm25+model:tempered"}
     models = [held_out_model()]
     pair = group.split(" ")[1]
     if pair.startswith("en-"):
@@ -71,9 +71,9 @@ def measure_given(group: str, tasks: Sequence[Task], folder: Path) -> Rows:
         dictionary = Dictionary.build(read_pairs(data_folder() / "muse" / f"{pair}.tsv.gz"), "en", lang)
         dictionary.save(folder / "muse")
         models.append(str(folder / "muse"))
-        systems["BM25 with a dictionary"] = "muse"
+        systems["BM25 with a dictionary"] = "muse:tempered"
         if lang == "es" and shutil.which("apertium"):
-            systems["BM25 with machine translation"] = "mt:apertium"
+            systems["BM25 with machine translation"] = "mt:apertium,tempered"
     return measure_systems(tasks, models, systems, folder)
 
 
@@ -83,7 +83,7 @@ def measure_tables(train: Sequence[Concept], tasks: Sequence[Task], seed: int, f
         "cost | BM25 with a table": fit_and_save(lambda: table.fit(train), folder / "table"),
         "cost | K-NRM behind the table": fit_and_save(lambda: knrm.fit(train, seed=seed), folder / "knrm"),
     }
-    systems = {"BM25 with a table": "table", "K-NRM behind the table": "table>knrm"}
+    systems = {"BM25 with a table": "table:tempered", "K-NRM behind the table": "table:tempered>knrm"}
     rows = measure_systems(tasks, [str(folder / "table"), str(folder / "knrm")], systems, folder)
     return {**rows, **{name: {**cost, **rows.get(name, {})} for name, cost in costs.items()}}
 
@@ -95,7 +95,7 @@ def measure_own(train: Sequence[Concept], tasks: Sequence[Task], seed: int, fold
     cost = {name: round(value + space_cost[name], 2) for name, value in table_cost.items()}
     name = "fast with own table and Cr5"
     models = [held_out_model(), str(folder / "table"), str(folder / "cr5")]
-    rows = measure_systems(tasks, models, {name: "bm25+model+table+cr5"}, folder)
+    rows = measure_systems(tasks, models, {name: "bm25+model:tempered+table:tempered+cr5"}, folder)
     return {**rows, f"cost | {name}": {**cost, **rows[f"cost | {name}"]}}
 
 

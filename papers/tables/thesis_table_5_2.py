@@ -17,8 +17,8 @@ from papers.page_fields import FieldedPages, open_pages
 from papers.wordnet import WordNet
 from paragloss.errors import InputError
 from paragloss.formats.dictionaries import Entry, read_pairs
+from paragloss.lab.matchings.nested import Nested
 from paragloss.search.expanded import Expanded
-from paragloss.search.nested import Nested
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium
 from paragloss.translation.expansion import ChainedTranslator, FeedbackExpander

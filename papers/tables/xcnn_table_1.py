@@ -63,12 +63,12 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         model = xcnn.fit(train, hub="en", clicks=pairs, seed=seed, **COMMON_SETTINGS)
         rows["XCNN, external data"] = measure_translation_retrieval(model, test, "en", lang)
     queries = [Query(c.id, c.texts["en"], "en") for c in test]
-    rows["MT"] = measure_pipeline(queries, test, lang, "table:best", [("table", table_method.fit(train))])
+    rows["MT"] = measure_pipeline(queries, test, lang, "table:best,tempered", [("table", table_method.fit(train))])
     phrases = phrase_translation.fit_phrases([(c.texts["en"], c.texts[lang]) for c in train])
     translated = [Query(query.id, phrases.translate(query.text), lang) for query in queries]
     rows["MT, phrases"] = measure_pipeline(translated, test, lang, "bm25")
     if has_apertium(lang):
-        rows[APERTIUM_ROW] = measure_pipeline(queries, test, lang, "mt:apertium")
+        rows[APERTIUM_ROW] = measure_pipeline(queries, test, lang, "mt:apertium,tempered")
     return rows
 
 

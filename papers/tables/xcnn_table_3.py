@@ -34,9 +34,9 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     runs: dict[str, Run] = {CHANCE_ROW: task.search_randomly(seed)}
     for name, (fit, settings) in METHODS.items():
         runs[name] = task.search_by_vectors(fit(train, seed=seed, **COMMON_SETTINGS, **settings))
-    runs["MT"] = task.search_by_pipeline("table:best", [("table", table_method.fit(train))])
+    runs["MT"] = task.search_by_pipeline("table:best,tempered", [("table", table_method.fit(train))])
     if has_apertium(lang):
-        runs[APERTIUM_ROW] = task.search_by_pipeline("mt:apertium")
+        runs[APERTIUM_ROW] = task.search_by_pipeline("mt:apertium,tempered")
     rows: Rows = {name: task.measure_run(run) for name, run in runs.items()}
     known_queries = select_known_queries(task, train)
     if known_queries:

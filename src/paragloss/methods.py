@@ -20,11 +20,11 @@ GROUP = "paragloss.methods"
 
 
 @cache
-def list_entry_points() -> dict[str, EntryPoint]:
-    """Return the entry point of every method by name, without importing any."""
+def list_entry_points(group: str = GROUP) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name, without importing any."""
     from importlib.metadata import entry_points  # takes long to import
 
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: point for point in entry_points(group=group)}
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paragloss.index.terms import TermIndex
-from paragloss.search.structured import Tempered
+from paragloss.lab.matchings.structured import Tempered
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation
 

@@ -2,9 +2,9 @@
 
 from fakes import FixedSearcher, WordTranslator
 
+from paragloss.collection.search_plan import format_query, format_searchers
 from paragloss.search.fused import Fused, score_sum
 from paragloss.search.merged import Merged
-from paragloss.search.plan import tree, understood
 from paragloss.search.translated import Reworded, Translated
 from paragloss.types import Query
 
@@ -17,7 +17,7 @@ def make_translator(**words):
 
 def test_nested_searchers_are_printed_indented():
     merged = Merged([Translated(FixedSearcher(a=1.0), make_translator(), to="fr"), FixedSearcher()])
-    assert tree(Fused([merged], fuse=score_sum, weights=[0.5], depth=50), name="all") == (
+    assert format_searchers(Fused([merged], fuse=score_sum, weights=[0.5], depth=50), name="all") == (
         "all: Fused(fuse=score_sum, weights=[0.5], depth=50)\n"
         "  searchers: Merged()\n"
         "    searchers: Translated(to='fr', called='translator')\n"
@@ -32,16 +32,18 @@ def test_five_alternatives_of_a_word_are_shown_and_the_rest_counted():
     five = "pain0 0.10, pain1 0.10, pain2 0.10, pain3 0.10, pain4 0.10"
     printed = "'red bread' [en], terms: red, bread\nTranslated en->fr:\n  red (1): rouge 0.90, vermeil 0.12\n"
     searcher = Translated(FixedSearcher(), make_translator(), to="fr")
-    assert understood(Merged([searcher, searcher]), query) == f"{printed}  bread (1): {five}"  # told once
+    assert format_query(Merged([searcher, searcher]), query) == f"{printed}  bread (1): {five}"  # told once
     seven = make_translator(bread=[*BREAD, ("miche", 0.1), ("boule", 0.1)])
-    assert understood(Translated(FixedSearcher(), seven, to="fr"), query) == f"{printed}  bread (1): {five} and 2 more"
+    assert (
+        format_query(Translated(FixedSearcher(), seven, to="fr"), query) == f"{printed}  bread (1): {five} and 2 more"
+    )
 
 
 def test_an_untranslated_query_is_printed_as_its_terms():
-    assert understood(FixedSearcher(), Query("q", "?!", "en")) == "'?!' [en], terms: none"
+    assert format_query(FixedSearcher(), Query("q", "?!", "en")) == "'?!' [en], terms: none"
     assert (
-        understood(Translated(FixedSearcher(), make_translator(), to="fr"), Query("q", "pain", "fr"))
+        format_query(Translated(FixedSearcher(), make_translator(), to="fr"), Query("q", "pain", "fr"))
         == "'pain' [fr], terms: pain"
     )
-    reworded = understood(Reworded(FixedSearcher(), make_translator()), Query("q", "red", "en"))
+    reworded = format_query(Reworded(FixedSearcher(), make_translator()), Query("q", "red", "en"))
     assert reworded.splitlines()[1:] == ["Reworded en->en:", "  red (1): rouge 0.90, vermeil 0.12"]

@@ -1,13 +1,14 @@
 """The language of pipelines by itself: what text makes which tree, where errors point, and the way back."""
 
 from contextlib import suppress
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.errors import LineSyntaxError
-from paragloss.search.grammar import Chain, Fused, Option, Part, Ranked, Term, parse, place, written
+from paragloss.search.grammar import Chain, Fused, Option, Part, Ranked, Term, find_start, parse
 
 BM25, CR5, TABLE, KNRM = Part("bm25"), Part("cr5"), Part("table"), Part("knrm")
 
@@ -76,6 +77,28 @@ def test_the_caret_is_aligned_below_wide_letters():
     assert str(caught.value).split("\n")[-1] == "  " + " " * 5 + "^"
 
 
+def write_tree(node, *kinds):
+    """Return text that is parsed into a tree, with nodes of some kinds in parentheses."""
+    if isinstance(node, kinds):
+        return f"({write_tree(node)})"
+    if isinstance(node, Ranked):
+        return ">".join([write_tree(node.search, Ranked), *map(write_tree, node.rerankers)])
+    if isinstance(node, Fused):
+        weights = ["" if term.weight is None else f"{Decimal(repr(term.weight)):f}*" for term in node.terms]
+        return "+".join(
+            weight + write_tree(term.search, Ranked, Fused) for weight, term in zip(weights, node.terms, strict=True)
+        )
+    if isinstance(node, Chain):
+        return "|".join(write_tree(step, Ranked, Fused, Chain) for step in node.steps)
+    options = ",".join(quote(o.name) + ("" if o.value is None else f"={quote(o.value)}") for o in node.options)
+    inner = "" if node.inner is None else f"({write_tree(node.inner)})"
+    return quote(node.name) + (f":{options}" if options else "") + inner
+
+
+def quote(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 OPTIONS = st.builds(Option, NAMES, st.none() | NAMES)
 
@@ -95,15 +118,15 @@ def tree_nodes(deeper):
 
 @given(st.recursive(st.builds(Part, NAMES), tree_nodes, max_leaves=8))
 def test_a_tree_that_is_written_is_read_as_itself(tree):
-    assert parse(written(tree)) == tree
+    assert parse(write_tree(tree)) == tree
 
 
 @given(st.text('ab1.*+|>:=,() "', max_size=20))
 def test_any_text_is_a_tree_or_an_error_with_a_place(text):
     with suppress(LineSyntaxError):
         tree = parse(text)
-        assert parse(written(tree)) == tree
+        assert parse(write_tree(tree)) == tree
 
 
 def test_a_tree_knows_the_column_where_it_begins():
-    assert [place(parse(text)) for text in ("  a|b", " 2*a+b", "(a+b)>c", "((a|b)+c)|d")] == [2, 3, 1, 2]
+    assert [find_start(parse(text)) for text in ("  a|b", " 2*a+b", "(a+b)>c", "((a|b)+c)|d")] == [2, 3, 1, 2]

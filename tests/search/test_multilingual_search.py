@@ -10,9 +10,9 @@ import pytest
 from reference import unstemmed_analyzer
 
 from paragloss.index.terms import TermIndex
+from paragloss.lab.matchings.structured import Probabilistic
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
-from paragloss.search.structured import Probabilistic
 from paragloss.search.translated import Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation

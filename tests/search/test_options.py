@@ -6,7 +6,7 @@ import pytest
 
 from paragloss.errors import LineSyntaxError
 from paragloss.search.grammar import parse
-from paragloss.search.options import Fields, bind, shown
+from paragloss.search.options import Fields, bind_options, format_options
 
 
 def make_part(
@@ -28,11 +28,11 @@ def make_other_part(*, depth: int = 50, window: int = 3):
 
 
 def bind_text(text, *makers):
-    return bind(parse(text), text, makers or (make_part,), ["title", "text"])
+    return bind_options(parse(text), text, makers or (make_part,), ["title", "text"])
 
 
 def test_options_are_shown_as_they_are_written():
-    assert shown(make_part) == ["depth=10", "top=0", "exact", "beta=0.3", "to=xx", "every|best"]
+    assert format_options(make_part) == ["depth=10", "top=0", "exact", "beta=0.3", "to=xx", "every|best"]
 
 
 @pytest.mark.parametrize(

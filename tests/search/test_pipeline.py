@@ -250,7 +250,7 @@ def test_machine_translation_needs_an_engine(collection):
         ("bm25:titel=2", 5, "bm25 has no option 'titel'; it has title=WEIGHT, text=WEIGHT"),
         ("bm25:title=two", 5, "title=two: expected a number from 0 up"),
         ("dict:nestled", 5, "dict has no option 'nestled'; it has every|best|random, top=0"),
-        ("dict:match=all", 5, "match=all: expected one of tempered, psq, synonyms, nested, each"),
+        ("dict:match=all", 5, "match=all: expected one of combined, each, nested, psq, synonyms, tempered"),
         ("together|dict", 0, "put it behind a translator"),
         ("bm25|dict", 5, "only feedback can follow what searches"),
         ("dict:nested|cr5", 5, "dict has no option 'nested'"),
@@ -296,7 +296,7 @@ def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(collecti
         "Merged()\n"
         "  searchers: Translated(to='fr', called='dict')\n"
         "    searcher: Expanded(depth=10, terms=10, alpha=1.0, beta=0.3)\n"
-        "      searcher: Nested(weights={title: 1, text: 1, headings: 0.5, strong: 0.1, url: 0.1}, number=200, "
+        "      searcher: Nested(weights={title: 1, text: 1, headings: 0.5, strong: 0.1, url: 0.1}, max_candidates=200, "
         "proportional=True, name='terms')\n"
         "    translator: Dictionary()\n\n"
         "'bank river' [en], terms: bank, river\n"
@@ -311,7 +311,7 @@ def test_info_lists_fields_and_options_of_a_collection(collection):
     assert collection.summary().items() <= about.items()
     assert about["fields"] == {"title": 6, "text": 6}
     assert {"bm25", "cr5", "dict", "mix(a+b)", "feedback|a", "a|feedback", "a>longest"} <= set(about["options"])
-    assert "tempered|psq|synonyms|nested|each" in about["options"]["dict"]
+    assert "combined|each|nested|psq|synonyms|tempered" in about["options"]["dict"]
     assert about["options"]["a>longest"] == ["depth=100"]
 
 

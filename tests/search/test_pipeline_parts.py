@@ -74,7 +74,7 @@ def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
 
 def test_every_part_of_a_pipeline_lists_its_options():
     fields = ["title=1", "text=1"]
-    searched = ["tempered|psq|synonyms|nested|each", "candidates=200", *fields]
+    searched = ["combined|each|nested|psq|synonyms|tempered", "candidates=200", *fields]
     parts = make_parts(
         {"e5": TwoLanguageEncoder()}, {"dict": TranslatorInto("fr")}, {"knrm": None}, choosers={"pairs": None}
     )
@@ -134,5 +134,5 @@ def test_a_translation_engine_is_opened_for_the_language_pair_of_the_search(monk
 def test_a_part_is_built_once_per_memory():
     memory, calls = {}, []
     for _ in range(2):
-        assert parts_module.remembered(memory, "key", lambda: calls.append(1) or "made") == "made"
+        assert parts_module.get_or_make(memory, "key", lambda: calls.append(1) or "made") == "made"
     assert calls == [1]

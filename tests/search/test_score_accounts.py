@@ -8,15 +8,15 @@ from fakes import FixedSearcher, ShortestFirst, WordTranslator
 
 from paragloss.collection.retrieval import mix_readings
 from paragloss.index.terms import TermIndex
+from paragloss.lab.matchings.nested import Nested
+from paragloss.lab.matchings.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.dense import Dense
 from paragloss.search.evidence import NOTHING, add_explanations
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
-from paragloss.search.nested import Nested
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import CombinedTranslator

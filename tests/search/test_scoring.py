@@ -230,3 +230,23 @@ def test_a_pipeline_of_the_reader_has_no_sentence(tmp_path):
     with make_collection(tmp_path / "c", DOCUMENTS) as collection:
         answer = collection.search("volcano", lang="en", pipeline="bm25")
         assert answer.why("lava")["sentence"] == ""
+
+
+def test_a_translator_in_a_pipeline_has_the_words_of_the_default_search_as_its_score(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        candidates = collect_candidates(collection.state, "volcano lava", SearchOptions(lang="en", to=["de"]))
+        shares = dict(zip(candidates.doc_ids, candidates.features[:, FEATURE_NAMES.index("words")], strict=True))
+        answer = collection.search("volcano lava", lang="en", to=["de"], pipeline="default")
+        assert {result.id: result.score for result in answer.results} == pytest.approx(shares, rel=1e-5)
+        parts = answer.why("vulkan")["parts"]
+        assert sum(part["score"] for part in parts) == pytest.approx(answer.results[0].score)
+
+
+def test_a_field_that_a_pipeline_names_alone_is_searched_alone(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+
+        def found(pipeline):
+            return {result.id for result in collection.search("night", lang="en", to=["de"], pipeline=pipeline).results}
+
+        assert found("default") == {"vulkan"}
+        assert found("default:title") == set()

@@ -7,9 +7,9 @@ import pytest
 from reference import ReferenceBM25, assert_same_ranking, make_random_documents, unstemmed_analyzer
 
 from paragloss.index.terms import TermIndex
+from paragloss.lab.matchings.nested import Nested
+from paragloss.lab.matchings.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.lexical import Lexical
-from paragloss.search.nested import Nested
-from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Query, Translation
 
@@ -206,7 +206,7 @@ def test_added_words_count_by_clause_weight_and_share(indexed):
     store, statistics, _ = indexed
     required_clause = (Translation("s", (Alternative("w1", 0.25), Alternative("w2 w3", 0.75))),)
     added = Translation("more", (Alternative("w4", 0.5), Alternative("w5 w6", 0.25)), weight=0.4, required=False)
-    needed, weighed = Nested(store, statistics, analyze=unstemmed_analyzer)._weighed_words(
+    needed, weighed = Nested(store, statistics, analyze=unstemmed_analyzer)._weigh_words(
         Query("q", "", "en", (*required_clause, added))
     )
     assert [source for source, _ in needed] == ["s"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from paragloss import languages
-from paragloss.collection import coverage, model_records, retrieval
+from paragloss.collection import coverage, model_records, retrieval, search_plan
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import deferred_encoders
 from paragloss.collection.models import about
@@ -17,7 +17,6 @@ from paragloss.gloss import Gloss, lexicon
 from paragloss.gloss import glosses as glossed
 from paragloss.index.fields import SUBWORD_FIELDS
 from paragloss.search import pipeline as pipelines
-from paragloss.search import plan
 from paragloss.translation.language_support import describe_support
 from paragloss.types import Query, Translator
 
@@ -58,8 +57,8 @@ def explain(state: State, text: str, options: SearchOptions) -> str:
     query = retrieval.read_query(state, Query("", text, lang))[0] if text.strip() else None
     source = query.lang if query else languages.normalise(lang) if lang else next(iter(state.langs), "en")
     searcher = retrieval.searcher(state, options.pipeline, source, retrieval.targets_of(state, options.to))
-    lines = [plan.tree(searcher)]
-    return "\n\n".join([*lines, plan.understood(searcher, query)] if query else lines)
+    lines = [search_plan.format_searchers(searcher)]
+    return "\n\n".join([*lines, search_plan.format_query(searcher, query)] if query else lines)
 
 
 def glosses(state: State, texts: Iterable[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:

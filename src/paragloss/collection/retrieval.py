@@ -26,12 +26,12 @@ from paragloss.collection.operator_filter import (
 )
 from paragloss.collection.query_language import FALLBACK, Guess, bounded, checked, expected, likely
 from paragloss.collection.query_language import guesses as guessed
+from paragloss.collection.search_plan import list_query_forms
 from paragloss.collection.spelling import suggestion
 from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.formats.numbers import get_document_day
 from paragloss.search import pipeline as pipelines
-from paragloss.search import plan
 from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
 from paragloss.search.merged import merge_rankings
@@ -374,7 +374,7 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
         if has_documents:
             answers = searcher.search(queries, options.k, where)
         else:
-            answers = [RankedList(forms=plan.forms(searcher, query)) for query in queries]
+            answers = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
         for (i, share), ranking in zip(numbers, answers, strict=True):
             rankings[i].append((share, ranking))
     return [

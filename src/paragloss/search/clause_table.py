@@ -17,17 +17,14 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, concatenate_ranges
-from paragloss.index.fields import INNER, TITLE_SUBWORDS, translation_field
-from paragloss.search.clauses import Shares
+from paragloss.index.fields import INNER, TITLE_SUBWORDS, choose_field_weights, translation_field
+from paragloss.search.clauses import Clause
 from paragloss.search.evidence import Match
 from paragloss.statistics import Statistics, compute_idf, sum_by_key, temper_alternatives
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Query, SparseRows, SparseVector
 
-#: How much an occurrence in each field counts. Title and body are measured apart as well as together.
-TITLE_FIELDS: Mapping[str, float] = {"title": 1.0, TITLE_SUBWORDS: 1.0}
-BODY_FIELDS: Mapping[str, float] = {"text": 1.0, INNER: 1.0, "headings": 0.5, "strong": 0.1, "url": 0.1}
-#: The fields whose length normalizes subword terms: a part of a compound stands where the compound does.
+#: The fields that subword terms are from: they have the weight and the length of those.
 HOME_FIELDS: Mapping[str, str] = {INNER: "text", TITLE_SUBWORDS: "title"}
 #: How much title occurrences count beside those in the body where both are added.
 TITLE_BOOST = 2.0
@@ -175,17 +172,22 @@ class ClauseTable:
 
 
 def build_clause_table(
-    query: Query, forms: Sequence[tuple[str, Sequence[Shares]]], statistics: Statistics
+    query: Query,
+    forms: Sequence[tuple[str, Sequence[Clause]]],
+    statistics: Statistics,
+    field_weights: Mapping[str, float] | None = None,
 ) -> ClauseTable | None:
-    """Compile the clauses of a query.
+    """Compile the clauses of a query; None if there are none.
 
-    `forms` has for each searched language the clauses of the query in that language, cut into terms. Returns None where
-    no language has a clause.
+    :param forms: each searched language with the clauses of the query in that language.
+    :param field_weights: how much an occurrence in each field counts; the default weights if None. Fields without a
+        weight are not searched.
     """
     clause_list = [(lang, clause) for lang, clauses in forms for clause in clauses]
     if not clause_list:
         return None
-    return _TableBuilder(query, [lang for lang, _ in forms], clause_list, statistics).build()
+    weights = choose_field_weights(statistics, None) if field_weights is None else field_weights
+    return _TableBuilder(query, [lang for lang, _ in forms], clause_list, statistics, weights).build()
 
 
 class _Terms(NamedTuple):
@@ -193,7 +195,7 @@ class _Terms(NamedTuple):
 
     hashes: Integers
     probabilities: Doubles  # those of a clause sum to 1
-    inside: Doubles  # how much an occurrence inside a compound counts
+    subword_weights: Doubles  # how much an occurrence inside a compound counts
     clauses: Integers  # position in the list of clauses
 
 
@@ -210,10 +212,16 @@ class _TableBuilder:
     """Steps from clauses to a `ClauseTable`."""
 
     def __init__(
-        self, query: Query, languages: Sequence[str], clause_list: Sequence[tuple[str, Shares]], statistics: Statistics
+        self,
+        query: Query,
+        languages: Sequence[str],
+        clause_list: Sequence[tuple[str, Clause]],
+        statistics: Statistics,
+        field_weights: Mapping[str, float],
     ) -> None:
         self.statistics, self.layout = statistics, statistics.layout
         self.source_language = query.lang
+        self.title_factors, self.body_factors = self._split_field_weights(field_weights)
         self.languages = {lang: row for row, lang in enumerate(dict.fromkeys(languages))}
         self.clause_list = clause_list
         keys = [_analyze_source(clause.source, query.lang) for _, clause in clause_list]
@@ -242,8 +250,8 @@ class _TableBuilder:
             body_weights=self._arrange(body_weights),
             title_weights=self._arrange(title_weights),
             rates=self._estimate_rates(clause_df),
-            title_factors=self._field_factors(TITLE_FIELDS),
-            body_factors=self._field_factors({**BODY_FIELDS, translation_field(self.source_language): 1.0}),
+            title_factors=self.title_factors,
+            body_factors=self.body_factors,
             words=self.words,
             word_numbers=entries.words[order],
             request=self._make_request(entries, body_weights),
@@ -256,8 +264,9 @@ class _TableBuilder:
         clause_of_word = np.arange(len(self.clause_list)).repeat(sizes)
         occurs = self.statistics.may_occur(numbers[0].astype(np.int64))
         occurs[clause_of_word.searchsorted(np.arange(len(sizes)))] = True  # every clause keeps at least one term
-        hashes, probabilities, inside = numbers[:, occurs]
-        return _Terms(hashes.astype(np.int64), probabilities, inside, clause_of_word[occurs]), np.flatnonzero(occurs)
+        hashes, probabilities, subword_weights = numbers[:, occurs]
+        terms = _Terms(hashes.astype(np.int64), probabilities, subword_weights, clause_of_word[occurs])
+        return terms, np.flatnonzero(occurs)
 
     def _weigh_clauses(self, terms: _Terms) -> tuple[Doubles, Doubles, Doubles, Doubles]:
         """Return how much each alternative counts, the document frequency of each clause in the body, and its
@@ -287,7 +296,7 @@ class _TableBuilder:
     def _document_frequencies(self, field: str, subwords: str, terms: _Terms) -> Doubles:
         """Return the document frequency of each term in a field, parts of compounds counted by their weight."""
         frequencies = self._field_frequencies(field, terms.hashes)
-        frequencies = frequencies + terms.inside * self._field_frequencies(subwords, terms.hashes)
+        frequencies = frequencies + terms.subword_weights * self._field_frequencies(subwords, terms.hashes)
         documents = self._count_documents(field)[self.row_of_clause[terms.clauses]]
         return np.asarray(np.minimum(frequencies, documents))
 
@@ -304,12 +313,19 @@ class _TableBuilder:
 
     def _list_entries(self, terms: _Terms, word_numbers: Integers, counts: Doubles) -> _Entries:
         """List the entries of all alternatives in the fields of documents' own languages."""
-        fields = [field for field in (*TITLE_FIELDS, *BODY_FIELDS) if field in self.layout.fields]
+        factors = self.title_factors + self.body_factors
+        fields = [
+            field
+            for field, factor in zip(self.layout.fields, factors.tolist(), strict=True)
+            if factor and field != translation_field(self.source_language)
+        ]
         return _Entries(
             ids=np.concatenate([self.layout.ids(self.layout.field(field), terms.hashes) for field in fields]),
             words=np.tile(word_numbers, len(fields)),
             clauses=np.tile(terms.clauses, len(fields)),
-            counts=np.concatenate([counts * terms.inside if field in HOME_FIELDS else counts for field in fields]),
+            counts=np.concatenate(
+                [counts * terms.subword_weights if field in HOME_FIELDS else counts for field in fields]
+            ),
         )
 
     def _list_document_translations(self) -> _Entries:
@@ -338,16 +354,21 @@ class _TableBuilder:
         clauses = np.concatenate([own.clauses, translated.clauses])
         return _Entries(ids[useful], words[useful], clauses[useful], counts[useful])
 
-    def _field_factors(self, weights: Mapping[str, float]) -> Doubles:
-        return np.array([weights.get(field, 0.0) for field in self.layout.fields])
+    def _split_field_weights(self, field_weights: Mapping[str, float]) -> tuple[Doubles, Doubles]:
+        """Return how much an occurrence in each field counts for the title and for the body; (n_fields,) each."""
+        homes = [HOME_FIELDS.get(field, field) for field in self.layout.fields]
+        is_title = np.array([home == "title" for home in homes])
+        weights = dict(field_weights)
+        if weights.get("text"):
+            weights[translation_field(self.source_language)] = 1.0
+        factors = np.array([weights.get(home, 0.0) for home in homes])
+        return np.where(is_title, factors, 0.0), np.where(is_title, 0.0, factors)
 
     def _make_request(self, entries: _Entries, body_weights: Doubles) -> SparseVector:
         """Weigh each entry by its clause's share of the query and its field; equal ids are added."""
         totals = np.bincount(self.row_of_clause, body_weights, len(self.languages))
         clause_shares = body_weights / np.maximum(totals[self.row_of_clause], 1e-9)
-        factors = TITLE_BOOST * self._field_factors(TITLE_FIELDS) + self._field_factors(
-            {**BODY_FIELDS, translation_field(self.source_language): 1.0}
-        )
+        factors = TITLE_BOOST * self.title_factors + self.body_factors
         weights = (
             entries.counts * clause_shares[entries.clauses] * factors[entries.ids.astype(np.int64) // self.layout.span]
         )

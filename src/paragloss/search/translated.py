@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paragloss.search.evidence import attribute_clauses
-from paragloss.search.structured import ClauseSearcher
 from paragloss.translation.subword_terms import add_sound_alternatives
 from paragloss.types import Query, RankedList, Searcher, Translator, Where
 
@@ -24,29 +23,29 @@ class Translated:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Return the best k documents for each query, best first."""
-        wanted = (where or {}).get("lang")
-        if wanted is not None and self._to not in wanted:
+        languages = (where or {}).get("lang")
+        if languages is not None and self._to not in languages:
             return [RankedList() for _ in queries]
-        there = {**(where or {}), "lang": [self._to]}
-        return self.searcher.search([self.translate(query) for query in queries], k, there)
+        conditions = {**(where or {}), "lang": [self._to]}
+        return self.searcher.search([self.translate(query) for query in queries], k, conditions)
 
     def max_score(self, lang: str) -> float:
         """Return the highest score that a document of a language can have."""
         return self.searcher.max_score(lang) if lang == self._to else 0.0
 
     def translate(self, query: Query) -> Query:
-        """The query as the inner searcher sees it; a query that is in the target language already stays as it is."""
+        """Return the query for the inner searcher; a query in the target language stays as it is."""
         if query.lang == self._to:
             return query
         clauses = tuple(self.translator.translate(query, self._to))
         best = " ".join(clause.alternatives[0].text for clause in clauses)
-        if isinstance(self.searcher, ClauseSearcher) and self.searcher.looks_inside:
+        if getattr(self.searcher, "looks_inside", False):
             clauses = tuple(add_sound_alternatives(clauses, query.lang, self._to))
         return attribute_clauses(Query(query.id, best or query.text, self._to, clauses), self._called)
 
 
 class Reworded:
-    """Says each query in more or other words of its own language before the inner searcher is asked."""
+    """Expresses each query in more or other words of its own language, and asks the inner searcher."""
 
     def __init__(self, searcher: Searcher, translator: Translator, *, called: str = "translator") -> None:
         self.searcher = searcher
@@ -62,7 +61,7 @@ class Reworded:
         return self.searcher.max_score(lang)
 
     def translate(self, query: Query) -> Query:
-        """The query as the inner searcher sees it."""
+        """Return the query for the inner searcher."""
         clauses = tuple(self.translator.translate(query, query.lang))
         words = dict.fromkeys(alternative.text for clause in clauses for alternative in clause.alternatives)
         return attribute_clauses(Query(query.id, " ".join(words) or query.text, query.lang, clauses), self._called)

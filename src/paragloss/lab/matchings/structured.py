@@ -1,31 +1,54 @@
-"""Search with structured queries: the alternatives of one query term make one clause.
+"""Search with structured queries of the literature: the alternatives of one query term make one clause.
 
 Four meanings of a clause are here and in `nested`:
 
-- `Synonymous`: alternatives count as one term, tf sum_by_key, df of their union (Pirkola, SIGIR 1998);
+- `Synonymous`: alternatives count as one term, tf summed, df of their union (Pirkola, SIGIR 1998);
 - `Tempered`: likewise, but likelier and rarer alternatives count a little more;
 - `Probabilistic`: tf and df are sums weighted by translation probability (Darwish and Oard, SIGIR 2003, "PSQ");
 - `nested.Nested`: (a1 OR a2) AND (b1 OR b2): a document must match every clause.
 
-`lexical.Lexical` is the fifth: every alternative for itself, with its weight. A query without clauses has one for each
-of its terms: all but `Nested` are then plain BM25.
+The search's own are `search.word_search`, which adds fields before they saturate, and `search.lexical`, where every
+alternative counts by itself. A query without clauses has one for each of its terms; all but `Nested` are then BM25.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, concatenate_ranges, filter_entries
-from paragloss.index.fields import INNER
+from paragloss.index.fields import INNER, SUBWORD_FIELDS
 from paragloss.ranking import rank
-from paragloss.search.clauses import StructuredSearcher
-from paragloss.search.evidence import Match
-from paragloss.statistics import PROBABILITY_EXPONENT, RARITY_EXPONENT, compute_idf, sum_by_key, temper_alternatives
+from paragloss.search.clauses import MAX_CANDIDATES, cut_query
+from paragloss.search.evidence import Match, explain_matches, list_origins
+from paragloss.statistics import (
+    PROBABILITY_EXPONENT,
+    RARITY_EXPONENT,
+    Statistics,
+    compute_idf,
+    sum_by_key,
+    temper_alternatives,
+)
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
-from paragloss.types import Hit, Query, Ranking, SparseRows, SparseVector, Where
+from paragloss.types import (
+    Analyzer,
+    Document,
+    Hit,
+    Query,
+    QueryForms,
+    RankedList,
+    Ranking,
+    ScoreExplanation,
+    SparseRows,
+    SparseVector,
+    Store,
+    Where,
+)
 
 
 class CompiledClauses(NamedTuple):
@@ -55,6 +78,62 @@ class _Occurrences(NamedTuple):
     field: Integers  # (n_pairs,) the field in which it is indexed
     entry: Integers  # (n_pairs,) position in the compiled clauses
     amounts: Doubles  # (n_pairs,) what it adds to the tf of its clause
+
+
+class StructuredSearcher:
+    """The base of searchers by clauses: a store, statistics and the weights of fields."""
+
+    def __init__(
+        self,
+        store: Store,
+        statistics: Statistics,
+        *,
+        weights: Mapping[str, float] | None = None,
+        candidates: int = MAX_CANDIDATES,
+        proportional: bool = False,
+        name: str = "terms",
+        analyze: Callable[[str], Analyzer] = analyzer,
+    ) -> None:
+        layout = statistics.layout
+        word_fields = [field for field in layout.fields if field not in SUBWORD_FIELDS]
+        weights = dict.fromkeys(word_fields, 1.0) if weights is None else dict(weights)
+        self._weights = weights
+        self._store = store
+        self._statistics = statistics
+        self._factors = np.zeros(len(layout.fields))
+        for field, weight in weights.items():
+            self._factors[layout.field(field)] = weight
+        self._max_candidates = candidates
+        self._proportional = proportional
+        self._name = name
+        self._analyze = analyze
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether parts of compounds and sounds of names are searched; they count as words of the text do."""
+        return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Rank the documents of each query's language."""
+        rankings = zip(queries, self._rankings(queries, k, where), strict=True)
+        return [
+            RankedList(tuple(ranking), QueryForms((query,)), partial(self._explain, query))
+            for query, ranking in rankings
+        ]
+
+    def max_score(self, lang: str) -> float:
+        """Return the highest score possible."""
+        return 1.0 if self._proportional else math.inf
+
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
+        raise NotImplementedError
+
+    def matches(self, query: Query, id: str) -> list[Match]:
+        """List what every word adds to the score of a document of the query's language."""
+        raise NotImplementedError
+
+    def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
+        return explain_matches(self.matches(query, document.id), list_origins(query), score)
 
 
 class ClauseSearcher(StructuredSearcher):
@@ -87,7 +166,7 @@ class ClauseSearcher(StructuredSearcher):
         conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
         needed = layout.with_lengths(compiled.term_ids)
         found = self._store.search_and_read(
-            self._name, [compiled.make_request(layout.span)], max(self._number, k), conditions or None, needed
+            self._name, [compiled.make_request(layout.span)], max(self._max_candidates, k), conditions or None, needed
         )
         scores = self._score(query.lang, compiled, found.rows)
         return rank((Hit(doc_id, score) for doc_id, score in zip(found.ids, scores.tolist(), strict=True) if score), k)
@@ -107,7 +186,7 @@ class ClauseSearcher(StructuredSearcher):
         clauses = compiled.clauses[found.entry]
         gains = compiled.gains[found.bags.field[found.part], clauses] / (tf[found.part, clauses] + norms[found.part])
         scores = gains * found.amounts / (compiled.highest if self._proportional else 1.0)
-        words = [(clause.source, word) for clause in self.shares(query) for word in clause.words]
+        words = [(clause.source, word) for clause in cut_query(query, self._analyze) for word in clause.words]
         subwords = self._statistics.layout.field(INNER) if self.looks_inside else -1
         totals: dict[tuple[str, str], float] = {}
         for number, field, score in zip(
@@ -120,7 +199,7 @@ class ClauseSearcher(StructuredSearcher):
         return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
     def _compile(self, query: Query) -> CompiledClauses | None:
-        clauses = self.shares(query)
+        clauses = cut_query(query, self._analyze)
         fields = np.flatnonzero(self._factors)
         if not clauses or not len(fields):
             return None

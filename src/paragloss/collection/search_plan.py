@@ -17,7 +17,7 @@ LINK_TYPES = (Searcher, Translator, Encoder, Reranker, Engine)
 MAX_ALTERNATIVES = 5
 
 
-def tree(link: Any, *, name: str = "", depth: int = 0) -> str:
+def format_searchers(link: Any, *, name: str = "", depth: int = 0) -> str:
     """Print a searcher, translator, encoder or reranker with its settings, and what it wraps below it."""
     members = _get_members(link)
     settings = [
@@ -25,11 +25,11 @@ def tree(link: Any, *, name: str = "", depth: int = 0) -> str:
     ]
     lines = ["  " * depth + (f"{name}: " if name else "") + f"{type(link).__name__}({', '.join(settings)})"]
     for key, value in members.items():
-        lines += [tree(inner_link, name=key, depth=depth + 1) for inner_link in _list_links(value)]
+        lines += [format_searchers(inner_link, name=key, depth=depth + 1) for inner_link in _list_links(value)]
     return "\n".join(lines)
 
 
-def understood(searcher: Any, query: Query) -> str:
+def format_query(searcher: Any, query: Query) -> str:
     """Print a query's terms, and what each translating searcher in a pipeline makes of them."""
     terms = ", ".join(analyzer(query.lang).terms(query.text)) or "none"
     blocks = [f"{query.text!r} [{query.lang}], terms: {terms}"]
@@ -40,7 +40,7 @@ def understood(searcher: Any, query: Query) -> str:
     return "\n".join(dict.fromkeys(blocks))
 
 
-def forms(searcher: Any, query: Query) -> QueryForms:
+def list_query_forms(searcher: Any, query: Query) -> QueryForms:
     """Return the words by which a searcher would ask for a query, without asking."""
     return QueryForms(tuple(form for link in _iterate_links(searcher) for form in _translate(link, query)))
 
@@ -57,10 +57,10 @@ def _translate(link: Any, query: Query) -> list[Query]:
 
 
 def _get_members(link: Any) -> dict[str, Any]:
-    """Return the attributes of a link; none of a model, unless it wraps another link."""
+    """Return the attributes of a searcher; none of a model, unless it wraps another link."""
     members = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items()}
     wraps_links = any(_list_links(value) for value in members.values())
-    return members if wraps_links or type(link).__module__.startswith("paragloss.search") else {}
+    return members if wraps_links or isinstance(link, Searcher) else {}
 
 
 def _list_links(value: Any) -> list[Any]:

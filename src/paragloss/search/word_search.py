@@ -1,0 +1,69 @@
+"""Search by words with the lexical score of the default search, for pipelines: `table`, `default:title=3`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from paragloss.bm25 import filter_entries
+from paragloss.index.fields import INNER
+from paragloss.index.terms import TERMS_VECTOR
+from paragloss.ranking import rank
+from paragloss.search.clause_table import ClauseTable, build_clause_table
+from paragloss.search.clauses import MAX_CANDIDATES, cut_query
+from paragloss.search.evidence import explain_matches, list_origins
+from paragloss.statistics import Statistics
+from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreExplanation, Store, Where
+
+
+class WordSearcher:
+    """Ranks documents in the query's language by the share of the query's weight that they match, 0 to 1."""
+
+    def __init__(
+        self,
+        store: Store,
+        statistics: Statistics,
+        *,
+        weights: Mapping[str, float] | None = None,
+        candidates: int = MAX_CANDIDATES,
+    ) -> None:
+        """Search the fields that have a weight; of the best `candidates` documents, scores are exact."""
+        self._store, self._statistics = store, statistics
+        self._weights, self._candidates = weights, candidates
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether parts of compounds and sounds of names are searched; they count as words of the text do."""
+        return INNER in self._statistics.layout.fields and (self._weights is None or bool(self._weights.get("text")))
+
+    def max_score(self, lang: str) -> float:
+        """Return the highest score possible."""
+        return 1.0
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Rank the documents of each query's language."""
+        return [self._search_query(query, k, where) for query in queries]
+
+    def _search_query(self, query: Query, k: int, where: Where | None) -> RankedList:
+        forms = QueryForms((query,))
+        languages = (where or {}).get("lang")
+        table = self._build_table(query) if languages is None or query.lang in languages else None
+        if table is None or not len(table.request.indices):
+            return RankedList(forms=forms)
+        # The ids of terms are those of a language: the store need not filter by it as well.
+        conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
+        needed = self._statistics.layout.with_lengths(table.term_ids)
+        limit = max(k, self._candidates)
+        found = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed)
+        shares = table.measure(found.langs, filter_entries(found.rows, needed)).combined_share
+        hits = (Hit(doc_id, share) for doc_id, share in zip(found.ids, shares.tolist(), strict=True) if share)
+        return RankedList(tuple(rank(hits, k)), forms, partial(self._explain, query))
+
+    def _build_table(self, query: Query) -> ClauseTable | None:
+        return build_clause_table(query, [(query.lang, cut_query(query))], self._statistics, self._weights)
+
+    def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
+        table = self._build_table(query)
+        _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
+        matches = table.attribute(document.lang, rows) if table is not None else []
+        return explain_matches(matches, list_origins(query), score)
