@@ -30,9 +30,13 @@ smoke: $(VENV)/.installed
 demo: $(VENV)/.core
 	$(BIN)/paragloss demo
 
+# Folders without vague names, long functions or names that are defined twice.
+NAMED_FOLDERS := $(addprefix src/paragloss/,analysis formats gloss languages stores)
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/check_names.py $(NAMED_FOLDERS)
 
 types: $(VENV)/.installed
 	$(BIN)/mypy

@@ -29,7 +29,7 @@ from paragloss.lab.methods import cr5, subwords
 from paragloss.lab.solving.arrays import Arrays
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.lab.solving.spectrum import SOLVERS, Solution, leading
-from paragloss.ranking import nearest
+from paragloss.ranking import find_nearest
 from paragloss.types import Concept, Encoder
 
 LAMBDA = 1.0
@@ -70,7 +70,7 @@ def _only(part: Language, rows, edge: int) -> Language:
 def precision(tables: list[np.ndarray], tests: list[np.ndarray], truth: np.ndarray) -> float:
     both = [np.asarray(rows @ table, np.float32) for rows, table in zip(tests, tables, strict=True)]
     one, other = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12) for rows in both)
-    hits = [(nearest(a, b, 1)[:, 0] == truth).mean() for a, b in ((one, other), (other, one))]
+    hits = [(find_nearest(a, b, 1)[:, 0] == truth).mean() for a, b in ((one, other), (other, one))]
     return float(np.mean(hits))
 
 
@@ -144,7 +144,7 @@ def measured(encoder: Encoder, test: list[Concept], part: str = "text") -> str:
             asked = [c.titles[lang] if part == "title" else text_of(c, lang) for c in both]
             rows, found = encoder.encode(asked, lang), encoder.encode([text_of(c, other) for c in both], other)
             for measure, k in (("cosine", 0), ("CSLS", 10)):
-                best = nearest(rows, found, 1, csls=k)[:, 0]
+                best = find_nearest(rows, found, 1, csls=k)[:, 0]
                 scores[measure].append(float(np.mean(best == np.arange(len(both)))))
     return "  ".join(f"P@1 {measure} {np.mean(values):.4f}" for measure, values in scores.items())
 

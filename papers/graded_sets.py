@@ -18,7 +18,7 @@ from papers.corpora import Columns, data_folder, duplicate_group, sample_by_hash
 from paragloss.evaluation import evaluate, mean
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.ranking import top
+from paragloss.ranking import rank_scores
 from paragloss.types import Concept, Encoder, JudgedCollection, Run
 
 MDN_DATA = ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
@@ -98,7 +98,7 @@ def measure_random_order(test: JudgedCollection, seed: int) -> Columns:
     run: Run = {}
     for query in test.queries:
         names = list(test.qrels[query.id])
-        run[query.id] = top(rng.random(len(names)).astype(np.float32), names, len(names))
+        run[query.id] = rank_scores(rng.random(len(names)).astype(np.float32), names, len(names))
     scores = evaluate(run, test.qrels, MEASURES)
     return {name: list(values.values()) for name, values in scores.items()}
 
@@ -114,5 +114,5 @@ def score_judged(model: Encoder, judged: JudgedCollection, measures: Sequence[st
     for query, vector in zip(judged.queries, query_vectors, strict=True):
         candidates = list(judged.qrels[query.id])
         rows = [row_by_id[doc_id] for doc_id in candidates]
-        run[query.id] = top(vectors[rows] @ vector, candidates, len(candidates))
+        run[query.id] = rank_scores(vectors[rows] @ vector, candidates, len(candidates))
     return evaluate(run, judged.qrels, measures)

@@ -18,7 +18,7 @@ from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.evaluation import evaluate
 from paragloss.lab import judgments
-from paragloss.ranking import top
+from paragloss.ranking import rank_scores
 from paragloss.types import Concept, Document, Encoder, Qrels, Query, Ranking, Run
 
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10", "MAP", "MRR")
@@ -53,7 +53,7 @@ class PageTask(NamedTuple):
         documents = normalize_rows(model.encode([d.full_text for d in self.documents], self.documents[0].lang))
         queries = normalize_rows(model.encode([query.text for query in self.queries], self.queries[0].lang))
         doc_ids = [document.id for document in self.documents]
-        return self._remove_own_page([top(scores, doc_ids, DEPTH + 1) for scores in queries @ documents.T])
+        return self._remove_own_page([rank_scores(scores, doc_ids, DEPTH + 1) for scores in queries @ documents.T])
 
     def search_by_pipeline(self, pipeline: str, models: Sequence[tuple[str, Any]] = ()) -> Run:
         """Rank pages by one of the product's pipelines."""
@@ -63,7 +63,7 @@ class PageTask(NamedTuple):
         """Rank all pages in a random order."""
         rng = np.random.default_rng(seed)
         doc_ids = [document.id for document in self.documents]
-        rankings = [top(rng.random(len(doc_ids)).astype(np.float32), doc_ids, DEPTH + 1) for _ in self.queries]
+        rankings = [rank_scores(rng.random(len(doc_ids)).astype(np.float32), doc_ids, DEPTH + 1) for _ in self.queries]
         return self._remove_own_page(rankings)
 
     def measure_run(self, run: Run, query_ids: Sequence[str] | None = None) -> Columns:

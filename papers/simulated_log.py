@@ -25,7 +25,7 @@ from paragloss.lab import clicks
 from paragloss.lab.clicks.log_files import Session
 from paragloss.lab.methods import cr5, knrm, table
 from paragloss.lab.query_log import translate_log
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.search.lexical import Lexical
 from paragloss.stores import create_store
 from paragloss.translation import word_table
@@ -92,7 +92,7 @@ class SearchLog(NamedTuple):
         """Rank the ten shown documents of each test query in a random order."""
         rng = np.random.default_rng(seed)
         return {
-            query_id: rank((Hit(doc_id, float(rng.random())) for doc_id in self.results[query_id]), RESULTS_SHOWN)
+            query_id: rank_hits((Hit(doc_id, float(rng.random())) for doc_id in self.results[query_id]), RESULTS_SHOWN)
             for query_id in self.test_ids
         }
 
@@ -103,7 +103,7 @@ class SearchLog(NamedTuple):
             documents = [self.documents[doc_id] for doc_id in self.results[query_id]]
             scores: Sequence[float] | Floats = model.score(queries[query_id], documents) if documents else []
             hits = (Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True))
-            run[query_id] = rank(hits, RESULTS_SHOWN)
+            run[query_id] = rank_hits(hits, RESULTS_SHOWN)
         return run
 
     def measure_run(self, run: Run, query_ids: Sequence[str] | None = None) -> Columns:

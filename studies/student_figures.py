@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("encoders", nargs="+", help="short names or folders")
     parser.add_argument("--kinds", nargs="+", default=["titles", "five-words", "questions", "flores"])
     args = parser.parse_args()
-    models = {name: pretrained.build(pretrained.settings_for(name)) for name in args.encoders}
+    models = {name: pretrained.open_encoder(pretrained.settings_for(name)) for name in args.encoders}
     figures: dict[tuple[str, str], dict[str, float]] = {}
     for retrieval_set in make_sets(args.kinds):
         if not all(

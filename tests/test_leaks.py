@@ -132,7 +132,7 @@ def test_a_host_allowed_while_a_collection_is_open_is_used_from_then_on(collecti
 
 
 def test_a_model_folder_from_elsewhere_asks_nobody(tmp_path, recorder, new_user):
-    pretrained.build(pretrained.settings_for(recorder.address)).save(tmp_path / "model")
+    pretrained.open_encoder(pretrained.settings_for(recorder.address)).save(tmp_path / "model")
     recorder.requests.clear()
     new_user("reader")
     for load in (pretrained.load, given):
@@ -160,13 +160,13 @@ def test_a_translation_engine_from_elsewhere_is_not_asked(tmp_path, recorder, ne
 
 def test_a_key_is_sent_to_its_own_host_only(recorder, monkeypatch):
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", f"api.example.org=theirs {recorder.host}=ours")
-    pretrained.build(pretrained.settings_for(recorder.address))
+    pretrained.open_encoder(pretrained.settings_for(recorder.address))
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "api.example.org=theirs")
-    pretrained.build(pretrained.settings_for(recorder.address))
+    pretrained.open_encoder(pretrained.settings_for(recorder.address))
     assert [key for _, key in recorder.requests] == ["Bearer ours", None]
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "secret")
     with pytest.raises(InputError, match="without its host"):
-        pretrained.build(pretrained.settings_for(recorder.address))
+        pretrained.open_encoder(pretrained.settings_for(recorder.address))
 
 
 @pytest.mark.parametrize(

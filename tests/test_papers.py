@@ -93,10 +93,10 @@ def test_a_name_that_moved_is_noticed():
     assert not there("maps.canonically")
     assert not there("Regression.sentences")
     assert list(
-        mentioned("`lab/methods/opca.py: fit` and `ranking.nearest(a, b)`, `python benchmarks/cr5.py --size 3`")
+        mentioned("`lab/methods/opca.py: fit` and `ranking.find_nearest(a, b)`, `python benchmarks/cr5.py --size 3`")
     ) == [
         "lab/methods/opca.py",
         "fit",
-        "ranking.nearest",
+        "ranking.find_nearest",
         "benchmarks/cr5.py",
     ]

@@ -3,20 +3,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.ranking import csls_documents, csls_queries, neighbourhood, rank, top
+from paragloss.ranking import csls_documents, csls_queries, neighbourhood, rank_hits, rank_scores
 from paragloss.types import Hit
 
 
 def test_ties_are_broken_by_id_even_at_the_edge():
     scores = np.array([1.0, 2.0, 1.0, 1.0], np.float32)
-    assert [h.id for h in top(scores, ["d", "a", "c", "b"], 2)] == ["a", "b"]
+    assert [h.id for h in rank_scores(scores, ["d", "a", "c", "b"], 2)] == ["a", "b"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 10_000)), unique_by=lambda p: p[1]), st.integers(0, 8))
 def test_top_equals_sorting_everything(pairs, k):
     ids = [f"{number:05d}" for _, number in pairs]
     scores = np.array([score for score, _ in pairs], np.float32)
-    assert top(scores, ids, k) == rank((Hit(i, float(s)) for i, s in zip(ids, scores, strict=True)), k)
+    assert rank_scores(scores, ids, k) == rank_hits((Hit(i, float(s)) for i, s in zip(ids, scores, strict=True)), k)
 
 
 def test_csls_by_hand():

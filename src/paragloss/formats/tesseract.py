@@ -104,7 +104,7 @@ def measure_confidence(words: Sequence[RecognizedWord]) -> float:
     return sum(len(word.text) * word.confidence for word in words) / n_letters
 
 
-def join_words(words: Sequence[RecognizedWord]) -> str:
+def join_recognized_words(words: Sequence[RecognizedWord]) -> str:
     """Return the text of a page: words in lines, lines in paragraphs with a blank line between them."""
 
     def join_lines(paragraph: Iterator[RecognizedWord]) -> str:
@@ -139,7 +139,7 @@ def _recognize_twice(image: PageImage, first: Sequence[str], candidates: Sequenc
 
 def _detect_languages(words: Sequence[RecognizedWord], candidates: Sequence[str]) -> list[str]:
     """Return the languages of the paragraphs, those of most letters first."""
-    paragraphs = join_words(words).split("\n\n")
+    paragraphs = join_recognized_words(words).split("\n\n")
     n_letters = Counter[str]()
     for paragraph, lang in zip(paragraphs, identify(paragraphs, candidates), strict=True):
         if lang is not None:

@@ -48,9 +48,9 @@ def choose_title(document: Document, file_path: str, suffix: str = "") -> str:
     headings = document.fields.get("headings", "").split("\n")
     file_name = clean_file_name(PurePosixPath(file_path).name)
     first_line = find_first_line(document.text)
-    candidates = [clean_title(document.title), headings[0], first_line, file_name]
+    candidates = [clean_document_title(document.title), headings[0], first_line, file_name]
     if suffix in NAMED_BY_FILE:
-        candidates = [clean_title(document.title), file_name, first_line]
+        candidates = [clean_document_title(document.title), file_name, first_line]
     return next((title for title in candidates if not is_meaningless_title(title)), first_line or file_name)
 
 
@@ -62,7 +62,7 @@ def is_meaningless_title(title: str) -> bool:
     return not letter_count or has_few_letters or bool(_GIVEN_BY_DEVICE.fullmatch(title) or _HEX_NAME.fullmatch(title))
 
 
-def clean_title(title: str) -> str:
+def clean_document_title(title: str) -> str:
     """Remove what a printer driver adds: "Microsoft Word - Report.doc" becomes "Report"; fold white space."""
     title = " ".join(title.split())
     name = _PRINTED_BY.sub("", title)

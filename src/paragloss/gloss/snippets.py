@@ -65,9 +65,9 @@ def _select_matches(
     offsets: Offsets, weights: Mapping[str, float], min_weight: float, start: int, end: int
 ) -> list[tuple[int, int]]:
     """Return the spans of the tokens within text[start:end] whose terms have at least a weight."""
-    starts, ends, terms = offsets
+    starts, stops, terms = offsets
     low, high = bisect_left(starts, start), bisect_left(starts, end)
-    tokens = zip(starts[low:high], ends[low:high], terms[low:high], strict=True)
+    tokens = zip(starts[low:high], stops[low:high], terms[low:high], strict=True)
     return [(first, last) for first, last, term in tokens if last <= end and weights[term] >= min_weight]
 
 

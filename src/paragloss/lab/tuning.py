@@ -14,7 +14,7 @@ from typing import NamedTuple
 from paragloss.collection import Collection, retrieval
 from paragloss.errors import InputError
 from paragloss.evaluation import Comparison, compare, evaluate
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.search.fused import score_sum
 from paragloss.translation.combined import list_known_targets
 from paragloss.types import Hit, Qrels, Query, RankedList
@@ -98,7 +98,7 @@ def _scorer(
         run = {}
         for i in query_numbers:
             fused = score_sum(rankings[i], weights)
-            run[queries[i].id] = rank((Hit(doc_id, total) for doc_id, total in fused.items()), _DEPTH)
+            run[queries[i].id] = rank_hits((Hit(doc_id, total) for doc_id, total in fused.items()), _DEPTH)
         return evaluate(run, {id: qrels[id] for id in run}, [measure])[measure]
 
     return score

@@ -19,7 +19,7 @@ from paragloss.analysis import analyzer
 from paragloss.bm25 import filter_entries
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
 from paragloss.search.clauses import cut_query
 from paragloss.search.evidence import attribute_clauses, explain_matches, list_origins
@@ -248,7 +248,7 @@ class DefaultSearcher:
         candidates = evidence.candidates
         log_odds = self._model.log_odds(candidates)
         scores = dict(zip(candidates.doc_ids, compute_probabilities(log_odds).tolist(), strict=True))
-        hits = tuple(rank((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores)))
+        hits = tuple(rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores)))
         explainer = partial(self._explain, evidence)
         return RankedList(hits[:k], evidence.forms, explainer, has_probabilities=True, lower_hits=hits[k:])
 

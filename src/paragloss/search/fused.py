@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreExplanation, Searcher, Where
 
 Fusion: TypeAlias = Callable[[Sequence[Sequence[Hit]], Sequence[float]], dict[str, float]]
@@ -44,7 +44,7 @@ class Fused:
     def _one(self, rankings: Sequence[RankedList], k: int) -> RankedList:
         scores = self._fuse(rankings, self._weights)
         forms = QueryForms.merge(ranking.forms for ranking in rankings)
-        hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), k)
+        hits = rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), k)
         return RankedList(tuple(hits), forms, partial(self._account, rankings))
 
     def _account(self, rankings: Sequence[RankedList], document: Document, score: float) -> ScoreExplanation:

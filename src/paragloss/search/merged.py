@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreExplanation, Searcher, Where
 
 
@@ -33,7 +33,7 @@ def merge_rankings(rankings: Sequence[RankedList], k: int) -> RankedList:
     for ranking in rankings:
         for hit in ranking:
             scores[hit.id] = max(hit.score, scores.get(hit.id, hit.score))
-    hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), k)
+    hits = rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), k)
     forms = QueryForms.merge(ranking.forms for ranking in rankings)
     has_probabilities = any(ranking.has_probabilities for ranking in rankings)
     return RankedList(tuple(hits), forms, partial(_explain, rankings), has_probabilities=has_probabilities)

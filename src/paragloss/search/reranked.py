@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from paragloss.encoders.explanations import explain_reranker_score
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.types import (
     Document,
     Floats,
@@ -62,7 +62,7 @@ class Reranked:
             return RankedList(ranking[:k], ranking.forms, explainer)
         scores = self._score(query, documents, {hit.id: hit.score for hit in first_hits})
         hits = [Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True)]
-        reranked = rank(hits, len(hits))
+        reranked = rank_hits(hits, len(hits))
         # One descending list: the other hits continue just below the lowest score, in their old order.
         lowest, reranked_ids = reranked[-1].score, {hit.id for hit in reranked}
         unranked = [hit for hit in ranking if hit.id not in reranked_ids]

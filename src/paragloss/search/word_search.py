@@ -8,7 +8,7 @@ from functools import partial
 from paragloss.bm25 import filter_entries
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, build_clause_table
 from paragloss.search.clauses import MAX_CANDIDATES, cut_query
 from paragloss.search.evidence import explain_matches, list_origins
@@ -57,7 +57,7 @@ class WordSearcher:
         found = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed)
         shares = table.measure(found.langs, filter_entries(found.rows, needed)).combined_share
         hits = (Hit(doc_id, share) for doc_id, share in zip(found.ids, shares.tolist(), strict=True) if share)
-        return RankedList(tuple(rank(hits, k)), forms, partial(self._explain, query))
+        return RankedList(tuple(rank_hits(hits, k)), forms, partial(self._explain, query))
 
     def _build_table(self, query: Query) -> ClauseTable | None:
         return build_clause_table(query, [(query.lang, cut_query(query))], self._statistics, self._weights)

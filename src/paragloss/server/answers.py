@@ -87,7 +87,9 @@ def describe_origin(collection: Collection, meta: Mapping[str, Any]) -> dict[str
     return {"meta": collection.without_folders(meta), **original}
 
 
-def count_documents(collection: Collection, text: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+def count_matching_documents(
+    collection: Collection, text: str, options: SearchOptions, deadline: Deadline
+) -> dict[str, Any]:
     """Count the best documents for a query by language and by the values of their fields."""
     options = _with_local_folders(collection, options)
     query, documents = collection.candidates(text, options, k=MAX_COUNTED, deadline=deadline)

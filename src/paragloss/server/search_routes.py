@@ -71,7 +71,7 @@ async def search(
 async def count_documents(context: Context, text: QueryText, options: Options) -> Response:
     """Count the best documents for a query by language and by the values of their fields."""
     check_search(context, text, options)
-    return await _answer_json(context, answers.count_documents, text, options)
+    return await _answer_json(context, answers.count_matching_documents, text, options)
 
 
 @routes.get("/why", response_model=schemas.ExplanationResponse, responses=describe_errors(503, 504))

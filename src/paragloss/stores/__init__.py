@@ -115,7 +115,7 @@ def find_changed_file(location: str | Path) -> str:
     """Return the first file of a folder that another program has changed since it was closed; "" if none is known."""
     from paragloss.stores import _seal
 
-    return "" if _is_url(location) else _seal.find_changed_file(Path(location))
+    return "" if _is_url(location) else _seal.find_file_changed_since_seal(Path(location))
 
 
 def get_repair_path(path: Path) -> Path:

@@ -93,13 +93,13 @@ def parse_record(
     :param sparse: the point's sparse vectors by name, each as indices and values.
     """
     rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
-    sparse_vectors = {name: make_sparse_vector(indices, values) for name, (indices, values) in sparse.items()}
+    sparse_vectors = {name: to_engine_sparse_vector(indices, values) for name, (indices, values) in sparse.items()}
     packed_tokens = base64.b64decode(payload.get("cut", ""))
     signature = base64.b64decode(payload.get("signature", ""))
     return Record(parse_document(payload), rows, sparse_vectors, packed_tokens, signature)
 
 
-def make_sparse_vector(indices: Sequence[int], values: Sequence[float]) -> SparseVector:
+def to_engine_sparse_vector(indices: Sequence[int], values: Sequence[float]) -> SparseVector:
     """Return an engine's sparse vector with ascending indices; engines return entries in any order."""
     ids = np.fromiter(indices, np.uint32, len(indices))
     weights = np.fromiter(values, np.float32, len(values))

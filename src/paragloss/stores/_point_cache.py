@@ -9,7 +9,7 @@ import qdrant_edge as edge
 
 from paragloss.bm25 import Ids
 from paragloss.stores._document_ids import DocumentIds
-from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uint64, make_sparse_vector
+from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uint64, to_engine_sparse_vector
 from paragloss.stores._shard import Shard
 from paragloss.stores._vector_cache import PointVector, SparseVectorCache
 from paragloss.types import SparseRows, SparseVector
@@ -122,4 +122,4 @@ class PointCache:
 def _get_sparse_vector(point: Any, name: str) -> SparseVector:
     """Return a point's sparse vector; an empty one if it has none of that name."""
     vector = point.vector.get(name)
-    return make_sparse_vector(vector.indices, vector.values) if vector else make_sparse_vector((), ())
+    return to_engine_sparse_vector(vector.indices, vector.values) if vector else to_engine_sparse_vector((), ())

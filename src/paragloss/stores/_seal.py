@@ -36,7 +36,7 @@ def remove_seal(folder: Path) -> bool:
     return had_seal
 
 
-def find_changed_file(folder: Path) -> str:
+def find_file_changed_since_seal(folder: Path) -> str:
     """Return the first file that has changed since the collection was closed; "" if none has, or it has no seal."""
     try:
         content = json.loads((folder / _SEAL_FILE).read_bytes())
@@ -49,7 +49,7 @@ def find_changed_file(folder: Path) -> str:
 
 def check_seal(folder: Path) -> None:
     """Raise StoreError if another program has changed a file since the collection was closed."""
-    changed = find_changed_file(folder)
+    changed = find_file_changed_since_seal(folder)
     if changed:
         raise StoreError(
             f"{folder} is damaged: {changed} is not what it was when the collection was closed; restore a copy, or "

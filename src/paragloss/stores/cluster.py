@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from paragloss import __version__
 from paragloss.errors import InUseError, StoreError, describe_unknown_format
-from paragloss.ranking import ranked
+from paragloss.ranking import rank_sorted
 from paragloss.stores import _limits
 from paragloss.stores._base import BaseStore
 from paragloss.stores._document_ids import DocumentIds
@@ -440,7 +440,7 @@ class ClusterStore(BaseStore):
             responses = self._call(self._client.query_batch_points, self._name, requests)
             return self._document_ids.name_rankings(response.points for response in responses)
 
-        return fetch_top_k(fetch, len(queries), k, select=ranked)
+        return fetch_top_k(fetch, len(queries), k, select=rank_sorted)
 
     def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a method of the client; turn any error into StoreError."""

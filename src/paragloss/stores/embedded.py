@@ -25,7 +25,7 @@ import qdrant_edge as edge
 
 from paragloss.bm25 import Ids
 from paragloss.errors import StoreError
-from paragloss.ranking import best, ranked
+from paragloss.ranking import rank_sorted, select_best
 from paragloss.stores import _folder_layout, _limits
 from paragloss.stores._base import BaseStore
 from paragloss.stores._blob_files import BlobFiles
@@ -468,7 +468,7 @@ class EmbeddedStore(BaseStore):
         def fetch(query_numbers: Sequence[int], limit: int) -> list[tuple[list[str], list[float]]]:
             return self._cache.document_ids.name_rankings(query_engine(query_numbers, limit))
 
-        return fetch_top_k(fetch, len(queries), k, select=ranked)
+        return fetch_top_k(fetch, len(queries), k, select=rank_sorted)
 
     def _make_query_function(
         self, queries: Sequence[Any], condition: Any, params: Any
@@ -493,7 +493,7 @@ class EmbeddedStore(BaseStore):
         if len(point_ids) <= k or scores[k - 1] != scores[k]:
             return point_ids[:k]
         document_ids = self._cache.document_ids.find(set(point_ids))
-        scored_points = best(
+        scored_points = select_best(
             zip(point_ids, scores, strict=True), k, name_of=lambda scored_point: document_ids[scored_point[0]]
         )
         return [point_id for point_id, _ in scored_points]

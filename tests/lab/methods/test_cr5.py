@@ -17,7 +17,7 @@ from paragloss.lab.solving import spectrum
 from paragloss.lab.solving.arrays import Arrays
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.lab.solving.spectrum import closed_form, leading
-from paragloss.ranking import nearest
+from paragloss.ranking import find_nearest
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 
@@ -175,7 +175,7 @@ def make_corpus(concepts=200, langs=("en", "it"), length=40, seed=0):
 
 def measure_precision(encoder, concepts, lang, other, **options):
     rows = encoder.encode([c.texts[lang] for c in concepts], lang)
-    neighbours = nearest(rows, encoder.encode([c.texts[other] for c in concepts], other), 1, **options)[:, 0]
+    neighbours = find_nearest(rows, encoder.encode([c.texts[other] for c in concepts], other), 1, **options)[:, 0]
     return float(np.mean(neighbours == np.arange(len(concepts))))
 
 
@@ -354,7 +354,7 @@ def test_csls_as_the_paper_takes_it():
     cosines = queries @ documents.T
     hubness = np.sort(cosines, axis=0)[-10:].mean(axis=0)
     expected = np.argsort(-(2 * cosines - hubness), axis=1)[:, :3]
-    neighbours = nearest(queries.astype(np.float32), documents.astype(np.float32), 3, csls=10)
+    neighbours = find_nearest(queries.astype(np.float32), documents.astype(np.float32), 3, csls=10)
     np.testing.assert_array_equal(neighbours, expected)
 
 

@@ -8,7 +8,7 @@ from paragloss.encoders.bag import BagEncoder, Layer, Tower
 from paragloss.encoders.subword_vectors import SubwordEncoder
 from paragloss.errors import ModelError
 from paragloss.lab.methods import cr5, subwords
-from paragloss.ranking import nearest
+from paragloss.ranking import find_nearest
 from paragloss.vocabulary import Vocabulary
 
 STEMS = ["telefon", "barco", "monta", "giardin", "stell", "pomodor", "finestr", "cavall", "libr", "strad"]
@@ -30,7 +30,7 @@ def test_an_unseen_form_lies_near_the_forms_that_were_seen():
     wider = subwords.extend(bag, device="numpy")
     forms = [stem + ending for stem in STEMS for ending in UNSEEN_ENDINGS]
     assert not bag.encode(forms, "it").any()  # the bag alone says nothing of them
-    nearest_stems = nearest(
+    nearest_stems = find_nearest(
         wider.encode(forms, "it"), directions / np.linalg.norm(directions, axis=1, keepdims=True), 1
     )[:, 0]
     assert np.mean(nearest_stems == np.repeat(np.arange(len(STEMS)), len(UNSEEN_ENDINGS))) > 0.9
@@ -61,7 +61,7 @@ def test_n_gram_vectors_are_the_ridge_solution():
     bag, _ = make_encoder()
     tower = bag.towers["it"]
     grams = subwords.extend(bag, lambda_=0.5, device="numpy").grams["it"]
-    S = subwords.bags(tower.vocabulary.terms, grams.places).toarray().astype(np.float64)
+    S = subwords.make_gram_bags(tower.vocabulary.terms, grams.columns).toarray().astype(np.float64)
     exact = np.linalg.solve(S.T @ S + 0.5 * np.eye(S.shape[1]), S.T @ tower.table)
     np.testing.assert_allclose(grams.table, exact, atol=0.02)
 
@@ -88,11 +88,11 @@ def test_n_grams_are_those_of_two_words_or_more_up_to_a_limit():
     """<ab>: parts of three to five characters, ends marked."""
     vocabulary = Vocabulary("it", ["ab", "abc", "abd"], np.full(3, 3), 100, stem=False)
     bag = BagEncoder({"it": Tower(vocabulary, np.eye(3, dtype=np.float32))})
-    assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab"}  # in all three words
+    assert set(subwords.extend(bag, device="numpy").grams["it"].columns) == {"<ab"}  # in all three words
     wider_vocabulary = Vocabulary("it", ["abcd", "abce", "abx"], np.full(3, 3), 100, stem=False)
     bag = BagEncoder({"it": Tower(wider_vocabulary, np.eye(3, dtype=np.float32))})
-    assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab", "abc", "<abc"}
-    assert set(subwords.extend(bag, max_grams=1, device="numpy").grams["it"].places) == {"<ab"}
+    assert set(subwords.extend(bag, device="numpy").grams["it"].columns) == {"<ab", "abc", "<abc"}
+    assert set(subwords.extend(bag, max_grams=1, device="numpy").grams["it"].columns) == {"<ab"}
 
 
 def test_lambda_is_one_by_default():
@@ -113,7 +113,7 @@ def test_fit_is_cr5_and_its_parts():
     parts = subwords.extend(cr5_model).grams
     for lang in cr5_model.langs:
         np.testing.assert_array_equal(wider.grams[lang].table, parts[lang].table)
-    assert max(len(grams.places) for grams in subwords.fit(aligned, dim=2, max_grams=9).grams.values()) == 9
+    assert max(len(grams.columns) for grams in subwords.fit(aligned, dim=2, max_grams=9).grams.values()) == 9
 
 
 @pytest.mark.parametrize("bent", [{"bias": np.zeros(16, np.float32)}, {"activation": "tanh"}])

@@ -55,7 +55,7 @@ class VectorSource(Protocol):
         ...
 
 
-class Settings(NamedTuple):
+class EncoderSettings(NamedTuple):
     """The saved description of an encoder.
 
     `source` is a short name, a folder or an address. `langs`, `query` and `passage` (prompts) override what the source
@@ -71,7 +71,7 @@ class Settings(NamedTuple):
 class Pretrained:
     """An encoder of queries; `passages` encodes documents. Rows have length 1; the row of an empty text is 0."""
 
-    def __init__(self, settings: Settings, source: VectorSource, langs: Sequence[str]) -> None:
+    def __init__(self, settings: EncoderSettings, source: VectorSource, langs: Sequence[str]) -> None:
         self.settings, self._source = settings, source
         self.dim, self.langs = source.dim, tuple(langs)
         self.meta = {"source": settings.source}
@@ -149,13 +149,13 @@ def load(path: str | Path) -> Pretrained:
     Raises ConsentError where the source is an address whose host the user has not allowed.
     """
     meta = artefacts.load(path, kind=KIND).meta
-    settings = Settings(**{**meta, "langs": tuple(meta.get("langs", ()))})
+    settings = EncoderSettings(**{**meta, "langs": tuple(meta.get("langs", ()))})
     if hosts.is_address(settings.source):
         hosts.require_consent(settings.source, f"the encoder {Path(path).name!r}")
-    return build(settings)
+    return open_encoder(settings)
 
 
-def build(settings: Settings) -> Pretrained:
+def open_encoder(settings: EncoderSettings) -> Pretrained:
     """Open the source that settings name. What the settings leave open is taken from the source itself."""
     source, source_langs = _open_source(settings)
     given_langs = [normalise(lang) for lang in settings.langs]
@@ -177,13 +177,13 @@ def short_name(source: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "encoder"
 
 
-def settings_for(source: str, **options: Any) -> Settings:
+def settings_for(source: str, **options: Any) -> EncoderSettings:
     """Return settings for a source named on the command line; a folder is stored by its absolute path."""
     is_folder = source not in packages.NAMES and not hosts.is_address(source)
-    return Settings(str(Path(source).resolve()) if is_folder else source, **options)
+    return EncoderSettings(str(Path(source).resolve()) if is_folder else source, **options)
 
 
-def _open_source(settings: Settings) -> tuple[VectorSource, Sequence[str]]:
+def _open_source(settings: EncoderSettings) -> tuple[VectorSource, Sequence[str]]:
     """Open a source and return it with the languages that it names."""
     source = settings.source
     if source in packages.NAMES:

@@ -102,8 +102,8 @@ def _as_code_points(text: str) -> np.ndarray[Any, Any]:
 def _find_boundaries(text: str, low: int, high: int) -> list[int]:
     """Return the ends of sentences and lines between two offsets, else those of words, else the second offset."""
     for pattern in (_SENTENCE_END, _WORD_END):
-        ends = [match.end() for match in pattern.finditer(text, low, high)]
-        inside = [end for end in ends if low < end < high]
-        if inside:
-            return inside
+        boundaries = [match.end() for match in pattern.finditer(text, low, high)]
+        boundaries = [boundary for boundary in boundaries if low < boundary < high]
+        if boundaries:
+            return boundaries
     return [high]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from paragloss.encoders.pretrained import Pretrained, Settings, build
+from paragloss.encoders.pretrained import EncoderSettings, Pretrained, open_encoder
 from paragloss.errors import ModelError
 from paragloss.types import Floats
 
@@ -28,9 +28,9 @@ def encode(model: Pretrained, jobs: Iterable[Job], *, processes: int | None = No
     yield from in_order(process_count, _open_in_worker, model.settings, _encode_in_worker, jobs, died)
 
 
-def _open_in_worker(settings: Settings) -> None:
+def _open_in_worker(settings: EncoderSettings) -> None:
     global _worker_model
-    _worker_model = build(settings)
+    _worker_model = open_encoder(settings)
 
 
 def _encode_in_worker(job: Job) -> Floats:

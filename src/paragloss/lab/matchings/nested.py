@@ -9,7 +9,7 @@ import numpy as np
 
 from paragloss.bm25 import dot, make_sparse_vector
 from paragloss.lab.matchings.structured import StructuredSearcher
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.search.clauses import MAX_CANDIDATES
 from paragloss.search.evidence import Match
 from paragloss.types import Hit, Query, Ranking, SparseVector, Where
@@ -62,7 +62,7 @@ class Nested(StructuredSearcher):
         rarest, df = self._choose_rarest(clauses, query.lang)
         ids = [hit.id for hit in self._find_candidates(rarest, df, where)]
         matching = self._filter_documents(ids, needed_ids)
-        return rank((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
+        return rank_hits((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what every word adds to the score of a document of the query's language."""

@@ -23,7 +23,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, concatenate_ranges, filter_entries
 from paragloss.index.fields import INNER, SUBWORD_FIELDS
-from paragloss.ranking import rank
+from paragloss.ranking import rank_hits
 from paragloss.search.clauses import MAX_CANDIDATES, cut_query
 from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import (
@@ -169,7 +169,9 @@ class ClauseSearcher(StructuredSearcher):
             self._name, [compiled.make_request(layout.span)], max(self._max_candidates, k), conditions or None, needed
         )
         scores = self._score(query.lang, compiled, found.rows)
-        return rank((Hit(doc_id, score) for doc_id, score in zip(found.ids, scores.tolist(), strict=True) if score), k)
+        return rank_hits(
+            (Hit(doc_id, score) for doc_id, score in zip(found.ids, scores.tolist(), strict=True) if score), k
+        )
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what each alternative adds to the score of a document.

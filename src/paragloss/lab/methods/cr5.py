@@ -22,7 +22,7 @@ from paragloss.lab.settings import Checkpoint, Dim, Lengths, MaxTerms, MinDf, Se
 from paragloss.lab.solving.arrays import Arrays, unreachable
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.lab.solving.spectrum import SOLVERS, Progress, Solution, chosen, closed_form, leading, reduced_rank
-from paragloss.ranking import nearest
+from paragloss.ranking import find_nearest
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import weigh
 
@@ -284,7 +284,7 @@ def _precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]
                 continue
             query_vectors = encoder.encode([text_of(c, source) for c in shared_concepts], source)
             documents = encoder.encode([text_of(c, target) for c in shared_concepts], target)
-            first_hits = nearest(query_vectors, documents, 1)[:, 0]
+            first_hits = find_nearest(query_vectors, documents, 1)[:, 0]
             precisions.append(float(np.mean(first_hits == np.arange(len(shared_concepts)))))
             queries += len(shared_concepts)
     if not precisions:

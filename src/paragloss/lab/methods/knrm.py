@@ -206,7 +206,7 @@ def _feeling(
 def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
     """Return every language's words and their vectors, of unit length, one language after another."""
     vocabularies = {lang: tower.vocabulary for lang, tower in encoder.towers.items()}
-    return vocabularies, kernel_features.unit(np.vstack([encoder.words(lang) for lang in vocabularies]))
+    return vocabularies, kernel_features.normalize_rows(np.vstack([encoder.words(lang) for lang in vocabularies]))
 
 
 def _number_rows(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
@@ -330,7 +330,7 @@ def _counted(
 def _served(
     model: Ranker, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Integers], about: Mapping[str, Any]
 ) -> Knrm:
-    table = kernel_features.unit(model.table.detach().cpu().numpy())
+    table = kernel_features.normalize_rows(model.table.detach().cpu().numpy())
     weight = (model.weight * model.active).detach().cpu().numpy()
     return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=about)
 

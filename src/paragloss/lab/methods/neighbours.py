@@ -51,7 +51,7 @@ def fit(
         raise InputError(f"no words to compare {source or 'any'}->{target or 'any'}: texts are in {', '.join(langs)}")
     if not pretrained.can_open(model):
         raise InputError(f"no encoder {model!r}: expected e5, use, a model's folder or the address of an endpoint")
-    encoder = pretrained.build(pretrained.settings_for(model))
+    encoder = pretrained.open_encoder(pretrained.settings_for(model))
     common = {
         lang: list_frequent_terms(aligned, lang, words)
         for lang in dict.fromkeys(lang for pair in directions for lang in pair)

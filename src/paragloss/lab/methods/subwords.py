@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from paragloss.encoders.bag import BagEncoder
-from paragloss.encoders.subword_vectors import Grams, SubwordEncoder, bags, grams_of
+from paragloss.encoders.subword_vectors import Grams, SubwordEncoder, grams_of, make_gram_bags
 from paragloss.errors import ModelError
 from paragloss.lab.methods import cr5
 from paragloss.lab.settings import Dim, Seed, Setting, checked
@@ -58,6 +58,6 @@ def _learn(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, 
     index = {gram: i for i, gram in enumerate(chosen)}
     if not index:
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))
-    block = Block(bags(terms, index), np.arange(len(terms)))
+    block = Block(make_gram_bags(terms, index), np.arange(len(terms)))
     regression = Regression.of([block], len(terms), arrays, lambda_=lambda_)
     return Grams(index, arrays.get(regression.solve_plainly(arrays.put(np.array(table, np.float32)), 1e-3)))

@@ -325,8 +325,8 @@ class DefaultModel:
 
     def _translate_words_at_once(self, words: Sequence[QueryWord], to: Set[str]) -> dict[str, list[RankedWords]]:
         """Translate several words into several languages, with array operations over all of them if they are many."""
-        many = len(words) * len(to) > _FEW_TRANSLATIONS
-        langs = [lang for lang in to if lang != PIVOT] if many else []
+        is_many = len(words) * len(to) > _FEW_TRANSLATIONS
+        langs = [lang for lang in to if lang != PIVOT] if is_many else []
         ranked = {lang: [self._translate_word_into(word, lang) for word in words] for lang in to - set(langs)}
         if not langs:
             return ranked
