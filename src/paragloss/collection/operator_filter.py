@@ -17,9 +17,9 @@ from paragloss.analysis import analyzer
 from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS, read_tokenized_texts
 from paragloss.bm25 import Ids
 from paragloss.collection.arguments import SearchOptions
+from paragloss.collection.search_plan import list_query_forms
 from paragloss.collection.state import State
 from paragloss.index.terms import TERMS_VECTOR
-from paragloss.search import plan
 from paragloss.search.parts import get_or_make
 from paragloss.search.phrases import PhraseForms, build_phrase_forms, find_phrase, list_content_terms
 from paragloss.search.query_operators import QueryOperators, intersect_filters
@@ -118,7 +118,7 @@ class CheckedTerm:
         self._statistics = statistics
         self._phrases = [(Query("", text, lang), searcher) for lang, searcher in readings]
         self._translations = [
-            {form.lang: form.clauses for form in plan.forms(searcher, phrase).queries}
+            {form.lang: form.clauses for form in list_query_forms(searcher, phrase).queries}
             for phrase, searcher in self._phrases
         ]
         self._forms: dict[str, list[PhraseForms]] = {}
