@@ -66,7 +66,7 @@ def test_every_word_has_a_gloss_by_mouse_and_by_keyboard(open_page):
     window.assert_no_complaints()
 
 
-def test_why_shows_which_words_met_and_sums_to_the_score(open_page):
+def test_why_shows_matching_words_and_scores_that_add_up(open_page):
     window = open_page()
     page = window.open("/?q=how+do+bees+make+honey")
     window.wait_for_results()

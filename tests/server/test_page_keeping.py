@@ -84,7 +84,7 @@ def test_results_are_counted_filtered_and_sorted_and_the_address_says_how(open_w
     window.assert_no_complaints()
 
 
-def test_the_file_itself_and_more_of_its_kind(open_window, address):
+def test_the_original_file_is_offered_and_similar_documents_are_found(open_window, address):
     window = open_window(address)
     page = window.open(QUESTION)
     window.wait_for_results()
@@ -100,7 +100,7 @@ def test_the_file_itself_and_more_of_its_kind(open_window, address):
     window.assert_no_complaints()
 
 
-def test_a_file_with_pages_opens_at_the_one_that_met(open_window, address):
+def test_a_file_with_pages_opens_at_the_matching_page(open_window, address):
     window = open_window(address)
     page = window.open("/?q=wolf+mountain&lang=en")
     window.wait_for_results()
@@ -190,7 +190,7 @@ def test_a_kept_search_says_what_is_new(open_window, address):
     window.assert_no_complaints()
 
 
-def test_results_are_taken_along(open_window, address):
+def test_results_are_exported_and_printed(open_window, address):
     window = open_window(address)
     page = window.open(QUESTION)
     window.wait_for_results()
@@ -211,7 +211,7 @@ def test_results_are_taken_along(open_window, address):
     window.assert_no_complaints()
 
 
-def test_what_would_not_help_is_folded_and_an_engine_is_offered(open_window, address):
+def test_a_meaning_that_would_not_help_is_folded_and_an_engine_is_offered(open_window, address):
     window = open_window(address)
     window.page.add_init_script("Object.defineProperty(navigator, 'languages', {value: ['en', 'fr']})")
     page = window.open(QUESTION)

@@ -50,7 +50,7 @@ def open_page(open_window, running):
     return lambda name="many", **options: open_window(running[name], **options)
 
 
-def test_of_forty_languages_ten_are_offered_and_the_rest_at_a_key(open_page):
+def test_of_forty_languages_ten_are_shown_and_the_others_on_demand(open_page):
     window = open_page()
     page = window.open("/?q=water+and+fish")
     window.wait_for_results()
@@ -78,7 +78,7 @@ def test_of_forty_languages_ten_are_offered_and_the_rest_at_a_key(open_page):
     window.assert_no_complaints()
 
 
-def test_a_bar_says_how_close_in_a_word(open_page):
+def test_the_meter_of_the_fit_is_described_by_a_word(open_page):
     window = open_page()
     page = window.open("/?q=water+river+sea+fish")
     window.wait_for_results()
@@ -89,7 +89,7 @@ def test_a_bar_says_how_close_in_a_word(open_page):
     window.assert_no_complaints()
 
 
-def test_what_has_no_title_goes_by_its_name_which_means_nothing(open_page):
+def test_a_document_without_a_title_is_listed_by_its_id(open_page):
     window = open_page()
     page = window.open("/?q=water&to=de")
     window.wait_for_results()

@@ -24,8 +24,19 @@ from paragloss.types import Document, Query, QueryForms, Record, TokenizedText
 
 
 class Result(NamedTuple):
-    """One document found, as a person sees it; `marks` are the places in `snippet` that matched, `fit` is how likely
-    it is what was asked for (`calibration`); of what was not fused, the share of the best score possible."""
+    """A document that a search found, as it is shown.
+
+    :param id: the document id.
+    :param lang: the language code of the document.
+    :param title: its title, or "".
+    :param score: its score; comparable within one answer only.
+    :param snippet: the passage that fits the query best.
+    :param marks: the start and end of each match in the snippet, in characters.
+    :param meta: the metadata of the document.
+    :param fit: the probability, from 0 to 1, that the document answers the query; with a pipeline of your own, the
+        share of the best possible score.
+    :param copies: ids of documents with the same or nearly the same text, which are not shown again.
+    """
 
     id: str
     lang: str
@@ -35,7 +46,7 @@ class Result(NamedTuple):
     marks: tuple[tuple[int, int], ...]
     meta: Mapping[str, Any]
     fit: float
-    copies: tuple[str, ...] = ()  # ids of documents with the same or nearly the same text, which are not shown again
+    copies: tuple[str, ...] = ()
 
 
 class Matcher:

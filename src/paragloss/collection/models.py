@@ -34,7 +34,13 @@ _KINDS = {
 
 
 def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
-    """Fit a model by a method, given as a name or a function; an encoder also gets what CSLS search needs."""
+    """Train a model on texts about the same concepts in several languages.
+
+    :param fit: the name of a method, such as "cr5" or "table", or its function.
+    :param aligned: the training texts.
+    :param settings: the method's settings (docs/look-up/settings.md).
+    :return: the model; `save(path)` writes it, and `load(path)` reads it again.
+    """
     model = (methods.load_method(fit).fit if isinstance(fit, str) else fit)(aligned, **settings)
     if isinstance(model, BagEncoder) and not model.reference:
         model.reference = hubness.reference(model, aligned)
@@ -58,9 +64,11 @@ def add_language(
 def load(path: str | Path) -> Any:
     """Load a model.
 
-    `path` is the folder of a trained model, whose kind is written in it; or somebody else's model: a short name (`e5`,
-    `use`), a folder as they are published, the address of an endpoint; or word vectors: files separated by commas, or a
-    folder of them. Raises ModelError if the model is of an unknown kind or damaged.
+    :param path: the folder of a trained model; or a short name ("default", "e5", "use"), the folder of a published
+        model, or the address of an endpoint; or word vectors: files separated by commas, or a folder of them.
+    :return: the model.
+
+    Raises ModelError if there is no model or it is damaged.
     """
     vector_files = published.files(path)
     if vector_files:

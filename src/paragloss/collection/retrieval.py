@@ -85,22 +85,24 @@ class AnswerEvidence(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The results of a search, and how the query was understood."""
+    """The results of a search, and how the query was understood.
+
+    :param query: the query with its language.
+    :param results: the documents, best first.
+    :param others: other languages that the query may be in; they were searched as well.
+    :param understood: how many words the query has, and which of them are unknown.
+    :param searched: the words that were searched for in each language, if nothing was found.
+    :param suggestion: a corrected spelling of the query, or "".
+    :param evidence: what explains the results.
+    """
 
     query: Query
     results: list[Result]
-    #: Other languages the query may be in, likeliest first; they were searched as well.
     others: tuple[str, ...] = ()
-    #: How many words the query has, and which of them are unknown.
     understood: Understood = Understood(0, ())
-    #: If nothing was found: the words that were searched for in each language.
     searched: Mapping[str, str] = MappingProxyType({})
-    #: A corrected spelling of the query if some of its words are unknown; searched as well if nothing else fits.
     suggestion: str = ""
-    #: What explains the results.
     evidence: AnswerEvidence | None = None
-    #: What the reader should know about operators such as `"exact phrase"` and `lang:de`: those that can't be used, and
-    #: how many documents were checked.
     notes: tuple[str, ...] = ()
 
     def why(self, id: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ export function listen(getState, go, refresh) {
 // "10 added, 2 failed": the first opens a search in the new documents, the second goes to the first failure.
 function showSummary(go) {
   const { indexed, failed, firstFailure, start } = totals;
-  const showNew = () => { go({ view: "search", q: $("q").value.trim(), where: [`added>=${start}`], to: [], k: 10 }); $("q").focus(); };
+  const showNew = () => { go({ view: "search", q: "", lang: "", where: [`added>=${start}`], to: [], k: 10 }); $("q").focus(); };
   const button = (label, onclick) => h("button", { type: "button", class: "link", onclick }, label);
   const parts = [];
   if (indexed) parts.push(button(t("files.added", { n: indexed }), showNew));

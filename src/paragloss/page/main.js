@@ -122,8 +122,8 @@ function applyTheme() {
   };
 }
 
-// What depends on a query is forgotten with it.
-const newQuery = (q) => ({ q, lang: "", to: [], where: [], k: 10 });
+// Filters of a query are forgotten with it; those chosen before any query, such as "only new ones", stay.
+const newQuery = (q) => ({ q, lang: "", to: [], where: state.q || !q ? [] : state.where, k: 10 });
 
 $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -135,12 +135,14 @@ $("ask").addEventListener("submit", (event) => {
 
 // Results appear while a query is typed, as long as the server answers quickly. The address changes without a new entry in the history.
 let typingPause = 0;
+// Two letters of an alphabet are no query yet; two characters of Chinese may be a word.
+const isTooShort = (q) => q.length < 2 || (q.length < 3 && /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Arabic}]+$/u.test(q));
 $("q").addEventListener("input", (event) => {
   clearTimeout(typingPause);
   if (event.isComposing) return;
   typingPause = setTimeout(() => {
     const q = $("q").value.trim();
-    if (state.view !== "search" || q === state.q || q.length < 3 || search.milliseconds > MAX_TYPING_ANSWER) return;
+    if (state.view !== "search" || q === state.q || isTooShort(q) || search.milliseconds > MAX_TYPING_ANSWER) return;
     page.replaceState(newQuery(q));
     search(page, false, { typing: true });
   }, TYPING_PAUSE);

@@ -22,13 +22,15 @@ export async function explain(panel, question, result) {
 function makeExplanation(why, result) {
   const pairs = why.parts.flatMap((part) => part.pairs).filter((pair) => pair.score > 0 && pair.query && pair.document);
   const best = selectStrongest(pairs);
-  const total = Math.max(1e-9, ...why.parts.map((part) => Math.abs(part.score)));
-  const rows = why.parts.filter((part) => part.score).sort((a, b) => b.score - a.score).flatMap((part) => [
-    h("dt", { title: part.part }, partName(part.part)),
-    h("dd", {}, h("div", { class: "bar" }, h("i", { width: `${(100 * Math.max(0, part.score)) / total}%` }))),
-    h("dd", { class: "points" }, part.score.toFixed(2)),
+  const scores = new Map();
+  for (const part of why.parts) scores.set(partName(part.part), (scores.get(partName(part.part)) || 0) + part.score);
+  const largest = Math.max(1e-9, ...[...scores.values()].map(Math.abs));
+  const rows = [...scores].filter(([, score]) => score).sort((a, b) => b[1] - a[1]).flatMap(([name, score]) => [
+    h("dt", {}, name),
+    h("dd", {}, h("div", { class: "bar" }, h("i", { width: `${(100 * Math.max(0, score)) / largest}%` }))),
+    h("dd", { class: "points" }, score.toFixed(2)),
   ]);
-  const sentence = best.slice(0, MAX_PAIRS_IN_SENTENCE).map(({ query, document }) => t("why.pair", { query, document })).join(", ");
+  const sentence = selectDistinct(best).map(({ query, document }) => t("why.pair", { query, document })).join(", ");
   return [
     h("p", { class: "because", dir: "auto" }, best.length ? t("why.sentence", { pairs: sentence }) : t("why.whole")),
     h("details", {}, h("summary", {}, t("why.details")),
@@ -52,6 +54,18 @@ function selectStrongest(pairs) {
   }
   const maxScore = Math.max(0, ...[...sums.values()].map((pair) => pair.score));
   return [...sums.values()].filter((pair) => pair.score >= MIN_SHARE * maxScore).sort((a, b) => b.score - a.score).slice(0, MAX_PAIRS);
+}
+
+// The strongest pairs in which no word comes twice.
+function selectDistinct(pairs) {
+  const usedWords = new Set();
+  const distinct = pairs.filter(({ query, document }) => {
+    const words = [`query ${query}`, `document ${document}`];
+    if (words.some((word) => usedWords.has(word))) return false;
+    words.forEach((word) => usedWords.add(word));
+    return true;
+  });
+  return distinct.slice(0, MAX_PAIRS_IN_SENTENCE);
 }
 
 function drawAlignment(pairs, lang) {

@@ -1,0 +1,109 @@
+"""The page in everyday use: typing, example questions, counts of filters, importing a glossary, adding files."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from serving_process import ServerProcess
+
+from paragloss import demo
+from paragloss.collection import Collection
+
+LANGS = ("de", "en", "fr")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("everyday") / "library")
+    with Collection.create(path) as collection:
+        collection.index(document for document in demo.documents() if document.lang in LANGS)
+    server = ServerProcess(path).wait()
+    yield server.address
+    server.stop()
+
+
+@pytest.fixture
+def open_page(open_window, address):
+    return partial(open_window, address)
+
+
+def test_results_appear_while_a_query_is_typed_and_leave_no_entry_in_the_history(open_page):
+    window = open_page()
+    page = window.open()
+    entries = page.evaluate("history.length")
+    page.locator("#q").press_sequentially("volcano", delay=20)
+    window.wait_for_results()
+    window.wait_until("location.search === '?q=volcano'")
+    assert page.locator(".result").first.get_attribute("data-id").startswith("volcano.")
+    assert page.evaluate("[document.activeElement.id, document.querySelector('#q').value]") == ["q", "volcano"]
+    assert page.evaluate("history.length") == entries
+    window.assert_no_complaints()
+
+
+@pytest.mark.parametrize(("locale", "lang"), [("fr-FR", "fr"), ("en-US", "en")])
+def test_example_questions_are_in_the_language_of_the_reader(open_page, locale, lang):
+    window = open_page(locale=locale)
+    page = window.open()
+    window.wait_until("document.querySelector('.ideas button')")
+    titles = {document.title for document in demo.documents() if document.lang == lang}
+    assert set(page.locator(".ideas button").all_inner_texts()) <= titles
+    window.assert_no_complaints()
+
+
+def test_the_count_of_a_chosen_language_is_the_number_of_documents_that_it_shows(open_page):
+    window = open_page()
+    page = window.open("/?q=how+do+bees+make+honey&to=fr")
+    window.wait_for_results()
+    window.wait_until("/ of /.test(document.querySelector('#status').textContent)")
+    chip = page.locator(".chip[data-lang=fr]")
+    assert chip.get_attribute("aria-pressed") == "true"
+    count = int(chip.locator(".count").inner_text())
+    assert f"of {count} found" in page.locator("#status").inner_text()
+    page.goto(f"{window.address}/?q=how+do+bees+make+honey&to=fr&k=200")
+    window.wait_for_results()
+    assert page.locator(".result").count() == count
+    window.assert_no_complaints()
+
+
+def test_a_glossary_is_imported_from_csv_into_the_language_of_the_reader(open_page):
+    window = open_page()
+    page = window.open("/?view=glossary")
+    window.wait_until("document.querySelector('.pair')")
+    text = 'word,lang,meaning,to\nZorbung,de,"blending, of tea",en\nzorbage,fr,blending,en\n'
+    page.set_input_files("#glossary-file", {"name": "words.csv", "mimeType": "text/csv", "buffer": text.encode()})
+    window.wait_until("document.querySelectorAll('.pair').length === 3")
+    read_row = "(row) => ['word', 'lang', 'meaning', 'to'].map((name) => row.querySelector(`[name=${name}]`).value)"
+    rows = page.locator(".pair").evaluate_all(f"rows => rows.map({read_row})")
+    assert rows[:2] == [["Zorbung", "de", "blending, of tea", "en"], ["zorbage", "fr", "blending", "en"]]
+    assert rows[2][0] == rows[2][2] == ""
+    assert rows[2][1] != rows[2][3] == "en"  # from a foreign word to the reader's
+    page.set_input_files("#glossary-file", {"name": "empty.csv", "mimeType": "text/csv", "buffer": b"one column\n"})
+    window.wait_until("document.querySelector('#saved').textContent.startsWith('No pairs')")
+    for _ in range(2):
+        page.locator("[aria-label='Remove this pair']").first.click()
+    window.wait_until("document.querySelector('#saved').textContent.includes('0 pairs')")
+    window.assert_no_complaints()
+
+
+def test_rows_of_two_columns_go_from_the_commonest_foreign_language(open_page):
+    page = open_page().open("/?view=glossary")
+    rows = "Zander\\tpike-perch\\nHecht;\\tpike"
+    parsed = page.evaluate(f"import('./glossary.js').then((module) => module.parsePairs('{rows}'))")
+    assert [(pair["word"], pair["meaning"]) for pair in parsed] == [("Zander", "pike-perch"), ("Hecht;", "pike")]
+
+
+def test_a_summary_of_added_files_links_to_the_new_documents_and_to_the_first_failure(open_page):
+    window = open_page()
+    page = window.open("/?view=files")
+    text = b"The quokka is a small wallaby that seems to smile at everybody who visits."
+    files = [("quokka.txt", "text/plain", text), ("broken.pdf", "application/pdf", b"%PDF-1.4 nothing")]
+    page.set_input_files("#file", [{"name": name, "mimeType": kind, "buffer": data} for name, kind, data in files])
+    window.wait_until("document.querySelectorAll('#added button').length === 2")
+    assert page.locator("#added").inner_text() == "1 document added · 1 failed"
+    page.locator("#added button").first.click()
+    page.fill("#q", "a small animal")
+    page.keyboard.press("Enter")
+    window.wait_for_results()
+    assert page.locator(".result").evaluate_all("all => all.map((result) => result.dataset.id)") == ["quokka.txt"]
+    page.evaluate("fetch('api/documents/quokka.txt', {method: 'DELETE'})")
