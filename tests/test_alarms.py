@@ -13,44 +13,44 @@ from paragloss.types import Document
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("alarms") / "library")
-    with Collection.create(path) as engine, warnings.catch_warnings():
+    with Collection.create(path) as opened_collection, warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing of the demonstration is suspicious
-        engine.index(demo.documents())
+        opened_collection.index(demo.documents())
     return path
 
 
 def test_words_that_nobody_understood_are_named(collection):
-    with Collection.open(collection) as engine:
-        answer = engine.search("a whale called Qwrtzplk in 1851", lang="en", to=["zh", "hi"])
+    with Collection.open(collection) as opened_collection:
+        answer = opened_collection.search("a whale called Qwrtzplk in 1851", lang="en", to=["zh", "hi"])
         assert answer.understood == coverage.Understood(4, ("Qwrtzplk",))
         assert str(answer.understood) == "1 of 4 words not understood: Qwrtzplk"
         assert answer.as_json()["query"]["unknown"] == ["Qwrtzplk"]
-        assert str(engine.search("whale", lang="en", to=["zh"]).understood) == ""
+        assert str(opened_collection.search("whale", lang="en", to=["zh"]).understood) == ""
 
 
 def test_a_name_that_documents_have_as_it_stands_is_understood(tmp_path):
-    with Collection.create(str(tmp_path / "c")) as engine:
-        engine.index([Document("1", "Das Zimmer gehört Qwrtzplk.", "de")])
-        assert engine.search("Qwrtzplk", lang="en").understood.unknown == ()
+    with Collection.create(str(tmp_path / "c")) as opened_collection:
+        opened_collection.index([Document("1", "Das Zimmer gehört Qwrtzplk.", "de")])
+        assert opened_collection.search("Qwrtzplk", lang="en").understood.unknown == ()
 
 
 def test_without_a_translator_nothing_is_said(collection):
-    with Collection.open(collection, default=False) as engine:
-        assert engine.search("Qwrtzplk lava", lang="en").understood.unknown == ()
+    with Collection.open(collection, default=False) as opened_collection:
+        assert opened_collection.search("Qwrtzplk lava", lang="en").understood.unknown == ()
 
 
 def test_documents_in_another_language_than_said_raise_a_warning(tmp_path):
     hindi = [d._replace(lang="en") for d in demo.documents() if d.lang == "hi"]
     with (
-        Collection.create(str(tmp_path / "c")) as engine,
+        Collection.create(str(tmp_path / "c")) as opened_collection,
         pytest.warns(UserWarning, match=r"words of documents in 'en' are unknown; they look like 'hi'"),
     ):
-        engine.index(hindi)
+        opened_collection.index(hindi)
 
 
 def test_info_tells_the_share_of_unknown_words(collection):
-    with Collection.open(collection) as engine:
-        shares = engine.info()["unknown words"]
+    with Collection.open(collection) as opened_collection:
+        shares = opened_collection.info()["unknown words"]
     assert shares.keys() == {"ar", "da", "de", "en", "es", "fr", "hi", "it", "ru", "sw", "vi", "zh"}
     assert all(0 <= share < coverage.STRANGE for share in shares.values())
 

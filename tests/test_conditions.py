@@ -9,21 +9,21 @@ from paragloss.types import Document, Range
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory):
+def collection(tmp_path_factory):
     metas = {
         "csv": {"year": "1999", "open": "true", "share": "1.5", "zip": "01234"},
         "json": {"year": 1999, "open": True, "share": 1.5, "zip": 1234},
         "later": {"year": 2005, "open": False, "share": 2, "day": "2024-05-02", "a=b": "c"},
     }
-    with Collection.create(str(tmp_path_factory.mktemp("where") / "c")) as engine:
+    with Collection.create(str(tmp_path_factory.mktemp("where") / "c")) as collection:
         # Texts that differ: copies of a document are shown once.
         texts = {"csv": "words about rain", "json": "words about bread and honey", "later": "words of an old song"}
-        engine.index(Document(id, texts[id], "en", meta=meta) for id, meta in metas.items())
-        yield engine
+        collection.index(Document(id, texts[id], "en", meta=meta) for id, meta in metas.items())
+        yield collection
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("conditions", "expected"),
     [
         (["meta.year=1999"], {"csv", "json"}),
         (["year=1999"], {"csv", "json"}),
@@ -42,8 +42,10 @@ def engine(tmp_path_factory):
         (["year>=1999", "lang=fr"], set()),
     ],
 )
-def test_conditions_find_values_whatever_their_type(engine, said, found):
-    assert {result.id for result in engine.search("words", lang="en", where=parse_conditions(said)).results} == found
+def test_conditions_find_values_whatever_their_type(collection, conditions, expected):
+    assert {
+        result.id for result in collection.search("words", lang="en", where=parse_conditions(conditions)).results
+    } == expected
 
 
 def test_at_most_ten_conditions():
@@ -57,8 +59,8 @@ def test_limits_of_one_field_are_one_range():
 
 
 @pytest.mark.parametrize(
-    ("said", "message"), [("year", "write FIELD=VALUE"), ("year>=soon", "needs a number or a date")]
+    ("conditions", "message"), [("year", "write FIELD=VALUE"), ("year>=soon", "needs a number or a date")]
 )
-def test_conditions_that_make_no_sense(said, message):
+def test_conditions_that_make_no_sense(conditions, message):
     with pytest.raises(InputError, match=message):
-        parse_conditions([said])
+        parse_conditions([conditions])

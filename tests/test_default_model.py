@@ -49,7 +49,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(
-    ("text", "which"),
+    ("text", "expected_name"),
     [
         ("a bridge across a river", "bridge"),
         ("medicine for a child", "doctor"),
@@ -57,7 +57,7 @@ TEXTS = {
         ("лекарство для ребёнка", "doctor"),
     ],
 )
-def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, capsys, monkeypatch, text, which):
+def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, capsys, monkeypatch, text, expected_name):
     for lang, texts in TEXTS.items():
         for name, body in zip(("bridge", "doctor"), texts, strict=True):
             (tmp_path / "texts" / lang).mkdir(parents=True, exist_ok=True)
@@ -68,13 +68,13 @@ def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, ca
         with suppress(SystemExit):
             main()
     out = capsys.readouterr().out
-    found = json.loads(out[out.index("{") :])["results"]
-    best = [result["id"] for result in found[: len(TEXTS)]]
-    assert sum(which in id for id in best) >= 9, best
+    results = json.loads(out[out.index("{") :])["results"]
+    best = [result["id"] for result in results[: len(TEXTS)]]
+    assert sum(expected_name in id for id in best) >= 9, best
 
 
 @pytest.mark.parametrize(
-    ("text", "lang", "to", "found"),
+    ("text", "lang", "to", "expected_id"),
     [
         ("a whale in the sea", "en", "zh", "whale.zh"),
         ("how bees make honey", "en", "hi", "honey-bee.hi"),
@@ -82,10 +82,10 @@ def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, ca
         ("भूकंप", "hi", "en", "earthquake.en"),
     ],
 )
-def test_a_new_collection_is_searched_across_languages(collection, text, lang, to, found):
+def test_a_new_collection_is_searched_across_languages(collection, text, lang, to, expected_id):
     with Collection.open(collection) as engine:
         answer = engine.search(text, lang=lang, to=[to], k=3)
-    assert found in [result.id for result in answer.results]
+    assert expected_id in [result.id for result in answer.results]
 
 
 def test_all_languages_are_asked_at_once(collection):
@@ -131,23 +131,23 @@ def test_a_reader_s_own_table_shares_the_clause_and_counts_for_more(tmp_path):
 def test_the_glossary_overrules_it(collection):
     with Collection.open(collection) as engine:
         engine.write_glossary([Pair("en", "volcano", "zh", "咖啡")])
-        found = [result.id for result in engine.search("volcano", lang="en", to=["zh"], k=3).results]
+        ids = [result.id for result in engine.search("volcano", lang="en", to=["zh"], k=3).results]
         engine.write_glossary([])
-    assert found[0] == "coffee.zh"
+    assert ids[0] == "coffee.zh"
 
 
 def test_many_languages_at_once_are_what_each_is_alone():
     translator = CombinedTranslator([default.open(), default.open()], weights=[1.0, 3.0])
     query = Query("", "red wine", "en")
-    many = translator.translate_many(query, ["zh", "hi"])
-    assert many == {"zh": translator.translate(query, "zh"), "hi": translator.translate(query, "hi")}
+    by_language = translator.translate_many(query, ["zh", "hi"])
+    assert by_language == {"zh": translator.translate(query, "zh"), "hi": translator.translate(query, "hi")}
 
 
 def test_indexing_into_a_collection_without_the_default_leaves_it_out_for_good(tmp_path):
-    place = str(tmp_path / "c")
-    with Collection.create(place) as engine:
+    location = str(tmp_path / "c")
+    with Collection.create(location) as engine:
         assert engine.info()["default model"] != "left out"
-    with Collection.open_or_create(place, default=False) as engine:
+    with Collection.open_or_create(location, default=False) as engine:
         assert engine.info()["default model"] == "left out"
-    with Collection.open(place) as engine:
+    with Collection.open(location) as engine:
         assert engine.info()["default model"] == "left out"

@@ -17,27 +17,27 @@ def test_every_concept_is_there_and_asked_for_once_in_every_language():
     concepts = demo.concepts()
     assert len(concepts) == 60
     assert all(concept.texts.keys() == concept.titles.keys() == LANGS for concept in concepts)
-    asked, judged = demo.queries()
-    assert Counter(query.lang for query in asked) == dict.fromkeys(LANGS, 60)
-    assert {query.id for query in asked} == {f"{c.id}-{lang}" for c in concepts for lang in LANGS} == judged.keys()
+    queries, judged = demo.queries()
+    assert Counter(query.lang for query in queries) == dict.fromkeys(LANGS, 60)
+    assert {query.id for query in queries} == {f"{c.id}-{lang}" for c in concepts for lang in LANGS} == judged.keys()
 
 
 def test_no_text_stands_twice_and_none_is_much_longer_than_others():
-    documents, (asked, _) = demo.documents(), demo.queries()
+    documents, (queries, _) = demo.documents(), demo.queries()
     assert len({document.text for document in documents}) == 720
     assert len({(document.lang, document.title) for document in documents}) == 720
-    assert len({(query.lang, query.text) for query in asked}) == 720
+    assert len({(query.lang, query.text) for query in queries}) == 720
     for document in documents:
-        least, most = (120, 180) if document.lang == "zh" else (290, 620)
-        assert least <= len(document.text) <= most, document.id
+        min_length, max_length = (120, 180) if document.lang == "zh" else (290, 620)
+        assert min_length <= len(document.text) <= max_length, document.id
         sentences = sum(document.text.count(end) for end in (". ", "。", "।", ": ")) + 1
         assert 3 <= sentences <= 9, document.id
 
 
 def test_texts_are_in_the_language_and_script_they_claim():
-    documents, (asked, _) = demo.documents(), demo.queries()
+    documents, (queries, _) = demo.documents(), demo.queries()
     assert identify([document.text for document in documents]) == [document.lang for document in documents]
-    for text, lang in [(d.text, d.lang) for d in documents] + [(q.text, q.lang) for q in asked]:
+    for text, lang in [(d.text, d.lang) for d in documents] + [(q.text, q.lang) for q in queries]:
         assert script_of(text) == SCRIPTS.get(lang, "Latn"), text
 
 
@@ -53,18 +53,22 @@ def test_judgments_are_graded_and_leave_out_the_language_of_the_query():
 def test_related_concepts_are_said_for_every_concept_and_exist():
     related = demo.related()
     assert list(related) == [concept.id for concept in demo.concepts()]
-    for concept, others in related.items():
-        assert set(others) <= related.keys() - {concept}
+    for concept, related_ids in related.items():
+        assert set(related_ids) <= related.keys() - {concept}
 
 
 def test_the_vectors_are_of_these_texts():
     read = encoded.list_texts(demo.documents(), demo.queries()[0])
-    kept = encoded.load()
+    stored_vectors = encoded.load()
     changed = [
-        text for (text, _), one, other in zip(read, encoded.compute_keys(read), kept.keys, strict=True) if one != other
+        text
+        for (text, _), current_key, stored_key in zip(
+            read, encoded.compute_keys(read), stored_vectors.keys, strict=True
+        )
+        if current_key != stored_key
     ]
     assert not changed, "run studies/demo_vectors.py again"
-    assert (kept.rows.shape, kept.rows.dtype) == ((1440, 384), np.int8)
+    assert (stored_vectors.rows.shape, stored_vectors.rows.dtype) == ((1440, 384), np.int8)
 
 
 def test_a_key_changes_with_the_text_and_with_who_reads_it():
@@ -73,8 +77,10 @@ def test_a_key_changes_with_the_text_and_with_who_reads_it():
 
 def test_eight_bits_keep_the_direction_of_a_vector():
     rows = np.random.default_rng(0).normal(size=(20, 384)).astype(np.float32)
-    kept = encoded.quantize(rows).astype(np.float32)
-    cosines = (rows * kept).sum(axis=1) / np.linalg.norm(rows, axis=1) / np.linalg.norm(kept, axis=1)
+    stored_vectors = encoded.quantize(rows).astype(np.float32)
+    cosines = (
+        (rows * stored_vectors).sum(axis=1) / np.linalg.norm(rows, axis=1) / np.linalg.norm(stored_vectors, axis=1)
+    )
     assert cosines.min() > 0.9999
 
 
@@ -82,5 +88,5 @@ def test_the_nearest_vectors_of_other_languages_are_found(monkeypatch):
     rows = np.array([[127, 0], [120, 50], [0, 127], [127, 1]], np.int8)  # three documents, a query
     monkeypatch.setattr(encoded, "load", lambda: encoded.Vectors(np.zeros(4, np.uint64), rows))
     documents = [Document("a.en", "", "en"), Document("a.fr", "", "fr"), Document("b.fr", "", "fr")]
-    (found,) = encoded.rank(documents, [Query("a-en", "a", "en")], k=3)
-    assert [hit.id for hit in found] == ["a.fr", "b.fr"]
+    (ranking,) = encoded.rank(documents, [Query("a-en", "a", "en")], k=3)
+    assert [hit.id for hit in ranking] == ["a.fr", "b.fr"]

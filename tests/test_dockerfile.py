@@ -24,48 +24,54 @@ def test_the_cluster_has_three_nodes_that_know_each_other_and_outlive_a_restart(
         assert node["healthcheck"]
     assert len({node["volumes"][0].split(":")[0] for node in nodes.values()}) == 3
     command, *arguments = services["paragloss"]["command"]
-    known = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
-    assert {word for word in arguments if word.startswith("--")} <= known
+    known_words = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
+    assert {word for word in arguments if word.startswith("--")} <= known_words
 
 
-def instructions():
+def read_instructions():
     text = re.sub(r"\\\n\s*", " ", (ROOT / "Dockerfile").read_text(encoding="utf-8"))
     return [line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def test_it_begins_from_a_named_version_and_ends_as_an_ordinary_user():
-    lines = instructions()
-    known = {"FROM", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
-    assert {name for name, _ in lines} <= known
+    lines = read_instructions()
+    known_words = {"FROM", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
+    assert {name for name, _ in lines} <= known_words
     assert lines[0][0] == "FROM"
     assert re.fullmatch(r"python:3\.\d+-slim", lines[0][1])
-    assert [rest for name, rest in lines if name == "USER"] == ["paragloss"]
+    assert [arguments_text for name, arguments_text in lines if name == "USER"] == ["paragloss"]
 
 
 def test_its_command_is_one_of_ours_and_others_need_keys():
-    said = {name: rest for name, rest in instructions() if name in ("ENTRYPOINT", "CMD")}
-    assert json.loads(said["ENTRYPOINT"]) == ["paragloss"]
-    command, *arguments = json.loads(said["CMD"])
-    known = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
-    assert {word for word in arguments if word.startswith("--")} <= known
+    instruction_values = {
+        name: arguments_text for name, arguments_text in read_instructions() if name in ("ENTRYPOINT", "CMD")
+    }
+    assert json.loads(instruction_values["ENTRYPOINT"]) == ["paragloss"]
+    command, *arguments = json.loads(instruction_values["CMD"])
+    known_words = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
+    assert {word for word in arguments if word.startswith("--")} <= known_words
     assert "--keys" in arguments
 
 
 def test_its_user_owns_the_folder_that_it_serves():
     """A volume on a folder that is not there is root's."""
-    order = [name for name, rest in instructions() if name == "VOLUME" or "--owner=paragloss /library" in rest]
+    order = [
+        name
+        for name, arguments_text in read_instructions()
+        if name == "VOLUME" or "--owner=paragloss /library" in arguments_text
+    ]
     assert order == ["RUN", "VOLUME"]
 
 
 def test_nothing_but_the_wheel_is_sent_to_the_builder():
-    said = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
-    (copied,) = [rest.split()[0] for name, rest in instructions() if name == "COPY"]
-    assert [line for line in said if not line.startswith("#")] == ["*", f"!{copied}"]
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    (copied,) = [arguments_text.split()[0] for name, arguments_text in read_instructions() if name == "COPY"]
+    assert [line for line in ignored if not line.startswith("#")] == ["*", f"!{copied}"]
 
 
 def test_the_extras_it_installs_exist():
     import tomllib
 
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    (wanted,) = re.findall(r"\[([a-z,]+)\]\"", (ROOT / "Dockerfile").read_text())
-    assert set(wanted.split(",")) <= set(extras)
+    (extras_wanted,) = re.findall(r"\[([a-z,]+)\]\"", (ROOT / "Dockerfile").read_text())
+    assert set(extras_wanted.split(",")) <= set(extras)

@@ -45,8 +45,8 @@ def test_every_command_has_a_heading(name):
 def test_every_option_that_is_documented_exists(name):
     section = COMMANDS.split(f"\n## paragloss {name}\n")[1].split("\n## ")[0]
     usage = section.split("```")[1]
-    known = {flag for p in typer.main.get_command(app).commands[name].params for flag in p.opts}
-    assert set(re.findall(r"--[a-z][a-z-]*", usage)) <= known
+    known_flags = {flag for p in typer.main.get_command(app).commands[name].params for flag in p.opts}
+    assert set(re.findall(r"--[a-z][a-z-]*", usage)) <= known_flags
 
 
 @pytest.mark.parametrize("method", sorted(load_methods()))
@@ -71,9 +71,9 @@ def test_the_readme_s_python_runs(tmp_path, monkeypatch, capsys):
 def test_the_notebook_runs(capsys):
     """Its cells, one after another in one place, as a notebook would."""
     cells = json.loads((ROOT / "docs" / "start" / "first-search.ipynb").read_text(encoding="utf-8"))["cells"]
-    here: dict[str, object] = {}
+    names: dict[str, object] = {}
     for number, cell in enumerate(cell for cell in cells if cell["cell_type"] == "code"):
-        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), here)
+        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), names)
     out = capsys.readouterr().out
     assert "asked in en" in out
     assert "fr Abeille" in out
@@ -84,29 +84,29 @@ def test_the_notebook_runs(capsys):
 @pytest.fixture(scope="module")
 def pipelines(tmp_path_factory):
     """The page on pipelines, and a place where its Python has run."""
-    text, place = (
+    text, folder = (
         (ROOT / "docs" / "look-up" / "pipelines.md").read_text(encoding="utf-8"),
         tmp_path_factory.mktemp("pipelines"),
     )
     names: dict[str, object] = {}
-    with chdir(place):
+    with chdir(folder):
         for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
             exec(compile(code, "docs/look-up/pipelines.md", "exec"), names)
-    return text, place
+    return text, folder
 
 
 def test_the_commands_on_the_page_on_pipelines_print_what_it_says(pipelines, capsys, monkeypatch):
-    text, place = pipelines
-    monkeypatch.chdir(place)
+    text, folder = pipelines
+    monkeypatch.chdir(folder)
     blocks = re.findall(r"```\n\$ paragloss (.*?)\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 2
     for command, expected in blocks:
         monkeypatch.setattr("sys.argv", ["paragloss", *shlex.split(command)])
         with suppress(SystemExit):
             main()
-        said = capsys.readouterr()
+        output = capsys.readouterr()
         pattern = ".*".join(re.escape(part) for part in expected.split("..."))
-        assert re.fullmatch(pattern, said.out + said.err, re.DOTALL), said
+        assert re.fullmatch(pattern, output.out + output.err, re.DOTALL), output
 
 
 def test_every_part_that_can_be_said_is_on_the_page_on_pipelines(pipelines):
@@ -160,7 +160,7 @@ def prepared(tmp_path):
     return tmp_path
 
 
-def examples(*pages):
+def list_examples(*pages):
     return [
         line
         for name in pages
@@ -184,9 +184,9 @@ FOLDERS = [
 
 @pytest.mark.parametrize(("pages", "needed", "left"), FOLDERS, ids=["training", "collections", "searching"])
 def test_the_examples_run_in_their_order(prepared, pages, needed, left):
-    earlier = examples(*itertools.takewhile(lambda name: name != pages[0], PAGES))
+    earlier = list_examples(*itertools.takewhile(lambda name: name != pages[0], PAGES))
     before = [line for line in earlier if any(line.startswith(f"paragloss {start}") for start in needed)]
-    for line in before + examples(*pages):
+    for line in before + list_examples(*pages):
         program, *arguments = shlex.split(line)
         assert program == "paragloss"
         paragloss_(*arguments, cwd=prepared)

@@ -18,17 +18,17 @@ def test_every_extra_has_a_purpose():
 
 
 def test_it_searches_and_names_what_is_missing(tmp_path, monkeypatch):
-    real = metadata.version
+    find_version = metadata.version
 
     def version(name):
         if name == "uvicorn":
             raise metadata.PackageNotFoundError(name)
-        return real(name)
+        return find_version(name)
 
     monkeypatch.setattr(metadata, "version", version)
-    told = json.loads(paragloss_("doctor", "--json", cwd=tmp_path).stdout)
-    assert told["test"]["passed"]
-    (serve,) = (extra for extra in told["extras"] if extra["extra"] == "serve")
+    report = json.loads(paragloss_("doctor", "--json", cwd=tmp_path).stdout)
+    assert report["test"]["passed"]
+    (serve,) = (extra for extra in report["extras"] if extra["extra"] == "serve")
     assert serve["missing"] == ["uvicorn"]
     assert "serve" in serve["for"]
 

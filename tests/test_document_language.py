@@ -76,9 +76,9 @@ def test_languages_that_documents_say_themselves_stay():
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(DOCUMENTS), min_size=1, max_size=8))
 def test_no_label_depends_on_the_other_documents(documents):
-    together = assign_languages(documents)
-    alone = [assign_languages([document])[0] for document in documents]
-    assert together == alone
+    in_batch = assign_languages(documents)
+    one_by_one = [assign_languages([document])[0] for document in documents]
+    assert in_batch == one_by_one
 
 
 def test_what_a_page_or_path_declares_is_checked_against_its_text(tmp_path):

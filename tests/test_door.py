@@ -40,23 +40,23 @@ def test_a_name_that_was_promised_lives_on_and_says_what_it_is_called(old):
     assert old in PAGE
 
 
-def test_nothing_heavy_is_imported_before_it_is_used():
+def test_importing_paragloss_loads_nothing_heavy():
     code = "import json, sys, paragloss; print(json.dumps(sorted(sys.modules)))"
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert not {"numpy", "scipy", "torch", "qdrant_edge", "typer", "paragloss.collection"} & set(loaded)
 
 
-@pytest.mark.parametrize(("arguments", "asked"), [(["--help"], True), (["search", "--help"], False)])
-def test_help_loads_no_numpy_and_only_a_list_of_all_asks_others_for_their_commands(arguments, asked):
-    told = "print(json.dumps(sorted(sys.modules)))"
-    code = f"import atexit, json, sys; atexit.register(lambda: {told})\n{ALONE.format(arguments=arguments)}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+@pytest.mark.parametrize(("arguments", "has_lab_commands"), [(["--help"], True), (["search", "--help"], False)])
+def test_help_loads_no_numpy_and_only_a_list_of_all_asks_others_for_their_commands(arguments, has_lab_commands):
+    report = "print(json.dumps(sorted(sys.modules)))"
+    code = f"import atexit, json, sys; atexit.register(lambda: {report})\n{RUN_MAIN.format(arguments=arguments)}"
+    run_result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = set(json.loads(run_result.stdout.splitlines()[-1]))
     assert "numpy" not in loaded
-    assert ("paragloss.lab.commands" in loaded) is asked
+    assert ("paragloss.lab.commands" in loaded) is has_lab_commands
 
 
-ALONE = """
+RUN_MAIN = """
 import sys
 from paragloss.cli import main
 sys.argv[1:] = {arguments!r}
@@ -76,14 +76,14 @@ def test_the_search_wing_stands_alone(tmp_path):
 
     def run(code):
         environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        done = subprocess.run(
+        run_result = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, cwd=tmp_path, env=environment, text=True
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert run_result.returncode == 0, run_result.stderr
+        return run_result.stdout
 
     def command(*arguments):
-        return run(ALONE.format(arguments=list(arguments)))
+        return run(RUN_MAIN.format(arguments=list(arguments)))
 
     assert "lab" not in command("--help").split()
     assert "no method 'cr5'; there are none installed" in run(
@@ -134,11 +134,11 @@ def test_a_stranger_s_package_adds_a_method(tmp_path):
     environment = {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT / 'src'}"}
 
     def run(*arguments):
-        done = subprocess.run(
+        run_result = subprocess.run(
             [sys.executable, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert run_result.returncode == 0, run_result.stdout + run_result.stderr
+        return run_result.stdout
 
     assert "adds" in run("-m", "paragloss", "train", "--help")
     assert "--dim" in run("-m", "paragloss", "train", "adds", "--help")
@@ -155,5 +155,5 @@ def test_a_command_whose_extra_is_missing_says_which(tmp_path):
     (tmp_path / "qrels").write_text("q 0 a 1\n")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / 'src'}"}
     command = [sys.executable, "-m", "paragloss", "eval", "found.trec", "qrels", "--report", "page.html"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
-    assert (done.returncode, "paragloss[lab]" in done.stderr) == (1, True), done.stderr
+    run_result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert (run_result.returncode, "paragloss[lab]" in run_result.stderr) == (1, True), run_result.stderr

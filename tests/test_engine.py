@@ -37,14 +37,14 @@ def engine(collection):
         yield opened
 
 
-def test_everything_is_there_after_reopening(engine):
+def test_a_reopened_collection_has_all_its_documents(engine):
     assert engine.count() == 720
     assert engine.langs == ("ar", "da", "de", "en", "es", "fr", "hi", "it", "ru", "sw", "vi", "zh")
     assert engine.count({"lang": ["hi", "zh"]}) == 120
 
 
 @pytest.mark.parametrize(
-    ("text", "lang", "to", "found"),
+    ("text", "lang", "to", "expected_id"),
     [
         ("volcano and lava", "en", "zh", "volcano.zh"),
         ("abeilles et miel", "fr", "hi", "honey-bee.hi"),
@@ -52,21 +52,21 @@ def test_everything_is_there_after_reopening(engine):
         ("caffè", "it", "vi", "coffee.vi"),
     ],
 )
-def test_a_query_finds_its_concept_in_another_language(engine, text, lang, to, found):
+def test_a_query_finds_its_concept_in_another_language(engine, text, lang, to, expected_id):
     answer = engine.search(text, lang=lang, to=[to], k=3)
-    assert found in [result.id for result in answer.results]
+    assert expected_id in [result.id for result in answer.results]
     assert {result.lang for result in answer.results} == {to}
 
 
 def test_queries_in_twelve_languages_find_the_others(engine):
-    asked, qrels = demo.queries()
-    run = {q.id: engine.rank([q], k=20, to=[x for x in engine.langs if x != q.lang])[0] for q in asked[::7]}
+    queries, qrels = demo.queries()
+    run = {q.id: engine.rank([q], k=20, to=[x for x in engine.langs if x != q.lang])[0] for q in queries[::7]}
     scores = mean(evaluate(run, {q: qrels[q] for q in run}, ["RR(rel=2)", "nDCG@10"]))
     assert scores["RR(rel=2)"] > 0.8
     assert scores["nDCG@10"] > 0.8
 
 
-def test_the_language_of_a_query_is_found_out(engine):
+def test_the_language_of_a_query_is_detected(engine):
     assert engine.search("कॉफ़ी के बीज").query.lang == "hi"
     assert engine.search("蜜蜂", k=1).query.lang == "zh"
 
@@ -78,8 +78,8 @@ def test_results_carry_titles_snippets_and_marks(engine):
 
 
 def test_what_is_shown_is_what_is_measured(engine):
-    shown = [r.id for r in engine.search("wine and cheese", lang="en", k=7).results]
-    assert shown == [hit.id for hit in engine.rank([Query("", "wine and cheese", "en")], k=7)[0]]
+    shown_ids = [r.id for r in engine.search("wine and cheese", lang="en", k=7).results]
+    assert shown_ids == [hit.id for hit in engine.rank([Query("", "wine and cheese", "en")], k=7)[0]]
 
 
 def test_pipelines_by_name(engine):
@@ -91,18 +91,18 @@ def test_pipelines_by_name(engine):
         engine.search("volcano", lang="en", pipeline="bm25>knrm")
 
 
-def test_a_language_the_model_does_not_know_is_said_when_the_model_was_asked_for(engine):
+def test_a_language_that_the_requested_model_lacks_is_an_error(engine):
     with pytest.raises(LanguageError, match="does not know 'fi'"):
         engine.search("tulivuori", lang="fi", pipeline="cr5")
     assert engine.search("lava", lang="fi").results  # unnamed: words alone still search
 
 
-def test_an_empty_query_is_said(engine):
+def test_an_empty_query_is_an_error(engine):
     with pytest.raises(InputError, match="empty"):
         engine.search("   ")
 
 
-def test_documents_come_change_and_go(model, tmp_path):
+def test_documents_are_added_changed_and_deleted(model, tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         engine.index([Document("a", "A text about volcanoes.", "en"), Document("b", "Un texte sur le pain.", "fr")])
         engine.index([Document("a", "A text about bread.", "en", meta={"year": 1999})])
@@ -113,7 +113,7 @@ def test_documents_come_change_and_go(model, tmp_path):
         assert engine.count() == 1
 
 
-def test_a_document_that_does_not_say_its_language_gets_one(tmp_path):
+def test_the_language_of_a_document_is_detected(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("a", "Le pain est fait de farine, d'eau et de levure.", "")])
         engine.index([Document("b", "bread", "")], lang="en")
@@ -159,7 +159,7 @@ def test_describe_speaks_of_collections_and_models(collection, model):
     json.dumps([about, describe(model)])
 
 
-def test_what_is_no_model_and_no_collection_is_said(tmp_path):
+def test_opening_anything_else_than_a_model_or_collection_is_an_error(tmp_path):
     with pytest.raises(ModelError, match="not a saved model"):
         describe(str(tmp_path))
     with pytest.raises(StoreError, match="not a collection"):
@@ -172,7 +172,7 @@ def test_what_is_no_model_and_no_collection_is_said(tmp_path):
         load(tmp_path / "m")
 
 
-def test_text_in_the_wrong_language_raises_the_alarm_with_counts(tmp_path):
+def test_text_in_the_wrong_language_is_warned_about_with_counts(tmp_path):
     chinese = "".join(d.text for d in demo.documents() if d.lang == "zh").translate(
         dict.fromkeys(map(ord, "，。；、“”"), None)
     )
@@ -183,7 +183,7 @@ def test_text_in_the_wrong_language_raises_the_alarm_with_counts(tmp_path):
         engine.index([Document("a", chinese, "en"), Document("b", "A text that is English.", "en")])
 
 
-def test_a_living_collection_grows_without_the_work_of_indexing(model, tmp_path):
+def test_documents_can_be_added_to_an_open_collection(model, tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         engine.index(demo.documents()[:50])
         assert engine.add([Document(f"new{i}", "a quokka smiles", "en") for i in range(120)]) == 120
@@ -195,46 +195,46 @@ def test_a_living_collection_grows_without_the_work_of_indexing(model, tmp_path)
         assert engine.count() == 170
 
 
-def test_the_glossary_counts_from_the_next_query_on_and_is_kept(model, tmp_path):
+def test_a_glossary_changes_the_next_search_and_is_stored(model, tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         engine.index([*demo.documents(), Document("d", "En drage flyver over byen.", "da")])
-        ask = {"lang": "en", "to": ["da"], "k": 1}
-        assert not engine.search("wyvern", **ask).results
+        options = {"lang": "en", "to": ["da"], "k": 1}
+        assert not engine.search("wyvern", **options).results
         assert engine.write_glossary([Pair("en", "wyvern", "da", "drage")]) == 1
-        (found,) = engine.search("wyvern", **ask).results
-        assert (found.id, [found.snippet[a:b] for a, b in found.marks]) == ("d", ["drage"])
+        (result,) = engine.search("wyvern", **options).results
+        assert (result.id, [result.snippet[a:b] for a, b in result.marks]) == ("d", ["drage"])
     with Collection.open(str(tmp_path / "c")) as engine:
         assert engine.glossary == [Pair("en", "wyvern", "da", "drage")]
-        assert engine.search("wyvern", **ask).results[0].id == "d"
+        assert engine.search("wyvern", **options).results[0].id == "d"
         engine.write_glossary([])
-        assert not engine.search("wyvern", **ask).results
+        assert not engine.search("wyvern", **options).results
 
 
-def test_fit_is_a_share_of_the_best_there_could_be(engine):
-    found = engine.search("volcano and lava", lang="en", k=40).results
-    assert all(0 <= result.fit <= 1 for result in found)
-    assert found[0].fit > 2 * found[-1].fit
+def test_fit_is_a_share_of_the_best_possible_score(engine):
+    results = engine.search("volcano and lava", lang="en", k=40).results
+    assert all(0 <= result.fit <= 1 for result in results)
+    assert results[0].fit > 2 * results[-1].fit
     # By meaning alone the best is a cosine of 1; the score is the share.
     (first,) = engine.search("volcano and lava", lang="en", to=["zh"], k=1, pipeline="cr5").results
     assert first.fit == pytest.approx(first.score)
 
 
 def test_words_are_glossed_by_what_the_collection_knows(engine):
-    said = engine.gloss("L'abeille vit dans la ruche.", lang="fr", to="en")
-    by_word = {word["text"]: word for word in said["words"]}
+    gloss = engine.gloss("L'abeille vit dans la ruche.", lang="fr", to="en")
+    by_word = {word["text"]: word for word in gloss["words"]}
     assert by_word["dans"]["kind"] == "stop"
-    meanings = [meaning["text"] for word in said["words"] for meaning in word["meanings"]]
+    meanings = [meaning["text"] for word in gloss["words"] for meaning in word["meanings"]]
     assert {"bee", "hive"} & set(meanings)
-    for word in said["words"]:
+    for word in gloss["words"]:
         assert "L'abeille vit dans la ruche."[word["start"] : word["end"]] == word["text"]
         assert 0 <= word["confidence"] <= 1
 
 
 def test_the_parts_of_an_explanation_sum_to_the_log_odds_of_the_score(engine):
     for text, lang in (("volcano and lava", "en"), ("abeilles et miel", "fr"), ("penicillina", "it")):
-        for found in engine.search(text, lang=lang, k=5).results:
-            why = engine.why(Query("", text, lang), found.id)
-            log_odds = math.log(found.score / (1 - found.score))
+        for result in engine.search(text, lang=lang, k=5).results:
+            why = engine.why(Query("", text, lang), result.id)
+            log_odds = math.log(result.score / (1 - result.score))
             assert why["score"] == pytest.approx(log_odds)
             assert sum(part["score"] for part in why["parts"]) == pytest.approx(log_odds)
             for part in why["parts"]:
@@ -244,7 +244,7 @@ def test_the_parts_of_an_explanation_sum_to_the_log_odds_of_the_score(engine):
         engine.why(Query("", "volcano", "en"), "nobody")
 
 
-def test_names_are_found_by_sound_and_words_inside_longer_ones_and_why_says_so(tmp_path):
+def test_explanations_tell_matches_by_sound_and_inside_compounds(tmp_path):
     documents = [
         Document("fan", "Вчера Овечкин снова забросил шайбу.", "ru"),
         Document("weather", "Сегодня на улице хорошая погода.", "ru"),
@@ -256,14 +256,14 @@ def test_names_are_found_by_sound_and_words_inside_longer_ones_and_why_says_so(t
         first = engine.search("Ovechkin", lang="en").results[0]
         assert first.id == "fan"
         assert [first.snippet[start:end] for start, end in first.marks] == ["Овечкин"]
-        told = engine.why(Query("", "Ovechkin", "en"), "fan")
-        (part,) = [part for part in told["parts"] if part["part"] == "words"]
+        why = engine.why(Query("", "Ovechkin", "en"), "fan")
+        (part,) = [part for part in why["parts"] if part["part"] == "words"]
         (pair,) = part["pairs"]
         assert (pair["query"], pair["document"], pair["source"]) == ("Ovechkin", "Овечкин", "by sound")
         assert pair["score"] == pytest.approx(part["score"])
         assert engine.search("train", lang="en").results[0].id == "late"
-        told = engine.why(Query("", "train", "en"), "late")
-        (pair,) = next(part["pairs"] for part in told["parts"] if part["part"] == "words")
+        why = engine.why(Query("", "train", "en"), "late")
+        (pair,) = next(part["pairs"] for part in why["parts"] if part["part"] == "words")
         assert (pair["query"], pair["document"], pair["source"]) == ("train", "Zugverspätungen", "default, inside")
         assert "inner" not in engine.info()["fields"]
         assert engine.search("Zug", lang="de", pipeline="bm25").results == []
@@ -281,8 +281,13 @@ def test_a_document_whose_language_can_not_be_told_is_kept_found_and_changed_lik
 
 def test_a_search_in_an_empty_collection_finds_nothing(model, tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
-        for how in ({}, {"lang": "en"}, {"lang": "en", "to": ["fr"]}, {"lang": "en", "pipeline": "cr5:words|feedback"}):
-            assert engine.search("the lava of a volcano", **how).results == []
+        for options in (
+            {},
+            {"lang": "en"},
+            {"lang": "en", "to": ["fr"]},
+            {"lang": "en", "pipeline": "cr5:words|feedback"},
+        ):
+            assert engine.search("the lava of a volcano", **options).results == []
         assert engine.explain("lava", lang="en")
         assert engine.info()["fields"] == {}
 
@@ -315,21 +320,21 @@ def test_a_collection_made_with_two_fields_still_opens(tmp_path):
 def test_a_field_that_few_documents_have_hardly_moves_the_others(tmp_path):
     plain = [Document(f"{i}", f"bread number {i}", "en", "Title") for i in range(20)]
     scores = []
-    for name, more in (("without", {}), ("with", {"headings": "Baking"})):
+    for name, fields in (("without", {}), ("with", {"headings": "Baking"})):
         with Collection.create(str(tmp_path / name)) as engine:
-            engine.index([*plain[1:], plain[0]._replace(fields=more)])
+            engine.index([*plain[1:], plain[0]._replace(fields=fields)])
             scores.append(engine.search("bread number 7", lang="en", k=1).results[0].score)
     assert scores[1] == pytest.approx(scores[0], rel=0.05)
 
 
-def test_the_newest_of_the_best_are_shown_the_newest_first(tmp_path):
+def test_results_can_be_the_newest_of_the_best(tmp_path):
     texts = ["Bees make honey. Bees dance.", "Honey from bees.", "A shop sells honey.", "The sea is calm."]
     documents = [Document(f"{1990 + n}", text, "en", meta={"year": 1990 + n}) for n, text in enumerate(texts)]
     with Collection.create(str(tmp_path / "dated"), meaning=False) as engine:
         engine.index(documents)
-        best = [found.id for found in engine.search("bees honey", lang="en").results]
+        best = [result.id for result in engine.search("bees honey", lang="en").results]
         newest = engine.search("bees honey", lang="en", k=2, newest=50)
         assert newest.why("1992")["parts"]
     assert sorted(best) == ["1990", "1991", "1992"]
-    assert [found.id for found in newest.results] == ["1992", "1991"]
-    assert {found.id: found.fit for found in newest.results}["1991"] > 0
+    assert [result.id for result in newest.results] == ["1992", "1991"]
+    assert {result.id: result.fit for result in newest.results}["1991"] > 0

@@ -16,7 +16,7 @@ CSI = "\x1b[31mred\x1b[0m\x9b2J\u202etxt"
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -27,9 +27,9 @@ def run(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["paragloss", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
-        assert (ended.value.code or 0) == code, said.err
-        return said
+        output_texts = capsys.readouterr()
+        assert (ended.value.code or 0) == code, output_texts.err
+        return output_texts
 
     return call
 
@@ -41,84 +41,84 @@ def write(tree):
             file.write(data if isinstance(data, bytes) else data.encode())
 
 
-def ids(collection):
+def list_ids(collection):
     with Collection.open(collection) as engine:
         return sorted(document.id for document in engine.documents())
 
 
-def test_files_of_one_name_in_two_folders_are_two_documents(place, run):
+def test_files_of_one_name_in_two_folders_are_two_documents(folder, run):
     write({"c/a/notes.txt": "rain in the hills", "c/b/notes.txt": "snow in the valley"})
     run("index", "c/a", "c/b", "--into", "k", "--lang", "en")
-    assert ids("k") == ["a/notes.txt", "b/notes.txt"]
+    assert list_ids("k") == ["a/notes.txt", "b/notes.txt"]
     run("index", "c/b/notes.txt", "--into", "k", "--lang", "en")
     run("index", "c", "--into", "k", "--lang", "en")
-    assert ids("k") == ["a/notes.txt", "b/notes.txt"]
+    assert list_ids("k") == ["a/notes.txt", "b/notes.txt"]
 
 
-def test_rows_without_ids_in_two_files_are_all_kept(place, run):
+def test_rows_without_ids_in_two_files_are_all_kept(folder, run):
     write({"a/rows.jsonl": '{"text": "one", "lang": "en"}\n', "b/rows.jsonl": '{"text": "two", "lang": "en"}\n'})
     run("index", "a/rows.jsonl", "b/rows.jsonl", "--into", "k")
-    assert ids("k") == ["a/rows.jsonl:1", "b/rows.jsonl:1"]
+    assert list_ids("k") == ["a/rows.jsonl:1", "b/rows.jsonl:1"]
 
 
-def test_ids_that_come_twice_are_told(place, run):
+def test_repeated_ids_are_reported(folder, run):
     write({"r.jsonl": '{"id": "x", "text": "one", "lang": "en"}\n{"id": "x", "text": "two", "lang": "en"}\n'})
     assert "1 documents had the id of an earlier one" in run("index", "r.jsonl", "--into", "k").err
 
 
-def test_what_was_good_before_the_bad_row_is_kept_and_said(place, run):
+def test_documents_before_a_bad_row_are_kept_and_reported(folder, run):
     good = '{"id": "%d", "text": "rain", "lang": "en"}\n'
     write({"r.jsonl": good % 1 + good % 2 + "broken\n" + good % 3})
-    said = run("index", "r.jsonl", "--into", "k", "--strict", code=1)
-    assert "r.jsonl:3: not JSON" in said.err
-    assert "2 documents before it are kept in k; without --strict the rest is indexed too" in said.err
-    assert ids("k") == ["1", "2"]
+    output_texts = run("index", "r.jsonl", "--into", "k", "--strict", code=1)
+    assert "r.jsonl:3: not JSON" in output_texts.err
+    assert "2 documents before it are kept in k; without --strict the rest is indexed too" in output_texts.err
+    assert list_ids("k") == ["1", "2"]
 
 
-def test_what_cannot_be_read_is_counted_by_reason_and_listed(place, run):
+def test_what_cannot_be_read_is_counted_by_reason_and_listed(folder, run):
     rows = ["broken", '{"id": "g", "text": "rain", "lang": "en"}', '{"text": 3}', '{"text": 4}', '{"n": 1e999}']
     write({"r.jsonl": "\n".join(rows), "d/old.doc": b"\xd0\xcf", "d/e.txt": "", "d/a.txt": "rain falls"})
-    said = run("index", "r.jsonl", "d", "gone.txt", "--into", "k", "--lang", "en", "--json")
-    told = json.loads(said.out)
-    assert (told["indexed"], told["skipped"], told["documents"]) == (2, 7, 2)
-    assert told["reasons"]["… is … not text"] == 2
-    assert "each of them: k/skipped.tsv" in said.err
-    listed = [line.split("\t") for line in (place / "k/skipped.tsv").read_text().splitlines()]
+    output_texts = run("index", "r.jsonl", "d", "gone.txt", "--into", "k", "--lang", "en", "--json")
+    report = json.loads(output_texts.out)
+    assert (report["indexed"], report["skipped"], report["documents"]) == (2, 7, 2)
+    assert report["reasons"]["… is … not text"] == 2
+    assert "each of them: k/skipped.tsv" in output_texts.err
+    listed = [line.split("\t") for line in (folder / "k/skipped.tsv").read_text().splitlines()]
     assert [row[0] for row in listed] == [
         "r.jsonl:1", "r.jsonl:3", "r.jsonl:4", "r.jsonl:5", "d/e.txt", "d/old.doc", "gone.txt",
     ]  # fmt: skip
     assert "is not a .doc file" in listed[5][1]
 
 
-def test_a_colon_in_a_name_is_no_end_of_a_place(place, run):
+def test_a_colon_in_a_name_is_no_end_of_a_place(folder, run):
     write({"notes: old.jsonl": '{"text": 3}\n{"id": "g", "text": "rain", "lang": "en"}\n'})
     run("index", "notes: old.jsonl", "--into", "k")
-    ((where, reason),) = [line.split("\t") for line in (place / "k/skipped.tsv").read_text().splitlines()]
-    assert where == "notes: old.jsonl:1"
+    ((row_place, reason),) = [line.split("\t") for line in (folder / "k/skipped.tsv").read_text().splitlines()]
+    assert row_place == "notes: old.jsonl:1"
     assert reason.startswith("'text' is 3")
 
 
-def test_documents_are_listed_and_shown(place, run):
+def test_documents_are_listed_and_shown(folder, run):
     write({"docs/a.txt": f"Title {CSI}\n\nrain falls {CSI}", "docs/b.fr.txt": "la pluie tombe"})
     run("index", "docs", "--into", "k", "--lang", "en")
     assert "b.fr.txt  fr" in run("list", "--in", "k").out
     assert [d["id"] for d in json.loads(run("list", "--in", "k", "--where", "lang=fr", "--json").out)] == ["b.fr.txt"]
     assert "1 of 2; --k shows more" in run("list", "--in", "k", "--k", "1").err
-    shown = run("show", "a.txt", "--in", "k").out
-    assert str(place / "docs/a.txt") in shown
-    assert "rain falls" in shown
+    output_text = run("show", "a.txt", "--in", "k").out
+    assert str(folder / "docs/a.txt") in output_text
+    assert "rain falls" in output_text
     assert "no document 'x' in k" in run("show", "x", "--in", "k", code=1).err
 
 
-def test_nothing_in_a_document_steers_the_terminal(place, run):
+def test_nothing_in_a_document_steers_the_terminal(folder, run):
     write({"docs/a.txt": f"Title {CSI}\n\nrain falls {CSI}", "docs/b.txt": CSI, f"docs/{CSI[:4]}.pdf": "no"})
-    said = run("index", "docs", "--into", "k", "--lang", "en")
+    output_texts = run("index", "docs", "--into", "k", "--lang", "en")
     words = [
         ("search", "--in", "k", f"rain {CSI}", "--lang", "en"),
         ("list", "--in", "k"),
         ("show", "a.txt", "--in", "k"),
     ]
-    outputs = [said.out + said.err]
+    outputs = [output_texts.out + output_texts.err]
     for command in words:
         outputs += [run(*command).out, run(*command, "--json").out]
     outputs.append(run("search", "--in", CSI, "x", code=1).err)
@@ -133,11 +133,11 @@ def test_plain_text_and_json_say_what_was_there():
     assert plain("caf\udce9") == "caf\\udce9"
 
 
-def test_results_say_where_a_document_is_and_how_well_it_fits(place, run):
+def test_results_say_where_a_document_is_and_how_well_it_fits(folder, run):
     write({"docs/a.txt": "rain falls on stone", "r.jsonl": '{"id": "row", "title": "T", "text": "rain", "lang": "en"}'})
     run("index", "docs", "r.jsonl", "--into", "k", "--lang", "en")
     lines = run("search", "--in", "k", "rain falls", "--lang", "en").out.splitlines()
-    assert lines[2].strip() == str(place / "docs/a.txt")
+    assert lines[2].strip() == str(folder / "docs/a.txt")
     assert "row" in lines[5]
     assert all(0 <= float(line.split()[2]) <= 1 for line in (lines[1], lines[4]))
 
@@ -150,23 +150,23 @@ def test_progress_on_a_pipe_is_a_line_now_and_then(capsys, monkeypatch):
     assert capsys.readouterr().err == "paragloss: indexing: 1,000\nparagloss: indexing: 2,000 of 4,000\n"
 
 
-def test_ctrl_c_says_what_is_kept(place, run, monkeypatch):
+def test_an_interrupt_says_what_is_kept(folder, run, monkeypatch):
     def documents(*_, **__):
         yield Document("a", "rain", "en")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(writer, "read_sources", documents)
     assert "stopped; 1 documents are kept in k; run it again to go on" in run("index", "x", "--into", "k", code=130).err
-    assert ids("k") == ["a"]
+    assert list_ids("k") == ["a"]
 
 
-def test_outputs_are_checked_before_the_work(place, run):
+def test_outputs_are_checked_before_the_work(folder, run):
     write(
         {"q.jsonl": '{"id": "1", "text": "rain", "lang": "en"}\n', "r.jsonl": '{"id": "a", "text": "x", "lang": "en"}'}
     )
     run("index", "r.jsonl", "--into", "k")
-    said = run("search", "--in", "k", "--queries", "q.jsonl", "--run", "no/where.trec", code=1)
-    assert "there is no folder" in said.err
+    output_texts = run("search", "--in", "k", "--queries", "q.jsonl", "--run", "no/where.trec", code=1)
+    assert "there is no folder" in output_texts.err
     os.mkdir("taken")
     assert "is a folder" in run("search", "--in", "k", "--queries", "q.jsonl", "--run", "taken", code=1).err
     # The files to train on are not even looked for.
@@ -174,7 +174,7 @@ def test_outputs_are_checked_before_the_work(place, run):
     assert "there is no folder" in run("eval", "gone", "gone", "--report", "no/where.html", code=1).err
 
 
-def test_queries_of_one_id_are_refused(place, run):
+def test_queries_of_one_id_are_refused(folder, run):
     write(
         {"q.jsonl": '{"id": "1", "text": "a", "lang": "en"}\n' * 2, "r.jsonl": '{"id": "a", "text": "x", "lang": "en"}'}
     )
@@ -182,22 +182,22 @@ def test_queries_of_one_id_are_refused(place, run):
     assert "'1'" in run("search", "--in", "k", "--queries", "q.jsonl", "--run", "out", code=1).err
 
 
-def test_eval_says_how_many_queries_were_answered(place, run):
+def test_eval_says_how_many_queries_were_answered(folder, run):
     write({"run": "q1 Q0 d 1 1.0 x\n", "qrels": "q1 0 d 1\nq2 0 e 1\n"})
     assert "1 of 2 judged queries were answered" in run("eval", "run", "qrels").err
-    told = json.loads(run("eval", "run", "qrels", "--json").out)
-    assert (told["judged"], told["answered"]) == (2, 1)
+    report = json.loads(run("eval", "run", "qrels", "--json").out)
+    assert (report["judged"], report["answered"]) == (2, 1)
 
 
 @pytest.mark.parametrize("text", ["word " * 8000, "rain" * 3000, "x" * 10_001])
-def test_queries_are_bounded(place, text):
+def test_queries_are_bounded(folder, text):
     with Collection.create("k") as engine:
         engine.index([Document("a", "rain", "en")])
         with pytest.raises(InputError, match=r"at most .* can be asked: shorten it"):
             engine.search(text, lang="en")
 
 
-def test_mistakes_in_python_get_a_sentence(place):
+def test_wrong_arguments_of_the_library_are_explained(folder):
     with Collection.create("k") as engine:
         with pytest.raises(InputError, match=r"got one dict: put it in a list"):
             engine.index({"id": "a"})

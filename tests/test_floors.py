@@ -37,25 +37,25 @@ FLOORS = {
 }  # fmt: skip
 #: Rooms of floor 1 that others on it may enter: files and analyzers speak of languages, and what tells languages is
 #: kept as an artefact.
-BESIDE = {"analysis": {"languages"}, "formats": {"languages"}, "languages": {"artefacts"}}
+ALLOWED_SIBLINGS = {"analysis": {"languages"}, "formats": {"languages"}, "languages": {"artefacts"}}
 FILES = [p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.name != "__init__.py"]
 FILES = [p for p in FILES if p != ROOT / "lab" / "__init__.py"]
 SEARCH_WING = [p for p in FILES if ROOT / "lab" not in p.parents]
 DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def name_of(path: Path) -> str:
+def module_name(path: Path) -> str:
     """`paragloss.search.dense`, and a folder's name for its `__init__`."""
     parts = path.relative_to(ROOT.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {name_of(path) for path in FILES}
+MODULES = {module_name(path) for path in FILES}
 
 
-def imports(path: Path) -> set[str]:
+def list_imports(path: Path) -> set[str]:
     """The modules a file imports, at any depth of its code but for what only the type checker reads."""
-    found = set()
+    imported = set()
     tree = ast.parse(path.read_text(encoding="utf-8"))
     unseen = {
         id(inner)
@@ -68,32 +68,34 @@ def imports(path: Path) -> set[str]:
             continue
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("paragloss"):
             for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                found.add(whole if whole in MODULES else node.module)
+                submodule = f"{node.module}.{alias.name}"
+                imported.add(submodule if submodule in MODULES else node.module)
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if alias.name.startswith("paragloss.")}
-    return found & MODULES
+            imported |= {alias.name for alias in node.names if alias.name.startswith("paragloss.")}
+    return imported & MODULES
 
 
-def room(module: str) -> str:
+def find_room(module: str) -> str:
     parts = module.split(".")[1:]
     return ".".join(parts[:2] if parts[0] == "lab" else parts[:1])
 
 
-IMPORTS = {path: imports(path) for path in FILES}
+IMPORTS = {path: list_imports(path) for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_module_imports_only_from_lower_floors(path):
-    here = room(name_of(path))
-    assert here in FLOORS, f"{path.name} has no floor: give it one in the design and here"
-    others = {room(module) for module in IMPORTS[path]} - {here}
-    wrong = {other for other in others if FLOORS[other] >= FLOORS[here]} - BESIDE.get(here, set())
-    assert not wrong, f"{path.relative_to(ROOT)} (floor {FLOORS[here]}) imports {sorted(wrong)}"
+    own_room = find_room(module_name(path))
+    assert own_room in FLOORS, f"{path.name} has no floor: give it one in the design and here"
+    imported_rooms = {find_room(module) for module in IMPORTS[path]} - {own_room}
+    wrong = {other for other in imported_rooms if FLOORS[other] >= FLOORS[own_room]} - ALLOWED_SIBLINGS.get(
+        own_room, set()
+    )
+    assert not wrong, f"{path.relative_to(ROOT)} (floor {FLOORS[own_room]}) imports {sorted(wrong)}"
 
 
 def test_nothing_goes_round_in_a_circle():
-    graph = {name_of(path): IMPORTS[path] - {name_of(path)} for path in FILES}
+    graph = {module_name(path): IMPORTS[path] - {module_name(path)} for path in FILES}
     try:
         list(TopologicalSorter(graph).static_order())
     except CycleError as circle:
@@ -143,11 +145,11 @@ def test_no_private_part_of_a_library_is_used():
 def test_methods_import_no_method_but_cr5():
     """K-NRM and subword vectors start from Cr5's word vectors; other methods share code on a lower floor."""
     wrong = {
-        name_of(path): sorted(module for module in IMPORTS[path] if room(module) == "lab.methods")
+        module_name(path): sorted(module for module in IMPORTS[path] if find_room(module) == "lab.methods")
         for path in FILES
-        if room(name_of(path)) == "lab.methods"
+        if find_room(module_name(path)) == "lab.methods"
     }
-    assert {module for found in wrong.values() for module in found} <= {"paragloss.lab.methods.cr5"}
+    assert {module for imported in wrong.values() for module in imported} <= {"paragloss.lab.methods.cr5"}
 
 
 def test_no_public_file_name_stands_twice():
@@ -155,20 +157,22 @@ def test_no_public_file_name_stands_twice():
     assert not {name for name in names if names.count(name) > 1}
 
 
-def picture() -> str:
+def draw_rooms() -> str:
     """A line for each room, from the lowest floor up: what it imports from. `python tests/test_floors.py` prints it."""
     edges: dict[str, set[str]] = {}
     for path in FILES:
-        here = room(name_of(path))
-        edges.setdefault(here, set()).update({room(module) for module in IMPORTS[path]} - {here, "types", "errors"})
+        own_room = find_room(module_name(path))
+        edges.setdefault(own_room, set()).update(
+            {find_room(module) for module in IMPORTS[path]} - {own_room, "types", "errors"}
+        )
     order = sorted(edges, key=lambda name: (FLOORS[name], name))
-    shown = [name for name in order if name not in ("types", "errors", "__main__")]
-    return "\n".join(f"{FLOORS[name]:2}  {name:24}{' '.join(sorted(edges[name]))}".rstrip() for name in shown)
+    room_names = [name for name in order if name not in ("types", "errors", "__main__")]
+    return "\n".join(f"{FLOORS[name]:2}  {name:24}{' '.join(sorted(edges[name]))}".rstrip() for name in room_names)
 
 
 def test_the_picture_in_the_architecture_is_the_code():
-    assert picture() in (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert draw_rooms() in (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.stdout.write(picture() + "\n")
+    sys.stdout.write(draw_rooms() + "\n")

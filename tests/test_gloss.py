@@ -6,27 +6,27 @@ from paragloss.gloss import contributions, snippet
 from paragloss.vocabulary import Vocabulary
 
 
-def shown(cut, weights, **options):
-    return snippet(cut.select_weighted(weights), weights, **options)
+def make_snippet(tokenizer, weights, **options):
+    return snippet(tokenizer.select_weighted(weights), weights, **options)
 
 
-def marked(found):
-    return [found.text[start:end] for start, end in found.marks]
+def list_marks(passage):
+    return [passage.text[start:end] for start, end in passage.marks]
 
 
 def test_the_passage_with_most_different_terms_wins_over_one_repeated():
     text = "Cats cats cats cats. " + "filler words here " * 40 + "A cat met a dog near the river."
     english = analyzer("en")
     weights = dict.fromkeys(english.terms("cat dog river"), 1.0)
-    found = shown(english.tokenize(text), weights, width=60)
-    assert {"cat", "dog", "river"} <= set(marked(found))
-    assert found.text.startswith("… ")
+    passage = make_snippet(english.tokenize(text), weights, width=60)
+    assert {"cat", "dog", "river"} <= set(list_marks(passage))
+    assert passage.text.startswith("… ")
 
 
 def test_without_a_match_the_beginning_is_shown():
-    found = shown(analyzer("en").tokenize("First words of a text."), {"zebra": 1.0})
-    assert found.text == "First words of a text."
-    assert found.marks == ()
+    passage = make_snippet(analyzer("en").tokenize("First words of a text."), {"zebra": 1.0})
+    assert passage.text == "First words of a text."
+    assert passage.marks == ()
 
 
 @pytest.mark.parametrize(
@@ -34,24 +34,24 @@ def test_without_a_match_the_beginning_is_shown():
     [("zh", "火山灰落在村庄和田野上。", "村庄"), ("hi", "ज्वालामुखी की राख गाँव पर गिरी।", "राख")],
 )
 def test_marks_stand_where_the_words_are(lang, text, word):
-    cut = analyzer(lang)
-    found = shown(cut.tokenize(text), dict.fromkeys(cut.terms(word), 1.0))
-    assert word in marked(found)
+    tokenizer = analyzer(lang)
+    passage = make_snippet(tokenizer.tokenize(text), dict.fromkeys(tokenizer.terms(word), 1.0))
+    assert word in list_marks(passage)
 
 
 def test_white_space_is_folded_and_marks_follow():
     text = "Ash\n\n   lava   river\n\nroof  door"
-    found = shown(analyzer("en").tokenize(text), dict.fromkeys(analyzer("en").terms("lava river door"), 1.0))
-    assert found.text == "Ash lava river roof door"
-    assert marked(found) == ["lava", "river", "door"]
+    passage = make_snippet(analyzer("en").tokenize(text), dict.fromkeys(analyzer("en").terms("lava river door"), 1.0))
+    assert passage.text == "Ash lava river roof door"
+    assert list_marks(passage) == ["lava", "river", "door"]
 
 
 def test_contributions_add_up_to_the_score_of_a_linear_model():
     import numpy as np
 
     table = np.array([[1, 0], [0.6, 0.8]], np.float32)
-    cut = analyzer("en").terms
-    words = [cut("lava")[0], cut("ash")[0]]
+    tokenizer = analyzer("en").terms
+    words = [tokenizer("lava")[0], tokenizer("ash")[0]]
     encoder = BagEncoder({"en": Tower(Vocabulary("en", words, [1, 1], 1), table)})
     shares = contributions(encoder, np.array([1, 0], np.float32), "lava ash ash", "en")
     # idf is 1 for both; shares are 1/3 x 1 and 2/3 x 0.6
@@ -60,5 +60,5 @@ def test_contributions_add_up_to_the_score_of_a_linear_model():
 
 def test_a_passage_ends_between_words():
     text = "Cold floods drown whole villages and fields every single year."
-    found = shown(analyzer("en").tokenize(text), dict.fromkeys(analyzer("en").terms("drown"), 1.0), width=22)
-    assert found.text.removesuffix(" …").split()[-1] in text.split()
+    passage = make_snippet(analyzer("en").tokenize(text), dict.fromkeys(analyzer("en").terms("drown"), 1.0), width=22)
+    assert passage.text.removesuffix(" …").split()[-1] in text.split()

@@ -13,7 +13,7 @@ from paragloss.translation.glossary import CorrectedTranslator, Pair, UserGlossa
 from paragloss.types import Alternative, Translation
 
 
-class Says:
+class WordTranslator:
     """A translator with a few words, and perhaps parts of words."""
 
     def __init__(self, words, parts=None):
@@ -31,76 +31,78 @@ class Says:
         for span in analyzer(query.lang).spans(query.text):
             written = query.text[span.start : span.end]
             for part in self.parts.get(written.lower(), [written]):
-                said = self.words.get(part.lower(), {part: 1.0})
-                clauses.append(Translation(part, tuple(Alternative(t, w) for t, w in said.items())))
+                alternatives = self.words.get(part.lower(), {part: 1.0})
+                clauses.append(Translation(part, tuple(Alternative(t, w) for t, w in alternatives.items())))
         return clauses
 
 
-GERMAN = Says(
+GERMAN = WordTranslator(
     {"bank": {"bank": 0.6, "bench": 0.4}, "park": {"park": 1.0}, "zug": {"train": 0.9}, "verspätung": {"delay": 0.8}},
     parts={"zugverspätung": ["zug", "verspätung"]},
 )
 
 
-def best(found):
-    return {word.text: word.meanings[0].text for word in found.words if word.meanings}
+def best_meanings(glossed):
+    return {word.text: word.meanings[0].text for word in glossed.words if word.meanings}
 
 
 def test_content_words_get_meanings_with_places_and_shares():
     text = "Die Bank steht im Park."
-    found = gloss(text, "de", "en", {"table": GERMAN})
-    word = next(word for word in found.words if word.text == "Bank")
+    glossed = gloss(text, "de", "en", {"table": GERMAN})
+    word = next(word for word in glossed.words if word.text == "Bank")
     assert text[word.start : word.end] == "Bank"
     assert [(m.text, round(m.weight, 2), m.source) for m in word.meanings] == [
         ("bank", 0.6, "table"),
         ("bench", 0.4, "table"),
     ]
-    assert {w.text: w.kind for w in found.words}["Die"] == "stop"
+    assert {w.text: w.kind for w in glossed.words}["Die"] == "stop"
 
 
 def test_what_the_reader_asked_for_decides_between_senses():
-    spanish = Says({"banco": {"bank": 0.6, "bench": 0.4}})
-    assert best(gloss("un banco", "es", "en", {"t": spanish})) == {"banco": "bank"}
-    assert best(gloss("un banco", "es", "en", {"t": spanish}, asked="wooden bench")) == {"banco": "bench"}
+    spanish = WordTranslator({"banco": {"bank": 0.6, "bench": 0.4}})
+    assert best_meanings(gloss("un banco", "es", "en", {"t": spanish})) == {"banco": "bank"}
+    assert best_meanings(gloss("un banco", "es", "en", {"t": spanish}, asked="wooden bench")) == {"banco": "bench"}
 
 
 def test_a_glossary_outweighs_other_sources():
-    other = Says({"banco": {"shoal": 1.0}})
-    found = gloss("un banco", "es", "en", {"table": Says({"banco": {"bank": 1.0}}), "glossary": other})
-    assert best(found) == {"banco": "shoal"}
-    assert found.words[-1].meanings[0].source == "glossary"
+    other = WordTranslator({"banco": {"shoal": 1.0}})
+    glossed = gloss("un banco", "es", "en", {"table": WordTranslator({"banco": {"bank": 1.0}}), "glossary": other})
+    assert best_meanings(glossed) == {"banco": "shoal"}
+    assert glossed.words[-1].meanings[0].source == "glossary"
 
 
 def test_parts_of_a_compound_are_said_together():
-    found = gloss("Wegen der Zugverspätung kam niemand.", "de", "en", {"default": GERMAN})
-    assert best(found)["Zugverspätung"] == "train delay"
+    glossed = gloss("Wegen der Zugverspätung kam niemand.", "de", "en", {"default": GERMAN})
+    assert best_meanings(glossed)["Zugverspätung"] == "train delay"
 
 
 def test_names_and_unknown_words_are_romanised_and_not_translated():
-    found = gloss("Вчера Чайковский пришёл", "ru", "en", {"t": Says({"вчера": {"yesterday": 1.0}})})
-    name = next(word for word in found.words if word.text == "Чайковский")
+    glossed = gloss("Вчера Чайковский пришёл", "ru", "en", {"t": WordTranslator({"вчера": {"yesterday": 1.0}})})
+    name = next(word for word in glossed.words if word.text == "Чайковский")
     assert (name.kind, name.romanised, name.meanings) == ("name", "Chaykovskiy", ())
 
 
 def test_the_rendering_follows_the_text():
-    spanish = Says({"perro": {"dog": 1.0}, "duerme": {"sleeps": 1.0}, "gato": {"cat": 1.0}, "come": {"eats": 1.0}})
+    spanish = WordTranslator(
+        {"perro": {"dog": 1.0}, "duerme": {"sleeps": 1.0}, "gato": {"cat": 1.0}, "come": {"eats": 1.0}}
+    )
     assert gloss("El perro duerme. El gato come.", "es", "en", {"t": spanish}).rendering == "dog sleeps. cat eats."
 
 
 def test_a_source_without_the_languages_is_passed_over():
-    found = gloss("El perro", "es", "fr", {"t": GERMAN})
-    assert all(not word.meanings for word in found.words)
+    glossed = gloss("El perro", "es", "fr", {"t": GERMAN})
+    assert all(not word.meanings for word in glossed.words)
 
 
 def test_what_is_said_can_be_written_as_json():
-    told = gloss("Вчера 12 котов", "ru", "en", {"t": Says({"котов": {"cats": 1.0}})}).as_json()
-    assert [word["kind"] for word in json.loads(json.dumps(told))["words"]] == ["unknown", "other", "word"]
+    written = gloss("Вчера 12 котов", "ru", "en", {"t": WordTranslator({"котов": {"cats": 1.0}})}).as_json()
+    assert [word["kind"] for word in json.loads(json.dumps(written))["words"]] == ["unknown", "other", "word"]
 
 
 def test_it_is_written_as_json_writes_its_words():
     text = 'Der "Zug" fährt\tzu dem Haus nach Wien ab. 12 Вчера Меркель\\Путин.'
     for lang in ("de", "ru"):
-        found = gloss(text, lang, "en", {"default": default.open(), "lexicon": lexicon.open()}, asked="train")
+        glossed = gloss(text, lang, "en", {"default": default.open(), "lexicon": lexicon.open()}, asked="train")
         words = [
             {
                 **{
@@ -110,10 +112,10 @@ def test_it_is_written_as_json_writes_its_words():
                 },
                 "meanings": [meaning._asdict() for meaning in word.meanings],
             }
-            for word in found.words
+            for word in glossed.words
         ]
-        told = {"lang": lang, "to": "en", "words": words, "rendering": found.rendering}
-        assert json.loads(found.to_json_text()) == found.as_json() == told
+        expected = {"lang": lang, "to": "en", "words": words, "rendering": glossed.rendering}
+        assert json.loads(glossed.to_json_text()) == glossed.as_json() == expected
 
 
 def test_a_sentence_is_glossed_once_although_each_request_has_its_own_glossary_translator():
@@ -134,24 +136,27 @@ def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
         ("The bank is closed.", "en"),
     ]
     sources = {"default": default.open(), "lexicon": lexicon.open()}
-    for asked in ("", "bank", "river bench", "bank"):
+    for query_text in ("", "bank", "river bench", "bank"):
         sentence_glosses.analyze_sentence.cache_clear()
         senses.describe_word_by_built_in_sources.cache_clear()
-        alone = [gloss(text, lang, "en", sources, asked=asked).as_json() for text, lang in texts]
+        one_by_one = [gloss(text, lang, "en", sources, asked=query_text).as_json() for text, lang in texts]
         for _ in range(2):  # as they are remembered, too
-            together = glosses(texts, "en", sources, asked=asked)
-            assert [one.as_json() for one in together] == alone
-    for (text, _), one in zip(texts, alone, strict=True):
-        assert all(text[word["start"] : word["end"]] == word["text"] for word in one["words"])
-    assert not any(word["meanings"] for word in alone[-1]["words"])
+            in_batch = glosses(texts, "en", sources, asked=query_text)
+            assert [gloss_of_text.as_json() for gloss_of_text in in_batch] == one_by_one
+    for (text, _), gloss_of_text in zip(texts, one_by_one, strict=True):
+        assert all(text[word["start"] : word["end"]] == word["text"] for word in gloss_of_text["words"])
+    assert not any(word["meanings"] for word in one_by_one[-1]["words"])
 
 
 def test_what_was_asked_before_does_not_stay_with_a_sentence():
     sources = {"default": default.open(), "lexicon": lexicon.open()}
-    said = [gloss("Das Schloss", "de", "en", sources, asked=asked) for asked in ("", "castle", "lock", "", "castle")]
+    glosses_said = [
+        gloss("Das Schloss", "de", "en", sources, asked=query_text)
+        for query_text in ("", "castle", "lock", "", "castle")
+    ]
     expected = ("castle", "castle", "lock", "castle", "castle")
-    assert [one.rendering for one in said] == [f"the {word}" for word in expected]
-    assert said[0].words == said[3].words != said[2].words
+    assert [gloss_of_text.rendering for gloss_of_text in glosses_said] == [f"the {word}" for word in expected]
+    assert glosses_said[0].words == glosses_said[3].words != glosses_said[2].words
 
 
 @pytest.mark.parametrize(
@@ -164,23 +169,23 @@ def test_what_was_asked_before_does_not_stay_with_a_sentence():
     ],
 )
 def test_sentences_end_in_every_script(lang, text, count):
-    found = [*split_sentences(text, lang)]
-    assert len(found) == count
-    assert "".join(text[start:end] for start, end in found) == text
+    glossed = [*split_sentences(text, lang)]
+    assert len(glossed) == count
+    assert "".join(text[start:end] for start, end in glossed) == text
 
 
 @pytest.mark.parametrize("text", ["", " ", "?!", "\u200b"])
 def test_a_text_without_words_has_no_gloss(text):
-    assert gloss(text, "de", "en", {"says": Says({})}).words == ()
+    assert gloss(text, "de", "en", {"says": WordTranslator({})}).words == ()
 
 
 def test_what_was_asked_for_decides_between_likely_meanings_only():
-    says = Says({"bank": {"bank": 0.5, "bench": 0.4, "bee": 0.1}})
-    told = [
-        gloss("Bank", "de", "en", {"says": says}, asked=asked).words[0].meanings[0].text
-        for asked in ("", "bench", "bee")
+    says = WordTranslator({"bank": {"bank": 0.5, "bench": 0.4, "bee": 0.1}})
+    decided = [
+        gloss("Bank", "de", "en", {"says": says}, asked=query_text).words[0].meanings[0].text
+        for query_text in ("", "bench", "bee")
     ]
-    assert told == ["bank", "bench", "bank"]
+    assert decided == ["bank", "bench", "bank"]
 
 
 SPANISH = {
@@ -190,34 +195,36 @@ SPANISH = {
 
 
 def test_the_other_words_of_the_sentence_decide_between_senses():
-    spanish = {"default": Says(SPANISH)}
-    assert best(gloss("dinero y cuenta del banco", "es", "en", spanish))["banco"] == "bank"
-    assert best(gloss("un banco bajo el árbol del jardín", "es", "en", spanish))["banco"] == "bench"
-    assert best(gloss("Un banco. Un árbol.", "es", "en", spanish))["banco"] == "bank"  # not those of another sentence
+    spanish = {"default": WordTranslator(SPANISH)}
+    assert best_meanings(gloss("dinero y cuenta del banco", "es", "en", spanish))["banco"] == "bank"
+    assert best_meanings(gloss("un banco bajo el árbol del jardín", "es", "en", spanish))["banco"] == "bench"
+    assert (
+        best_meanings(gloss("Un banco. Un árbol.", "es", "en", spanish))["banco"] == "bank"
+    )  # not those of another sentence
 
 
 def test_nobody_argues_with_the_readers_own_words():
-    sources = {"default": Says(SPANISH), "glossary": Says({"banco": {"bank": 1.0}})}
-    said = gloss("un banco bajo el árbol", "es", "en", sources)
-    word = next(word for word in said.words if word.text == "banco")
+    sources = {"default": WordTranslator(SPANISH), "glossary": WordTranslator({"banco": {"bank": 1.0}})}
+    glossed = gloss("un banco bajo el árbol", "es", "en", sources)
+    word = next(word for word in glossed.words if word.text == "banco")
     assert (word.meanings[0].text, word.meanings[0].source) == ("bank", "glossary")
 
 
 def test_a_collections_own_models_are_not_swayed():
-    own = {"table": Says(SPANISH)}
-    assert best(gloss("un banco bajo el árbol del jardín", "es", "en", own))["banco"] == "bank"
+    own = {"table": WordTranslator(SPANISH)}
+    assert best_meanings(gloss("un banco bajo el árbol del jardín", "es", "en", own))["banco"] == "bank"
 
 
 def test_shares_still_sum_to_what_they_did():
-    said = gloss("un banco bajo el árbol del jardín", "es", "en", {"default": Says(SPANISH)})
-    word = next(word for word in said.words if word.text == "banco")
+    glossed = gloss("un banco bajo el árbol del jardín", "es", "en", {"default": WordTranslator(SPANISH)})
+    word = next(word for word in glossed.words if word.text == "banco")
     assert sum(meaning.weight for meaning in word.meanings) == pytest.approx(1)
     assert word.confidence <= word.meanings[0].weight
 
 
 def test_a_word_that_is_english_but_for_its_ending_has_a_meaning():
-    found = best(gloss("documentos y protocolos", "es", "en", {"default": default.open()}))
-    assert (found["documentos"].lower()[:8], found["protocolos"].lower()[:8]) == ("document", "protocol")
+    glossed = best_meanings(gloss("documentos y protocolos", "es", "en", {"default": default.open()}))
+    assert (glossed["documentos"].lower()[:8], glossed["protocolos"].lower()[:8]) == ("document", "protocol")
 
 
 def test_an_unknown_form_is_read_without_its_ending_and_said_to_be_a_guess():
@@ -235,10 +242,10 @@ BUILT_IN = {"default": default.open(), "lexicon": lexicon.open()}
 )
 def test_a_sentence_in_the_readers_language_is_not_glossed_and_its_neighbours_are(lang, foreign):
     english = "The event is fired when a policy is violated. "
-    found = gloss(english + foreign, lang, "en", BUILT_IN)
-    assert found.rendering.startswith(english.strip())
-    assert min(word.start for word in found.words) >= len(english)
-    assert any(word.meanings for word in found.words)
+    glossed = gloss(english + foreign, lang, "en", BUILT_IN)
+    assert glossed.rendering.startswith(english.strip())
+    assert min(word.start for word in glossed.words) >= len(english)
+    assert any(word.meanings for word in glossed.words)
 
 
 @pytest.mark.parametrize("heading", ["Browser compatibility", "Security policy violations"])
@@ -248,14 +255,14 @@ def test_an_english_heading_of_a_foreign_page_is_not_glossed(heading):
 
 def test_short_foreign_sentences_are_not_taken_for_the_readers_language():
     texts = [("Der Zug.", "de"), ("Problem gelöst.", "de"), ("Une table.", "fr"), ("Grand Prix Hungaria 2009.", "ms")]
-    assert all(found.words for found in glosses(texts, "en", BUILT_IN))
+    assert all(glossed.words for glossed in glosses(texts, "en", BUILT_IN))
 
 
 def test_a_word_of_the_readers_language_inside_a_foreign_sentence_stands_for_itself():
-    found = gloss("Sự kiện này dùng policy khi violated.", "vi", "en", BUILT_IN)
-    assert {word.text: word.meanings for word in found.words if word.text.isascii()}["policy"] == ()
-    assert "policy" in found.rendering
-    assert "~" not in found.rendering
+    glossed = gloss("Sự kiện này dùng policy khi violated.", "vi", "en", BUILT_IN)
+    assert {word.text: word.meanings for word in glossed.words if word.text.isascii()}["policy"] == ()
+    assert "policy" in glossed.rendering
+    assert "~" not in glossed.rendering
 
 
 GERMAN_LEXICON = lexicon.pack_lexicon({"de": {"der": [lexicon.LexiconEntry("the", 1.0, "hand", True)]}})
@@ -263,7 +270,7 @@ GERMAN_LEXICON = lexicon.pack_lexicon({"de": {"der": [lexicon.LexiconEntry("the"
 
 @pytest.mark.parametrize("identifier", ["bgra8unorm", "addEventListener", "24px", "onsecuritypolicyviolation", "xhp"])
 def test_an_identifier_of_software_is_no_meaning(identifier):
-    sources = {"default": Says({"zzykl": {identifier: 1.0}}), "lexicon": lexicon.open()}
+    sources = {"default": WordTranslator({"zzykl": {identifier: 1.0}}), "lexicon": lexicon.open()}
     word = gloss("zzykl", "de", "en", sources).words[0]
     assert (word.kind, word.meanings) == ("unknown", ())
 
@@ -275,7 +282,7 @@ def test_english_words_are_no_identifiers():
 
 def test_a_word_with_only_unlikely_guesses_is_unknown():
     def gloss_word(share):
-        sources = {"default": Says({"vorrat": {"stash": share, "store": share}}), "lexicon": GERMAN_LEXICON}
+        sources = {"default": WordTranslator({"vorrat": {"stash": share, "store": share}}), "lexicon": GERMAN_LEXICON}
         return gloss("vorrat", "de", "en", sources).words[0]
 
     assert (gloss_word(0.25).kind, gloss_word(0.25).meanings) == ("unknown", ())

@@ -26,7 +26,7 @@ def batches(monkeypatch):
 
 
 def test_no_history_loses_a_document_or_counts_wrong(batches):
-    few = settings(
+    history_settings = settings(
         max_examples=20,
         stateful_step_count=12,
         deadline=None,
@@ -34,4 +34,4 @@ def test_no_history_loses_a_document_or_counts_wrong(batches):
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(History, settings=few)
+    run_state_machine_as_test(History, settings=history_settings)

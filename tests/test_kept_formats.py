@@ -17,8 +17,8 @@ from paragloss.collection.archive_file import backup, restore
 from paragloss.errors import InputError, ModelError, StoreError
 from paragloss.types import Concept
 
-KEPT = Path(__file__).parent / "kept"
-VERSIONS = sorted(path.name for path in KEPT.iterdir())
+STORED_FORMATS = Path(__file__).parent / "kept"
+VERSIONS = sorted(path.name for path in STORED_FORMATS.iterdir())
 DOCUMENTS = [
     Document(
         "bees", "Bienen sammeln Nektar und machen daraus Honig.", "de", "Bienen", {"headings": "Honig"}, {"year": 1999}
@@ -32,7 +32,7 @@ TEXTS = {
 }
 
 
-def keep(folder):
+def write_current_format(folder):
     """A small collection with a model, fields and a glossary, and its backup."""
     concepts = [Concept(str(n), {lang: texts[n] for lang, texts in TEXTS.items()}) for n in range(3)]
     train("table", concepts).save(folder / "model")
@@ -43,57 +43,57 @@ def keep(folder):
 
 
 @pytest.fixture(params=VERSIONS)
-def kept(request, tmp_path):
-    with tarfile.open(KEPT / request.param / "kept.tar.xz") as packed:
+def stored_folder(request, tmp_path):
+    with tarfile.open(STORED_FORMATS / request.param / "kept.tar.xz") as packed:
         packed.extractall(tmp_path, filter="data")
     return tmp_path
 
 
-def whole(collection):
+def assert_complete(collection):
     assert collection.get(["bees", "rain"]) == DOCUMENTS
     assert [result.id for result in collection.search("bees and honey", lang="en", k=1).results] == ["bees"]
     assert collection.glossary == PAIRS
 
 
-def test_a_collection_opens_and_can_be_written(kept):
-    with Collection.open(str(kept / "collection")) as collection:
-        whole(collection)
+def test_a_collection_opens_and_can_be_written(stored_folder):
+    with Collection.open(str(stored_folder / "collection")) as collection:
+        assert_complete(collection)
         collection.index([Document("sea", "Das Meer ist ruhig.", "de")])
         assert collection.count() == 3
 
 
-def test_a_model_opens(kept):
-    model = load(str(kept / "model"))
+def test_a_model_opens(stored_folder):
+    model = load(str(stored_folder / "model"))
     assert [a.text for clause in model.translate(Query("", "honey", "en"), "de") for a in clause.alternatives][:1] == [
         "Honig"
     ]
 
 
-def test_a_backup_is_restored(kept):
-    restore(str(kept / "backup.tar.gz"), str(kept / "restored"))
-    with Collection.open(str(kept / "restored")) as collection:
-        whole(collection)
+def test_a_backup_is_restored(stored_folder):
+    restore(str(stored_folder / "backup.tar.gz"), str(stored_folder / "restored"))
+    with Collection.open(str(stored_folder / "restored")) as collection:
+        assert_complete(collection)
 
 
 NEWER = r"has format 99, this version reads .*; paragloss 9.1 wrote it: install that version or a newer one"
 
 
 @pytest.mark.parametrize(
-    ("what", "opened", "error"),
+    ("folder_name", "open_folder", "error"),
     [("collection", Collection.open, StoreError), ("model", load, ModelError)],
 )
-def test_a_newer_folder_is_refused_by_naming_the_version_that_reads_it(tmp_path, what, opened, error):
-    keep(tmp_path)
-    meta = tmp_path / what / "meta.json"
+def test_a_newer_folder_is_refused_by_naming_the_version_that_reads_it(tmp_path, folder_name, open_folder, error):
+    write_current_format(tmp_path)
+    meta = tmp_path / folder_name / "meta.json"
     described = json.loads(meta.read_text())
     assert described["paragloss"] == __version__
     meta.write_text(json.dumps({**described, "format": 99, "paragloss": "9.1"}))
     with pytest.raises(error, match=NEWER):
-        opened(str(tmp_path / what))
+        open_folder(str(tmp_path / folder_name))
 
 
 def test_a_newer_backup_is_refused_alike(tmp_path):
-    keep(tmp_path)
+    write_current_format(tmp_path)
     with tarfile.open(tmp_path / "backup.tar.gz") as old, tarfile.open(tmp_path / "newer.tar", "w") as new:
         for part in old.getmembers():
             data = old.extractfile(part).read()
@@ -107,13 +107,13 @@ def test_a_newer_backup_is_refused_alike(tmp_path):
 
 
 if __name__ == "__main__":
-    place = KEPT / ".".join(__version__.split(".")[:2])
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    keep(place)
-    with tarfile.open(place / "kept.tar.xz", "w:xz") as packed:
+    version_folder = STORED_FORMATS / ".".join(__version__.split(".")[:2])
+    shutil.rmtree(version_folder, ignore_errors=True)
+    version_folder.mkdir(parents=True)
+    write_current_format(version_folder)
+    with tarfile.open(version_folder / "kept.tar.xz", "w:xz") as packed:
         for name in ("collection", "model", "backup.tar.gz"):
-            packed.add(place / name, name)
+            packed.add(version_folder / name, name)
     for name in ("collection", "model"):
-        shutil.rmtree(place / name)
-    (place / "backup.tar.gz").unlink()
+        shutil.rmtree(version_folder / name)
+    (version_folder / "backup.tar.gz").unlink()

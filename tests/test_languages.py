@@ -45,10 +45,10 @@ def test_unknown_code_is_quoted_with_a_remedy(code):
 
 
 def test_table_is_whole():
-    known = languages.known_codes()
-    assert len(known) >= 200
-    assert len([code for code in known if len(code) == 2]) == 182  # ISO 639-1 has 183; its 'nb' is our 'no'
-    for code in known:
+    codes = languages.known_codes()
+    assert len(codes) >= 200
+    assert len([code for code in codes if len(code) == 2]) == 182  # ISO 639-1 has 183; its 'nb' is our 'no'
+    for code in codes:
         assert languages.normalise(code) == code
         assert languages.language_name(code)[0].isupper()
         assert languages.scripts_of(code)
@@ -123,10 +123,10 @@ def test_unknown_candidate_is_an_error():
 def test_threads_with_different_candidates_do_not_disturb_each_other():
     wrong = []
 
-    def ask(among, expected):
-        wrong.extend(got for got in languages.identify(["gamle broer"] * 50, among) if got != expected)
+    def identify_repeatedly(candidates, expected):
+        wrong.extend(got for got in languages.identify(["gamle broer"] * 50, candidates) if got != expected)
 
-    threads = [threading.Thread(target=ask, args=(["en", code], code)) for code in ("da", "no") * 4]
+    threads = [threading.Thread(target=identify_repeatedly, args=(["en", code], code)) for code in ("da", "no") * 4]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -135,22 +135,22 @@ def test_threads_with_different_candidates_do_not_disturb_each_other():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("words", "least"), [(2, 0.93), (3, 0.95), (10, 0.99)])
-def test_accuracy_on_a_few_words_of_seven_languages(words, least):
+@pytest.mark.parametrize(("words", "min_accuracy"), [(2, 0.93), (3, 0.95), (10, 0.99)])
+def test_accuracy_on_a_few_words_of_seven_languages(words, min_accuracy):
     path = Path(os.environ.get("PARAGLOSS_DATA", "~/.cache/paragloss")).expanduser() / "flores" / "dev.jsonl.gz"
     if not path.exists():
         pytest.skip(f"FLORES is not at {path}; set PARAGLOSS_DATA")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         sentences = [json.loads(next(lines))["texts"] for _ in range(100)]
-    among = ["en", "da", "it", "vi", "hi", "zh", "tl"]
+    candidates = ["en", "da", "it", "vi", "hi", "zh", "tl"]
     right = 0
-    for lang in among:
+    for lang in candidates:
         middles = [
             text[3 : 3 + 2 * words] if lang == "zh" else " ".join(text.split()[3 : 3 + words])
             for text in (sentence[lang] for sentence in sentences)
         ]
-        right += languages.identify(middles, among).count(lang)
-    assert right / (len(among) * len(sentences)) >= least
+        right += languages.identify(middles, candidates).count(lang)
+    assert right / (len(candidates) * len(sentences)) >= min_accuracy
 
 
 def test_what_tells_languages_is_unpacked_once_and_again_when_damaged(tmp_path, monkeypatch):
@@ -159,12 +159,12 @@ def test_what_tells_languages_is_unpacked_once_and_again_when_damaged(tmp_path, 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = " het regent in de stad "
     first = _unpacked.load_identifier().rank(text)
-    kept = next((tmp_path / "paragloss").glob("py3langid-*"))
+    cache_folder = next((tmp_path / "paragloss").glob("py3langid-*"))
     monkeypatch.setattr(_unpacked, "_unpack_identifier", lambda: pytest.fail("unpacked again"))
     assert _unpacked.load_identifier().rank(text) == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (kept / "row.npy").write_bytes(b"")
+    (cache_folder / "row.npy").write_bytes(b"")
     assert _unpacked.load_identifier().rank(text) == first
     assert first[0][0] == "nl"
 
@@ -180,8 +180,8 @@ def test_letters_of_languages_are_unpacked_once_and_again_when_damaged(tmp_path,
     assert grams.score_languages("het regent in de stad") == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    kept = next((tmp_path / "paragloss").glob("grams-*"))
-    np.save(kept / "weights.npy", np.zeros((3, 45), np.int8))
+    cache_folder = next((tmp_path / "paragloss").glob("grams-*"))
+    np.save(cache_folder / "weights.npy", np.zeros((3, 45), np.int8))
     grams._load_model.cache_clear()
     assert grams.score_languages("het regent in de stad") == first
     assert max(first, key=first.__getitem__) == "nl"

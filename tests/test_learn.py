@@ -13,13 +13,13 @@ from paragloss.types import Document
 TOOLS = ["snarf", "blivet", "quux", "frob", "grault", "plugh", "thud", "wibble", "corge", "waldo", "zork", "xyzzy"]
 
 
-def word(n):
+def make_word(n):
     return TOOLS[n % 12] + TOOLS[(n // 12 + n) % 12]
 
 
-def manual():
+def make_manual():
     for n in range(60):
-        other, tool = word(n + 1), word(n)
+        other, tool = make_word(n + 1), make_word(n)
         yield Document(
             f"en/tool-{n}.html",
             f"The {tool} changes the picture.\nSee also the {other}, page {n}.\nYou can undo it.",
@@ -37,7 +37,7 @@ def manual():
 @pytest.fixture
 def collection(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
-        engine.index(manual())
+        engine.index(make_manual())
     return str(tmp_path / "c")
 
 
@@ -45,9 +45,9 @@ def test_paths_that_differ_by_a_language_are_one_page():
     assert pairing.key("help/de/a.html", "de") == pairing.key("help/en/a.html", "en") == "help/*/a.html"
     assert pairing.key("index.pt_BR.html", "pt") == pairing.key("index.fr.html", "fr")
     assert pairing.key("de/id.html", "de") == "*/id.html"  # `id` is a language, and not this page's
-    found = pairing.pages(manual())
-    assert len(found) == 60
-    assert all(set(page.documents) == {"en", "de"} for page in found)
+    pages_found = pairing.pages(make_manual())
+    assert len(pages_found) == 60
+    assert all(set(page.documents) == {"en", "de"} for page in pages_found)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_pages_that_name_their_translations_are_one_page():
         return Document(id, "x", lang, "x", meta={"translations": list(links)} if links else {})
 
     home = "https://example.org/"
-    some = [
+    documents = [
         page("startseite.html", "de", "welcome.html"),  # beside it
         page("welcome.html", "en"),
         page("a/drucken.html", "de", home, "https://example.org/print", "https://example.org/drucken"),
@@ -92,23 +92,30 @@ def test_pages_that_name_their_translations_are_one_page():
         page("c/sonstiges.html", "de", home),
         page("c/autre.html", "fr", home),
     ]
-    found = [{lang: document.id for lang, document in one.documents.items()} for one in pairing.pages(some)]
-    assert {"de": "startseite.html", "en": "welcome.html"} in found
-    assert {"de": "a/drucken.html", "fr": "b/imprimer.html"} in found
-    assert len(found) == 2  # the address of the site is named by two pages of a language
+    pages_found = [
+        {lang: document.id for lang, document in page_of_languages.documents.items()}
+        for page_of_languages in pairing.pages(documents)
+    ]
+    assert {"de": "startseite.html", "en": "welcome.html"} in pages_found
+    assert {"de": "a/drucken.html", "fr": "b/imprimer.html"} in pages_found
+    assert len(pages_found) == 2  # the address of the site is named by two pages of a language
 
 
 def test_pages_in_many_languages_keep_links_in_common():
     def page(own):
-        others = [f"/{code}/print" for code in codes if code != own]
-        links = "".join(f'<link rel="alternate" hreflang="x" href="https://example.org{one}">' for one in others)
+        other_links = [f"/{code}/print" for code in codes if code != own]
+        links = "".join(
+            f'<link rel="alternate" hreflang="x" href="https://example.org{document}">' for document in other_links
+        )
         return parse_html(f'<html lang="{own}"><head>{links}</head><body><p>Text</p></body></html>', id=f"{own}-page")
 
     codes = ["de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "tr", "uk", "vi"]
-    some = [page(own) for own in codes]
-    assert max(len(one.meta["translations"]) for one in some) < len(codes) - 1  # not all of them are kept
-    (found,) = pairing.pages(some)
-    assert set(found.documents) == set(codes)
+    documents = [page(own) for own in codes]
+    assert (
+        max(len(document.meta["translations"]) for document in documents) < len(codes) - 1
+    )  # not all of them are kept
+    (pages_found,) = pairing.pages(documents)
+    assert set(pages_found.documents) == set(codes)
 
 
 def test_blocks_are_paired_by_words_and_order():
@@ -119,21 +126,23 @@ def test_blocks_are_paired_by_words_and_order():
 
 def test_a_collection_learns_its_own_words(collection, capsys):
     app(["learn", collection], standalone_mode=False)
-    said = capsys.readouterr().out
-    assert "60 pages in two languages" in said
-    assert "taken" in said
+    output = capsys.readouterr().out
+    assert "60 pages in two languages" in output
+    assert "taken" in output
     with Collection.open(collection) as engine:
-        assert engine.state.models["learned"].alternatives(word(3), "en", "de")[0].text == word(3)[::-1]
-        assert engine.search(f"using the {word(7)}", lang="en", to=["de"]).results[0].id == "de/tool-7.html"
+        assert engine.state.models["learned"].alternatives(make_word(3), "en", "de")[0].text == make_word(3)[::-1]
+        assert engine.search(f"using the {make_word(7)}", lang="en", to=["de"]).results[0].id == "de/tool-7.html"
         terms = learned.terms(engine.state, 500)
-        assert (word(3), word(3)[::-1]) in {(t.word, t.meaning) for t in terms if t.lang == "en"}
-        assert learned.strike(engine.state, word(3), word(3)[::-1]) >= 2
-        assert word(3)[::-1] not in [a.text for a in engine.state.models["learned"].alternatives(word(3), "en", "de")]
+        assert (make_word(3), make_word(3)[::-1]) in {(t.word, t.meaning) for t in terms if t.lang == "en"}
+        assert learned.strike(engine.state, make_word(3), make_word(3)[::-1]) >= 2
+        assert make_word(3)[::-1] not in [
+            a.text for a in engine.state.models["learned"].alternatives(make_word(3), "en", "de")
+        ]
         assert learned.as_glossary(engine.state, terms[:5]) == 5
 
 
 def test_a_number_before_a_title_is_not_asked_for(tmp_path):
-    numbered = (d._replace(title=f"{d.id[8:-5]}. {d.title}", text=f"{d.id[8:-5]}\n{d.text}") for d in manual())
+    numbered = (d._replace(title=f"{d.id[8:-5]}. {d.title}", text=f"{d.id[8:-5]}\n{d.text}") for d in make_manual())
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(numbered)
         gains = learned.learn(engine.state).gains
@@ -142,18 +151,18 @@ def test_a_number_before_a_title_is_not_asked_for(tmp_path):
 
 def test_a_compound_of_learned_words_is_found_where_only_documents_have_it(collection):
     app(["learn", collection], standalone_mode=False)
-    first, second = word(3), word(9)
+    first, second = make_word(3), make_word(9)
     with Collection.open(collection) as engine:
         parts = f"Der {first[::-1]} und der {second[::-1]} sind hier."
         compound = f"Die {first[::-1]}{second[::-1]} ist neu."
         engine.index([Document("parts", parts, "de", "Teile"), Document("compound", compound, "de", "Ganzes")])
-        found = [hit.id for hit in engine.search(f"{first} {second}", lang="en", to=["de"]).results]
-    assert {"parts", "compound"} <= set(found)
+        ids = [hit.id for hit in engine.search(f"{first} {second}", lang="en", to=["de"]).results]
+    assert {"parts", "compound"} <= set(ids)
 
 
 def test_where_nothing_is_in_two_languages_nothing_is_learned(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
-        engine.index(document for document in manual() if document.lang == "en")
+        engine.index(document for document in make_manual() if document.lang == "en")
         with pytest.raises(InputError, match="learning needs 10"):
             learned.learn(engine.state)
         with pytest.raises(InputError, match="nothing has been learned"):

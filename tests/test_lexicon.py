@@ -12,95 +12,116 @@ from paragloss.translation import default
 from paragloss.translation.glossary import Pair, UserGlossary
 
 
-def says(*texts, sure=True):
+def make_entries(*texts, sure=True):
     return [LexiconEntry(text, 1 / len(texts), "dictionary", sure) for text in texts]
 
 
 GERMAN = {
-    "biene": says("bee"), "haus": says("house"), "zug": says("train"), "verspätung": says("delay"), "er": says("he"),
-    "anrufen": says("call"), "rufen": says("shout"), "ruft": says("shouts"), "mich": says("me"), "an": says("on"),
-    "schon": says("already"), "schön": says("beautiful"), "arm": says("poor"), "Arm": says("arm"), "der": says("the"),
-    "zu hause": says("at home"), "zu": says("to"), "hause": says("house"), "vorrat": says("stash", sure=False),
-}  # fmt: skip
+    "biene": make_entries("bee"),
+    "haus": make_entries("house"),
+    "zug": make_entries("train"),
+    "verspätung": make_entries("delay"),
+    "er": make_entries("he"),
+    "anrufen": make_entries("call"),
+    "rufen": make_entries("shout"),
+    "ruft": make_entries("shouts"),
+    "mich": make_entries("me"),
+    "an": make_entries("on"),
+    "schon": make_entries("already"),
+    "schön": make_entries("beautiful"),
+    "arm": make_entries("poor"),
+    "Arm": make_entries("arm"),
+    "der": make_entries("the"),
+    "zu hause": make_entries("at home"),
+    "zu": make_entries("to"),
+    "hause": make_entries("house"),
+    "vorrat": make_entries("stash", sure=False),
+}
 RULES = {"de": [EndingRule("n", "", "s", 0.9), EndingRule("uft", "ufen", "", 0.9)]}
 KINDS = {"bee": "noun", "call": "verb", "shout": "verb", "shouts": "verb"}
-SPOKEN = {"names": {"SMPSN": [LexiconEntry("Simpson", 0.5, "texts", False)]}, "ar": {"طوفان": says("hurricane")}}
-SMALL = lexicon.pack_lexicon({"de": {**GERMAN, "-": says("bees")}, **SPOKEN}, RULES, KINDS)
+SPOKEN = {
+    "names": {"SMPSN": [LexiconEntry("Simpson", 0.5, "texts", False)]},
+    "ar": {"طوفان": make_entries("hurricane")},
+}
+SMALL = lexicon.pack_lexicon({"de": {**GERMAN, "-": make_entries("bees")}, **SPOKEN}, RULES, KINDS)
 
 
-def read(text, lang="de", to="en", **sources):
+def gloss_text(text, lang="de", to="en", **sources):
     return gloss(text, lang, to, {"lexicon": SMALL, **sources})
 
 
-def first(found):
-    return {word.text: word.meanings[0].text for word in found.words if word.meanings}
+def first_meanings(glossed):
+    return {word.text: word.meanings[0].text for word in glossed.words if word.meanings}
 
 
 def test_a_word_is_read_as_it_is_written_case_and_marks():
-    assert first(read("der Arm, arm, schon, schön")) == {
+    assert first_meanings(gloss_text("der Arm, arm, schon, schön")) == {
         "der": "the", "Arm": "arm", "arm": "poor", "schon": "already", "schön": "beautiful",
     }  # fmt: skip
 
 
 def test_the_longest_phrase_is_one_word():
-    found = read("er, zu Hause")
-    assert [(word.text, word.meanings[0].text) for word in found.words] == [("er", "he"), ("zu Hause", "at home")]
-    assert first(read("zu: Hause")) == {"zu": "to", "Hause": "house"}  # not across a sign
+    glossed = gloss_text("er, zu Hause")
+    assert [(word.text, word.meanings[0].text) for word in glossed.words] == [("er", "he"), ("zu Hause", "at home")]
+    assert first_meanings(gloss_text("zu: Hause")) == {"zu": "to", "Hause": "house"}  # not across a sign
 
 
 def test_a_form_is_found_by_its_ending_and_shown_as_english_shows_it():
-    assert first(read("der Bienen"))["Bienen"] == "bees"
+    assert first_meanings(gloss_text("der Bienen"))["Bienen"] == "bees"
 
 
 def test_a_form_that_no_text_has_is_not_made():
     without = lexicon.pack_lexicon({"de": GERMAN}, RULES, KINDS)
-    assert first(gloss("der Bienen", "de", "en", {"l": without}))["Bienen"] == "bee"
+    assert first_meanings(gloss("der Bienen", "de", "en", {"l": without}))["Bienen"] == "bee"
 
 
 def test_a_compound_has_its_head_last():
-    assert first(read("der Zugverspätung"))["Zugverspätung"] == "train delay"
+    assert first_meanings(gloss_text("der Zugverspätung"))["Zugverspätung"] == "train delay"
 
 
 def test_a_verb_is_read_with_its_beginning_at_the_end_of_the_clause():
-    assert first(read("er ruft mich an.")) == {"er": "he", "ruft": "call", "mich": "me"}
-    assert first(read("er ruft mich."))["ruft"] == "shouts"
+    assert first_meanings(gloss_text("er ruft mich an.")) == {"er": "he", "ruft": "call", "mich": "me"}
+    assert first_meanings(gloss_text("er ruft mich."))["ruft"] == "shouts"
 
 
 def test_a_guess_is_said_to_be_one():
-    word = read("der Vorrat").words[-1]
+    word = gloss_text("der Vorrat").words[-1]
     assert (word.meanings[0].text, word.sure) == ("stash", False)
-    assert read("der Vorrat").rendering == "the ~stash"
-    assert read("der Arm").words[-1].sure
+    assert gloss_text("der Vorrat").rendering == "the ~stash"
+    assert gloss_text("der Arm").words[-1].sure
 
 
 def test_what_only_the_table_knows_is_a_guess_and_what_nobody_knows_has_no_meaning():
-    found = read("der Wasserfall qwxzz", default=default.open())
-    assert [(bool(word.meanings), word.sure) for word in found.words] == [(True, True), (True, False), (False, False)]
+    glossed = gloss_text("der Wasserfall qwxzz", default=default.open())
+    assert [(bool(word.meanings), word.sure) for word in glossed.words] == [(True, True), (True, False), (False, False)]
 
 
 def test_the_readers_glossary_wins_also_in_phrases_and_over_them():
     own = UserGlossary([Pair("de", "Arm", "en", "branch"), Pair("de", "zu Hause", "en", "in my den")])
-    assert first(read("der Arm", glossary=own))["Arm"] == "branch"
-    said = read("er zu Hause", glossary=own).rendering
-    assert "in my den" in said
-    assert "at home" not in said
+    assert first_meanings(gloss_text("der Arm", glossary=own))["Arm"] == "branch"
+    rendering_text = gloss_text("er zu Hause", glossary=own).rendering
+    assert "in my den" in rendering_text
+    assert "at home" not in rendering_text
 
 
 def test_a_word_that_is_remembered_still_means_what_is_asked_for():
-    both = lexicon.pack_lexicon({"de": {"bank": says("bank", "bench"), "die": says("the")}})
-    asked = ["", "bench", "a shore", "bank", "bench"]
-    said = [gloss("die Bank", "de", "en", {"l": both}, asked=each).words[-1].meanings[0].text for each in asked]
-    assert said == ["bank", "bench", "bank", "bank", "bench"]
+    two_senses = lexicon.pack_lexicon({"de": {"bank": make_entries("bank", "bench"), "die": make_entries("the")}})
+    query_texts = ["", "bench", "a shore", "bank", "bench"]
+    rendering_text = [
+        gloss("die Bank", "de", "en", {"l": two_senses}, asked=query_text).words[-1].meanings[0].text
+        for query_text in query_texts
+    ]
+    assert rendering_text == ["bank", "bench", "bank", "bank", "bench"]
 
 
 def test_names_are_written_out_and_what_is_joined_to_one_is_a_name():
-    found = read("طوفان سيمبسون", "ar")
-    assert [(word.kind, word.romanised) for word in found.words] == [("word", ""), ("name", "Simpson")]
-    assert found.rendering == "hurricane Simpson"
+    glossed = gloss_text("طوفان سيمبسون", "ar")
+    assert [(word.kind, word.romanised) for word in glossed.words] == [("word", ""), ("name", "Simpson")]
+    assert glossed.rendering == "hurricane Simpson"
 
 
 @pytest.mark.parametrize(
-    ("word", "lang", "said"),
+    ("word", "lang", "rendering_text"),
     [
         ("サーシャ", "ja", "sasha"),
         ("ウィニペグ", "ja", "winipegu"),
@@ -115,8 +136,8 @@ def test_names_are_written_out_and_what_is_joined_to_one_is_a_name():
         ("小田", "ja", "小田"),  # not as Chinese says it
     ],
 )
-def test_words_of_other_scripts_are_written_by_their_sounds(word, lang, said):
-    assert names.transcribe(word, lang) == said
+def test_words_of_other_scripts_are_written_by_their_sounds(word, lang, rendering_text):
+    assert names.transcribe(word, lang) == rendering_text
 
 
 @pytest.mark.parametrize(
@@ -124,8 +145,8 @@ def test_words_of_other_scripts_are_written_by_their_sounds(word, lang, said):
 )
 def test_a_name_is_spelled_as_english_spells_it(word, lang, name):
     """The English names come from the lexicon and the model in the box."""
-    found = gloss(word, lang, "en", {"lexicon": lexicon.open()}).words[0]
-    assert (found.kind, found.romanised) == ("name", name)
+    glossed = gloss(word, lang, "en", {"lexicon": lexicon.open()}).words[0]
+    assert (glossed.kind, glossed.romanised) == ("name", name)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +154,15 @@ def test_a_name_is_spelled_as_english_spells_it(word, lang, name):
     [("ノスタルジア", "ja", "nostalgia"), ("포트폴리오", "ko", "portfolio"), ("магнетизм", "ru", "magnetism")],
 )
 def test_a_loan_word_means_the_english_word_it_spells_as_a_guess(word, lang, meaning):
-    found = gloss(word, lang, "en", {"lexicon": lexicon.open()})
-    assert [one.text for one in found.words[0].meanings] == [meaning]
-    assert not found.words[0].sure
-    assert found.rendering == f"~{meaning}"
+    glossed = gloss(word, lang, "en", {"lexicon": lexicon.open()})
+    assert [meaning_found.text for meaning_found in glossed.words[0].meanings] == [meaning]
+    assert not glossed.words[0].sure
+    assert glossed.rendering == f"~{meaning}"
 
 
 def test_a_name_that_is_only_somewhat_alike_is_not_given():
-    found = [gloss(word, "ru", "en", {"lexicon": lexicon.open()}).words[0].romanised for word in ("гвен", "мервин")]
-    assert found == ["gven", "mervin"]  # not Gavin, not Marvin
+    glossed = [gloss(word, "ru", "en", {"lexicon": lexicon.open()}).words[0].romanised for word in ("гвен", "мервин")]
+    assert glossed == ["gven", "mervin"]  # not Gavin, not Marvin
 
 
 @pytest.mark.parametrize(
@@ -149,12 +170,12 @@ def test_a_name_that_is_only_somewhat_alike_is_not_given():
 )
 def test_korean_nouns_are_read_with_what_stands_behind_them(word, meaning, sure):
     """A particle leaves the meaning as it is; a verb made of a noun is a guess."""
-    found = gloss(word, "ko", "en", {"lexicon": lexicon.open()}).words[0]
-    assert (found.meanings[0].text, found.sure) == (meaning, sure)
+    glossed = gloss(word, "ko", "en", {"lexicon": lexicon.open()}).words[0]
+    assert (glossed.meanings[0].text, glossed.sure) == (meaning, sure)
 
 
 @pytest.mark.parametrize(
-    ("lang", "words", "said"),
+    ("lang", "words", "rendering_text"),
     [
         ("es", "la=the casa=house:noun blanca=white:adjective", "the white house"),
         ("de", "er=he hat=has Honig=honey:noun gemacht=made:verb", "he has made honey"),
@@ -181,20 +202,20 @@ def test_korean_nouns_are_read_with_what_stands_behind_them(word, meaning, sure)
         ("sw", "nyumba=house:noun", "house"),
     ],
 )
-def test_words_stand_in_the_order_of_english_where_simple_rules_do_it(lang, words, said):
-    pairs = (one.partition("=") for one in words.split())
+def test_words_stand_in_the_order_of_english_where_simple_rules_do_it(lang, words, rendering_text):
+    pairs = (pair_text.partition("=") for pair_text in words.split())
     items = [
         rendering.RenderedWord(text.partition(":")[0].replace("_", " "), text.partition(":")[2], word)
         for word, _, text in pairs
     ]
-    assert rendering.render_sentence(items, lang, "en") == said
+    assert rendering.render_sentence(items, lang, "en") == rendering_text
 
 
 def test_a_saved_lexicon_says_the_same(tmp_path):
     SMALL.save(tmp_path / "lexicon")
-    again = lexicon.Lexicon.load(tmp_path / "lexicon")
-    assert again.find_entries("biene", "de") == SMALL.find_entries("biene", "de") != ()
-    assert again.find_entries("bien", "de") == again.find_entries("biene", "fr") == ()
+    loaded = lexicon.Lexicon.load(tmp_path / "lexicon")
+    assert loaded.find_entries("biene", "de") == SMALL.find_entries("biene", "de") != ()
+    assert loaded.find_entries("bien", "de") == loaded.find_entries("biene", "fr") == ()
 
 
 BOX = {"default": default.open(), "lexicon": lexicon.open()}
@@ -223,9 +244,9 @@ BOX = {"default": default.open(), "lexicon": lexicon.open()}
     ],
 )
 def test_the_lexicon_in_the_box_reads_what_the_table_misread(lang, to, text, has, hasnt):
-    said = gloss(text, lang, to, BOX).rendering.replace("~", "").replace(".", "").replace(",", "").split()
-    assert set(has.split()) <= set(said), said
-    assert not set(hasnt.split()) & set(said), said
+    rendering_text = gloss(text, lang, to, BOX).rendering.replace("~", "").replace(".", "").replace(",", "").split()
+    assert set(has.split()) <= set(rendering_text), rendering_text
+    assert not set(hasnt.split()) & set(rendering_text), rendering_text
 
 
 def test_traps():
@@ -241,14 +262,16 @@ def test_traps():
 
 def test_what_is_written_by_hand_is_in_the_box():
     """Every fiftieth entry: who edits the lists packs the lexicon again (studies/lexicon.py)."""
-    places = sorted((Path(__file__).parents[1] / "studies" / "common_words").glob("*.txt"))
-    assert len(places) == 46
-    for place in places:
-        lines = place.read_text(encoding="utf-8").splitlines()
-        assert len({line.partition("=")[0] for line in lines}) == len(lines), place.stem
-        for word, _, said in (line.partition("=") for line in lines[::50]):
-            assert [one.text for one in lexicon.open().find_entries(word, place.stem)] == said.split("/"), (
-                place.stem,
+    paths = sorted((Path(__file__).parents[1] / "studies" / "common_words").glob("*.txt"))
+    assert len(paths) == 46
+    for path in paths:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert len({line.partition("=")[0] for line in lines}) == len(lines), path.stem
+        for word, _, rendering_text in (line.partition("=") for line in lines[::50]):
+            assert [entry.text for entry in lexicon.open().find_entries(word, path.stem)] == rendering_text.split(
+                "/"
+            ), (
+                path.stem,
                 word,
             )
 
@@ -258,13 +281,13 @@ def test_not_is_said_in_every_language():
     de nicht|fr pas|es no|it non|pt não|nl niet|da ikke|sv inte|no ikke|fi ei|pl nie|ru не|uk не|cs ne|sk nie|sl ne
     hr ne|bg не|hu nem|ro nu|el δεν|tr değil|ar لا|he לא|hi नहीं|bn না|ta இல்லை|th ไม่|vi không|id tidak|ms tidak
     tl hindi|zh 不|ja ない|ko 안|ca no|ha ba|yo kò|am አይደለም"""
-    for lang, word in (one.split() for one in words.replace("\n", "|").split("|") if one.strip()):
+    for lang, word in (pair_text.split() for pair_text in words.replace("\n", "|").split("|") if pair_text.strip()):
         assert "not" in " ".join(entry.text for entry in lexicon.open().find_entries(word, lang)).split(), lang
 
 
 def test_the_commands_answer_without_a_model(tmp_path):
     (tmp_path / "honig.txt").write_text("Die Bienen machen Honig.", encoding="utf-8")
-    said = CliRunner().invoke(app, ["gloss", str(tmp_path / "honig.txt"), "--lang", "de"])
-    assert "Bienen‹bees" in said.output
-    told = CliRunner().invoke(app, ["translate", "Bienen machen Honig", "--lang", "de", "--to", "en"])
-    assert "bees" in told.output
+    rendering_text = CliRunner().invoke(app, ["gloss", str(tmp_path / "honig.txt"), "--lang", "de"])
+    assert "Bienen‹bees" in rendering_text.output
+    translation = CliRunner().invoke(app, ["translate", "Bienen machen Honig", "--lang", "de", "--to", "en"])
+    assert "bees" in translation.output

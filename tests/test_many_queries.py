@@ -11,10 +11,10 @@ from paragloss.types import Query
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory):
-    with Collection.create(str(tmp_path_factory.mktemp("many") / "library")) as engine:
-        engine.index(demo.documents())
-        yield engine
+def collection(tmp_path_factory):
+    with Collection.create(str(tmp_path_factory.mktemp("many") / "library")) as collection:
+        collection.index(demo.documents())
+        yield collection
 
 
 @pytest.fixture
@@ -29,38 +29,38 @@ def queries():
     return demo.queries()[0][:150]
 
 
-def test_two_processes_give_what_one_gives(engine, queries, small):
+def test_two_processes_give_what_one_gives(collection, queries, small):
     options = {"k": 7, "to": ["de", "hi", "en"], "where": None, "pipeline": None}
-    alone = engine.rank(queries, **options)
-    assert sum(map(bool, alone)) > 140
-    beside = list(engine.rankings(queries, workers=2, **options))
-    assert [len(some) for some in beside] == [20] * 7 + [10]
-    assert [ranking for some in beside for ranking in some] == alone
+    by_one_process = collection.rank(queries, **options)
+    assert sum(map(bool, by_one_process)) > 140
+    batches = list(collection.rankings(queries, workers=2, **options))
+    assert [len(batch) for batch in batches] == [20] * 7 + [10]
+    assert [ranking for batch in batches for ranking in batch] == by_one_process
 
 
-def test_little_work_is_done_alone(engine, queries, monkeypatch):
+def test_little_work_is_done_alone(collection, queries, monkeypatch):
     monkeypatch.setattr(bulk_search, "_WORTH", 600.0)  # however busy the machine is
     monkeypatch.setattr(processes, "in_order", None)
-    assert sum(map(len, engine.rankings(queries[:100], k=3, workers=2))) == 100
-    assert list(engine.rankings([], k=3, workers=2)) == []
+    assert sum(map(len, collection.rankings(queries[:100], k=3, workers=2))) == 100
+    assert list(collection.rankings([], k=3, workers=2)) == []
 
 
-def test_one_worker_needs_no_other(engine, queries, small, monkeypatch):
+def test_one_worker_needs_no_other(collection, queries, small, monkeypatch):
     monkeypatch.setattr(processes, "in_order", None)
-    assert sum(map(len, engine.rankings(queries[:100], k=3, workers=1))) == 100
+    assert sum(map(len, collection.rankings(queries[:100], k=3, workers=1))) == 100
 
 
-def test_what_was_added_and_not_yet_written_down_is_found_by_all(engine, queries, small):
-    engine.index([next(iter(demo.documents()))._replace(id="new", text="zyxwv lantern", lang="en")])
-    asked = [*queries[:60], Query("last", "zyxwv", "en")]
-    *_, last = engine.rankings(asked, k=3, to=["en"], workers=2)
+def test_what_was_added_and_not_yet_written_down_is_found_by_all(collection, queries, small):
+    collection.index([next(iter(demo.documents()))._replace(id="new", text="zyxwv lantern", lang="en")])
+    queries_asked = [*queries[:60], Query("last", "zyxwv", "en")]
+    *_, last = collection.rankings(queries_asked, k=3, to=["en"], workers=2)
     assert [hit.id for hit in last[-1]] == ["new"]
 
 
-def test_a_process_that_dies_is_told_of(engine, queries, small, monkeypatch):
+def test_a_process_that_dies_is_told_of(collection, queries, small, monkeypatch):
     monkeypatch.setattr(bulk_search, "_open", _die)
     with pytest.raises(StoreError, match="--workers 1"):
-        list(engine.rankings(queries, k=3, workers=2))
+        list(collection.rankings(queries, k=3, workers=2))
 
 
 def _die(*_):

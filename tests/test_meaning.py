@@ -20,22 +20,22 @@ DOCUMENTS = [
     Document("volcano", "Ein Vulkan speit Lava und Asche.", "de", "Vulkan"),
     Document("ship", "船は海を渡って荷物を運ぶ。", "ja", "船"),
 ]
-FEW = [document._replace(id=f"{document.id}{n}") for n in range(30) for document in DOCUMENTS]
+COPIES = [document._replace(id=f"{document.id}{n}") for n in range(30) for document in DOCUMENTS]
 
 
-def encoded(engine):
-    told = engine.info()["models"]["meaning"]
-    return told["encoded"], told["of"]
+def count_encoded(engine):
+    model_info = engine.info()["models"]["meaning"]
+    return model_info["encoded"], model_info["of"]
 
 
 def test_a_new_collection_finds_what_is_said_in_other_words(tmp_path, monkeypatch):
     monkeypatch.delenv("PARAGLOSS_MEANING")
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(DOCUMENTS, encode=False)
-        assert encoded(engine) == (0, 3)
+        assert count_encoded(engine) == (0, 3)
         assert engine.search("Vulkan", lang="de").results[0].id == "volcano"  # words are there at once
         assert list(engine.encode()) == [(1, 3), (2, 3), (3, 3)]
-        assert encoded(engine) == (3, 3)
+        assert count_encoded(engine) == (3, 3)
         for query, id in (("an insect that makes something sweet", "bee"), ("cargo carried over the ocean", "ship")):
             assert engine.search(query, lang="en").results[0].id == id
 
@@ -70,16 +70,16 @@ def test_a_text_that_changed_meanwhile_gets_no_vector_of_the_old_one(tmp_path, m
 
         monkeypatch.setattr(backfill.pool, "encode", changing)
         list(engine.encode())
-        assert encoded(engine) == (0, 1)
+        assert count_encoded(engine) == (0, 1)
 
 
 def test_a_small_upload_is_encoded_before_it_is_reported_as_added(tmp_path):
     with Collection.create(str(tmp_path / "c"), meaning=True) as collection:
         collection.add(DOCUMENTS)
-        assert encoded(collection) == (3, 3)
+        assert count_encoded(collection) == (3, 3)
         assert list(collection.encode()) == []
-        collection.add(FEW)  # 90 documents are left for the background
-        assert encoded(collection) == (3, 93)
+        collection.add(COPIES)  # 90 documents are left for the background
+        assert count_encoded(collection) == (3, 93)
 
 
 def test_passages_that_documents_share_are_encoded_once(tmp_path, monkeypatch):
@@ -116,7 +116,7 @@ class Recorder:
 def test_killed_it_goes_on_where_it_was(tmp_path):
     home = str(tmp_path / "c")
     with Collection.create(home, meaning=True) as engine:
-        engine.index(FEW, encode=False)
+        engine.index(COPIES, encode=False)
     script = (
         "import sys; from paragloss.collection import Collection\n"
         "with Collection.open(sys.argv[1]) as engine:\n"
@@ -126,11 +126,11 @@ def test_killed_it_goes_on_where_it_was(tmp_path):
         first = int(process.stdout.readline())
         process.send_signal(signal.SIGKILL)
     with Collection.open(home) as engine:
-        done, total = encoded(engine)
-        assert first <= done < total == len(FEW)
+        encoded_before, total = count_encoded(engine)
+        assert first <= encoded_before < total == len(COPIES)
         steps = list(engine.encode())
-        assert steps[-1] == (total - done, total - done)  # nothing twice
-        assert encoded(engine) == (total, total)
+        assert steps[-1] == (total - encoded_before, total - encoded_before)  # nothing twice
+        assert count_encoded(engine) == (total, total)
 
 
 def test_a_server_encodes_while_nobody_asks(tmp_path):
@@ -144,9 +144,9 @@ def test_a_server_encodes_while_nobody_asks(tmp_path):
     try:
         library.start_maintenance()
         until = time.monotonic() + 60
-        while encoded(library["c"])[0] < 3 and time.monotonic() < until:
+        while count_encoded(library["c"])[0] < 3 and time.monotonic() < until:
             time.sleep(0.05)
-        assert encoded(library["c"]) == (3, 3)
+        assert count_encoded(library["c"]) == (3, 3)
     finally:
         library.close()
 
@@ -155,8 +155,8 @@ def test_the_command_says_how_far_it_is(tmp_path):
     (tmp_path / "bee.txt").write_text(DOCUMENTS[0].text)
     environment = {name: value for name, value in os.environ.items() if name != "PARAGLOSS_MEANING"}
 
-    def run(*told):
-        command = [sys.executable, "-m", "paragloss", *told]
+    def run(*arguments):
+        command = [sys.executable, "-m", "paragloss", *arguments]
         return subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
 
     run("index", "bee.txt", "--into", "with", "--lang", "fr")

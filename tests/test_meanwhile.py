@@ -31,19 +31,19 @@ def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypa
 
 @pytest.mark.parametrize("lang", ["en", "de", "zh", "ja", "th", "ko"])
 def test_a_term_of_more_than_a_hundred_letters_is_never_taken_apart(lang):
-    asked = []
+    parts_tried = []
     model = subword_terms.default.open()
     long = "zugverspätung" * 30
-    assert model.find_known_parts(long, lang, lambda part: asked.append(part) or part == "zug") == []
-    assert asked == [long]
+    assert model.find_known_parts(long, lang, lambda part: parts_tried.append(part) or part == "zug") == []
+    assert parts_tried == [long]
     if lang == "de":
         assert [piece.term for piece in model.split_query(long, lang)] == [model.split_query(long, lang)[0].term]
 
 
 def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, monkeypatch):
     looks = []
-    known = subword_terms.default.DefaultModel.knows
-    monkeypatch.setattr(subword_terms.default.DefaultModel, "knows", lambda *args: looks.append(args) or known(*args))
+    knows = subword_terms.default.DefaultModel.knows
+    monkeypatch.setattr(subword_terms.default.DefaultModel, "knows", lambda *args: looks.append(args) or knows(*args))
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("gene", "acgt" * 75_000, "de"), Document("word", "wort " * 10 + "日" * 30_000, "ko")])
         assert engine.count() == 2

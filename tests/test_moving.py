@@ -23,82 +23,82 @@ from paragloss.stores import Placement, collection_exists, create_store, message
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
 
-ASKED = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow in winter")]
+QUERIES = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow in winter")]
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     home = tmp_path_factory.mktemp("source")
     train(cr5.fit, demo.concepts(), dim=20).save(home / "cr5")
-    place = str(home / "library")
-    with Collection.create(place, models=[str(home / "cr5")]) as engine:
+    location = str(home / "library")
+    with Collection.create(location, models=[str(home / "cr5")]) as engine:
         engine.index(d._replace(meta={"n": i, "open": True}) for i, d in enumerate(demo.documents()))
         engine.write_glossary([Pair("en", "lava", "de", "Lava")])
         engine.delete(["volcano.fr"])
-    return place
+    return location
 
 
-def told(place):
-    with Collection.open(place) as engine:
+def read_everything(location):
+    with Collection.open(location) as engine:
         records = {r.document.id: digest(r) for r in engine.sample(10_000)}
         # The engine adds a document's terms up in the order it keeps them: the last bit may differ.
         rankings = [
             [(hit.id, round(hit.score, 5)) for hit in ranking]
             for p in (None, "cr5", "bm25")
-            for ranking in engine.rank(ASKED, k=30, pipeline=p)
+            for ranking in engine.rank(QUERIES, k=30, pipeline=p)
         ]
         return records, rankings, engine.glossary, engine.state.index.statistics.to_bytes()
 
 
 def test_a_copy_is_the_same_and_whole(source, tmp_path):
-    place = str(tmp_path / "copy")
-    assert copy(source, place) == 719
-    assert told(place) == told(source)
-    assert check(place) == []
+    location = str(tmp_path / "copy")
+    assert copy(source, location) == 719
+    assert read_everything(location) == read_everything(source)
+    assert check(location) == []
 
 
 def test_a_copy_that_is_finished_is_checked_and_left_alone(source, tmp_path, monkeypatch):
     """Killed after its last write it looks so, too: the same command says how many there are."""
     from paragloss.stores.embedded import EmbeddedStore
 
-    place = str(tmp_path / "copy")
+    location = str(tmp_path / "copy")
     monkeypatch.setattr(EmbeddedStore, "mark_statistics_current", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        copy(source, place)
+        copy(source, location)
     monkeypatch.undo()
-    before = told(place)
+    before = read_everything(location)
     monkeypatch.setattr(EmbeddedStore, "add", lambda self, records: pytest.fail("nothing is written again"))
-    assert copy(source, place) == 719
-    assert before == told(place) == told(source)
+    assert copy(source, location) == 719
+    assert before == read_everything(location) == read_everything(source)
 
 
 def test_another_collection_is_not_written_over(source, tmp_path):
-    place = str(tmp_path / "copy")
-    copy(source, place)
-    with Collection.open(place) as engine:
+    location = str(tmp_path / "copy")
+    copy(source, location)
+    with Collection.open(location) as engine:
         engine.index([Document("one more", "snow", "en")])
     with pytest.raises(StoreError, match="already holds a collection, and another than this"):
-        copy(source, place)
+        copy(source, location)
     with pytest.raises(StoreError, match="already holds a collection, and another than this"):
-        copy(place, source)
-    with Collection.open(place) as engine:
+        copy(location, source)
+    with Collection.open(location) as engine:
         assert engine.count() == 720
 
 
 @pytest.mark.parametrize("name", ["library.tar", "library.tar.gz"])
 def test_a_backup_is_restored_the_same(source, tmp_path, name):
-    file, place = str(tmp_path / name), str(tmp_path / "restored")
+    file, location = str(tmp_path / name), str(tmp_path / "restored")
     assert backup(source, file) == 719
-    assert restore(file, place) == 719
-    assert told(place) == told(source)
+    assert restore(file, location) == 719
+    assert read_everything(location) == read_everything(source)
 
 
 def test_a_stopped_copy_can_not_be_searched_and_goes_on(source, tmp_path, monkeypatch):
-    place = str(tmp_path / "copy")
+    location = str(tmp_path / "copy")
     written = []
 
-    def stopping(done):
-        written.append(done)
+    def stopping(documents_done):
+        written.append(documents_done)
         raise KeyboardInterrupt
 
     from paragloss.stores.embedded import EmbeddedStore
@@ -106,26 +106,26 @@ def test_a_stopped_copy_can_not_be_searched_and_goes_on(source, tmp_path, monkey
     scroll = EmbeddedStore.scroll
     monkeypatch.setattr(EmbeddedStore, "scroll", lambda self, *a, **o: scroll(self, *a, **{**o, "batch": 100}))
     with pytest.raises(KeyboardInterrupt):
-        copy(source, place, progress=stopping)
+        copy(source, location, progress=stopping)
     assert written == [100]
     with pytest.raises(StoreError, match="unfinished copy: run the same"):
-        Collection.open(place)
+        Collection.open(location)
     added = []
     add = EmbeddedStore.add
     monkeypatch.setattr(EmbeddedStore, "add", lambda self, records: added.append(len(records)) or add(self, records))
-    assert copy(source, place) == 719
+    assert copy(source, location) == 719
     assert sum(added) == 619  # what was there is not written again
-    assert told(place) == told(source)
+    assert read_everything(location) == read_everything(source)
 
 
 def test_a_copy_that_differs_is_not_finished(source, tmp_path, monkeypatch):
-    place = str(tmp_path / "copy")
-    seen = []
-    monkeypatch.setattr(transfer, "digest", lambda record: seen.append(1) or digest(record) + (len(seen) == 900))
+    location = str(tmp_path / "copy")
+    digests = []
+    monkeypatch.setattr(transfer, "digest", lambda record: digests.append(1) or digest(record) + (len(digests) == 900))
     with pytest.raises(StoreError, match="copy again"):
-        copy(source, place)
+        copy(source, location)
     with pytest.raises(StoreError):
-        Collection.open(place)
+        Collection.open(location)
 
 
 def test_records_differ_by_one_bit(source):
@@ -138,7 +138,7 @@ def test_records_differ_by_one_bit(source):
     assert digest(record) != digest(record._replace(document=record.document._replace(meta={"n": 1})))
 
 
-def rewritten(file, change):
+def rewrite_archive(file, change):
     """The archive with one of its parts changed."""
     out = io.BytesIO()
     with tarfile.open(file) as old, tarfile.open(fileobj=out, mode="w") as new:
@@ -168,13 +168,13 @@ def linking(entry, data):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [(turned_bit, "is damaged"), (climbing, "don't trust it"), (linking, "don't trust it")]
+    ("change", "message"), [(turned_bit, "is damaged"), (climbing, "don't trust it"), (linking, "don't trust it")]
 )
-def test_a_backup_that_was_tampered_with_is_refused(source, tmp_path, change, said):
+def test_a_backup_that_was_tampered_with_is_refused(source, tmp_path, change, message):
     file = tmp_path / "b.tar"
     backup(source, str(file))
-    file.write_bytes(rewritten(file, change))
-    with pytest.raises(InputError, match=said):
+    file.write_bytes(rewrite_archive(file, change))
+    with pytest.raises(InputError, match=message):
         restore(str(file), str(tmp_path / "restored"))
     assert not (tmp_path / "restored").exists()
 
@@ -192,12 +192,12 @@ def test_a_cut_off_backup_and_one_that_is_none(source, tmp_path):
 
 def test_a_copy_with_another_model_is_searched_with_it(source, tmp_path):
     train(cr5.fit, demo.concepts(), dim=9).save(tmp_path / "cr5")
-    place, plain = str(tmp_path / "copy"), str(tmp_path / "plain")
-    assert copy(source, place, models=[str(tmp_path / "cr5")]) == 719
-    with Collection.create(plain, models=[str(tmp_path / "cr5")]) as engine, Collection.open(place) as copied:
+    location, plain = str(tmp_path / "copy"), str(tmp_path / "plain")
+    assert copy(source, location, models=[str(tmp_path / "cr5")]) == 719
+    with Collection.create(plain, models=[str(tmp_path / "cr5")]) as engine, Collection.open(location) as copied:
         engine.index(d for d in demo.documents() if d.id != "volcano.fr")
-        assert copied.rank(ASKED, k=20, pipeline="cr5") == engine.rank(ASKED, k=20, pipeline="cr5")
-    assert check(place) == []
+        assert copied.rank(QUERIES, k=20, pipeline="cr5") == engine.rank(QUERIES, k=20, pipeline="cr5")
+    assert check(location) == []
 
 
 def test_shards_are_for_servers(source, tmp_path):
@@ -235,7 +235,7 @@ def test_reading_an_interrupted_copy_does_not_finish_it(source, tmp_path):
 def test_nothing_is_indexed_into_an_interrupted_copy(source, tmp_path):
     target = str(tmp_path / "copy")
 
-    def stop(done):
+    def stop(documents_done):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -28,8 +28,8 @@ def test_terms_that_were_cut_for_searching_give_the_vectors_of_the_texts(tmp_pat
     layout = Layout(("title", "text"))
     ((_, _, dense),) = preparation.prepared([documents], layout, {"cr5": model}, None)
     for document, row in zip(documents, dense["cr5"], strict=True):
-        alone = embeddings.rows_of(model, [document])[0]
-        np.testing.assert_allclose(row, np.zeros_like(row) if alone is None else alone, atol=1e-6)
+        expected_row = embeddings.rows_of(model, [document])[0]
+        np.testing.assert_allclose(row, np.zeros_like(row) if expected_row is None else expected_row, atol=1e-6)
     assert dense["cr5"][:3].any(axis=1).all()
 
 

@@ -16,8 +16,8 @@ print(list(processes.in_order(2, str, "", len, ["a", "bb", "ccc"], errors.Paragl
 
 def test_a_script_needs_no_guard_against_being_run_again(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
-    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120)
-    assert (done.stdout, done.stderr) == ("[1, 2, 3]\n", "")
+    results = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120)
+    assert (results.stdout, results.stderr) == ("[1, 2, 3]\n", "")
 
 
 def _shared(jobs):
@@ -35,10 +35,10 @@ def test_jobs_that_were_read_before_reading_failed_are_done():
         yield from ["a", "bb"]
         raise errors.InputError("no more")
 
-    done = _shared(failing())
-    assert [next(done), next(done)] == [-1, -2]
+    results = _shared(failing())
+    assert [next(results), next(results)] == [-1, -2]
     with pytest.raises(errors.InputError, match="no more"):
-        next(done)
+        next(results)
 
 
 INTERRUPTED = """
@@ -56,7 +56,7 @@ except KeyboardInterrupt:
 def test_an_interrupt_while_processes_start_prints_no_traceback(tmp_path):
     """A terminal sends the interrupt to all of them; those that are still importing must not answer it."""
     (tmp_path / "script.py").write_text(INTERRUPTED.format(delay=0.3))
-    done = subprocess.run(
+    results = subprocess.run(
         [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120, start_new_session=True
     )
-    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+    assert (results.stdout, results.stderr) == ("interrupted\n", "")

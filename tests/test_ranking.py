@@ -30,8 +30,8 @@ def test_csls_by_hand():
 
 def test_neighbourhood_is_the_mean_of_the_nearest():
     rows = np.array([[1, 0], [0, 1]], np.float32)
-    others = np.array([[1, 0], [0.5, 0], [0, 0.25], [-1, 0]], np.float32)
-    np.testing.assert_allclose(neighbourhood(rows, others, k=2), [0.75, 0.125])
-    np.testing.assert_allclose(neighbourhood(rows, others, k=2, block=1), [0.75, 0.125])
-    assert neighbourhood(rows, others[:0]).tolist() == [0, 0]
-    assert neighbourhood(rows, others, k=99)[0] == pytest.approx(0.5 / 4)
+    other_rows = np.array([[1, 0], [0.5, 0], [0, 0.25], [-1, 0]], np.float32)
+    np.testing.assert_allclose(neighbourhood(rows, other_rows, k=2), [0.75, 0.125])
+    np.testing.assert_allclose(neighbourhood(rows, other_rows, k=2, block=1), [0.75, 0.125])
+    assert neighbourhood(rows, other_rows[:0]).tolist() == [0, 0]
+    assert neighbourhood(rows, other_rows, k=99)[0] == pytest.approx(0.5 / 4)

@@ -21,7 +21,7 @@ DOG = ("en", {"text": ["dog"]})
 KATZE = ("de", {"text": ["katze", "cat"]})
 
 
-def counted(*documents, fields=("title", "text")) -> tuple[Statistics, list[SparseVector]]:
+def count_documents(*documents, fields=("title", "text")) -> tuple[Statistics, list[SparseVector]]:
     statistics = Statistics(Layout(fields))
     vectors = weigh(statistics, *documents)
     statistics.count([lang for lang, _ in documents], vectors)
@@ -32,25 +32,27 @@ def weigh(statistics: Statistics, *documents) -> list[SparseVector]:
     return statistics.weigh([lang for lang, _ in documents], statistics.layout.bags(documents))
 
 
-def dot(one: SparseVector, other: SparseVector) -> float:
-    there = dict(zip(other.indices.tolist(), other.values.tolist(), strict=True))
-    return sum(value * there.get(id, 0.0) for id, value in zip(one.indices.tolist(), one.values.tolist(), strict=True))
+def dot(left: SparseVector, right: SparseVector) -> float:
+    right_values = dict(zip(right.indices.tolist(), right.values.tolist(), strict=True))
+    return sum(
+        value * right_values.get(id, 0.0) for id, value in zip(left.indices.tolist(), left.values.tolist(), strict=True)
+    )
 
 
 def test_a_score_worked_by_hand():
-    statistics, (cat, dog, katze) = counted(CAT, DOG, KATZE)
+    statistics, (cat, dog, katze) = count_documents(CAT, DOG, KATZE)
     # English text: N = 2, lengths 3 and 1, average 2. "cat": df 1, so idf = ln(1 + 1.5 / 1.5) = ln 2.
     # In CAT tf = 2 and K = 1.2 (0.25 + 0.75 * 3 / 2) = 1.65: 2 / 3.65.
     query = statistics.weigh_query("en", {"cat": 1.0}, {"text": 1.0})
     assert dot(query, cat) == pytest.approx(math.log(2) * 2 / 3.65, rel=1e-6)
     assert dot(query, dog) == dot(query, katze) == 0
     # The title: N = 1, length 1, average 1, so K = 1.2, and idf = ln(1 + 0.5 / 1.5). It counts three times.
-    both = statistics.weigh_query("en", {"cat": 1.0}, {"text": 1.0, "title": 3.0})
-    assert dot(both, cat) == pytest.approx(math.log(2) * 2 / 3.65 + 3 * math.log(4 / 3) / 2.2, rel=1e-6)
+    two_fields = statistics.weigh_query("en", {"cat": 1.0}, {"text": 1.0, "title": 3.0})
+    assert dot(two_fields, cat) == pytest.approx(math.log(2) * 2 / 3.65 + 3 * math.log(4 / 3) / 2.2, rel=1e-6)
 
 
 def test_counts_are_kept_by_field_and_language():
-    statistics, _ = counted(CAT, DOG, KATZE)
+    statistics, _ = count_documents(CAT, DOG, KATZE)
     assert statistics.langs == ("de", "en")
     assert [statistics.documents("text", lang) for lang in ("en", "de", "fr")] == [2, 1, 0]
     assert [statistics.documents("title", lang) for lang in ("en", "de")] == [1, 0]
@@ -61,14 +63,16 @@ def test_counts_are_kept_by_field_and_language():
 
 
 def test_a_language_does_not_see_another():
-    alone, (vector,) = counted(KATZE)
-    among, vectors = counted(*[CAT, DOG] * 50, KATZE)
+    one_language, (vector,) = count_documents(KATZE)
+    two_languages, vectors = count_documents(*[CAT, DOG] * 50, KATZE)
     assert vectors[-1].values.tolist() == vector.values.tolist()
     query = {"katze": 1.0, "cat": 1.0}
-    for one, other in zip(
-        alone.weigh_query("de", query, {"text": 1.0}), among.weigh_query("de", query, {"text": 1.0}), strict=True
+    for expected_array, array in zip(
+        one_language.weigh_query("de", query, {"text": 1.0}),
+        two_languages.weigh_query("de", query, {"text": 1.0}),
+        strict=True,
     ):
-        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(expected_array, array)
 
 
 WORDS = st.lists(st.sampled_from([f"w{i}" for i in range(30)]), max_size=25)
@@ -79,70 +83,70 @@ DOCUMENTS = st.lists(
 
 @given(DOCUMENTS)
 def test_vectors_give_back_the_terms_they_were_made_of(documents):
-    statistics, vectors = counted(*documents)
+    statistics, vectors = count_documents(*documents)
     bags = statistics.layout.unpack(vectors)
-    found = {}
+    unpacked = {}
     edges = np.concatenate([[0], np.cumsum(bags.size)])
     for i, (row, field) in enumerate(zip(bags.row.tolist(), bags.field.tolist(), strict=True)):
         entries = zip(
             bags.ids[edges[i] : edges[i + 1]].tolist(), bags.counts[edges[i] : edges[i + 1]].tolist(), strict=True
         )
-        found[row, field] = (bags.length[i], dict(entries))
+        unpacked[row, field] = (bags.length[i], dict(entries))
     expected = {}
     for row, (lang, fields) in enumerate(documents):
         for field, name in enumerate(("title", "text")):
             if words := fields[name]:
                 ids = statistics.ids(name, lang, words).tolist()
                 expected[row, field] = (len(words), {id: ids.count(id) for id in ids})
-    assert found == expected
+    assert unpacked == expected
 
 
 @given(DOCUMENTS, DOCUMENTS)
-def test_taking_documents_out_again_leaves_no_trace(kept, gone):
-    expected, _ = counted(*kept)
+def test_taking_documents_out_again_leaves_no_trace(remaining, removed):
+    expected, _ = count_documents(*remaining)
     statistics = Statistics(Layout(("title", "text")))
-    first = weigh(statistics, *kept)
-    statistics.count([lang for lang, _ in kept], first)
-    second = weigh(statistics, *gone)
-    statistics.count([lang for lang, _ in gone], second)
-    statistics.count([lang for lang, _ in gone], second, sign=-1)
+    first = weigh(statistics, *remaining)
+    statistics.count([lang for lang, _ in remaining], first)
+    second = weigh(statistics, *removed)
+    statistics.count([lang for lang, _ in removed], second)
+    statistics.count([lang for lang, _ in removed], second, sign=-1)
     assert statistics.to_bytes() == expected.to_bytes()
 
 
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
-def test_merging_is_counting_in_any_order(one, two, gone):
+def test_merging_is_counting_in_any_order(first_documents, second_documents, removed):
     """What writers counted apart sums up to what one would have counted: added twice over, taken away once."""
     layout = Layout(("title", "text"))
     parts = []
-    for documents in (one, two, gone):
+    for documents in (first_documents, second_documents, removed):
         part = Statistics(layout)
         part.count([lang for lang, _ in documents], weigh(Statistics(layout), *documents))
         parts.append(part)
     expected = Statistics(layout)
-    for documents in (one, two):
+    for documents in (first_documents, second_documents):
         expected.count([lang for lang, _ in documents], weigh(Statistics(layout), *documents))
     first, second, third = parts
     for order in (
         [(first, 1), (second, 1), (third, 1), (third, -1)],
         [(third, -1), (second, 1), (third, 1), (first, 1)],
     ):
-        found = Statistics(layout)
-        found.merge(order)
-        assert found.to_bytes() == expected.to_bytes()
-    apart = Statistics(layout)
+        merged = Statistics(layout)
+        merged.merge(order)
+        assert merged.to_bytes() == expected.to_bytes()
+    merged_one_by_one = Statistics(layout)
     for part in ((third, -1), (second, 1), (first, 1), (third, 1)):
-        apart.merge([part])
-    assert apart.df("text", "en", ["a"]).tolist() == expected.df("text", "en", ["a"]).tolist()
+        merged_one_by_one.merge([part])
+    assert merged_one_by_one.df("text", "en", ["a"]).tolist() == expected.df("text", "en", ["a"]).tolist()
 
 
 @given(DOCUMENTS)
 def test_bytes_and_back(documents):
-    statistics, _ = counted(*documents)
-    found, whole = Statistics.from_bytes(statistics.to_bytes())
-    assert whole
-    assert found.to_bytes() == statistics.to_bytes()
-    empty, whole = Statistics.from_bytes(statistics.unfinished())
-    assert not whole
+    statistics, _ = count_documents(*documents)
+    restored, is_complete = Statistics.from_bytes(statistics.to_bytes())
+    assert is_complete
+    assert restored.to_bytes() == statistics.to_bytes()
+    empty, is_complete = Statistics.from_bytes(statistics.unfinished())
+    assert not is_complete
     assert (empty.langs, empty.layout.fields) == ((), ("title", "text"))
 
 
@@ -153,13 +157,13 @@ def test_damaged_bytes(data):
 
 
 def test_cut_off_bytes():
-    statistics, _ = counted(CAT)
+    statistics, _ = count_documents(CAT)
     with pytest.raises(StoreError, match="damaged"):
         Statistics.from_bytes(statistics.to_bytes()[:-1])
 
 
 def test_reweighing_is_weighing_with_everything_known():
-    statistics, (short,) = counted(("en", {"text": ["a"]}))
+    statistics, (short,) = count_documents(("en", {"text": ["a"]}))
     long = ("en", {"text": ["b"] * 9})
     vectors = weigh(statistics, long)
     statistics.count(["en"], vectors)
@@ -169,10 +173,10 @@ def test_reweighing_is_weighing_with_everything_known():
     assert [*new] == [0]  # the long one was weighed with the average of now
     statistics.recast("en", old)
     assert statistics.stale(0.0) == set()
-    fresh, expected = counted(("en", {"text": ["a"]}), long)
-    for one, other in zip([new[0], *vectors], expected, strict=True):
-        np.testing.assert_array_equal(one.indices, other.indices)
-        np.testing.assert_array_equal(one.values, other.values)
+    fresh, expected = count_documents(("en", {"text": ["a"]}), long)
+    for vector, expected_vector in zip([new[0], *vectors], expected, strict=True):
+        np.testing.assert_array_equal(vector.indices, expected_vector.indices)
+        np.testing.assert_array_equal(vector.values, expected_vector.values)
     assert statistics.to_bytes() == fresh.to_bytes()
 
 
@@ -187,11 +191,11 @@ def test_a_drifted_average_moves_no_score_by_more_than_the_drift():
 
 
 def test_the_same_average_is_used_until_it_has_moved():
-    statistics, _ = counted(*[("en", {"text": ["w"] * 100})] * 20)
-    (near,) = weigh(statistics, ("en", {"text": ["w"] * 150}))  # the average would be 102.4
-    (far,) = weigh(statistics, ("en", {"text": ["w"] * 400}))  # 114.3
-    assert near.values[1] == 100.0
-    assert far.values[1] == np.float32(2400 / 21)
+    statistics, _ = count_documents(*[("en", {"text": ["w"] * 100})] * 20)
+    (similar,) = weigh(statistics, ("en", {"text": ["w"] * 150}))  # the average would be 102.4
+    (longer,) = weigh(statistics, ("en", {"text": ["w"] * 400}))  # 114.3
+    assert similar.values[1] == 100.0
+    assert longer.values[1] == np.float32(2400 / 21)
 
 
 def test_terms_with_one_id_count_as_one_term(monkeypatch):
@@ -220,25 +224,25 @@ def test_layouts_that_make_no_sense(wrong):
 
 def test_an_unknown_field():
     with pytest.raises(StoreError, match="no field 'body' is indexed; title, text are"):
-        counted(CAT)[0].df("body", "en", ["cat"])
+        count_documents(CAT)[0].df("body", "en", ["cat"])
 
 
 @given(
     st.lists(st.tuples(st.lists(st.integers(0, 40), max_size=20), st.booleans(), st.booleans()), max_size=20),
     st.sampled_from([0, 3, 100]),
 )
-def test_frequencies_are_those_of_a_plain_table(steps, often):
+def test_frequencies_are_those_of_a_plain_table(steps, lookups_before_filter):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paragloss.statistics.LOOKUPS_BEFORE_FILTER", often)
+        patch.setattr("paragloss.statistics.LOOKUPS_BEFORE_FILTER", lookups_before_filter)
         frequencies, table = DocumentFrequencies(), dict.fromkeys(range(41), 0)
-        for i, (ids, merge, look) in enumerate(steps):
+        for i, (ids, merge, is_looked_up) in enumerate(steps):
             sign = 1 if i % 3 else -1
             frequencies.add(np.array(ids, np.uint32), sign)
             for id in ids:
                 table[id] += sign
             if merge:
                 frequencies = DocumentFrequencies(*frequencies.to_arrays())
-            if look:  # while more comes
+            if is_looked_up:  # while more comes
                 assert frequencies.look_up(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
         assert frequencies.look_up(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
 
@@ -263,10 +267,10 @@ def test_plain_terms_are_remembered_until_something_is_counted():
         for words in (["w1"], ["w2", "w1", "nobody"], ["w3", "w299", "w7", "w1"], ["nobody"]):
             terms = dict.fromkeys(words, 1.0)
             for _ in range(2):  # worked out, remembered
-                (one,) = statistics.weigh_queries([("en", terms)], weights)
-                (other, _) = statistics.weigh_queries([("en", terms), ("de", {})], weights)
-                assert all(map(np.array_equal, one[0], other[0]))
-                assert one[1] == other[1]
+                (alone_query,) = statistics.weigh_queries([("en", terms)], weights)
+                (batched_query, _) = statistics.weigh_queries([("en", terms), ("de", {})], weights)
+                assert all(map(np.array_equal, alone_query[0], batched_query[0]))
+                assert alone_query[1] == batched_query[1]
 
     vectors = count(50)
     agree()

@@ -21,86 +21,86 @@ def notes(tmp_path):
 
 
 @pytest.fixture
-def place(tmp_path):
+def location(tmp_path):
     return str(tmp_path / "c")
 
 
-def rows(path, numbers):
+def write_rows(path, numbers):
     """Rows with such numbers, written at a time of its own."""
     path.write_text("".join(json.dumps({"id": f"r{n}", "lang": "en", "text": f"row{n}x"}) + "\n" for n in numbers))
     return str(path)
 
 
-def there(engine):
-    return sorted(int(document.id[1:]) for document in engine.documents())
+def list_numbers(collection):
+    return sorted(int(document.id[1:]) for document in collection.documents())
 
 
-def ids(engine, query):
-    return [r.id for r in engine.search(query, lang="en", pipeline="bm25").results]
+def search_ids(collection, query):
+    return [r.id for r in collection.search(query, lang="en", pipeline="bm25").results]
 
 
-def test_what_has_not_changed_is_passed_over(notes, place):
-    with Collection.create(place) as engine:
-        assert engine.index_files([str(notes)]) == (3, 0, 0)
-        assert engine.index_files([str(notes)]) == (0, 3, 0)
-        assert engine.index_files([str(notes)], again=True) == (3, 0, 0)
+def test_what_has_not_changed_is_passed_over(notes, location):
+    with Collection.create(location) as collection:
+        assert collection.index_files([str(notes)]) == (3, 0, 0)
+        assert collection.index_files([str(notes)]) == (0, 3, 0)
+        assert collection.index_files([str(notes)], again=True) == (3, 0, 0)
 
 
-def test_what_has_changed_is_read_again(notes, place):
-    with Collection.create(place) as engine:
-        engine.index_files([str(notes)])
+def test_what_has_changed_is_read_again(notes, location):
+    with Collection.create(location) as collection:
+        collection.index_files([str(notes)])
         (notes / "b.txt").write_text("now it says zebra")
         os.utime(notes / "b.txt", ns=(1, 1))
-        assert engine.index_files([str(notes)]) == (1, 2, 0)
-        assert ids(engine, "zebra") == ["b.txt"]
+        assert collection.index_files([str(notes)]) == (1, 2, 0)
+        assert search_ids(collection, "zebra") == ["b.txt"]
 
 
-def test_what_is_gone_is_removed_only_when_that_is_asked_for(notes, place):
-    with Collection.create(place) as engine:
-        engine.index_files([str(notes)])
+def test_what_is_gone_is_removed_only_when_that_is_asked_for(notes, location):
+    with Collection.create(location) as collection:
+        collection.index_files([str(notes)])
         (notes / "b.txt").unlink()
-        assert engine.index_files([str(notes)]).removed == 0
-        assert engine.index_files([str(notes)], prune=True).removed == 1
-        assert engine.count() == 2
+        assert collection.index_files([str(notes)]).removed == 0
+        assert collection.index_files([str(notes)], prune=True).removed == 1
+        assert collection.count() == 2
 
 
-def test_pruning_one_folder_leaves_another_alone(notes, place, tmp_path):
+def test_pruning_one_folder_leaves_another_alone(notes, location, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "x.txt").write_text("elsewhere")
-    with Collection.create(place) as engine:
-        engine.index_files([str(notes)])
-        engine.index_files([str(other)])
-        assert engine.index_files([str(other)], prune=True).removed == 0
-        assert engine.count() == 4
+    with Collection.create(location) as collection:
+        collection.index_files([str(notes)])
+        collection.index_files([str(other)])
+        assert collection.index_files([str(other)], prune=True).removed == 0
+        assert collection.count() == 4
 
 
-def test_rows_that_left_a_file_are_removed(place, tmp_path):
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text('{"id": "r1", "lang": "en", "text": "one"}\n{"id": "r2", "lang": "en", "text": "two"}\n')
-    with Collection.create(place) as engine:
-        engine.index_files([str(rows)])
-        rows.write_text('{"id": "r2", "lang": "en", "text": "two"}\n')
-        assert engine.index_files([str(rows)], prune=True) == (1, 0, 1)
-        assert engine.count() == 1
+def test_rows_that_left_a_file_are_removed(location, tmp_path):
+    rows_path = tmp_path / "rows.jsonl"
+    rows_path.write_text('{"id": "r1", "lang": "en", "text": "one"}\n{"id": "r2", "lang": "en", "text": "two"}\n')
+    with Collection.create(location) as collection:
+        collection.index_files([str(rows_path)])
+        rows_path.write_text('{"id": "r2", "lang": "en", "text": "two"}\n')
+        assert collection.index_files([str(rows_path)], prune=True) == (1, 0, 1)
+        assert collection.count() == 1
 
 
-def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left(notes, place):
-    with Collection.create(place) as engine:
-        engine.index_files([str(notes)])
-    assert check(place) == []
-    with Collection.open(place) as engine:  # a document goes missing without the statistics knowing
-        engine.state.store.delete(["a.txt"])
-    assert any("2 of 3" in finding.what for finding in check(place))
-    kept, lost, damaged = repair(place)
-    assert (kept, lost) == (2, 0)
+def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left(notes, location):
+    with Collection.create(location) as collection:
+        collection.index_files([str(notes)])
+    assert check(location) == []
+    with Collection.open(location) as collection:  # a document goes missing without the statistics knowing
+        collection.state.store.delete(["a.txt"])
+    assert any("2 of 3" in finding.what for finding in check(location))
+    kept_count, lost_count, damaged = repair(location)
+    assert (kept_count, lost_count) == (2, 0)
     assert damaged.is_dir()
-    assert check(place) == []
-    with Collection.open(place) as engine:
-        assert ids(engine, "ccc") == ["c.txt"]
+    assert check(location) == []
+    with Collection.open(location) as collection:
+        assert search_ids(collection, "ccc") == ["c.txt"]
 
 
-def test_models_are_replaced_removed_and_said_when_unknown(place, tmp_path):
+def test_models_are_replaced_removed_and_said_when_unknown(location, tmp_path):
     from paragloss import demo
     from paragloss.collection import train
     from paragloss.errors import InputError
@@ -108,106 +108,106 @@ def test_models_are_replaced_removed_and_said_when_unknown(place, tmp_path):
 
     for number, concepts in enumerate((demo.concepts()[:30], demo.concepts())):
         train(cr5.fit, concepts, dim=8 + number).save(tmp_path / str(number) / "cr5")
-    with Collection.create(place, models=[str(tmp_path / "0" / "cr5")]) as engine:
-        engine.index(demo.documents()[:70])
-        assert engine.add_model(str(tmp_path / "1" / "cr5")) is True
-        assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
-        assert engine.state.store.dense["cr5"] >= 9
-        engine.remove_model("cr5")
-        assert "cr5" not in engine.info()["models"]
+    with Collection.create(location, models=[str(tmp_path / "0" / "cr5")]) as collection:
+        collection.index(demo.documents()[:70])
+        assert collection.add_model(str(tmp_path / "1" / "cr5")) is True
+        assert collection.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
+        assert collection.state.store.dense["cr5"] >= 9
+        collection.remove_model("cr5")
+        assert "cr5" not in collection.info()["models"]
         with pytest.raises(InputError, match="no model 'cr5'; it has none"):
-            engine.remove_model("cr5")
-    with Collection.open(place) as engine:
-        assert "cr5" not in engine.state.store.dense
+            collection.remove_model("cr5")
+    with Collection.open(location) as collection:
+        assert "cr5" not in collection.state.store.dense
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(place, tmp_path, monkeypatch, size):
+def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(location, tmp_path, monkeypatch, size):
     """A batch that ends inside a file says nothing of the file: 9 rows became 24, the new ones first."""
     monkeypatch.setattr(writer, "BATCH", size)
-    with Collection.create(place) as engine:
-        path = rows(tmp_path / "rows.jsonl", range(9))
-        engine.index_files([path], prune=True)
-        rows(tmp_path / "rows.jsonl", [*range(9, 24), *range(9)])
-        assert engine.index_files([path], prune=True) == (24, 0, 0)
-        assert there(engine) == list(range(24))
+    with Collection.create(location) as collection:
+        path = write_rows(tmp_path / "rows.jsonl", range(9))
+        collection.index_files([path], prune=True)
+        write_rows(tmp_path / "rows.jsonl", [*range(9, 24), *range(9)])
+        assert collection.index_files([path], prune=True) == (24, 0, 0)
+        assert list_numbers(collection) == list(range(24))
 
 
-def test_a_reading_that_was_stopped_is_gone_on_with(place, tmp_path, monkeypatch):
+def test_a_reading_that_was_stopped_is_gone_on_with(location, tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "BATCH", 2)
     monkeypatch.setattr(file_records, "SAVE_INTERVAL", 0.0)  # what is known is noted after each batch
-    path = rows(tmp_path / "rows.jsonl", range(5))
+    path = write_rows(tmp_path / "rows.jsonl", range(5))
 
-    def stop(done):
-        if done >= 2:
+    def stop(documents_done):
+        if documents_done >= 2:
             raise KeyboardInterrupt
 
-    with Collection.create(place) as engine:
+    with Collection.create(location) as collection:
         with pytest.raises(KeyboardInterrupt):
-            engine.index_files([path], progress=stop)
-        assert engine.index_files([path]).read == 5
-        assert there(engine) == list(range(5))
+            collection.index_files([path], progress=stop)
+        assert collection.index_files([path]).read == 5
+        assert list_numbers(collection) == list(range(5))
 
 
-def test_documents_of_a_reading_that_was_stopped_go_with_their_file(place, notes, monkeypatch):
+def test_documents_of_a_reading_that_was_stopped_go_with_their_file(location, notes, monkeypatch):
     """What was written is known to be the file's, though it was never read to its end."""
     monkeypatch.setattr(writer, "BATCH", 2)
     path = notes / "rows.jsonl"
-    rows(path, range(5))
+    write_rows(path, range(5))
 
-    def stop(done):
-        if done >= 5:
+    def stop(documents_done):
+        if documents_done >= 5:
             raise KeyboardInterrupt
 
-    with Collection.create(place) as engine:
+    with Collection.create(location) as collection:
         with pytest.raises(KeyboardInterrupt):
-            engine.index_files([str(notes)], progress=stop)
-        assert engine.count() > 3
+            collection.index_files([str(notes)], progress=stop)
+        assert collection.count() > 3
         path.unlink()
-        engine.index_files([str(notes)], prune=True, prune_anyway=True)
-        assert engine.count() == 3
+        collection.index_files([str(notes)], prune=True, prune_anyway=True)
+        assert collection.count() == 3
 
 
-def test_rows_that_left_a_file_are_removed_by_a_later_pruning(place, tmp_path):
-    path = rows(tmp_path / "rows.jsonl", range(4))
-    with Collection.create(place) as engine:
-        engine.index_files([path])
-        rows(tmp_path / "rows.jsonl", range(2))
-        assert engine.index_files([path]).removed == 0
-        assert engine.index_files([path], prune=True) == (0, 1, 2)
-        assert there(engine) == [0, 1]
+def test_rows_that_left_a_file_are_removed_by_a_later_pruning(location, tmp_path):
+    path = write_rows(tmp_path / "rows.jsonl", range(4))
+    with Collection.create(location) as collection:
+        collection.index_files([path])
+        write_rows(tmp_path / "rows.jsonl", range(2))
+        assert collection.index_files([path]).removed == 0
+        assert collection.index_files([path], prune=True) == (0, 1, 2)
+        assert list_numbers(collection) == [0, 1]
 
 
-def test_a_row_that_another_folder_holds_stays(place, tmp_path):
+def test_a_row_that_another_folder_holds_stays(location, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        rows(tmp_path / name / "rows.jsonl", range(3))
-    with Collection.create(place) as engine:
-        engine.index_files([str(tmp_path / "one"), str(tmp_path / "two")])
-        rows(tmp_path / "one" / "rows.jsonl", range(1))
-        assert engine.index_files([str(tmp_path / "one")], prune=True).removed == 0
-        assert there(engine) == [0, 1, 2]
+        write_rows(tmp_path / name / "rows.jsonl", range(3))
+    with Collection.create(location) as collection:
+        collection.index_files([str(tmp_path / "one"), str(tmp_path / "two")])
+        write_rows(tmp_path / "one" / "rows.jsonl", range(1))
+        assert collection.index_files([str(tmp_path / "one")], prune=True).removed == 0
+        assert list_numbers(collection) == [0, 1, 2]
 
 
-def test_a_file_that_cannot_be_read_once_keeps_its_documents_and_is_tried_again(place, notes):
+def test_a_file_that_cannot_be_read_once_keeps_its_documents_and_is_tried_again(location, notes):
     packed = notes / "rows.jsonl.gz"
-    said = []
+    errors = []
     text = "".join(json.dumps({"id": f"r{n}", "lang": "en", "text": f"row{n}x"}) + "\n" for n in range(4))
-    whole = gzip.compress(text.encode())
-    packed.write_bytes(whole)
-    with Collection.create(place) as engine:
-        engine.index_files([str(notes)], on_error=said.append)
-        packed.write_bytes(whole[:-12])
+    complete_bytes = gzip.compress(text.encode())
+    packed.write_bytes(complete_bytes)
+    with Collection.create(location) as collection:
+        collection.index_files([str(notes)], on_error=errors.append)
+        packed.write_bytes(complete_bytes[:-12])
         for _ in range(2):  # it is said each time
-            engine.index_files([str(notes)], prune=True, on_error=said.append)
-            assert engine.count() == 7
-        assert len(said) == 2
-        packed.write_bytes(whole)
-        assert engine.index_files([str(notes)], prune=True, on_error=said.append) == (4, 3, 0)
-        assert (engine.count(), len(said)) == (7, 2)
+            collection.index_files([str(notes)], prune=True, on_error=errors.append)
+            assert collection.count() == 7
+        assert len(errors) == 2
+        packed.write_bytes(complete_bytes)
+        assert collection.index_files([str(notes)], prune=True, on_error=errors.append) == (4, 3, 0)
+        assert (collection.count(), len(errors)) == (7, 2)
 
 
-def test_documents_of_a_folder_that_cannot_be_listed_stay(place, notes, monkeypatch):
+def test_documents_of_a_folder_that_cannot_be_listed_stay(location, notes, monkeypatch):
     (notes / "more").mkdir()
     (notes / "more" / "d.txt").write_text("the word ddd")
     listed = os.scandir
@@ -217,17 +217,17 @@ def test_documents_of_a_folder_that_cannot_be_listed_stay(place, notes, monkeypa
             raise PermissionError(13, "Permission denied", path)
         return listed(path)
 
-    said: list[InputError] = []
-    with Collection.create(place) as engine:
-        engine.index_files([str(notes)])
+    errors: list[InputError] = []
+    with Collection.create(location) as collection:
+        collection.index_files([str(notes)])
         monkeypatch.setattr(os, "scandir", refuse)
-        assert engine.index_files([str(notes)], prune=True, on_error=said.append).removed == 0
-        assert (engine.count(), len(said)) == (4, 1)
+        assert collection.index_files([str(notes)], prune=True, on_error=errors.append).removed == 0
+        assert (collection.count(), len(errors)) == (4, 1)
 
 
-def test_a_repaired_collection_reads_its_files_again(notes, place):
-    with Collection.create(place) as engine:
-        engine.index_files([str(notes)])
-    repair(place)
-    with Collection.open(place) as engine:
-        assert engine.index_files([str(notes)]) == (3, 0, 0)
+def test_a_repaired_collection_reads_its_files_again(notes, location):
+    with Collection.create(location) as collection:
+        collection.index_files([str(notes)])
+    repair(location)
+    with Collection.open(location) as collection:
+        assert collection.index_files([str(notes)]) == (3, 0, 0)

@@ -12,26 +12,28 @@ from paragloss.errors import InputError, LanguageError, LineSyntaxError, StoreEr
 from paragloss.types import Document
 
 WORDS = {"o pão": "the bread", "pão": "bread", "farinha": "flour", "água": "water", "cidade": "city", "lava": "lava"}
-ASKED = []
+REQUESTS = []
 
 
-class Server(BaseHTTPRequestHandler):
+class TranslationServer(BaseHTTPRequestHandler):
     """LibreTranslate's shape: Portuguese and English, word by word."""
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        ASKED.append(body["q"])
-        known = {("pt", "en"): WORDS, ("en", "pt"): {english: word for word, english in WORDS.items()}}
-        words = known.get((body["source"], body["target"]))
-        said = {"error": f"{body['source']} is not supported"} if words is None else {}
-        made = [" ".join(words.get(w, w) for w in re.findall(r"\w+", t.lower())) for t in body["q"]] if words else []
-        self.answer(400 if said else 200, said or {"translatedText": made})
+        REQUESTS.append(body["q"])
+        dictionaries = {("pt", "en"): WORDS, ("en", "pt"): {english: word for word, english in WORDS.items()}}
+        words = dictionaries.get((body["source"], body["target"]))
+        error_answer = {"error": f"{body['source']} is not supported"} if words is None else {}
+        translations = (
+            [" ".join(words.get(w, w) for w in re.findall(r"\w+", t.lower())) for t in body["q"]] if words else []
+        )
+        self.answer(400 if error_answer else 200, error_answer or {"translatedText": translations})
 
     def do_GET(self):
         self.answer(200, [{"code": "pt", "targets": ["en"]}, {"code": "en", "targets": ["pt"]}])
 
-    def answer(self, status, what):
-        data = json.dumps(what).encode()
+    def answer(self, status, content):
+        data = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -43,7 +45,7 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def machine():
-    with HTTPServer(("127.0.0.1", 0), Server) as server:
+    with HTTPServer(("127.0.0.1", 0), TranslationServer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -58,26 +60,26 @@ DOCUMENTS = [
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory, machine):
-    place = str(tmp_path_factory.mktemp("translated") / "c")
-    with Collection.create(place, machine=machine, translate_to="en") as made:
-        made.index(DOCUMENTS)
-    with Collection.open(place) as opened:
-        yield opened
+    location = str(tmp_path_factory.mktemp("translated") / "c")
+    with Collection.create(location, machine=machine, translate_to="en") as new_collection:
+        new_collection.index(DOCUMENTS)
+    with Collection.open(location) as opened_collection:
+        yield opened_collection
 
 
-def found(engine, text, pipeline=None, lang="en"):
+def search_ids(engine, text, pipeline=None, lang="en"):
     return [result.id for result in engine.search(text, lang=lang, pipeline=pipeline).results]
 
 
 def test_a_query_finds_translations_in_its_own_words(engine):
-    assert found(engine, "bread", "bm25") == []
-    assert found(engine, "bread", "translated") == ["pão"]
-    assert found(engine, "flour and water", "bm25+translated") == ["pão"]
-    assert found(engine, "city", "translated") == ["vulcão"]
+    assert search_ids(engine, "bread", "bm25") == []
+    assert search_ids(engine, "bread", "translated") == ["pão"]
+    assert search_ids(engine, "flour and water", "bm25+translated") == ["pão"]
+    assert search_ids(engine, "city", "translated") == ["vulcão"]
 
 
 def test_without_a_pipeline_translations_are_searched_too(engine):
-    assert found(engine, "bread") == ["pão", "brød"]  # translated by the engine; by the default model
+    assert search_ids(engine, "bread") == ["pão", "brød"]  # translated by the engine; by the default model
 
 
 def test_what_is_shown_is_what_was_written(engine):
@@ -87,21 +89,21 @@ def test_what_is_shown_is_what_was_written(engine):
 
 
 def test_the_engine_translates_queries_as_well(engine):
-    assert found(engine, "bread", "mt") == ["pão"]
+    assert search_ids(engine, "bread", "mt") == ["pão"]
     with pytest.raises(LanguageError, match="does not translate de->pt; it has pt, en"):
         engine.search("Brot", lang="de", to=["pt"], pipeline="mt")
 
 
 def test_a_language_nothing_was_translated_into_is_said(engine):
     with pytest.raises(LineSyntaxError, match="were not translated into 'pt'"):
-        found(engine, "pão", "translated", lang="pt")
+        search_ids(engine, "pão", "translated", lang="pt")
 
 
 def test_translations_are_kept_and_not_made_again(engine):
-    before = len([asked for asked in ASKED if "Pão" in asked])
+    before = len([texts for texts in REQUESTS if "Pão" in texts])
     engine.index(DOCUMENTS)
-    assert len([asked for asked in ASKED if "Pão" in asked]) == before == 1
-    assert found(engine, "bread", "translated") == ["pão"]
+    assert len([texts for texts in REQUESTS if "Pão" in texts]) == before == 1
+    assert search_ids(engine, "bread", "translated") == ["pão"]
 
 
 def test_the_language_is_chosen_when_a_collection_is_made(machine, tmp_path):
@@ -111,7 +113,7 @@ def test_the_language_is_chosen_when_a_collection_is_made(machine, tmp_path):
         Collection.open_or_create(plain, machine=machine, translate_to="en")
     with Collection.open_or_create(plain, machine=machine) as opened:
         opened.index(DOCUMENTS)
-        assert found(opened, "bread", "mt") == ["pão"]
+        assert search_ids(opened, "bread", "mt") == ["pão"]
 
 
 @pytest.mark.parametrize(

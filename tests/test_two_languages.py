@@ -12,7 +12,7 @@ ENGLISH = "With this command you can flip the picture, if it does not fit onto t
 TITLES = ["Bild zuschneiden", "Ebene verschieben", "Seite drucken", "Farben abgleichen", "Auswahl schärfen"]
 
 
-def manual(number=30):
+def make_manual(number=30):
     """Pages in German, every third with an English block; and one in English."""
     for i in range(number):
         title = f"{TITLES[i % 5]} und Werkzeuge öffnen"
@@ -21,29 +21,29 @@ def manual(number=30):
     yield Document("english", f"{ENGLISH} Undo it.", "", "How to flip a picture", {"headings": "How to flip a picture"})
 
 
-def others(text, lang):
+def foreign_texts(text, lang):
     return {other: "\n".join(text[a:b] for a, b in blocks) for other, blocks in places(text, lang).items()}
 
 
 def test_blocks_in_another_language():
-    assert others(GERMAN, "de") == others(ENGLISH, "en") == {}
-    assert others(f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de") == {"en": ENGLISH}
-    assert others(f"{GERMAN}\n{ENGLISH}", "en") == {"de": GERMAN}
+    assert foreign_texts(GERMAN, "de") == foreign_texts(ENGLISH, "en") == {}
+    assert foreign_texts(f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de") == {"en": ENGLISH}
+    assert foreign_texts(f"{GERMAN}\n{ENGLISH}", "en") == {"de": GERMAN}
     japanese = "このコマンドは画像を反転します。印刷するページに収まらないときに使います。"
-    assert others(f"{ENGLISH}\n{japanese}\n", "en") == {"ja": japanese}
-    assert others(f"{japanese}\n{ENGLISH}", "ja") == {"en": ENGLISH}
-    assert others(f"{GERMAN}\nFattal et al. 2002, Fattal et al. 2002, of the font 3D", "de") == {}  # too little
+    assert foreign_texts(f"{ENGLISH}\n{japanese}\n", "en") == {"ja": japanese}
+    assert foreign_texts(f"{japanese}\n{ENGLISH}", "ja") == {"en": ENGLISH}
+    assert foreign_texts(f"{GERMAN}\nFattal et al. 2002, Fattal et al. 2002, of the font 3D", "de") == {}  # too little
 
 
 def test_a_page_is_in_the_language_of_its_body_whatever_its_title():
-    assert [document.lang for document in assign_languages(list(manual()))] == ["de"] * 30 + ["en"]
+    assert [document.lang for document in assign_languages(list(make_manual()))] == ["de"] * 30 + ["en"]
     assert assign_languages([Document("a", f"{ENGLISH} {ENGLISH}", "", TITLES[0])])[0].lang == "en"
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     with Collection.create(str(tmp_path_factory.mktemp("manual") / "c")) as engine:
-        engine.index(manual())
+        engine.index(make_manual())
         engine.index(
             [Document("both", f"{GERMAN}\nSaddle the horses before you ride out with them in the morning.", "de")]
         )
@@ -80,7 +80,7 @@ def test_what_holds_two_languages_is_shown_and_accounted_for_once(pages):
 
 def test_its_terms_are_counted_out_again(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
-        engine.index(manual())
+        engine.index(make_manual())
         assert engine.info()["languages beside"] == {"en": 10}
         engine.delete([f"{i:02}" for i in range(0, 27, 3)])
         assert engine.info()["languages beside"] == {"en": 1}
@@ -90,7 +90,7 @@ def test_its_terms_are_counted_out_again(tmp_path):
 
 def test_a_word_that_no_document_has_finds_nothing_among_documents_in_two_languages(tmp_path):
     with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
-        engine.index(list(manual()))
+        engine.index(list(make_manual()))
         assert engine.state.index.statistics.secondary_languages
         assert engine.search("Barcelona", to=["de", "ja"]).results == []
         assert engine.search("Barcelona", lang="en").results == []
@@ -100,16 +100,16 @@ def test_what_is_said_in_a_language_is_asked_for_once(tmp_path, monkeypatch):
     """Words of a language that some documents hold beside their own used to be asked for with those of every other:
     most of the work, and documents of that language took the place of the others among the candidates."""
     with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
-        both = Document("both", f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de")
-        collection.index([both, Document("de", GERMAN, "de"), Document("en", ENGLISH, "en")])
+        bilingual = Document("both", f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de")
+        collection.index([bilingual, Document("de", GERMAN, "de"), Document("en", ENGLISH, "en")])
         assert list(collection.state.index.statistics.secondary_languages) == ["en"]
-        asked, look = [], collection.state.store.search_and_read
+        requests, search_and_read = [], collection.state.store.search_and_read
         monkeypatch.setattr(
-            collection.state.store, "search_and_read", lambda *a, **b: asked.append(a[1]) or look(*a, **b)
+            collection.state.store, "search_and_read", lambda *a, **b: requests.append(a[1]) or search_and_read(*a, **b)
         )
-        (found,) = collection.rank([Query("q", "flip the picture", "en")], k=10)
-        assert {hit.id for hit in found} == {"both", "de", "en"}
-        terms = [id for vectors in asked for vector in vectors for id in vector.indices.tolist()]
+        (ranking,) = collection.rank([Query("q", "flip the picture", "en")], k=10)
+        assert {hit.id for hit in ranking} == {"both", "de", "en"}
+        terms = [id for vectors in requests for vector in vectors for id in vector.indices.tolist()]
         assert len(terms) == len(set(terms)) > 0
 
 

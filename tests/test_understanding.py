@@ -22,10 +22,10 @@ QUESTIONS = ["old bridges", "the price of bread", "where do bees live", "coffee 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory):
     """A dictionary from English to French."""
-    place = tmp_path_factory.mktemp("words")
-    (place / "en-fr.tsv").write_text("bread\tpain\nrain\tpluie\nbridge\tpont\ncoffee\tcafé\nbee\tabeille\n")
-    Dictionary.build(read_entries(str(place / "en-fr.tsv"), "en", "fr"), "en", "fr").save(place / "dictionary")
-    return str(place / "dictionary")
+    folder = tmp_path_factory.mktemp("words")
+    (folder / "en-fr.tsv").write_text("bread\tpain\nrain\tpluie\nbridge\tpont\ncoffee\tcafé\nbee\tabeille\n")
+    Dictionary.build(read_entries(str(folder / "en-fr.tsv"), "en", "fr"), "en", "fr").save(folder / "dictionary")
+    return str(folder / "dictionary")
 
 
 def test_a_language_that_only_a_model_speaks_is_a_candidate(words, tmp_path):
@@ -50,7 +50,7 @@ def demo_questions():
     titles = {}
     for document in demo.documents():
         titles.setdefault(document.lang, []).append(document.text.split(".")[0].split("。")[0][:40])
-    return {lang: some[::6] for lang, some in titles.items()}
+    return {lang: texts[::6] for lang, texts in titles.items()}
 
 
 def test_doubt_is_said_and_both_languages_are_searched(words, tmp_path):
@@ -68,8 +68,10 @@ LANGS = ("en", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "ja", "zh")
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("here", [LANGS, ("fr",), ("sv",), (*LANGS, "ca")], ids=["all", "one", "a thirteenth", "stray"])
-def test_few_words_of_twelve_languages(here, tmp_path):
+@pytest.mark.parametrize(
+    "document_languages", [LANGS, ("fr",), ("sv",), (*LANGS, "ca")], ids=["all", "one", "a thirteenth", "stray"]
+)
+def test_few_words_of_twelve_languages(document_languages, tmp_path):
     path = Path(os.environ.get("PARAGLOSS_DATA", "~/.cache/paragloss")).expanduser() / "flores" / "dev.jsonl.gz"
     if not path.exists():
         pytest.skip(f"FLORES is not at {path}; set PARAGLOSS_DATA")
@@ -82,16 +84,16 @@ def test_few_words_of_twelve_languages(here, tmp_path):
         engine.index(
             Document(f"{n}.{lang}", row[lang], lang)
             for n, row in enumerate(rows[40:])
-            for lang in here
+            for lang in document_languages
             if lang != "ca" or not n
         )
-        for sizes, least in (((2, 3), 0.88), ((4, 8, 12), 0.96)):
+        for sizes, min_accuracy in (((2, 3), 0.88), ((4, 8, 12), 0.96)):
             right = [
-                engine.guesses(taken(row[lang], lang, rng.choice(sizes), rng))[0].lang == lang
+                engine.guesses(take_words(row[lang], lang, rng.choice(sizes), rng))[0].lang == lang
                 for row in rows[:40]
                 for lang in LANGS
             ]
-            assert sum(right) / len(right) >= least
+            assert sum(right) / len(right) >= min_accuracy
 
 
 class Everything:
@@ -100,7 +102,7 @@ class Everything:
     langs = LANGS
 
 
-def taken(text, lang, size, rng):
+def take_words(text, lang, size, rng):
     words = [word for word in (text if lang in ("ja", "zh") else text.split()) if any(map(str.isalpha, word))]
     size = min(len(words), 2 * size if lang in ("ja", "zh") else size)
     start = rng.randrange(len(words) - size + 1)

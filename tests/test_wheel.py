@@ -17,10 +17,10 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     pytest.importorskip("hatchling")
-    place = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)]
+    build_folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(build_folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    with zipfile.ZipFile(next(place.glob("*.whl"))) as opened:
+    with zipfile.ZipFile(next(build_folder.glob("*.whl"))) as opened:
         yield opened
 
 
@@ -52,8 +52,8 @@ def test_the_licences_of_code_and_model_are_in_it(wheel):
     licence = wheel.read(f"{info}/licenses/LICENSE").decode()
     assert "Apache License" in licence
     assert licence == (ROOT / "LICENSE").read_text()
-    places = ("translation/default/data", "languages", "gloss", "encoders/pretrained/student")
-    for notice in ("NOTICE", *(f"src/paragloss/{place}/NOTICE" for place in places)):
+    notice_folders = ("translation/default/data", "languages", "gloss", "encoders/pretrained/student")
+    for notice in ("NOTICE", *(f"src/paragloss/{notice_folder}/NOTICE" for notice_folder in notice_folders)):
         assert "by-sa/4.0" in wheel.read(f"{info}/licenses/{notice}").decode()
     about = wheel.read(f"{info}/METADATA").decode()
     assert "License-Expression: Apache-2.0 AND CC-BY-SA-4.0" in about
@@ -62,10 +62,10 @@ def test_the_licences_of_code_and_model_are_in_it(wheel):
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    place = tmp_path_factory.mktemp("source")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(place)]
+    build_folder = tmp_path_factory.mktemp("source")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(build_folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    with tarfile.open(next(place.glob("*.tar.gz"))) as packed:
+    with tarfile.open(next(build_folder.glob("*.tar.gz"))) as packed:
         yield packed
 
 
@@ -89,19 +89,19 @@ def test_it_installs_offline_in_a_clean_environment_and_finds(wheel, tmp_path):
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([*install, "--ignore-installed"], check=True, capture_output=True, env=clean)
     command = [tmp_path / "venv" / "bin" / "paragloss", "doctor", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True, env=clean)
-    told = json.loads(done.stdout)
-    assert told["test"]["passed"]
-    assert told["system"]["installed in"] == str(tmp_path / "venv")
+    run = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True, env=clean)
+    report = json.loads(run.stdout)
+    assert report["test"]["passed"]
+    assert report["system"]["installed in"] == str(tmp_path / "venv")
     where = [python, "-c", "import paragloss; print(paragloss.__file__)"]
     assert subprocess.run(where, capture_output=True, text=True, env=clean).stdout.startswith(str(packages))
 
 
 def test_the_shell_is_told_how_to_complete():
-    asked = {"_PARAGLOSS_COMPLETE": "complete_bash", "COMP_WORDS": "paragloss se", "COMP_CWORD": "1"}
+    variables = {"_PARAGLOSS_COMPLETE": "complete_bash", "COMP_WORDS": "paragloss se", "COMP_CWORD": "1"}
     code = "import sys; sys.argv = ['paragloss']; from paragloss.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **asked})
-    assert set(done.stdout.split()) == {"search", "serve"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **variables})
+    assert set(run.stdout.split()) == {"search", "serve"}
 
 
 def test_the_licences_are_in_the_source_package(source):

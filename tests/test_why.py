@@ -49,65 +49,67 @@ PIPELINES = [
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
-    place, concepts = tmp_path_factory.mktemp("why"), demo.concepts()
-    train(cr5.fit, concepts, dim=40).save(place / "cr5")
-    train(table_method.fit, concepts).save(place / "table")
+    folder, concepts = tmp_path_factory.mktemp("why"), demo.concepts()
+    train(cr5.fit, concepts, dim=40).save(folder / "cr5")
+    train(table_method.fit, concepts).save(folder / "table")
     pytest.importorskip("torch")
-    train(bae.fit, concepts, dim=16, epochs=2).save(place / "bae")
-    train(knrm.fit, concepts, dim=16).save(place / "knrm")
-    models = [str(place / name) for name in ("cr5", "table", "bae", "knrm")]
-    with Collection.create(str(place / "c"), models=models) as made:
-        made.index(demo.documents())
-        made.write_glossary([Pair("en", "honey", "fr", "miel"), Pair("en", "volcano", "it", "vulcano")])
-        yield made
+    train(bae.fit, concepts, dim=16, epochs=2).save(folder / "bae")
+    train(knrm.fit, concepts, dim=16).save(folder / "knrm")
+    models = [str(folder / name) for name in ("cr5", "table", "bae", "knrm")]
+    with Collection.create(str(folder / "c"), models=models) as new_collection:
+        new_collection.index(demo.documents())
+        new_collection.write_glossary([Pair("en", "honey", "fr", "miel"), Pair("en", "volcano", "it", "vulcano")])
+        yield new_collection
 
 
 def questions(documents, count, seed):
     """A few words of a document, in the order they stand."""
-    drawn, some = random.Random(seed), sorted(documents)
+    drawn, ordered = random.Random(seed), sorted(documents)
     for _ in range(count):
-        document = drawn.choice(some)
+        document = drawn.choice(ordered)
         words = [document.text[span.start : span.end] for span in analyzer(document.lang).spans(document.text)]
         start = drawn.randrange(max(len(words) - 4, 1))
         yield Query("", " ".join(words[start : start + drawn.randint(1, 4)]), document.lang)
 
 
-def check(engine, query, *, k=5, exact=1e-4, **how):
+def check_explanations(engine, query, *, k=5, exact=1e-4, **options):
     """Every hit's parts sum to its score, and every part's pairs to the part."""
-    found = engine.search(query.text, lang=query.lang, k=k, **how).results
-    for result in found:
-        why = engine.why(query, result.id, k=k, **how)
-        is_default = how.get("pipeline") is None  # whose score is a probability, explained by its log-odds
+    results = engine.search(query.text, lang=query.lang, k=k, **options).results
+    for result in results:
+        why = engine.why(query, result.id, k=k, **options)
+        is_default = options.get("pipeline") is None  # whose score is a probability, explained by its log-odds
         score = math.log(result.score / (1 - result.score)) if is_default else result.score
         assert why["score"] == pytest.approx(score, rel=exact, abs=1e-6)
         assert sum(part["score"] for part in why["parts"]) == pytest.approx(score, rel=exact, abs=1e-6)
         for part in why["parts"]:
             assert sum(pair["score"] for pair in part["pairs"]) == pytest.approx(part["score"], rel=exact, abs=1e-5)
-    return len(found)
+    return len(results)
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_pairs_of_words_sum_to_parts_and_parts_to_the_score(engine, pipeline):
-    asked = questions([d for d in demo.documents() if d.lang == "en"], 6, seed=str(pipeline))
+    queries = questions([d for d in demo.documents() if d.lang == "en"], 6, seed=str(pipeline))
     exact = 2e-3 if pipeline and "knrm" in pipeline else 1e-4  # single precision, and large numbers that cancel
-    assert sum(check(engine, query, pipeline=pipeline, exact=exact) for query in asked)
+    assert sum(check_explanations(engine, query, pipeline=pipeline, exact=exact) for query in queries)
 
 
 @pytest.mark.parametrize("pipeline", [None, "default", "cr5", "rrf(bm25+2*table+cr5)", "default+cr5>knrm"])
 def test_an_answer_explains_its_results_and_nothing_is_searched_for_it(engine, pipeline, monkeypatch):
     answer = engine.search("how do bees make honey", lang="en", k=3, pipeline=pipeline)
-    expected = [engine.why(answer.query, found.id, k=3, pipeline=pipeline) for found in answer.results]
+    expected = [engine.why(answer.query, result.id, k=3, pipeline=pipeline) for result in answer.results]
     for searches in ("search_sparse", "search_dense", "search_and_read"):
         monkeypatch.delattr(type(engine.state.store), searches)
     assert len(answer.results) == 3
-    assert [answer.why(found.id) for found in answer.results] == expected
+    assert [answer.why(result.id) for result in answer.results] == expected
     with pytest.raises(InputError, match="'nowhere' among the results"):
         answer.why("nowhere")
 
 
 def test_one_search_is_enough_to_explain_a_document(engine, monkeypatch):
-    requests, look = [], engine.state.store.search_and_read
-    monkeypatch.setattr(engine.state.store, "search_and_read", lambda *how: requests.append(how) or look(*how))
+    requests, search_and_read = [], engine.state.store.search_and_read
+    monkeypatch.setattr(
+        engine.state.store, "search_and_read", lambda *how: requests.append(how) or search_and_read(*how)
+    )
     for doc_id in ("honey-bee.fr", "volcano.zh"):  # one that is found, and one that is far from it
         requests.clear()
         engine.why(Query("", "how do bees make honey", "en"), doc_id, k=3)
@@ -145,8 +147,8 @@ def test_a_query_is_translated_and_encoded_once_however_much_is_shown_of_it(engi
 
 def test_words_are_marked_that_were_searched_for_and_no_others(tmp_path):
     def marked(pipeline):
-        (found,) = engine.search("honey 1851", lang="en", pipeline=pipeline).results
-        return [found.snippet[start:end] for start, end in found.marks]
+        (result,) = engine.search("honey 1851", lang="en", pipeline=pipeline).results
+        return [result.snippet[start:end] for start, end in result.marks]
 
     with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
         engine.index([Document("a", "Du miel, en 1851.", "fr")])
@@ -166,20 +168,20 @@ def test_a_query_whose_language_is_in_doubt_is_accounted_for_in_both(engine):
 @pytest.mark.parametrize("how", [{"to": ["fr"]}, {"to": ["fr", "zh"]}, {"where": {"lang": ["it"]}}])
 def test_it_is_asked_as_the_search_was(engine, how):
     for query in questions([d for d in demo.documents() if d.lang == "en"], 3, seed=1):
-        check(engine, query, **how)
+        check_explanations(engine, query, **how)
 
 
-def pairs(why, part):
-    (one,) = [each for each in why["parts"] if each["part"] == part]
-    return {(pair["query"], pair["document"]): pair for pair in one["pairs"]}
+def index_pairs(why, part):
+    (part_found,) = [candidate for candidate in why["parts"] if candidate["part"] == part]
+    return {(pair["query"], pair["document"]): pair for pair in part_found["pairs"]}
 
 
 def test_a_pair_says_who_knew_it(engine):
     why = engine.why(Query("", "bees make honey", "en"), "honey-bee.fr", to=["fr"], pipeline="mix(default+3*table)")
-    met = [pair for pair in why["parts"][0]["pairs"] if pair["query"] == "honey"]
-    assert [(pair["document"], pair["source"]) for pair in met] == [("miel", "glossary")]
-    others = {pair["source"] for pair in why["parts"][0]["pairs"] if pair["query"] == "bees"}
-    assert others == {"default", "table"}
+    honey_pairs = [pair for pair in why["parts"][0]["pairs"] if pair["query"] == "honey"]
+    assert [(pair["document"], pair["source"]) for pair in honey_pairs] == [("miel", "glossary")]
+    sources = {pair["source"] for pair in why["parts"][0]["pairs"] if pair["query"] == "bees"}
+    assert sources == {"default", "table"}
 
 
 def test_a_clause_is_shared_out_by_what_each_word_adds_to_its_tf(tmp_path):
@@ -194,9 +196,9 @@ def test_a_clause_is_shared_out_by_what_each_word_adds_to_its_tf(tmp_path):
         text = "banque banque banque rive"
         engine.index([Document("a", text, "fr"), Document("b", "autre chose", "fr")])
         why = engine.why(Query("", "bank", "en"), "a", pipeline="dict:psq")
-        met = pairs(why, "dict:psq")
-        assert met["bank", "banque"]["score"] / met["bank", "rive"]["score"] == pytest.approx(9.0)
-        assert sum(pair["score"] for pair in met.values()) == pytest.approx(why["score"])
+        pairs_by_words = index_pairs(why, "dict:psq")
+        assert pairs_by_words["bank", "banque"]["score"] / pairs_by_words["bank", "rive"]["score"] == pytest.approx(9.0)
+        assert sum(pair["score"] for pair in pairs_by_words.values()) == pytest.approx(why["score"])
 
 
 def test_kernels_say_what_they_felt(engine):
@@ -207,8 +209,8 @@ def test_kernels_say_what_they_felt(engine):
 
 
 def test_a_network_is_explained_by_leaving_out_words_and_says_so(engine):
-    found = engine.search("volcano lava ash", lang="en", k=1, pipeline="bae").results[0]
-    (part,) = engine.why(Query("", "volcano lava ash", "en"), found.id, k=1, pipeline="bae")["parts"]
+    result = engine.search("volcano lava ash", lang="en", k=1, pipeline="bae").results[0]
+    (part,) = engine.why(Query("", "volcano lava ash", "en"), result.id, k=1, pipeline="bae")["parts"]
     assert part["approximate"]
     assert {pair["query"] for pair in part["pairs"]} <= {"volcano", "lava", "ash", ""}
 
@@ -229,10 +231,10 @@ def test_they_add_up_on_a_real_collection(tmp_path):
     ]
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
         engine.index(documents)
-        asked = [*questions(documents, 12, seed=2)]
-        assert sum(check(engine, query) for query in asked) > 30
+        queries = [*questions(documents, 12, seed=2)]
+        assert sum(check_explanations(engine, query) for query in queries) > 30
         for pipeline in ("bm25", "default", "cr5"):
-            assert sum(check(engine, query, pipeline=pipeline) for query in asked[:4]) > 5
+            assert sum(check_explanations(engine, query, pipeline=pipeline) for query in queries[:4]) > 5
 
 
 def test_a_pretrained_encoder_shares_its_score_among_the_words_of_the_query(tmp_path):
@@ -245,7 +247,7 @@ def test_a_pretrained_encoder_shares_its_score_among_the_words_of_the_query(tmp_
             ]
         )
         query = Query("", "honey of bees", "en")
-        check(engine, query)
+        check_explanations(engine, query)
         (part,) = engine.why(query, "bee", pipeline="e5")["parts"]
         assert part["approximate"]
         assert {pair["query"] for pair in part["pairs"]} <= {"honey", "bees"}

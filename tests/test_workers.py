@@ -35,28 +35,34 @@ def model(tmp_path_factory):
 
 def documents():
     """Some don't say their language, two have one id in one batch, one has no text."""
-    found = list(demo.documents())
-    found = [d._replace(lang="") if i % 7 == 0 else d for i, d in enumerate(found)]
-    return [*found, found[3]._replace(text="another text entirely"), Document("empty", "", "en")]
+    documents_of_demo = list(demo.documents())
+    documents_of_demo = [d._replace(lang="") if i % 7 == 0 else d for i, d in enumerate(documents_of_demo)]
+    return [
+        *documents_of_demo,
+        documents_of_demo[3]._replace(text="another text entirely"),
+        Document("empty", "", "en"),
+    ]
 
 
 def test_the_collection_is_the_one_that_one_process_makes(tmp_path, small, model):
-    made = {}
+    by_workers = {}
     for workers in (1, 2):
         with Collection.create(str(tmp_path / str(workers)), models=[model]) as engine:
             engine.index(documents(), workers=workers)
             records = {r.document.id: r for r in engine.sample(10_000)}
-            asked = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow")]
-            made[workers] = records, engine.rank(asked, k=50), engine.state.index.statistics.to_bytes()
-    (one, ranked, counted), (two, ranked_too, counted_too) = made[1], made[2]
-    for here, there in zip(ranked, ranked_too, strict=True):  # equal but for the last bit: sums in another order
-        assert [hit.id for hit in here] == [hit.id for hit in there]
-        assert [hit.score for hit in here] == pytest.approx([hit.score for hit in there], rel=1e-6)
+            queries = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow")]
+            by_workers[workers] = records, engine.rank(queries, k=50), engine.state.index.statistics.to_bytes()
+    (records_of_one, ranked, counted), (records_of_two, ranked_too, counted_too) = by_workers[1], by_workers[2]
+    for ranking, other_ranking in zip(
+        ranked, ranked_too, strict=True
+    ):  # equal but for the last bit: sums in another order
+        assert [hit.id for hit in ranking] == [hit.id for hit in other_ranking]
+        assert [hit.score for hit in ranking] == pytest.approx([hit.score for hit in other_ranking], rel=1e-6)
     assert counted == counted_too
-    assert one.keys() == two.keys()
-    for id, record in one.items():
-        assert record.document == two[id].document
-        for before, after in ((record.dense, two[id].dense), (record.sparse, two[id].sparse)):
+    assert records_of_one.keys() == records_of_two.keys()
+    for id, record in records_of_one.items():
+        assert record.document == records_of_two[id].document
+        for before, after in ((record.dense, records_of_two[id].dense), (record.sparse, records_of_two[id].sparse)):
             assert before.keys() == after.keys()
             assert all(np.array_equal(before[name], after[name]) for name in before)
 
@@ -95,27 +101,27 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for processes in /proc")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_workers_go_with_the_one_who_writes(tmp_path, how):
+@pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGINT])
+def test_workers_go_with_the_one_who_writes(tmp_path, signal_sent):
     script = tmp_path / "endless.py"
     script.write_text(ENDLESS)
     home = str(tmp_path / "k")
     with subprocess.Popen(
         [sys.executable, script, home], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as writer:
-        done = 0
-        while done < 200:
-            done = int(writer.stdout.readline())
+        documents_done = 0
+        while documents_done < 200:
+            documents_done = int(writer.stdout.readline())
         workers = children(writer.pid)
         assert len(workers) >= 2
-        writer.send_signal(how)
-        done = int(([str(done), *writer.stdout.read().split()])[-1])
-    until = time.monotonic() + 30
-    while any(os.path.isdir(f"/proc/{pid}") for pid in workers) and time.monotonic() < until:
+        writer.send_signal(signal_sent)
+        documents_done = int(([str(documents_done), *writer.stdout.read().split()])[-1])
+    end = time.monotonic() + 30
+    while any(os.path.isdir(f"/proc/{pid}") for pid in workers) and time.monotonic() < end:
         time.sleep(0.1)
     assert not [pid for pid in workers if os.path.isdir(f"/proc/{pid}")]
     with Collection.open(home) as engine:
-        assert engine.count() >= done
+        assert engine.count() >= documents_done
 
 
 def children(pid: int) -> list[int]:
@@ -125,19 +131,19 @@ def children(pid: int) -> list[int]:
 
 def test_long_documents_of_a_batch_are_written_in_parts_with_the_languages_that_they_have_alone(tmp_path, monkeypatch):
     danish = "Pakken indeholder programmer, der bruges til at læse og skrive lydfiler på din computer nummer"
-    many = [Document(str(number), f"{danish} {number}.", "") for number in range(30)]
+    danish_documents = [Document(str(number), f"{danish} {number}.", "") for number in range(30)]
     short = Document("short", "Det er en fin dag i dag", "")  # Norwegian, however many Danish documents are beside it
-    made = []
-    for most in (writing.LONG, 60):
-        monkeypatch.setattr(writing, "LONG", most)
+    outcomes = []
+    for limit in (writing.LONG, 60):
+        monkeypatch.setattr(writing, "LONG", limit)
         safe: list[int] = []
-        with Collection.create(str(tmp_path / str(most)), meaning=False) as engine:
-            engine.index([*many, short], progress=safe.append)
+        with Collection.create(str(tmp_path / str(limit)), meaning=False) as engine:
+            engine.index([*danish_documents, short], progress=safe.append)
             records = {record.document.id: record.document for record in engine.sample(100)}
-            made.append((records, engine.state.index.statistics.to_bytes(), safe))
-    (whole, counted, once), (parts, counted_too, often) = made
-    assert whole == parts
+            outcomes.append((records, engine.state.index.statistics.to_bytes(), safe))
+    (records_at_once, counted, reports_at_once), (parts, counted_too, reports_of_parts) = outcomes
+    assert records_at_once == parts
     assert counted == counted_too
     assert parts["short"].lang == "no"
-    assert once == [31]
-    assert often[-1] == 31 > often[0]
+    assert reports_at_once == [31]
+    assert reports_of_parts[-1] == 31 > reports_of_parts[0]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from serving_process import ServerProcess
-from test_dockerfile import instructions
+from test_dockerfile import read_instructions
 
 from paragloss import Collection, Document
 from paragloss.errors import InputError
@@ -136,7 +136,7 @@ def test_serving_others_without_keys_is_refused_in_one_line(collection):
 
 def test_the_image_s_health_check_says_whether_the_server_answers(tmp_path):
     """Run as it stands, but for the port; without a key, as Docker runs it."""
-    (health,) = [arguments for name, arguments in instructions() if name == "HEALTHCHECK"]
+    (health,) = [arguments for name, arguments in read_instructions() if name == "HEALTHCHECK"]
     _, *command = json.loads(health.partition("CMD ")[2])
     with Collection.create(str(tmp_path / "library"), meaning=False) as library:
         library.index([Document("a", "Der Zug kommt.", "de")])
