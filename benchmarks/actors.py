@@ -22,8 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "stores"))
 import pytest
-from test_two_actors import PLACE, World
-from turn_taking import Asking, Turns
+from test_two_actors import LOCATION, World
+from turn_taking import SteppedClient, Turns
 
 from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError
@@ -36,7 +36,7 @@ class Killed(BaseException):
     """The end of a process."""
 
 
-class Mortal(Asking):
+class Mortal(SteppedClient):
     """A client whose process dies before one of its calls."""
 
     def __init__(self, client: Any, turns: Turns, life: int) -> None:
@@ -104,20 +104,20 @@ def history(world: World, seed: int) -> Counter[str]:
     journal.MAX_JOURNAL_ENTRIES = rng.randint(1, 4)
     often = rng.choice((0.02, 0.1, 0.4))
     turns = Turns([rng.randrange(1, 4) if rng.random() < often else 0 for _ in range(3000)])
-    world.anew(turns)
+    world.reset(turns)
     actors = [Actor(number, random.Random(f"{seed}-{number}")) for number in range(rng.randint(2, 4))]
-    engines = [Collection.open(PLACE, default=False) for _ in actors]
+    engines = [Collection.open(LOCATION, default=False) for _ in actors]
     for engine in engines:
         if rng.random() < 0.3:
             client = Mortal(world.client, turns, rng.randrange(60))
             store = engine.state.store
             for part in (store, store._blobs, store._fence):
                 part._client = client
-    turns.run(*(partial(actor.act, engine) for actor, engine in zip(actors, engines, strict=True)))
+    turns.run_actors(*(partial(actor.act, engine) for actor, engine in zip(actors, engines, strict=True)))
     if turns.errors:
         raise turns.errors[0]
     world.connect(Turns([]))
-    with Collection.open(PLACE, default=False) as engine:
+    with Collection.open(LOCATION, default=False) as engine:
         engine.take_over()
         engine.index([Document("last", "rain", "en")])
         for id, texts in [each for actor in actors for each in actor.may.items()]:
@@ -128,7 +128,7 @@ def history(world: World, seed: int) -> Counter[str]:
         held = {document.id for document in engine.documents() if "rain" in document.text}
         if found != held:
             raise AssertionError(f"found {found}, and there are {held}")
-    world.counted()
+    world.check_statistics()
     return sum((actor.said for actor in actors), Counter[str]())
 
 
