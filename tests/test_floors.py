@@ -121,9 +121,9 @@ def test_the_search_wing_names_no_module_or_method_of_the_laboratory_in_a_string
 
 
 def test_only_stores_know_the_embedded_engine():
-    importers = {name_of(path) for path in FILES if "qdrant_edge" in path.read_text(encoding="utf-8")}
+    importers = {module_name(path) for path in FILES if "qdrant_edge" in path.read_text(encoding="utf-8")}
     assert importers
-    assert {room(module) for module in importers} == {"stores"}
+    assert {find_room(module) for module in importers} == {"stores"}
 
 
 def test_no_private_part_of_a_library_is_used():
