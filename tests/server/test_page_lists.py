@@ -17,13 +17,17 @@ from paragloss.types import Document
 PAGE = Path(paragloss.__file__).parent / "page"
 LONG = Document("long", "Les abeilles font du miel.", "fr", "Abeille et miel " * 6250)  # 100,000 characters
 
+LAGOON = "The turbine in the wall of the tidal lagoon turns with every tide and feeds the lamps of the harbour."
+KITE = Document("kite.txt", "The kite maker of the valley glues paper on two crossed sticks.", "en", "Kite maker")
+COPIES = [Document(id, LAGOON, "en", "Tidal lagoon") for id in ("lagoon.txt", "backup/lagoon.txt")]
+
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     """A server for everybody, and one with a key to read and a key to write."""
     folder = tmp_path_factory.mktemp("lists")
     (folder / "keys").write_text(f"read {'r' * 32}\nwrite {'w' * 32}\n")
-    for name, documents in (("open", [*demo.documents(), LONG]), ("locked", demo.documents()[:24])):
+    for name, documents in (("open", [*demo.documents(), LONG, KITE, *COPIES]), ("locked", demo.documents()[:24])):
         with Collection.create(str(folder / name)) as collection:
             collection.index(documents)
     servers = [
@@ -203,3 +207,26 @@ def test_no_message_of_the_page_speaks_of_commands_or_code():
     for path in PAGE.glob("*.js"):  # and every error that is shown is one of these sentences
         code = path.read_text(encoding="utf-8")
         assert "content.error" not in code.replace("sentence(path, answer.status), content.error", "")
+
+
+def test_copies_are_one_result_that_names_every_place(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=tidal+lagoon+turbine")
+    window.wait_for_results()
+    first = page.locator(".result").first
+    assert "2 copies" in first.locator(".copies").inner_text()
+    assert sorted(first.locator(".copies li").all_inner_texts()) == ["backup/lagoon.txt", "lagoon.txt"]
+
+
+def test_a_wrong_language_is_corrected_in_the_list_and_stored(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=kite+maker+of+the+valley")
+    window.wait_for_results()
+    first = page.locator(".result").first
+    id = first.get_attribute("data-id")
+    assert first.locator(".head .lang").inner_text().split() == ["EN", "English"]
+    first.locator(".menu summary").click()
+    first.get_by_text("Wrong language?").click()
+    first.get_by_label("Language of this document").select_option("nl")
+    window.wait_until("document.querySelector('.result .head .lang').textContent === 'NLDutch'")
+    assert page.evaluate(f"fetch('api/documents/{id}').then((answer) => answer.json())")["lang"] == "nl"

@@ -5,6 +5,7 @@ import { hide, isHelpful, paint } from "./gloss.js";
 import { nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { describeSource } from "./places.js";
+import { makeLanguageChoice } from "./relabel.js";
 import { t } from "./strings.js";
 
 const SIZES = [0.9, 1, 1.15, 1.35, 1.6, 2];
@@ -46,13 +47,25 @@ function showHead(piece) {
   title.lang = piece.title ? piece.lang : "";
   title.textContent = piece.title || piece.id;
   document.title = `${piece.title || piece.id} – Paragloss`;
-  $("read-about").replaceChildren(nameOf(piece.lang), ...describeSource(piece).flatMap((part) => [" · ", h("bdi", {}, part)]));
+  $("read-about").replaceChildren(makeLanguage(piece), ...describeSource(piece).flatMap((part) => [" · ", h("bdi", {}, part)]));
   $("read-rough").hidden = !doc.isForeign;
   const box = $("text");
   box.lang = piece.lang;
   box.dataset.rough = showsMeanings ? "yes" : "no";
   box.dataset.doc = piece.id;
   showOutline(piece.outline);
+}
+
+// The name of the document's language, and a button to correct it; then the document is loaded again.
+function makeLanguage(piece) {
+  const { page } = doc;
+  const onChange = () => load(page, $("read-back").onclick);
+  const correct = () => {
+    box.replaceChildren(makeLanguageChoice(piece, { langs: page.langs(), collection: page.state.collection, onChange }));
+    box.querySelector("select").focus();
+  };
+  const box = h("span", {}, `${nameOf(piece.lang)} `, h("button", { type: "button", class: "link writes", onclick: correct }, t("language.wrong")));
+  return box;
 }
 
 // A piece of the text, from `start` on or up to `before`; null where it can't be had, which is reported in its place.

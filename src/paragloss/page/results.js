@@ -5,6 +5,7 @@ import { isHelpful, listMeanings, paint } from "./gloss.js";
 import { badge, nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { describeSource } from "./places.js";
+import { makeLanguageChoice } from "./relabel.js";
 import { toAddress } from "./state.js";
 import { number, t } from "./strings.js";
 import { explain } from "./why.js";
@@ -15,7 +16,8 @@ const MAX_GLOSSED_TITLE = 300, MAX_TITLE = 1000, UNDO_TIME = 8000;
 export const list = (results, page) => results.map((result) => makeItem(result, page));
 
 // An item: {element, result, title, snippet, titleMeaning, snippetMeaning, glossed}.
-function makeItem(result, { state, question, go, collection }) {
+function makeItem(result, page) {
+  const { state, question, go, collection } = page;
   const open = () => go({ view: "read", doc: result.id });
   const title = h("button", { type: "button", class: result.title ? "" : "untitled", title: result.title.length > 90 ? result.title : null, onclick: open });
   paint(title, result.title.slice(0, MAX_TITLE) || result.id);
@@ -26,13 +28,38 @@ function makeItem(result, { state, question, go, collection }) {
   const glossed = h("p", { class: "glossed", dir: "auto" });
   const panel = h("div", { class: "why", hidden: true });
   const element = h("li", { class: "result late", tabindex: "-1", "data-id": result.id });
+  const item = { element, result, title, snippet, titleMeaning, snippetMeaning, glossed };
+  const language = h("span", { class: "lang" }, badge(result.lang), nameOf(result.lang));
   const actions = makeActions(result, element, { state, go, collection });
+  actions.splice(-1, 0, makeRelabelButton(item, language, page));
   element.append(
-    h("div", { class: "head" }, badge(result.lang), h("span", { class: "lang" }, nameOf(result.lang)), makeSource(result), makeFitMeter(result.fit)),
-    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), titleMeaning, snippet, snippetMeaning, glossed,
+    h("div", { class: "head" }, language, makeSource(result), makeFitMeter(result.fit)),
+    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), titleMeaning, snippet, snippetMeaning, glossed, makeCopies(result, go),
     h("div", { class: "foot" }, h("button", { type: "button", class: "link", onclick: open }, t("open")), makeWhyButton(panel, question, result), makeMenu(actions)),
     panel);
-  return { element, result, title, snippet, titleMeaning, snippetMeaning, glossed };
+  return item;
+}
+
+// The number of copies of a document, and the id of each, which opens it; nothing where it has none.
+function makeCopies({ id, copies = [] }, go) {
+  if (!copies.length) return null;
+  const makeCopy = (copyId) => h("li", {}, h("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ view: "read", doc: copyId }) }, copyId));
+  return h("div", { class: "copies" }, t("copies", { n: copies.length + 1 }), h("ul", {}, [id, ...copies].map(makeCopy)));
+}
+
+// Replaces the name of the language by a choice of languages; then the meanings are asked for again.
+function makeRelabelButton(item, language, page) {
+  const { result } = item;
+  const onChange = (lang) => {
+    result.lang = item.snippet.lang = lang;
+    language.replaceChildren(badge(lang), nameOf(lang));
+    gloss([item], page.state, page.reader, new AbortController().signal);
+  };
+  const choose = () => {
+    language.replaceChildren(makeLanguageChoice(result, { langs: page.langs(), collection: page.state.collection, onChange }));
+    language.querySelector("select").focus();
+  };
+  return h("button", { type: "button", class: "link writes", onclick: choose }, t("language.wrong"));
 }
 
 // Each part has its own direction: a file name and a date may be in different scripts.

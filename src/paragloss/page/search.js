@@ -77,9 +77,9 @@ const question = ({ state, reader }, k) => ({ q: state.q, lang: state.lang, to: 
 const find = (page, k, signal) => ask("search", { ...question(page, k), each_language: page.state.each, sort: page.state.sort }, { signal });
 
 function append(page, answer) {
-  const { state, go, collection } = page;
+  const { state } = page;
   const newResults = answer.results.filter((result) => !shownIds.has(result.id));
-  const newItems = results.list(newResults, { state: { ...state, lang: answer.query.lang }, question: question(page, state.k), go, collection });
+  const newItems = results.list(newResults, { ...page, state: { ...state, lang: answer.query.lang }, question: question(page, state.k) });
   items.push(...newItems);
   $("results").append(...newItems.map(({ element }) => element));
   for (const { id } of newResults) shownIds.add(id);

@@ -72,6 +72,9 @@ class SearchResult(BaseModel):
     marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Offsets of matching words in the snippet.")
     meta: dict[str, Any] = Field(examples=[{"concept": "bee"}])
     fit: float = Field(examples=[0.72], description="How likely the document is relevant, from 0 to 1.")
+    copies: list[str] = Field(
+        default=[], examples=[["backup/bee.fr"]], description="Ids of documents with the same or nearly the same text."
+    )
     why: list[ScorePart] = Field(default=[], description="What its score is made of; only where `why` is set.")
 
 
