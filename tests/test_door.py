@@ -1,5 +1,7 @@
 """The door: what `paragloss` exports is there, documented, and light; the search wing stands without the laboratory."""
 
+import doctest
+import inspect
 import json
 import os
 import re
@@ -20,6 +22,54 @@ PAGE = (ROOT / "docs" / "look-up" / "library.md").read_text(encoding="utf-8")
 def test_what_is_promised_is_there_and_documented(name):
     assert getattr(paragloss, name) is not None
     assert name.startswith("__") or f"`{name}" in PAGE
+
+
+#: Exported classes and functions; the others are type aliases and the version.
+DOCUMENTED = [
+    name
+    for name in paragloss.__all__
+    if inspect.isclass(getattr(paragloss, name)) or inspect.isfunction(getattr(paragloss, name))
+    if not hasattr(getattr(paragloss, name), "__origin__")
+]
+#: Errors are raised by the library, not made by its users.
+WITH_ARGUMENTS = [name for name in DOCUMENTED if not name.endswith("Error")]
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_the_examples_of_what_is_exported_work(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    export = getattr(paragloss, name)
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    examples = finder.find(export, name, globs={name: export})
+    assert any(example.examples for example in examples), f"{name} has no example"
+    assert [runner.run(example).failed for example in examples] == [0] * len(examples)
+
+
+def list_described_parameters(text):
+    return set(re.findall(r":param (\w+):", text or ""))
+
+
+@pytest.mark.parametrize("name", WITH_ARGUMENTS)
+def test_the_arguments_and_results_of_what_is_exported_are_described(name):
+    export = getattr(paragloss, name)
+    if inspect.isclass(export):
+        methods = [member for key, member in vars(export).items() if not key.startswith("_")]
+        functions = [
+            function
+            for member in methods
+            if inspect.isfunction(function := inspect.unwrap(getattr(member, "__func__", member)))
+        ]
+        constructor = [] if name == "Collection" else [(export, inspect.getdoc(export))]  # it is opened or created
+    else:
+        functions, constructor = [export], []
+    for function, text in [*constructor, *((function, inspect.getdoc(function)) for function in functions)]:
+        signature = inspect.signature(function)
+        names = {key for key in signature.parameters if key not in ("self", "cls")}
+        assert names <= list_described_parameters(text), (
+            f"{name}: {function.__name__}: {names - list_described_parameters(text)}"
+        )
+        if inspect.isfunction(function) and signature.return_annotation not in ("None", None):
+            assert ":return" in text or not names, f"{name}: {function.__name__} does not say what it returns"
 
 
 def test_readme_docs_and_notebook_import_from_the_door_only():

@@ -34,12 +34,18 @@ _KINDS = {
 
 
 def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
-    """Train a model on texts about the same concepts in several languages.
+    """Train a model by a method.
 
-    :param fit: the name of a method, such as "cr5" or "table", or its function.
-    :param aligned: the training texts.
-    :param settings: the method's settings (docs/look-up/settings.md).
-    :return: the model; `save(path)` writes it, and `load(path)` reads it again.
+    :param fit: the name of a method of `paragloss train`, or a function that returns a model.
+    :param aligned: concepts, from whose texts the model learns how languages correspond.
+    :param settings: settings of the method, as keyword arguments.
+    :return: the model; `model.save(folder)` writes it.
+    :raises InputError: if there is no such method, or it can't learn from these concepts.
+
+    >>> from paragloss import Concept
+    >>> concepts = [Concept(str(i), {"en": f"one{i} two{i}", "de": f"eins{i} zwei{i}"}) for i in range(8)]
+    >>> train("cr5", concepts, dim=2, min_df=1).dim
+    2
     """
     model = (methods.load_method(fit).fit if isinstance(fit, str) else fit)(aligned, **settings)
     if isinstance(model, BagEncoder) and not model.reference:
@@ -64,11 +70,14 @@ def add_language(
 def load(path: str | Path) -> Any:
     """Load a model.
 
-    :param path: the folder of a trained model; or a short name ("default", "e5", "use"), the folder of a published
-        model, or the address of an endpoint; or word vectors: files separated by commas, or a folder of them.
-    :return: the model.
+    :param path: the folder of a trained model; or a published model: a short name (`e5`, `use`), its folder, or the
+        address of an endpoint; or word vectors: files separated by commas, or a folder of them. "default" is the
+        translation model that comes with the package.
+    :return: an encoder, a translator or a reranker, whose kind the folder tells.
+    :raises ModelError: if there is no model, or it is damaged or of an unknown kind.
 
-    Raises ModelError if there is no model or it is damaged.
+    >>> load("default").alternatives("bee", "en", "de")[0].text
+    'Biene'
     """
     vector_files = published.files(path)
     if vector_files:
