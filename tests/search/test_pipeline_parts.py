@@ -11,6 +11,7 @@ from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
 from paragloss.index.terms import TermIndex
 from paragloss.search import parts as parts_module
+from paragloss.search.document_cache import DocumentCache
 from paragloss.search.parts import Parts, SearchContext
 from paragloss.search.pipeline import build, list_part_options
 from paragloss.statistics import Statistics
@@ -122,17 +123,10 @@ def test_a_translation_engine_is_opened_for_the_language_pair_of_the_search(monk
         lambda *arguments: requested.append(arguments) or (None if arguments[0] == "gone" else 1),
     )
     for source, targets in (("en", ["en", "fr", "de"]), ("en", ["en"]), ("en", ["fr"])):
-        parts_module.mt(SearchContext(make_parts(machine="mine", memory={}), source, targets))
-    parts_module.mt(SearchContext(make_parts(machine="mine", memory={}), "en", ["fr"]), engine="apertium")
+        parts_module.mt(SearchContext(make_parts(machine="mine", cache=DocumentCache()), source, targets))
+    parts_module.mt(SearchContext(make_parts(machine="mine", cache=DocumentCache()), "en", ["fr"]), engine="apertium")
     assert requested == [("mine", "en", "fr"), ("mine", "", ""), ("mine", "en", "fr"), ("apertium", "en", "fr")]
     with pytest.raises(InputError, match="'gone' is not on this machine"):
-        parts_module.mt(SearchContext(make_parts(machine="gone", memory={}), "en", ["fr"]))
+        parts_module.mt(SearchContext(make_parts(machine="gone", cache=DocumentCache()), "en", ["fr"]))
     with pytest.raises(InputError, match="no translation engine"):
         parts_module.mt(SearchContext(make_parts(), "en", ["fr"]))
-
-
-def test_a_part_is_built_once_per_memory():
-    memory, calls = {}, []
-    for _ in range(2):
-        assert parts_module.get_or_make(memory, "key", lambda: calls.append(1) or "made") == "made"
-    assert calls == [1]

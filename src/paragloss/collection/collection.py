@@ -44,7 +44,6 @@ from paragloss.formats.file_ids import is_inside
 from paragloss.formats.text import OnError
 from paragloss.gloss import Gloss
 from paragloss.index import terms
-from paragloss.search.parts import get_or_make
 from paragloss.stores import collection_exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
@@ -223,13 +222,13 @@ class Collection:
         recorded = str(meta.get("path", ""))
         if not os.path.isabs(recorded) or "\0" in recorded:
             return None
-        real = get_or_make(self.state.memory, "real roots", lambda: [*map(os.path.realpath, self._roots())])
+        real = self.state.cache.get("real roots", lambda: [*map(os.path.realpath, self._roots())])
         path = os.path.realpath(recorded)
         known = os.path.splitext(path)[1].lower() in SUPPORTED_SUFFIXES and any(is_inside(path, root) for root in real)
         return Path(path) if known and os.path.isfile(path) else None
 
     def _roots(self) -> dict[str, str]:
-        return get_or_make(self.state.memory, "roots", lambda: read_roots(self.state.store))
+        return self.state.cache.get("roots", lambda: read_roots(self.state.store))
 
     def sample(self, most: int) -> Iterator[Record]:
         """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first

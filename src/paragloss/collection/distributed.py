@@ -125,7 +125,6 @@ def _write(engine: Collection, ready: Prepared) -> None:
     if state.machine.to:  # translating is for whoever has the engine for it
         engine.index(documents)
         return
-    state.memory.clear()
     unchanged = read_unchanged_vectors(state.store, state.models, documents)
     state.index.add(documents, {**ready.dense, **unchanged}, counted=ready.counted)
 

@@ -20,7 +20,6 @@ from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.search_plan import list_query_forms
 from paragloss.collection.state import State
 from paragloss.index.terms import TERMS_VECTOR
-from paragloss.search.parts import get_or_make
 from paragloss.search.phrases import PhraseForms, build_phrase_forms, find_phrase, list_content_terms
 from paragloss.search.query_operators import QueryOperators, intersect_filters
 from paragloss.statistics import Statistics
@@ -154,7 +153,7 @@ class CheckedTerm:
 
 def _list_matching_paths(state: State, patterns: Sequence[str]) -> Iterator[str]:
     globs = [f"*/{pattern.lower()}" for pattern in patterns]
-    for path in get_or_make(state.memory, "paths", lambda: _list_paths(state)):
+    for path in state.cache.get("paths", lambda: _list_paths(state)):
         if any(fnmatchcase("/" + path.lower().replace("\\", "/"), glob) for glob in globs):
             yield path
 

@@ -4,7 +4,7 @@ else here takes one of these; it decides nothing itself."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +16,7 @@ from paragloss.encoders.pretrained import Pretrained
 from paragloss.errors import ConsentError, StoreError
 from paragloss.index.terms import TermIndex
 from paragloss.search import pipeline as pipelines
+from paragloss.search.document_cache import DocumentCache
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import EmbeddingTranslator
@@ -42,7 +43,7 @@ class State:
         self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self.machine = document_translation.read(store)
         self.is_new = False  # whether this process has created the collection
-        self.memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
+        self.cache = DocumentCache(lambda: self.index.document_version)
         self._nearest: dict[
             str, tuple[BagEncoder, EmbeddingTranslator]
         ] = {}  # encoders as translators, made when needed
@@ -94,7 +95,7 @@ class State:
             {name: m for name, m in self.models.items() if isinstance(m, Reranker)},
             self.documents,
             machine=self.machine.engine,
-            memory=self.memory,
+            cache=self.cache,
             choosers={name: m for name, m in self.models.items() if isinstance(m, TranslationChooser)},
             title_vectors=frozenset(self.store.dense) - self.models.keys(),
         )

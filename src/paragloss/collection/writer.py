@@ -79,7 +79,7 @@ def index(
         raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
     done = 0
     warned: set[str] = set()
-    state.memory.clear()
+    state.cache.clear()
     try:
         for ready, counted, dense in _prepared(state, _batches(documents, BATCH), options.lang, options.workers):
             old = read_unchanged_vectors(state.store, state.models, ready)
@@ -95,7 +95,7 @@ def index(
         state.index.commit()
     for name, model in deferred_encoders(state.models).items() if options.encode else ():
         encode_all_missing(state.store, name, model, progress=options.encoding)
-        state.memory.clear()
+        state.cache.clear()
     _build_graph(state, total)
     return done
 
@@ -176,14 +176,12 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
         some = document_translation.translated(assign_languages(batch, lang), state.machine, state.store)
         deferred = encode_few(state.store, state.models, some) if len(documents) <= SMALL else {}
         ready.append((some, {**encoded(state.models, some), **deferred}))
-    state.memory.clear()
     for some, dense in ready:
         state.index.add(some, dense)
     return len(documents)
 
 
 def delete(state: State, ids: Sequence[str]) -> int:
-    state.memory.clear()
     return state.index.delete(ids)
 
 
@@ -201,7 +199,7 @@ def encode(state: State) -> Iterator[tuple[int, int]]:
         if count_missing(state.store, name, model):
             state.store.claim_writing()
             for progress in encode_missing(state.store, name, model, processes=1):
-                state.memory.clear()  # similarities of a sample of the vectors, among others
+                state.cache.clear()  # similarities of a sample of the vectors, among others
                 yield progress
 
 

@@ -102,6 +102,11 @@ class JournaledIndex(TermIndex):
                 if self._has_news():
                     self._read_again()
 
+    @property
+    def document_version(self) -> tuple[object, ...]:
+        """A value that changes whenever documents do."""
+        return *super().document_version, self._n_entries
+
     def _has_news(self) -> bool:
         """Return whether others have written."""
         return self._store.blob_version(STATISTICS_BLOB) != self._version or bool(

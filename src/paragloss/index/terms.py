@@ -65,7 +65,7 @@ class TermIndex:
         self._is_clean = clean
         self._analyze = analyze
         self._write_lock = threading.RLock()
-        self._n_changes = 0
+        self._n_changes = self._n_finished_changes = 0
         self._packed_statistics = -1, b""  # the number of changes, and the statistics after them
         self._version = store.blob_version(STATISTICS_BLOB)
         self._last_check = time.monotonic()
@@ -175,6 +175,7 @@ class TermIndex:
             for lang in sorted(self.statistics.stale(tolerance)):
                 self._begin()
                 self._rewrite_weights(lang)
+                self._n_finished_changes += 1
 
     def commit(self) -> None:
         """Write the statistics, so that opening the store needs no recount. Closing without it loses nothing."""
@@ -197,6 +198,11 @@ class TermIndex:
                 if is_complete:
                     self.statistics, self._version = statistics, version
 
+    @property
+    def document_version(self) -> tuple[object, ...]:
+        """A value that changes whenever documents do: written by this process, or by another and caught up with."""
+        return self._n_changes, self._n_finished_changes, self._version
+
     def _publish(self) -> None:
         """Let others read the current statistics while this process writes."""
         self._store.publish_blob(STATISTICS_BLOB, lambda: str(self._n_changes), self._pack_statistics)
@@ -217,6 +223,8 @@ class TermIndex:
             except BaseException:
                 self._recover()
                 raise
+            finally:
+                self._n_finished_changes += 1
 
     def _record_batch(self) -> None:
         """Tell other processes what was counted; readers of a folder ask the process that owns it."""

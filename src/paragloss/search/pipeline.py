@@ -70,9 +70,7 @@ def _choose_encoder(search: SearchContext) -> SemanticSearchers | None:
 
 def _build_similarity_searcher(parts: Parts, vector_name: str) -> SimilaritySearcher:
     sample = partial(sample_background, parts.store, vector_name, parts.statistics.langs)
-    return SimilaritySearcher(
-        parts.store, vector_name, lambda: makers.get_or_make(parts.memory, ("background", vector_name), sample)
-    )
+    return SimilaritySearcher(parts.store, vector_name, lambda: parts.cache.get(("background", vector_name), sample))
 
 
 def _get_trust(translator: Translator) -> float:
