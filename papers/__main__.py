@@ -107,7 +107,12 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
     if not options.smoke:
         for verdict in judge_table(read_paper_table(name), results.values):
             print(f"- {verdict.describe()}")
-    checks = list(runner.check_results(results, runner.read_recorded(smoke=options.smoke).get(name, {})))
+    return print_checks(name, results)
+
+
+def print_checks(name: str, results: runner.Results) -> int:
+    """Print OK or FAIL against the recorded results; return 1 if a value differs or a model did not converge."""
+    checks = list(runner.check_results(results, runner.read_recorded(smoke=results.smoke).get(name, {})))
     failures = [check for check in checks if not check.is_ok]
     for check in failures:
         print(

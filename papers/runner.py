@@ -107,21 +107,8 @@ def run_recipe(
     :param report: called with the name of each part and seed before it is measured
     """
     recipe = load_recipe(name)
-    missing = missing_data(recipe)
-    if missing:
-        commands = "; ".join(f"python -m papers data get {data_set}" for data_set in name_data_sets(missing))
-        raise InputError(
-            f"{name} reads {', '.join(missing)} under {data_folder()} (PARAGLOSS_DATA), which is not there: {commands}"
-        )
-    seeds = seeds if seeds is not None else (0,) if smoke else recipe_seeds(recipe)
-    cells = []
-    for part in recipe_parts(recipe, smoke=smoke):
-        if parts and part not in parts:
-            continue
-        for seed in seeds[:1] if part in getattr(recipe, "UNSEEDED_PARTS", ()) else seeds:
-            path = _cell_path(out, part, seed, smoke)
-            if not path.is_file():
-                cells.append((name, part, seed, smoke, path))
+    _require_data(name, recipe)
+    cells = list(_list_missing_cells(name, recipe, out, smoke=smoke, seeds=seeds, parts=parts))
     if processes > 1:
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
             for future in as_completed([pool.submit(_measure_cell, *cell) for cell in cells]):
@@ -134,6 +121,29 @@ def run_recipe(
     _write_json(out / "results.json", asdict(results))
     _write_plots(recipe, results, out)
     return results
+
+
+def _require_data(name: str, recipe: ModuleType) -> None:
+    missing = missing_data(recipe)
+    if missing:
+        commands = "; ".join(f"python -m papers data get {data_set}" for data_set in name_data_sets(missing))
+        raise InputError(
+            f"{name} reads {', '.join(missing)} under {data_folder()} (PARAGLOSS_DATA), which is not there: {commands}"
+        )
+
+
+def _list_missing_cells(
+    name: str, recipe: ModuleType, out: Path, *, smoke: bool, seeds: Sequence[int] | None, parts: Sequence[str]
+) -> Iterator[tuple[str, str, int, bool, Path]]:
+    """Yield the arguments of `_measure_cell` for each part and seed without a file."""
+    seeds = seeds if seeds is not None else (0,) if smoke else recipe_seeds(recipe)
+    for part in recipe_parts(recipe, smoke=smoke):
+        if parts and part not in parts:
+            continue
+        for seed in seeds[:1] if part in getattr(recipe, "UNSEEDED_PARTS", ()) else seeds:
+            path = _cell_path(out, part, seed, smoke)
+            if not path.is_file():
+                yield name, part, seed, smoke, path
 
 
 def _measure_cell(name: str, part: str, seed: int, smoke: bool, path: Path) -> str:

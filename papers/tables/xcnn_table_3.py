@@ -49,7 +49,7 @@ def select_known_queries(task: page_search.PageTask, train: list[Concept]) -> li
     vocabulary, _ = Vocabulary.build([c.texts["en"] for c in train], "en", min_df=2, max_terms=10_000)
     query_ids = []
     for query in task.queries:
-        unknown, known = len(vocabulary.list_unknown_terms(query.text)), len(vocabulary.ids(query.text))
-        if known and known >= KNOWN_WORDS_PER_UNKNOWN * unknown:
+        unknown_count, known_count = len(vocabulary.list_unknown_terms(query.text)), len(vocabulary.ids(query.text))
+        if known_count and known_count >= KNOWN_WORDS_PER_UNKNOWN * unknown_count:
             query_ids.append(query.id)
     return query_ids

@@ -20,7 +20,7 @@ from paragloss.lab.commands import data_files
 from paragloss.lab.commands.flags import separated, settings_help, summary, values
 from paragloss.lab.settings import options
 from paragloss.methods import load_method, load_methods
-from paragloss.types import Aligned, Concept
+from paragloss.types import Concept, JudgedCollection
 
 #: Words that the command does not know are the method's own flags.
 _OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -114,17 +114,11 @@ def tune(
     module = load_method(method, "tune")
     paths, texts_by_flag = separated([*(files or []), *context.args], [module.tune])
     settings = values(method, module.tune, texts_by_flag)
-    from paragloss.types import JudgedCollection
-
     if next(iter(inspect.signature(module.tune).parameters)) == "judged":
-        sets = data_files.judgments("--judged", judged or ([",".join(paths)] if paths else []))
-        if len(sets) != 1:
-            raise InputError(f"{method} is tuned on one set of judgments: give QUERIES DOCUMENTS JUDGMENTS once")
-        learned: Aligned | JudgedCollection = sets[0]
+        tuning = module.tune(_read_one_judged_set(method, paths, judged), **settings)
     else:
         _needed("-", paths)
-        learned = _concepts(paths, langs, skip_bad)
-    tuning = module.tune(learned, **settings)
+        tuning = module.tune(_concepts(paths, langs, skip_bad), **settings)
     if plot:
         module.plot(tuning, plot)
         print(f"plot: {plot}", file=sys.stderr)
@@ -133,6 +127,13 @@ def tune(
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:
         print_table(list(header), [[_cell(cell) for cell in row] for row in rows])
+
+
+def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str] | None) -> JudgedCollection:
+    sets = data_files.judgments("--judged", list(judged or ([",".join(paths)] if paths else [])))
+    if len(sets) != 1:
+        raise InputError(f"{method} is tuned on one set of judgments: give QUERIES DOCUMENTS JUDGMENTS once")
+    return sets[0]
 
 
 def _tune_fusion(collection: str, queries: str, qrels: str, *, measure: str, to: str, as_json: bool) -> None:

@@ -39,33 +39,21 @@ def adversarial(
     chance = torch.Generator().manual_seed(seed)
     xs, ys = (torch.from_numpy(np.ascontiguousarray(rows[:words])) for rows in (source, target))
     dim = xs.shape[1]
-    weights = [torch.empty(hidden, dim), torch.empty(hidden, hidden), torch.empty(1, hidden)]
-    for weight in weights:  # torch's own start for linear layers, from our own generator
-        nn.init.kaiming_uniform_(weight, a=5**0.5, generator=chance)
-    biases = [torch.zeros(hidden), torch.zeros(hidden), torch.zeros(1)]
-    parameters = [parameter.requires_grad_() for parameter in (*weights, *biases)]
+    discriminator = _Discriminator(dim, hidden, chance)
     P = torch.eye(dim).requires_grad_()
-
-    def judged(rows: torch.Tensor) -> torch.Tensor:
-        is_kept = torch.rand(rows.shape, generator=chance) >= _DROPOUT
-        rows = rows * is_kept / (1 - _DROPOUT)
-        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-            rows = nn.functional.leaky_relu(nn.functional.linear(rows, weight, bias), 0.2)
-        return nn.functional.linear(rows, weights[-1], biases[-1])[:, 0]
-
     labels = torch.cat([torch.full((batch,), 1 - _SMOOTHING), torch.full((batch,), _SMOOTHING)])
 
     def loss(mapping: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
         x = xs[torch.randint(len(xs), (batch,), generator=chance)]
         y = ys[torch.randint(len(ys), (batch,), generator=chance)]
-        logits = judged(torch.cat([x @ mapping, y]))
+        logits = discriminator(torch.cat([x @ mapping, y]))
         return nn.functional.binary_cross_entropy_with_logits(logits, goal)
 
     best, best_score, rate = np.eye(dim, dtype=np.float32), -np.inf, learning_rate
     for _ in range(epochs):
         for _ in range(steps):
             for _ in range(_TURNS):
-                _step(parameters, loss(P.detach(), labels), rate)
+                _step(discriminator.parameters, loss(P.detach(), labels), rate)
             _step([P], loss(P, 1 - labels), rate)
             with torch.no_grad():
                 P.copy_((1 + _BETA) * P - _BETA * P @ P.T @ P)
@@ -76,6 +64,25 @@ def adversarial(
             best, best_score = mapping_so_far, score
     # The updates only stay near the rotations; the nearest one has the same singular vectors.
     return procrustes(np.eye(dim, dtype=np.float32), best)[0]
+
+
+class _Discriminator:
+    """Tells mapped source words from target words: two hidden layers with dropout on the input."""
+
+    def __init__(self, dim: int, hidden: int, chance: torch.Generator) -> None:
+        self.weights = [torch.empty(hidden, dim), torch.empty(hidden, hidden), torch.empty(1, hidden)]
+        for weight in self.weights:  # torch's own start for linear layers, from our own generator
+            nn.init.kaiming_uniform_(weight, a=5**0.5, generator=chance)
+        self.biases = [torch.zeros(hidden), torch.zeros(hidden), torch.zeros(1)]
+        self.parameters = [parameter.requires_grad_() for parameter in (*self.weights, *self.biases)]
+        self.chance = chance
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        is_kept = torch.rand(rows.shape, generator=self.chance) >= _DROPOUT
+        rows = rows * is_kept / (1 - _DROPOUT)
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            rows = nn.functional.leaky_relu(nn.functional.linear(rows, weight, bias), 0.2)
+        return nn.functional.linear(rows, self.weights[-1], self.biases[-1])[:, 0]
 
 
 def _step(parameters: list[torch.Tensor], loss: torch.Tensor, rate: float) -> None:
