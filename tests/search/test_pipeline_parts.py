@@ -119,7 +119,7 @@ def test_a_translation_engine_is_opened_for_the_language_pair_of_the_search(monk
     requested = []
     monkeypatch.setattr(
         parts_module.engines,
-        "named",
+        "open_engine",
         lambda *arguments: requested.append(arguments) or (None if arguments[0] == "gone" else 1),
     )
     for source, targets in (("en", ["en", "fr", "de"]), ("en", ["en"]), ("en", ["fr"])):
