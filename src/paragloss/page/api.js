@@ -68,11 +68,11 @@ function askForKey(wasWrong) {
     $("key-wrong").textContent = wasWrong ? t("key.wrong") : "";
     dialog.returnValue = "";
     dialog.addEventListener("close", () => {
-      const given = dialog.returnValue === "given";
-      key = given ? $("key-value").value.trim() : "";
+      const wasGiven = dialog.returnValue === "given";
+      key = wasGiven ? $("key-value").value.trim() : "";
       sessionStorage.setItem("key", key);
       keyDialog = null;
-      resolve(given);
+      resolve(wasGiven);
     }, { once: true });
     dialog.showModal();
     $("key-value").select();

@@ -17,8 +17,8 @@ export function fill(box, rows) {
     fill(box, rows);
   };
   const label = isOpen ? t("fewer") : t("moreLanguages", { n: rows.length - visibleRows.length });
-  const more = h("button", { type: "button", class: "chip more", "data-more": "1", "aria-expanded": String(isOpen), onclick: toggle }, label);
-  box.replaceChildren(...visibleRows.map(chip), ...(isFoldable ? [more] : []));
+  const moreButton = h("button", { type: "button", class: "chip more", "data-more": "1", "aria-expanded": String(isOpen), onclick: toggle }, label);
+  box.replaceChildren(...visibleRows.map(chip), ...(isFoldable ? [moreButton] : []));
   if (focused?.more) box.querySelector("[data-more]")?.focus();
   else if (focused?.lang) box.querySelector(`[data-lang="${CSS.escape(focused.lang)}"]`)?.focus();
 }

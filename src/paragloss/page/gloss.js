@@ -102,8 +102,8 @@ function offsetIn(text, span) {
 
 // The sentence at an offset, or what is near it where there are no full stops.
 function sentenceAt(text, offset) {
-  const ends = [...text.slice(0, offset).matchAll(/[.!?\u3002\uff01\uff1f\u0964\u061f]\s*|\n/g)];
-  const start = Math.max(...ends.map((end) => end.index + end[0].length), offset - 300, 0);
+  const sentenceEnds = [...text.slice(0, offset).matchAll(/[.!?\u3002\uff01\uff1f\u0964\u061f]\s*|\n/g)];
+  const start = Math.max(...sentenceEnds.map((end) => end.index + end[0].length), offset - 300, 0);
   const end = /[.!?\u3002\uff01\uff1f\u0964\u061f]|\n/.exec(text.slice(offset));
   return text.slice(start, end ? offset + end.index + 1 : offset + 300).trim();
 }

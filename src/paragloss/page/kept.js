@@ -16,16 +16,16 @@ export const isKept = (entry) => read("words").some((word) => isSame(word, entry
 
 // Keep a word, or remove it if it is kept; returns whether it is kept afterwards.
 export function toggle(entry) {
-  const words = read("words"), others = words.filter((word) => !isSame(word, entry));
-  write("words", others.length < words.length ? others : [...words, { ...entry, when: currentTime() }]);
-  return others.length === words.length;
+  const words = read("words"), otherWords = words.filter((word) => !isSame(word, entry));
+  write("words", otherWords.length < words.length ? otherWords : [...words, { ...entry, when: currentTime() }]);
+  return otherWords.length === words.length;
 }
 
 // A search is called by its query until it is renamed. `where` is its address, `looked` the time of its last visit.
 export function keepSearch(state) {
   const where = toAddress({ ...state, view: "search", k: 10 });
-  const others = read("searches").filter((search) => search.where !== where);
-  write("searches", [{ name: state.q, where, looked: currentTime() }, ...others]);
+  const otherSearches = read("searches").filter((search) => search.where !== where);
+  write("searches", [{ name: state.q, where, looked: currentTime() }, ...otherSearches]);
 }
 
 const changeSearch = (where, values) => write("searches", read("searches").map((search) => (search.where === where ? { ...search, ...values } : search)));
