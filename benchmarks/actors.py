@@ -73,27 +73,27 @@ class Actor:
     def do(self, engine: Collection, step: int) -> None:
         if self.rng.random() < 0.3:
             engine.take_over()
-        what = self.rng.choice(["add", "index", "index", "delete", "search"])
+        action = self.rng.choice(["add", "index", "index", "delete", "search"])
         ids = [f"{self.number}-{self.rng.randrange(4)}" for _ in range(self.rng.randint(1, 4))]
-        if what == "search":
+        if action == "search":
             return self.search(engine)
-        new = {id: None if what == "delete" else f"{id} step{step} rain" for id in ids}
+        new = {id: None if action == "delete" else f"{id} step{step} rain" for id in ids}
         for id, text in new.items():
             self.may[id] = self.may.get(id, {None}) | {text}
-        if what == "delete":
+        if action == "delete":
             engine.delete(list(new))
         else:
             documents = [Document(id, str(text), "en") for id, text in new.items()]
             documents += [Document("all", f"{self.number} of all rain", "en")] if self.rng.random() < 0.5 else []
-            (engine.add if what == "add" else engine.index)(documents)
+            (engine.add if action == "add" else engine.index)(documents)
         self.may.update({id: {text} for id, text in new.items()})
         return None
 
     def search(self, engine: Collection) -> None:
         engine.catch_up()
-        found = {hit.id for hit in engine.rank([Query("", "rain", "en")], k=99, pipeline="bm25")[0]}
+        found_ids = {hit.id for hit in engine.rank([Query("", "rain", "en")], k=99, pipeline="bm25")[0]}
         for id, texts in self.may.items():
-            if None not in texts and id not in found:
+            if None not in texts and id not in found_ids:
                 raise AssertionError(f"{id} was acknowledged and is not found")
 
 
@@ -120,14 +120,14 @@ def history(world: World, seed: int) -> Counter[str]:
     with Collection.open(LOCATION, default=False) as engine:
         engine.take_over()
         engine.index([Document("last", "rain", "en")])
-        for id, texts in [each for actor in actors for each in actor.may.items()]:
+        for id, texts in [entry for actor in actors for entry in actor.may.items()]:
             [there] = engine.get([id])
             if (there.text if there else None) not in texts:
                 raise AssertionError(f"{id} is {there}, and may be {texts}")
-        found = {hit.id for hit in engine.rank([Query("", "rain", "en")], k=99, pipeline="bm25")[0]}
-        held = {document.id for document in engine.documents() if "rain" in document.text}
-        if found != held:
-            raise AssertionError(f"found {found}, and there are {held}")
+        found_ids = {hit.id for hit in engine.rank([Query("", "rain", "en")], k=99, pipeline="bm25")[0]}
+        held_ids = {document.id for document in engine.documents() if "rain" in document.text}
+        if found_ids != held_ids:
+            raise AssertionError(f"found {found_ids}, and there are {held_ids}")
     world.check_statistics()
     return sum((actor.said for actor in actors), Counter[str]())
 
@@ -138,17 +138,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    said, wrong, start = Counter[str](), 0, time.perf_counter()
+    outcomes, wrong, start = Counter[str](), 0, time.perf_counter()
     with pytest.MonkeyPatch.context() as patch:
         world = World(patch)
         patch.setattr(_writer_fence, "WAIT_SECONDS", -1.0)
         for seed in range(options.seed, options.seed + options.histories):
             try:
-                said += history(world, seed)
+                outcomes += history(world, seed)
             except Exception as error:
                 wrong += 1
                 print(f"history {seed}: {type(error).__name__}: {error}", flush=True)
-    print(f"{options.histories} histories in {time.perf_counter() - start:.0f} s: {wrong} wrong; {dict(said)}")
+    print(f"{options.histories} histories in {time.perf_counter() - start:.0f} s: {wrong} wrong; {dict(outcomes)}")
     sys.exit(1 if wrong else 0)
 
 

@@ -39,7 +39,7 @@ NAME, BATCH, DIM = "loss", 100, 16
 DISK = 1000
 
 
-class Seen:
+class Observations:
     """What a searcher saw: answers, errors, waits, and counts that fell below what had been acknowledged."""
 
     def __init__(self) -> None:
@@ -51,23 +51,25 @@ class Seen:
         self.stop = False
 
 
-def search(url: str, seen: Seen) -> None:
+def search(url: str, observations: Observations) -> None:
     """Search through one node until told to stop."""
     with ClusterStore.open(url, NAME, timeout=30) as store:
         index = JournaledIndex.open(store)
-        while not seen.stop:
-            before, start = seen.acknowledged, time.perf_counter()
+        while not observations.stop:
+            before, start = observations.acknowledged, time.perf_counter()
             try:
                 index.catch_up()
                 Lexical(store, index.statistics).search([Query("", "rain", "en")], 10)
-                seen.wrong += store.count() < before
-                seen.waits.append(time.perf_counter() - start)
+                observations.wrong += store.count() < before
+                observations.waits.append(time.perf_counter() - start)
             except StoreError as error:
-                seen.errors.append(str(error)[:160])
+                observations.errors.append(str(error)[:160])
             time.sleep(0.05)
 
 
-def written(index: JournaledIndex, first: int, number: int, seen: Seen, *, patience: float = 300.0) -> float:
+def written(
+    index: JournaledIndex, first: int, number: int, observations: Observations, *, patience: float = 300.0
+) -> float:
     """Write batches, each again until it is acknowledged; seconds."""
     rng, start = np.random.default_rng(first), time.perf_counter()
     for at in range(first, first + number, BATCH):
@@ -80,12 +82,12 @@ def written(index: JournaledIndex, first: int, number: int, seen: Seen, *, patie
                 index.add(documents, {"m": rows})
                 break
             except StoreError as error:
-                seen.errors.append(str(error)[:160])
+                observations.errors.append(str(error)[:160])
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.5)
-        seen.acknowledged += BATCH
-        seen.written.append(time.monotonic() - began)
+        observations.acknowledged += BATCH
+        observations.written.append(time.monotonic() - began)
     return time.perf_counter() - start
 
 
@@ -113,7 +115,7 @@ def filled(node: Any) -> Callable[[], None]:
 FAULTS = {"kill": killed, "stop": stopped, "full": filled}
 
 
-def agreed(nodes: list[Any], wanted: int, *, patience: float = 300.0) -> bool:
+def agreed(nodes: list[Any], wanted_count: int, *, patience: float = 300.0) -> bool:
     """Whether every node counts the same and ranks the same, given time."""
     until = time.monotonic() + patience
     while time.monotonic() < until:
@@ -124,7 +126,7 @@ def agreed(nodes: list[Any], wanted: int, *, patience: float = 300.0) -> bool:
                     index = JournaledIndex.open(store)
                     ranking = Lexical(store, index.statistics).search([Query("", "rain w5", "en")], 20)[0]
                     answers.append((store.count(), ranking))
-            if all(answer == answers[0] for answer in answers) and answers[0][0] == wanted:
+            if all(answer == answers[0] for answer in answers) and answers[0][0] == wanted_count:
                 return True
         except StoreError:
             pass
@@ -153,40 +155,46 @@ def main() -> None:
 
 def run(nodes: list[Any], documents: int, away: float, fault: str, replicas: int) -> None:
     placement = Placement(shards=len(nodes), replicas=replicas)
-    seen, half = Seen(), documents // 2 // BATCH * BATCH
+    observations, half = Observations(), documents // 2 // BATCH * BATCH
     with ClusterStore.create(
         nodes[0].url, NAME, dense={"m": DIM}, sparse=["terms"], placement=placement, timeout=120
     ) as store:
         index = JournaledIndex.build(store)
-        searcher = threading.Thread(target=search, args=(nodes[0].url, seen), daemon=True)
+        searcher = threading.Thread(target=search, args=(nodes[0].url, observations), daemon=True)
         searcher.start()
-        first = written(index, 0, half, seen)
-        answered = len(seen.waits)
+        first = written(index, 0, half, observations)
+        answered = len(observations.waits)
         if len(nodes) > 1:
             back = threading.Timer(away, FAULTS[fault](nodes[-1]))
             back.start()
-        second = written(index, half, half, seen)
-        total, during = 2 * half, len(seen.waits) - answered
+        second = written(index, half, half, observations)
+        total, during = 2 * half, len(observations.waits) - answered
         if len(nodes) > 1:
             back.join()
         index.refresh()
         index.commit()
         ids = [f"d{i}" for i in range(total)]
         missing = [id for id, record in zip(ids, store.get(ids), strict=True) if record is None]
-        seen.stop = True
+        observations.stop = True
         searcher.join()
         same = agreed(nodes, total)
-    p50, p99 = np.percentile(np.array(seen.waits) * 1e3, [50, 99])
-    print(f"{len(nodes)} nodes, {total} documents acknowledged, {len(missing)} lost, {seen.wrong} counts too low")
-    print(f"written {half / first:,.0f}/s before anything happened; the other half took {second:.1f} s, and {during}")
-    print(f"searches were answered meanwhile; the longest wait for a write {max(seen.written):.1f} s")
-    print(f"{len(seen.waits)} searches, p50 {p50:.0f} ms, p99 {p99:.0f} ms, longest {max(seen.waits):.1f} s")
+    p50, p99 = np.percentile(np.array(observations.waits) * 1e3, [50, 99])
     print(
-        f"{len(seen.errors)} errors said, {len(set(seen.errors))} of them different; all nodes agree in the end: {same}"
+        f"{len(nodes)} nodes, {total} documents acknowledged, {len(missing)} lost, {observations.wrong} counts too low"
     )
-    for error in dict.fromkeys(seen.errors):
+    print(f"written {half / first:,.0f}/s before anything happened; the other half took {second:.1f} s, and {during}")
+    print(f"searches were answered meanwhile; the longest wait for a write {max(observations.written):.1f} s")
+    print(
+        f"{len(observations.waits)} searches, p50 {p50:.0f} ms, p99 {p99:.0f} ms, "
+        f"longest {max(observations.waits):.1f} s"
+    )
+    print(
+        f"{len(observations.errors)} errors said, {len(set(observations.errors))} of them different; "
+        f"all nodes agree in the end: {same}"
+    )
+    for error in dict.fromkeys(observations.errors):
         print(f"  {error}")
-    if missing or seen.wrong or not same:
+    if missing or observations.wrong or not same:
         sys.exit(1)
 
 

@@ -53,12 +53,12 @@ def corpus(documents: int, terms: int, seed: int = 0) -> tuple[list[Language], i
 def held_out(parts: list[Language], concepts: int) -> tuple[list[Language], int, list[np.ndarray], np.ndarray]:
     """The last concepts of both languages kept apart, as dense-free test rows."""
     edge = concepts - min(TEST, concepts // 10)
-    kept, tests = [], []
+    training_rows, tests = [], []
     for part in parts:
         rows = part.scipy()
         tests.append(rows[edge:])
-        kept.append(_only(part, rows[:edge], edge))
-    return kept, edge, tests, np.arange(concepts - edge)
+        training_rows.append(_only(part, rows[:edge], edge))
+    return training_rows, edge, tests, np.arange(concepts - edge)
 
 
 def _only(part: Language, rows, edge: int) -> Language:
@@ -68,36 +68,45 @@ def _only(part: Language, rows, edge: int) -> Language:
 
 
 def precision(tables: list[np.ndarray], tests: list[np.ndarray], truth: np.ndarray) -> float:
-    both = [np.asarray(rows @ table, np.float32) for rows, table in zip(tests, tables, strict=True)]
-    one, other = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12) for rows in both)
-    hits = [(find_nearest(a, b, 1)[:, 0] == truth).mean() for a, b in ((one, other), (other, one))]
+    bilingual = [np.asarray(rows @ table, np.float32) for rows, table in zip(tests, tables, strict=True)]
+    left, right = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12) for rows in bilingual)
+    hits = [(find_nearest(a, b, 1)[:, 0] == truth).mean() for a, b in ((left, right), (right, left))]
     return float(np.mean(hits))
 
 
 def speed(args: argparse.Namespace) -> None:
     for documents in args.documents:
         parts, concepts = corpus(documents, args.terms)
-        kept, concepts, tests, truth = held_out(parts, concepts)
+        training_rows, concepts, tests, truth = held_out(parts, concepts)
         print(f"{documents} documents, {args.terms} terms, {mean_nonzeros(parts):.0f} distinct words each")
-        plain = Plain([part.scipy() for part in kept], [p.concepts.numpy() for p in kept], concepts, LAMBDA)
+        plain = Plain(
+            [part.scipy() for part in training_rows], [p.concepts.numpy() for p in training_rows], concepts, LAMBDA
+        )
         results = []
         for solver in SOLVERS:
-            solution, seconds = ours(kept, concepts, args.rank, solver)
+            solution, seconds = ours(training_rows, concepts, args.rank, solver)
             results.append((f"ours, {solver}", solution.vectors, solution.tables, seconds))
             print(f"  {solver}: {solution.report}", flush=True)
         fast = results[-1][3]  # the converged: it captures at least what the references do
         if args.whole:
-            edge = kept[0].shape[1]
-            for name, found in (("plain", plain.plain(args.rank)), ("as the authors", plain.twice(args.rank))):
-                results.append((name, found.vectors, [found.table[:edge], found.table[edge:]], found.seconds))
+            edge = training_rows[0].shape[1]
+            for name, tables_found in (("plain", plain.plain(args.rank)), ("as the authors", plain.twice(args.rank))):
+                results.append(
+                    (
+                        name,
+                        tables_found.vectors,
+                        [tables_found.table[:edge], tables_found.table[edge:]],
+                        tables_found.seconds,
+                    )
+                )
         else:
             plainly, authors = plain.seconds_of(args.rank, steps=args.steps)
             print(f"  plain, from {args.steps} steps          {against(plainly, fast)}")
             print(f"  as the authors, from {args.steps} steps {against(authors, fast)}", flush=True)
         for name, vectors, tables, seconds in results:
             energy = captured(plain, vectors, columns=args.columns)
-            found = precision(tables, tests, truth)
-            print(f"  {name:16} {against(seconds, fast)}  captured {energy:.2f}  P@1 {found:.3f}", flush=True)
+            tables_found = precision(tables, tests, truth)
+            print(f"  {name:16} {against(seconds, fast)}  captured {energy:.2f}  P@1 {tables_found:.3f}", flush=True)
 
 
 def against(seconds: Seconds, fast: Seconds) -> str:
@@ -120,7 +129,7 @@ def growth(args: argparse.Namespace) -> None:
         )
 
 
-def real(name: str, langs: list[str], most: int) -> tuple[list[Concept], list[Concept]]:
+def real(name: str, langs: list[str], max_concepts: int) -> tuple[list[Concept], list[Concept]]:
     """Concepts of a collection, and those kept apart, split by what stands before the first colon (a package)."""
     folder = Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss")) / name
     if not folder.exists():
@@ -129,23 +138,26 @@ def real(name: str, langs: list[str], most: int) -> tuple[list[Concept], list[Co
     aligned.sort(key=lambda c: (hashlib.md5(c.id.split(":")[0].encode()).hexdigest(), c.id))
     test = min(TEST, len(aligned) // 5)
     apart = {c.id.split(":")[0] for c in aligned[:test]}
-    return [c for c in aligned[test:] if c.id.split(":")[0] not in apart][:most], aligned[:test]
+    return [c for c in aligned[test:] if c.id.split(":")[0] not in apart][:max_concepts], aligned[:test]
 
 
 def measured(encoder: Encoder, test: list[Concept], part: str = "text") -> str:
     scores: dict[str, list[float]] = {"cosine": [], "CSLS": []}
     for lang in encoder.langs:
         for other in encoder.langs:
-            both = [c for c in test if lang in c.texts and other in c.texts]
+            bilingual = [c for c in test if lang in c.texts and other in c.texts]
             if part == "title":
-                both = [c for c in both if c.titles.get(lang)]
-            if lang == other or len(both) < 50:
+                bilingual = [c for c in bilingual if c.titles.get(lang)]
+            if lang == other or len(bilingual) < 50:
                 continue
-            asked = [c.titles[lang] if part == "title" else text_of(c, lang) for c in both]
-            rows, found = encoder.encode(asked, lang), encoder.encode([text_of(c, other) for c in both], other)
+            query_texts = [c.titles[lang] if part == "title" else text_of(c, lang) for c in bilingual]
+            rows, target_rows = (
+                encoder.encode(query_texts, lang),
+                encoder.encode([text_of(c, other) for c in bilingual], other),
+            )
             for measure, k in (("cosine", 0), ("CSLS", 10)):
-                best = find_nearest(rows, found, 1, csls=k)[:, 0]
-                scores[measure].append(float(np.mean(best == np.arange(len(both)))))
+                best = find_nearest(rows, target_rows, 1, csls=k)[:, 0]
+                scores[measure].append(float(np.mean(best == np.arange(len(bilingual)))))
     return "  ".join(f"P@1 {measure} {np.mean(values):.4f}" for measure, values in scores.items())
 
 
@@ -190,10 +202,11 @@ def unseen(args: argparse.Namespace) -> None:
         if any(encoder.towers[lang].vocabulary.list_unknown_terms(c.titles.get(lang, "")) for lang in args.langs)
     ]
     print(f"{args.set}: {len(test)} kept apart, {len(strange)} with a title that has an unseen word")
-    for part, asked in (("text", test), ("title", test), ("title", strange)):
-        name = f"{part}s as queries ({len(asked)})"
+    for part, query_texts in (("text", test), ("title", test), ("title", strange)):
+        name = f"{part}s as queries ({len(query_texts)})"
         print(
-            f"  {name:26} without: {measured(encoder, asked, part)}   with: {measured(wider, asked, part)}", flush=True
+            f"  {name:26} without: {measured(encoder, query_texts, part)}   with: {measured(wider, query_texts, part)}",
+            flush=True,
         )
 
 

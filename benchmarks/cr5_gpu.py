@@ -35,11 +35,11 @@ def regression(parts: list[Language], concepts: int, device: str, lambda_: float
     def pack(by: tuple[torch.Tensor, ...], shape: tuple[int, int]) -> torch.Tensor:
         return torch.sparse_csr_tensor(*(part.to(device) for part in by), size=shape, check_invariants=False)
 
-    held = [
+    held_blocks = [
         (Sparse(pack(part.rows, part.shape), pack(part.columns, part.shape[::-1])), part.concepts.to(device))
         for part in parts
     ]
-    return Regression(held, concepts, Arrays(device), lambda_=lambda_)
+    return Regression(held_blocks, concepts, Arrays(device), lambda_=lambda_)
 
 
 def fitted(
@@ -86,16 +86,17 @@ def agree(args: argparse.Namespace) -> None:
     args.rank = 50
     sure = {"tolerance": 1e-5, "solve_tolerance": 1e-4}
     exact, _ = fitted(parts, 2000, args, "cpu", **sure)
-    found, _ = fitted(parts, 2000, args, args.device, **sure)
-    one, other = np.vstack(exact.tables), np.vstack(found.tables)
-    overlap = np.linalg.norm(one.T @ other) ** 2 / args.rank
+    solution, _ = fitted(parts, 2000, args, args.device, **sure)
+    exact_rows, solution_rows = np.vstack(exact.tables), np.vstack(solution.tables)
+    overlap = np.linalg.norm(exact_rows.T @ solution_rows) ** 2 / args.rank
     rows = parts[0].scipy()[:200]
-    left, right = rows @ exact.tables[0], rows @ found.tables[0]
+    left, right = rows @ exact.tables[0], rows @ solution.tables[0]
     cosines = [
         m @ m.T / np.outer(norm, norm) for m in (left, right) for norm in [np.linalg.norm(m, axis=1).clip(1e-12)]
     ]
     print(
-        f"cpu and {args.device}: captured {exact.report['captured']:.4f} and {found.report['captured']:.4f}, ", end=""
+        f"cpu and {args.device}: captured {exact.report['captured']:.4f} and {solution.report['captured']:.4f}, ",
+        end="",
     )
     print(f"spaces overlap {overlap:.6f}, cosines of documents differ by {np.abs(cosines[0] - cosines[1]).max():.1e}")
 

@@ -137,5 +137,5 @@ def _start(size: int) -> np.ndarray:
 
 def _fast(matrix: sp.csr_matrix) -> Any:
     parts = (matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
-    held = torch.sparse_csr_tensor(*map(torch.from_numpy, parts), size=matrix.shape, check_invariants=False)
-    return lambda v: (held @ torch.from_numpy(np.ascontiguousarray(v))).numpy()
+    tensor = torch.sparse_csr_tensor(*map(torch.from_numpy, parts), size=matrix.shape, check_invariants=False)
+    return lambda v: (tensor @ torch.from_numpy(np.ascontiguousarray(v))).numpy()

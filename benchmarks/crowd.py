@@ -31,7 +31,7 @@ PART = 5
 NEWS = 2.0
 
 
-def write(home: Path, said: mmap.mmap, until: float, pause: float) -> int:
+def write(home: Path, shared_state: mmap.mmap, until: float, pause: float) -> int:
     """Document n is added, replaced while n + 10 is, and every seventh is deleted after that."""
     number = 0
     with Collection.open(str(home)) as engine:
@@ -42,43 +42,45 @@ def write(home: Path, said: mmap.mmap, until: float, pause: float) -> int:
             if gone:
                 engine.delete(gone)
             number += PART
-            said[:16] = struct.pack("qd", number, time.time())
+            shared_state[:16] = struct.pack("qd", number, time.time())
             time.sleep(pause)
     return number
 
 
-def read(home: Path, said: mmap.mmap, until: float, seed: int, pause: float) -> int:
+def read(home: Path, shared_state: mmap.mmap, until: float, seed: int, pause: float) -> int:
     """How many answers were looked at; one that is wrong is raised."""
-    rng, asked = random.Random(seed), 0
+    rng, search_count = random.Random(seed), 0
     while time.time() < until:
         with Collection.open(str(home)) as engine:
             for _ in range(rng.randrange(5, 50)):
-                known, when = struct.unpack("qd", said[:16])
+                known_count, when = struct.unpack("qd", shared_state[:16])
                 while time.time() - when < NEWS:  # so that what is known is known to everybody
                     time.sleep(0.1)
-                _right(engine, known, rng)
-                asked += 1
+                _right(engine, known_count, rng)
+                search_count += 1
                 time.sleep(rng.random() * pause)
                 if time.time() > until:
                     break
-    return asked
+    return search_count
 
 
-def _right(engine: Collection, known: int, rng: random.Random) -> None:
-    if not known:
+def _right(engine: Collection, known_count: int, rng: random.Random) -> None:
+    if not known_count:
         return
-    number = rng.randrange(known)
-    found = engine.search(f"word{number}x", lang="en", k=1, pipeline="bm25").results
-    there = [result.id for result in found] == [f"d{number}"]
-    gone = number % 7 == 0 and number < known - 20 - PART
-    settled = number < known - 20 - PART or number % 7
-    if settled and there == gone:
-        raise AssertionError(f"d{number} of {known} is {'there' if there else 'not found'}: {found}")
-    if there and number < known - 10 - PART and "version1" not in engine.get([f"d{number}"])[0].text:
-        raise AssertionError(f"d{number} of {known} is an old version")
+    number = rng.randrange(known_count)
+    results = engine.search(f"word{number}x", lang="en", k=1, pipeline="bm25").results
+    is_found = [result.id for result in results] == [f"d{number}"]
+    gone = number % 7 == 0 and number < known_count - 20 - PART
+    settled = number < known_count - 20 - PART or number % 7
+    if settled and is_found == gone:
+        raise AssertionError(f"d{number} of {known_count} is {'is_found' if is_found else 'not results'}: {results}")
+    if is_found and number < known_count - 10 - PART and "version1" not in engine.get([f"d{number}"])[0].text:
+        raise AssertionError(f"d{number} of {known_count} is an old version")
     ranked = engine.rank([Query("q", "common", "en")], k=10, pipeline="bm25")[0]
-    if len(ranked) < min(10, known - known // 7 - 1) or [-h.score for h in ranked] != sorted(-h.score for h in ranked):
-        raise AssertionError(f"{len(ranked)} of {known} ranked for a word that all have")
+    if len(ranked) < min(10, known_count - known_count // 7 - 1) or [-h.score for h in ranked] != sorted(
+        -h.score for h in ranked
+    ):
+        raise AssertionError(f"{len(ranked)} of {known_count} ranked for a word that all have")
 
 
 def started(work: object, *args: object) -> int:
@@ -101,19 +103,19 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0.2, help="seconds at most between two things a process does")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory(prefix="crowd-") as place:
-        home, said = Path(place, "c"), mmap.mmap(-1, 16)
+    with tempfile.TemporaryDirectory(prefix="crowd-") as folder:
+        home, shared_state = Path(folder, "c"), mmap.mmap(-1, 16)
         made = os.fork()
         if made == 0:
             Collection.create(str(home), meaning=False).close()
             os._exit(0)
         os.waitpid(made, 0)
         until = time.time() + options.seconds
-        children = [started(write, home, said, until, options.pause)]
+        children = [started(write, home, shared_state, until, options.pause)]
         time.sleep(1.0)  # the one who writes opens first: it could not write while another has the folder
-        children += [started(read, home, said, until, seed, options.pause) for seed in range(options.readers)]
+        children += [started(read, home, shared_state, until, seed, options.pause) for seed in range(options.readers)]
         errors = sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0 for child in children)
-        written = struct.unpack("q", said[:8])[0]
+        written = struct.unpack("q", shared_state[:8])[0]
         print(f"{options.readers} readers and a writer, {options.seconds:.0f} s, {written} documents")
     print(f"errors: {errors}")
     sys.exit(1 if errors else 0)

@@ -35,7 +35,7 @@ from paragloss.translation import default
 from paragloss.types import Query
 
 SIZE = 40
-WAYS = ("cut", "emptied", "flipped", "noise", "zeroed", "removed", "swapped")
+DAMAGES = ("cut", "emptied", "flipped", "noise", "zeroed", "removed", "swapped")
 
 
 def build(home: Path) -> None:
@@ -49,41 +49,41 @@ def build(home: Path) -> None:
 def damage(home: Path, rng: random.Random) -> str:
     """Change one file; what was done to which."""
     files = sorted(path for path in home.rglob("*") if path.is_file() and path.name != "lock")
-    file, way = rng.choice(files), rng.choice(WAYS)
+    file, kind = rng.choice(files), rng.choice(DAMAGES)
     data = bytearray(file.read_bytes())
     used = len(data.rstrip(b"\0")) or len(data)  # the engine's files are mostly holes
     at = rng.randrange(used) if used else 0
-    if way == "cut":
+    if kind == "cut":
         data = data[:at]
-    elif way == "emptied":
+    elif kind == "emptied":
         data = bytearray()
-    elif way == "flipped" and data:
+    elif kind == "flipped" and data:
         data[at] ^= 1 << rng.randrange(8)
-    elif way == "noise":
+    elif kind == "noise":
         data[at : at + 16] = rng.randbytes(len(data[at : at + 16]))
-    elif way == "zeroed":
+    elif kind == "zeroed":
         data[at : at + 64] = bytes(len(data[at : at + 64]))
-    elif way == "swapped":
+    elif kind == "swapped":
         other = rng.choice(files)
         data, theirs = bytearray(other.read_bytes()), bytes(data)
         other.write_bytes(theirs)
-    file.unlink() if way == "removed" else file.write_bytes(data)
-    return f"{way} {file.relative_to(home)}"
+    file.unlink() if kind == "removed" else file.write_bytes(data)
+    return f"{kind} {file.relative_to(home)}"
 
 
 def answers(home: Path) -> dict[str, Any]:
     """Everything that may be asked of the collection."""
     with Collection.open(str(home)) as engine:
-        found = sorted(engine.documents(), key=lambda d: d.id)
-        asked = [Query(f"q{n}", f"word{n}x common", "en") for n in range(SIZE)]
-        asked += [Query(f"t{n}", CONCEPTS[n].texts["en"][:60], "en") for n in range(0, SIZE, 4)]
+        documents = sorted(engine.documents(), key=lambda d: d.id)
+        queries = [Query(f"q{n}", f"word{n}x common", "en") for n in range(SIZE)]
+        queries += [Query(f"t{n}", CONCEPTS[n].texts["en"][:60], "en") for n in range(0, SIZE, 4)]
         ranked = {
             pipeline: [
-                [(hit.id, round(hit.score, 3)) for hit in hits] for hits in engine.rank(asked, k=5, pipeline=pipeline)
+                [(hit.id, round(hit.score, 3)) for hit in hits] for hits in engine.rank(queries, k=5, pipeline=pipeline)
             ]
             for pipeline in ("bm25", "cr5")
         }
-        return {"documents": found, "count": engine.count(), "langs": engine.langs, "ranked": ranked}
+        return {"documents": documents, "count": engine.count(), "langs": engine.langs, "ranked": ranked}
 
 
 def judged(home: Path, right: str) -> str:
@@ -93,8 +93,8 @@ def judged(home: Path, right: str) -> str:
             return "right"
     except ParaglossError:
         return "said"
-    found = check(str(home))
-    return "checked" if found else "wrong: not as before, and nothing is said"
+    findings = check(str(home))
+    return "checked" if findings else "wrong: not as before, and nothing is said"
 
 
 def main() -> None:
@@ -114,13 +114,13 @@ def main() -> None:
         state = json.loads(options.state.read_text())
     counts = Counter[str](state["counts"])
     until = time.monotonic() + options.seconds
-    with tempfile.TemporaryDirectory(prefix="damages-") as place:
-        home, copy = Path(place, "c"), Path(place, "copy")
+    with tempfile.TemporaryDirectory(prefix="damages-") as folder:
+        home, copy = Path(folder, "c"), Path(folder, "copy")
         run(lambda say: build(home))
         if options.killed:
             (home / "seal.json").unlink()
         coverage.strangers([document(0, 0)], default.open())
-        rows_of(load(Path(place, "cr5")), [document(0, 0)])
+        rows_of(load(Path(folder, "cr5")), [document(0, 0)])
         shutil.copytree(home, copy)
         right = run(lambda say: say(json.dumps(answers(copy))))[0][0]
         gc.freeze()
@@ -128,19 +128,19 @@ def main() -> None:
             rng = random.Random(f"{options.seed} {counts.total()}")
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(home, copy)
-            done = damage(copy, rng)
+            damage_done = damage(copy, rng)
             devnull = os.open(os.devnull, os.O_WRONLY)
 
             def work(say: Any, devnull: int = devnull) -> None:
                 os.dup2(devnull, 2)  # a panic of the engine prints
                 say(judged(copy, right))
 
-            said, _ = run(work)
+            output, _ = run(work)
             os.close(devnull)
-            outcome = next((line for line in said if line), "wrong: the process died")
+            outcome = next((line for line in output if line), "wrong: the process died")
             counts[outcome.split(":")[0] if outcome.split(":")[0] in ("right", "said", "checked") else "wrong"] += 1
             if outcome.split(":")[0] not in ("right", "said", "checked"):
-                state["wrong"].append(f"{done}: {outcome[:400]}")
+                state["wrong"].append(f"{damage_done}: {outcome[:400]}")
             state["counts"] = dict(counts)
             if options.state:
                 options.state.write_text(json.dumps(state))

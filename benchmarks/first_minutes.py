@@ -63,19 +63,19 @@ def measure_size(folder: Path) -> int:
 
 
 @contextmanager
-def small_disk(place: Path, size: str) -> Iterator[Path | None]:
+def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
     """Mount a disk with no room left; yields None where none can be mounted."""
-    place.mkdir()
+    folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=777", "tmpfs", place], capture_output=True
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=777", "tmpfs", folder], capture_output=True
     )
     if mounted.returncode:
         yield None
         return
     try:
-        yield place
+        yield folder
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", folder], check=True)
 
 
 def run_first_steps(place: Path, paragloss: Path, wheel: Path) -> list[Step]:
@@ -199,22 +199,22 @@ def main() -> None:
     options.add_argument("--docs", type=Path)
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="first-minutes-") as folder:
-        place = Path(folder)
-        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", place / "dist"]
+        folder_path = Path(folder)
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder_path / "dist"]
         subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-        wheel = next((place / "dist").glob("*.whl"))
-        (place / "folder").mkdir()
+        wheel = next((folder_path / "dist").glob("*.whl"))
+        (folder_path / "folder").mkdir()
         for name, text in DOCUMENTS.items():
-            (place / "folder" / name).write_text(text, encoding="utf-8")
-        paragloss = place / "venv" / "bin" / "paragloss"
-        steps = run_first_steps(place, paragloss, wheel)
+            (folder_path / "folder" / name).write_text(text, encoding="utf-8")
+        paragloss = folder_path / "venv" / "bin" / "paragloss"
+        steps = run_first_steps(folder_path, paragloss, wheel)
         if failed := next((step for step in steps if step.code), None):
             raise SystemExit(f"{failed.typed}: {failed.output}")
         print(*(f"{step.typed}  {step.seconds:.1f} s  {step.megabytes:.0f} MB" for step in steps), sep="\n", flush=True)
-        roles = list(run_roles(place))
+        roles = list(run_roles(folder_path))
         if failed_role := next((pair for pair in roles if pair[1].code), None):
             raise SystemExit(f"{failed_role[0]}: {failed_role[1].typed}: {failed_role[1].output}")
-        tables = format_tables(steps, roles, list(run_mistakes(place, paragloss)), wheel, place)
+        tables = format_tables(steps, roles, list(run_mistakes(folder_path, paragloss)), wheel, folder_path)
     print(tables)
     if arguments.docs:
         page = arguments.docs.read_text(encoding="utf-8")

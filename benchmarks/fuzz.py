@@ -40,10 +40,10 @@ from hostile import changed, mutated, mutated_json, seeds
 
 from paragloss.cli import app as line
 from paragloss.cli.program import main as run_line
-from paragloss.cli.search_commands import conditions
 from paragloss.collection import Collection, coverage, load
 from paragloss.errors import LineSyntaxError, ParaglossError
 from paragloss.formats import sandbox
+from paragloss.formats.conditions import parse_conditions
 from paragloss.formats.dictionaries import read_entries
 from paragloss.formats.documents import read_documents
 from paragloss.formats.queries import read_qrels, read_queries
@@ -126,10 +126,10 @@ class Died(BaseException):
     """A part took too long."""
 
 
-def prepare(place: Path) -> None:
+def prepare(folder: Path) -> None:
     """Models of every kind, and two collections: one to search here, one to serve."""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", _MODELS, str(place)], check=True)
-    static(place / "static")
+    subprocess.run([sys.executable, "-W", "ignore", "-c", _MODELS, str(folder)], check=True)
+    static(folder / "static")
     make = (
         "import sys\nfrom paragloss import demo\nfrom paragloss.collection import Collection\n"
         "for name in ('c', 'served'):\n"
@@ -137,9 +137,9 @@ def prepare(place: Path) -> None:
         "    with Collection.create(here + name, models=[here + 'cr5', here + 'table'], meaning=False) as e:\n"
         "        e.index([d for d in demo.documents() if d.lang in ('en', 'fr')][:40])\n"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", make, str(place)], check=True)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", make, str(folder)], check=True)
     for name, data in {**seeds(), **_ROWS}.items():
-        (place / name).write_bytes(data)
+        (folder / name).write_bytes(data)
 
 
 def static(folder: Path) -> None:
@@ -150,9 +150,11 @@ def static(folder: Path) -> None:
 
     folder.mkdir()
     words = ["[PAD]", "[UNK]", "rain", "bread"]
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="[UNK]"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    made.save(str(folder / "tokenizer.json"))
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="[UNK]")
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(folder / "tokenizer.json"))
     save_file({"embeddings": np.ones((4, 3), np.float32)}, str(folder / "model.safetensors"))
     (folder / "config.json").write_text(json.dumps({"normalize": True, "model_type": "model2vec"}))
 
@@ -160,17 +162,17 @@ def static(folder: Path) -> None:
 class Fuzz:
     """One part: inputs, and what became of them."""
 
-    def __init__(self, place: Path, own: Path, rng: random.Random) -> None:
-        self.place, self.own, self.rng = place, own, rng
+    def __init__(self, folder: Path, own: Path, rng: random.Random) -> None:
+        self.folder, self.own, self.rng = folder, own, rng
         self.files = seeds()
 
     @cached_property
     def engine(self) -> Collection:
-        return Collection.open(str(self.place / "c"))
+        return Collection.open(str(self.folder / "c"))
 
     @cached_property
     def served(self) -> Any:
-        return build_application(Library.open([str(self.place / "served")]))
+        return build_application(Library.open([str(self.folder / "served")]))
 
     @cached_property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -179,15 +181,15 @@ class Fuzz:
     @cached_property
     def commands(self) -> dict[str, Any]:
         never = {"serve", "mcp", "watch", "demo", "recipes", "train", "tune", "repair", "index", "delete", "copy"}
-        found: dict[str, Any] = typer.main.get_command(line).commands  # type: ignore[attr-defined]
-        return {name: command for name, command in found.items() if name not in never}
+        by_name: dict[str, Any] = typer.main.get_command(line).commands  # type: ignore[attr-defined]
+        return {name: command for name, command in by_name.items() if name not in never}
 
     def where(self) -> None:
-        said = [changed(self.rng.choice(_WHERES), self.rng) for _ in range(self.rng.choice((1, 1, 2)))]
-        wanted = conditions(said)
-        build_conditions(wanted, set())
+        condition_texts = [changed(self.rng.choice(_WHERES), self.rng) for _ in range(self.rng.choice((1, 1, 2)))]
+        filters = parse_conditions(condition_texts)
+        build_conditions(filters, set())
         if self.rng.random() < 0.002:
-            self.engine.count(wanted)
+            self.engine.count(filters)
 
     def pipeline(self) -> None:
         text = changed(self.rng.choice(_PIPELINES), self.rng)
@@ -242,10 +244,10 @@ class Fuzz:
     def query(self) -> None:
         text = changed("the lava of a volcano, le pain et la pluie 1999", self.rng)
         lang = self.rng.choice((None, None, "en", "fr", "xx"))
-        wanted = conditions([changed(self.rng.choice(_WHERES), self.rng)]) if self.rng.random() < 0.1 else None
+        filters = parse_conditions([changed(self.rng.choice(_WHERES), self.rng)]) if self.rng.random() < 0.1 else None
         pipeline = changed(self.rng.choice(_PIPELINES), self.rng) if self.rng.random() < 0.1 else None
         text *= 40 if self.rng.random() < 0.02 else 1
-        self.engine.search(text, lang=lang, k=self.rng.choice((1, 10)), where=wanted, pipeline=pipeline)
+        self.engine.search(text, lang=lang, k=self.rng.choice((1, 10)), where=filters, pipeline=pipeline)
 
     def gloss(self) -> None:
         text = changed("Der Zug fährt morgen früh nicht. 電車は来ない。 Поезд не придёт.", self.rng)
@@ -255,47 +257,49 @@ class Fuzz:
     def command(self) -> None:
         """A command with flags of its own, of others and of nobody, and values that may be right."""
         name = self.rng.choice(list(self.commands))
-        said = [name]
+        words = [name]
         for option in self.rng.sample(self.commands[name].params, min(3, len(self.commands[name].params))):
             flags = list(option.opts) if option.param_type_name == "option" else []
-            said += [self.rng.choice(flags)] if flags else []
+            words += [self.rng.choice(flags)] if flags else []
             if not getattr(option, "is_flag", False):
-                said.append(self._value())
+                words.append(self._value())
         if self.rng.random() < 0.2:
-            said.insert(self.rng.randrange(len(said) + 1), changed(self.rng.choice(said), self.rng).replace("\0", ""))
-        status, told = self._run(said)
-        if status not in (0, 1, 2) or "Traceback" in told:
-            raise RuntimeError(f"status {status} of {said}: {told[-600:]}")
+            words.insert(
+                self.rng.randrange(len(words) + 1), changed(self.rng.choice(words), self.rng).replace("\0", "")
+            )
+        status, output = self._run(words)
+        if status not in (0, 1, 2) or "Traceback" in output:
+            raise RuntimeError(f"status {status} of {words}: {output[-600:]}")
 
     def _value(self) -> str:
         if self.rng.random() < 0.02:
-            return str(self.place / "c")
+            return str(self.folder / "c")
         names = [*_ROWS, "a.jsonl", "a.txt", "nowhere", "cr5/meta.json"]
-        files = [str(self.place / name) for name in self.rng.sample(names, 3)]
+        files = [str(self.folder / name) for name in self.rng.sample(names, 3)]
         plain = ["", "1", "0", "-1", "1e9", "nan", "en", "xx", "en,fr", "rain", "RR nDCG@10", "bm25+", "a=b", "--", "-"]
         return self.rng.choice((*files, *self.rng.sample(plain, 3), changed("rain and 1", self.rng).replace("\0", "")))
 
-    def _run(self, said: list[str]) -> tuple[int, str]:
-        told, before = io.StringIO(), (sys.argv, os.getcwd())
-        sys.argv = ["paragloss", *said]
+    def _run(self, words: list[str]) -> tuple[int, str]:
+        output, before = io.StringIO(), (sys.argv, os.getcwd())
+        sys.argv = ["paragloss", *words]
         os.chdir(self.own / "here")
         try:
             with (
-                contextlib.redirect_stdout(told),
-                contextlib.redirect_stderr(told),
+                contextlib.redirect_stdout(output),
+                contextlib.redirect_stderr(output),
                 contextlib.suppress(AttributeError),
             ):
                 run_line()
-            return 0, told.getvalue()
+            return 0, output.getvalue()
         except SystemExit as ended:
-            return ended.code if isinstance(ended.code, int) else 1, told.getvalue()
+            return ended.code if isinstance(ended.code, int) else 1, output.getvalue()
         finally:
             sys.argv = before[0]
             os.chdir(before[1])
 
     def request(self) -> None:
         """A request with a changed address, or a changed body."""
-        asked = [
+        parameters = [
             ("GET", "/api/search?q=" + quote(changed("rain", self.rng)) + "&k=" + quote(changed("3", self.rng)), {}),
             ("GET", changed("/api/search?q=rain&lang=en&to=fr&where=year>1", self.rng), {}),
             ("GET", "/api/why?q=rain&id=" + quote(changed("bee.fr", self.rng)), {}),
@@ -307,7 +311,7 @@ class Fuzz:
             ("PATCH", "/api/glossary", {"add": [{"lang": "en", "word": "rain", "to": "fr", "meaning": "pluie"}]}),
             ("PATCH", "/api/documents/" + quote(changed("bee.fr", self.rng)), {"title": "Bee", "meta": {"a": [1]}}),
         ]
-        method, address, content = self.rng.choice(asked)
+        method, address, content = self.rng.choice(parameters)
         body = json.dumps(mutated_json(content, self.rng)).encode() if content else b""
         if body and self.rng.random() < 0.3:
             body = mutated(body, self.rng)
@@ -343,21 +347,21 @@ class Fuzz:
         self._documents(path)
 
 
-def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -> dict[str, Any]:
+def part(folder: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -> dict[str, Any]:
     """Inputs of one part; where it is stands in `at`, for whoever finds it dead."""
     rng = random.Random(f"{seed} {number}")
     counts, refused, wrong, slowest = Counter[str](), Counter[str](), list[str](), dict[str, float]()
     spent: dict[str, float] = {}
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, _late)
-    with tempfile.TemporaryDirectory(dir=place) as own:
+    with tempfile.TemporaryDirectory(dir=folder) as own:
         for kind in ("cr5", "table", "dictionary", "knrm", "towers", "default", "static"):
-            shutil.copytree(place / kind, Path(own, kind))
+            shutil.copytree(folder / kind, Path(own, kind))
         Path(own, "here").mkdir()
-        fuzz, memory = Fuzz(place, Path(own), rng), 0
-        for here in range(PART):
+        fuzz, memory = Fuzz(folder, Path(own), rng), 0
+        for step in range(PART):
             kind = rng.choices(kinds, [SHARES[kind] for kind in kinds])[0]
-            at[:] = f"{here:8d}{kind:>24s}".encode()
+            at[:] = f"{step:8d}{kind:>24s}".encode()
             began = time.process_time()
             signal.setitimer(signal.ITIMER_PROF, SLOW)
             try:
@@ -367,15 +371,15 @@ def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -
                 if "\n" in str(error) and not isinstance(error, LineSyntaxError):
                     wrong.append(f"{kind}: an error of several lines: {str(error)[:200]!r}")
             except (Exception, Died):
-                wrong.append(f"{kind} {number}/{here}: {traceback.format_exc()[-1500:]}")
+                wrong.append(f"{kind} {number}/{step}: {traceback.format_exc()[-1500:]}")
             signal.setitimer(signal.ITIMER_PROF, 0)
             took = time.process_time() - began
             slowest[kind], spent[kind] = max(slowest.get(kind, 0.0), took), spent.get(kind, 0.0) + took
             counts[kind] += 1
-            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            if most > max(memory, 1 << 20):
-                wrong.append(f"{kind} {number}/{here}: {most >> 10} MB")
-            memory = max(memory, most)
+            peak_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            if peak_memory > max(memory, 1 << 20):
+                wrong.append(f"{kind} {number}/{step}: {peak_memory >> 10} MB")
+            memory = max(memory, peak_memory)
         sandbox.SHARED_READER.close()
         memory = max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     return {
@@ -405,13 +409,13 @@ def apart_from_us(work: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
             os._exit(0)
         os.waitpid(child, 0)
         answer.seek(0)
-        told = answer.read()
-    return json.loads(told) if told else None
+        report = answer.read()
+    return json.loads(report) if report else None
 
 
-def _cause(said: str) -> str:
+def _cause(words: str) -> str:
     """Where a traceback ends and with what: crashes that have it in common are one."""
-    lines = said.strip().splitlines()
+    lines = words.strip().splitlines()
     return " ".join([line for line in lines if line.lstrip().startswith("File ")][-1:] + [lines[-1].split(":")[0]])
 
 
@@ -439,25 +443,25 @@ def main() -> None:
     kinds = [options.only] if options.only else list(SHARES)
     at = mmap.mmap(-1, 32)
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        place = Path(folder)
-        prepare(place)
+        root = Path(folder)
+        prepare(root)
         coverage.strangers([], default.open())
         gc.freeze()
         until = time.monotonic() + options.seconds
         while sum(state["counts"].values()) < options.inputs and time.monotonic() < until and len(state["wrong"]) < 100:
             number, before = state["parts"], sum(os.times()[2:4])
-            found = apart_from_us(lambda number=number: part(place, number, options.seed, kinds, at))
+            outcome = apart_from_us(lambda number=number: part(root, number, options.seed, kinds, at))
             state["parts"] += 1
             state["cpu"] += sum(os.times()[2:4]) - before
-            if found is None:
+            if outcome is None:
                 state["wrong"].append(f"died in part {number} at {at[:].decode()}")
                 continue
             for key in ("counts", "refused"):
-                state[key] = Counter(state[key]) + Counter(found[key])
-            state["wrong"] += found["wrong"]
-            state["slowest"] = {k: max(state["slowest"].get(k, 0), s) for k, s in found["slowest"].items()}
-            state["spent"] = {k: state["spent"].get(k, 0) + s for k, s in found["spent"].items()}
-            state["memory"] = max(state["memory"], found["memory"])
+                state[key] = Counter(state[key]) + Counter(outcome[key])
+            state["wrong"] += outcome["wrong"]
+            state["slowest"] = {k: max(state["slowest"].get(k, 0), s) for k, s in outcome["slowest"].items()}
+            state["spent"] = {k: state["spent"].get(k, 0) + s for k, s in outcome["spent"].items()}
+            state["memory"] = max(state["memory"], outcome["memory"])
             if options.state:
                 options.state.write_text(json.dumps(state))
             print(
@@ -470,8 +474,8 @@ def main() -> None:
     print(f"mean (ms): { {kind: round(1000 * s / state['counts'][kind], 2) for kind, s in state['spent'].items()} }")
     print(f"most memory: {state['memory']} MB")
     print(f"crashes, hangs, over the limits: {len(state['wrong'])}")
-    for said in {_cause(said): said for said in state["wrong"]}.values():
-        print("---", said)
+    for words in {_cause(words): words for words in state["wrong"]}.values():
+        print("---", words)
     sys.exit(1 if state["wrong"] or state["memory"] > LARGE >> 20 else 0)
 
 

@@ -48,10 +48,10 @@ def seeds() -> dict[str, bytes]:
     import docx
 
     word = io.BytesIO()
-    made = docx.Document()
-    made.add_heading("Rain", level=1)
-    made.add_table(rows=2, cols=2).rows[0].cells[0].text = "mm"
-    made.save(word)
+    word_document = docx.Document()
+    word_document.add_heading("Rain", level=1)
+    word_document.add_table(rows=2, cols=2).rows[0].cells[0].text = "mm"
+    word_document.save(word)
     rows = [{"id": "a", "lang": "fr", "title": "Pluie", "text": "Il pleut.", "year": 1999, "meta": {"b": [1, "c"]}}]
     return {
         "a.jsonl": "\n".join(json.dumps(row) for row in rows * 3).encode(),

@@ -168,9 +168,9 @@ def run(work: Callable[[Say], object], moment: Moment | None = None) -> tuple[li
         os.close(out)
         _work(work, moment, into)
     os.close(into)
-    said = _heard(out, began + (moment.at if moment and moment.by == "clock" else WAIT), child)
+    output = _heard(out, began + (moment.at if moment and moment.by == "clock" else WAIT), child)
     _, status = os.waitpid(child, 0)
-    lines = said.decode().split("\n")[:-1]
+    lines = output.decode().split("\n")[:-1]
     took = json.loads(lines.pop()) if lines and lines[-1].startswith("{") else {}
     if not took and not os.WIFSIGNALED(status):
         lines.append(f"ended with {status}")
@@ -181,8 +181,8 @@ def _work(work: Callable[[Say], object], moment: Moment | None, into: int) -> No
     """Runs in the child and ends it."""
     files, started = Counter[str](), time.monotonic()
 
-    def say(what: object) -> None:
-        os.write(into, f"{what}\n".encode())
+    def say(line: object) -> None:
+        os.write(into, f"{line}\n".encode())
 
     def watch(event: str, _: Any) -> None:
         if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"):
@@ -207,18 +207,18 @@ def _work(work: Callable[[Say], object], moment: Moment | None, into: int) -> No
 
 def _heard(out: int, until: float, child: int) -> bytes:
     """Everything a child says; when its time is over it is killed."""
-    said = b""
+    output = b""
     while select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
         part = os.read(out, 1 << 16)
         if not part:
             break
-        said += part
+        output += part
     else:
         os.kill(child, signal.SIGKILL)
         while part := os.read(out, 1 << 16):
-            said += part
+            output += part
     os.close(out)
-    return said
+    return output
 
 
 # What must hold afterwards
@@ -233,7 +233,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
         say("there: {}")
         return
     with Collection.open(str(job.home)) as engine:
-        records = {int(r.document.id[1:]): r for some in engine.state.store.scroll(vectors=True) for r in some}
+        records = {int(r.document.id[1:]): r for batch in engine.state.store.scroll(vectors=True) for r in batch}
         found = {number: int(record.document.text.rsplit("version")[-1]) for number, record in records.items()}
         for number in sorted({*may, *found}):
             if found.get(number) not in may.get(number, {None}):
@@ -246,19 +246,21 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
                 say(f"fault: d{number} is not found by its word, but {hits}")
         _ranked(engine, found, say, exact=not half)
         _encoded(engine, list(records.values()), models, say)
-        ready = {name for name, entry in model_records.read_model_records(engine.state.store).items() if entry.ready}
+        ready_models = {
+            name for name, entry in model_records.read_model_records(engine.state.store).items() if entry.ready
+        }
     for finding in check(str(job.home)):
         if not (half and finding.what.startswith(("model", "there are vectors"))):
             say(f"fault: check: {finding.what}")
-    if not half and ready != set(models):
-        say(f"fault: models {ready}, expected {set(models)}")
+    if not half and ready_models != set(models):
+        say(f"fault: models {ready_models}, expected {set(models)}")
     say("there: " + json.dumps(found))
 
 
-def _ranked(engine: Collection, found: dict[int, int], say: Say, *, exact: bool) -> None:
+def _ranked(engine: Collection, versions: dict[int, int], say: Say, *, exact: bool) -> None:
     """Hold the ranking for one word against BM25 worked out here."""
-    terms = {f"d{n}": analyzer("en").terms(document(n, version).text) for n, version in found.items()}
-    hits = engine.rank([Query("q", "common", "en")], k=len(found), pipeline="bm25:title=0")[0] if found else []
+    terms = {f"d{n}": analyzer("en").terms(document(n, version).text) for n, version in versions.items()}
+    hits = engine.rank([Query("q", "common", "en")], k=len(versions), pipeline="bm25:title=0")[0] if versions else []
     if not exact:
         return
     average = sum(map(len, terms.values())) / max(1, len(terms))
@@ -310,8 +312,8 @@ class Campaign:
         rows_of(load(place / "old" / "cr5"), warm)
 
     def job(self, what: str) -> Job:
-        there = sorted(number for number, versions in self.may.items() if None not in versions)
-        start = self.next if what in ("create", "index", "index files") or not there else self.rng.choice(there)
+        present = sorted(number for number, versions in self.may.items() if None not in versions)
+        start = self.next if what in ("create", "index", "index files") or not present else self.rng.choice(present)
         start -= start % SIZE
         version = {"update": self.rng.randrange(1, 99), "delete": None}.get(what, 0)
         if what in ("create", "index", "index files"):
@@ -337,14 +339,14 @@ class Campaign:
             self._again(job)
             return
         moment = self._moment(what)
-        said, took = run(lambda say: WORK[what](job, say), moment)
+        lines, took = run(lambda say: WORK[what](job, say), moment)
         if took:
             self._finished(job)
         else:
             self.kills[what] += 1
             self.moments[moment.by] += 1
-            self._interrupted(job, max((int(s) for s in said if s.isdigit()), default=0))
-            self._note(job, [s for s in said if not s.isdigit()])
+            self._interrupted(job, max((int(s) for s in lines if s.isdigit()), default=0))
+            self._note(job, [s for s in lines if not s.isdigit()])
             self._check(job, half=what == "create" or "model" in what)
         self._again(job)
 
@@ -354,25 +356,25 @@ class Campaign:
 
     def _again(self, job: Job) -> None:
         """The same command finishes, and everything is as it should be."""
-        said, took = run(lambda say: WORK[job.what](job, say))
+        lines, took = run(lambda say: WORK[job.what](job, say))
         if not took:
-            self._note(job, ["again: " + " ".join(said[-2:] or ["stuck"])])
+            self._note(job, ["again: " + " ".join(lines[-2:] or ["stuck"])])
             shutil.rmtree(self.home, ignore_errors=True)
             return
-        known = self.usual.setdefault(job.what, took)
+        usual_seconds = self.usual.setdefault(job.what, took)
         self.usual[job.what] = {
-            by: 0.9 * known[by] + 0.1 * took[by] if took[by] < known[by] else took[by] for by in took
+            by: 0.9 * usual_seconds[by] + 0.1 * took[by] if took[by] < usual_seconds[by] else took[by] for by in took
         }
         self._finished(job)
         self._check(job, half=False)
         if job.what == "copy":  # and so is the copy
             self._check(job._replace(home=self.home.with_name("copied")), half=False)
 
-    def _interrupted(self, job: Job, done: int) -> None:
+    def _interrupted(self, job: Job, done_count: int) -> None:
         if job.what in ("create", "index", "index files", "update", "delete"):
             for number in range(job.start, job.start + SIZE):
                 before = self.may.get(number, {None})
-                self.may[number] = {job.version} if number < job.start + done else before | {job.version}
+                self.may[number] = {job.version} if number < job.start + done_count else before | {job.version}
 
     def _finished(self, job: Job) -> None:
         self._interrupted(job, SIZE)
@@ -387,26 +389,26 @@ class Campaign:
 
     def _check(self, job: Job, *, half: bool) -> None:
         if job.what == "train":
-            said, took = run(lambda say: self._trained(say))
+            lines, took = run(lambda say: self._trained(say))
         else:
             models = {name: {digest} for name, digest in self.models.items()}
             if half:
                 models = {"cr5": {self.digests["old"], self.digests["new"]}, "table": {self.digests["table"]}}
             # After a kill the averages may be a little off, as while anything is added; models may be between two.
             half = half or any(len(versions) > 1 for versions in self.may.values())
-            said, took = run(lambda say: faults(job, self.may, say, models=models, half=half))
-        there = [json.loads(s[7:]) for s in said if s.startswith("there: ")]
-        self._note(job, [s for s in said if not s.startswith("there: ")] if took else ["checking: " + " ".join(said)])
-        for found in there:  # what was open until now is known
-            self.may = {number: {found.get(str(number))} for number in self.may}
+            lines, took = run(lambda say: faults(job, self.may, say, models=models, half=half))
+        listed = [json.loads(s[7:]) for s in lines if s.startswith("there: ")]
+        self._note(job, [s for s in lines if not s.startswith("there: ")] if took else ["checking: " + " ".join(lines)])
+        for version in listed:  # what was open until now is known
+            self.may = {number: {version.get(str(number))} for number in self.may}
         self.may = {number: versions for number, versions in self.may.items() if versions != {None}}
 
     def _trained(self, say: Say) -> None:
         if (self.place / "trained").exists() or list(self.place.glob(".trained.old")):
             load(self.place / "trained").encode(["rain"], "en")
 
-    def _note(self, job: Job, said: list[str]) -> None:
-        self.wrong += [f"{job.what}: {line}" for line in said]
+    def _note(self, job: Job, lines: list[str]) -> None:
+        self.wrong += [f"{job.what}: {line}" for line in lines]
 
 
 def main() -> None:
@@ -421,20 +423,20 @@ def main() -> None:
     before = json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
     writer.BATCH = BATCH
     rng = random.Random(f"{options.seed} {sum(before.get('kills', {}).values())}")
-    with tempfile.TemporaryDirectory(prefix="kills-") as place:
-        campaign = Campaign(Path(place), rng)
+    with tempfile.TemporaryDirectory(prefix="kills-") as folder:
+        campaign = Campaign(Path(folder), rng)
         campaign.kills.update(before.get("kills", {}))
         campaign.moments.update(before.get("moments", {}))
         campaign.wrong += before.get("wrong", [])
-        told = began = time.monotonic()
+        reported_at = began = time.monotonic()
         gc.freeze()  # so that children share what is there
         while campaign.kills.total() < options.kills and time.monotonic() - began < options.seconds:
             campaign.round(options.only or rng.choice(list(WORK)))
             counted = {"kills": campaign.kills, "moments": campaign.moments, "wrong": campaign.wrong}
             if options.state:
                 options.state.write_text(json.dumps(counted))
-            if time.monotonic() - told > 30:
-                told = time.monotonic()
+            if time.monotonic() - reported_at > 30:
+                reported_at = time.monotonic()
                 print(f"{campaign.kills.total()} kills, {len(campaign.wrong)} faults", flush=True)
     print("kills: " + ", ".join(f"{name} {count}" for name, count in campaign.kills.most_common()))
     print("moments: " + ", ".join(f"{name} {count}" for name, count in campaign.moments.most_common()))

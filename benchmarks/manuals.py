@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-HERE = str(Path(__file__).parents[1] / "src")
+SOURCE_FOLDER = str(Path(__file__).parents[1] / "src")
 GIMP = ("de", "en", "es", "fr", "it", "ja", "ko", "ru", "zh-cn")
 BOOKS = ("developers-reference", *(f"developers-reference-{lang}" for lang in ("de", "fr", "ja", "ru")))
 PACKAGES = "debian-handbook", *BOOKS, *(f"gimp-help-{lang}" for lang in GIMP)
@@ -65,9 +65,12 @@ def make(folder: Path, into: Path, pages: int) -> None:
     from paragloss.formats.html import read_html
 
     for lang, code in LANGUAGES.items():
-        there = "zh_CN" if lang == "zh" else lang
-        for name, place in ("handbook", folder.rglob(f"{code}/*.html")), ("gimp", folder.rglob(f"help/{there}/*.html")):
-            longest = sorted(place, key=lambda file: (-file.stat().st_size, file.name))[:pages]
+        mdn_code = "zh_CN" if lang == "zh" else lang
+        for name, path in (
+            ("handbook", folder.rglob(f"{code}/*.html")),
+            ("gimp", folder.rglob(f"help/{mdn_code}/*.html")),
+        ):
+            longest = sorted(path, key=lambda file: (-file.stat().st_size, file.name))[:pages]
             for number, file in enumerate(longest):
                 put(into / "html" / lang / f"{name}-{file.name}", file.read_bytes())
                 if number % 8 == 0:
@@ -95,8 +98,8 @@ def put(path: Path, data: bytes) -> None:
 
 def used() -> float:
     """Milliseconds of the processor so far, of this process and of those it has waited for."""
-    times = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return 1000 * sum(one.ru_utime + one.ru_stime for one in times)
+    times = [resource.getrusage(process_kind) for process_kind in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return 1000 * sum(usage.ru_utime + usage.ru_stime for usage in times)
 
 
 def used_by(pid: int) -> float:
@@ -111,18 +114,18 @@ class Rows(defaultdict[str, list[tuple[float, float]]]):
         super().__init__(list)
 
     def best(self, name: str, do: Callable[[], Any], clock: Callable[[], float] = used, times: int = 3) -> Any:
-        found, answer = [], None
+        seconds, answer = [], None
         for _ in range(times):
             before, began = clock(), time.perf_counter()
             answer = do()
-            found.append((clock() - before, 1000 * (time.perf_counter() - began)))
-        self[name].append(tuple(map(min, zip(*found, strict=True))))
+            seconds.append((clock() - before, 1000 * (time.perf_counter() - began)))
+        self[name].append(tuple(map(min, zip(*seconds, strict=True))))
         return answer
 
     def table(self) -> dict[str, tuple[float, float]]:
-        made = {name: tuple(np.median(rows, axis=0)) for name, rows in self.items()}
-        made |= {f"{n}, p99": tuple(np.quantile(rows, 0.99, axis=0)) for n, rows in self.items() if len(rows) > 9}
-        return dict(sorted(made.items()))
+        medians = {name: tuple(np.median(rows, axis=0)) for name, rows in self.items()}
+        medians |= {f"{n}, p99": tuple(np.quantile(rows, 0.99, axis=0)) for n, rows in self.items() if len(rows) > 9}
+        return dict(sorted(medians.items()))
 
 
 def measure(
@@ -148,11 +151,11 @@ def measure(
         for text in queries:
             answer = rows.best("search in the process, ten results", lambda text=text: engine.search(text, lang="en"))
             rows.best("why for all ten, in the process", lambda answer=answer, text=text: [
-                answer.why(found.id) if hasattr(answer, "why") else engine.why(Query("", text, "en"), found.id)
-                for found in answer.results
+                answer.why(result.id) if hasattr(answer, "why") else engine.why(Query("", text, "en"), result.id)
+                for result in answer.results
             ])  # fmt: skip
             rows.best("gloss of ten snippets", lambda answer=answer, text=text: [
-                engine.gloss(found.snippet, lang=found.lang, to="en", asked=text) for found in answer.results
+                engine.gloss(result.snippet, lang=result.lang, to="en", asked=text) for result in answer.results
             ])  # fmt: skip
     if through_server:
         extra |= served(library, queries, rows)
@@ -178,20 +181,20 @@ def served(library: str, queries: list[str], rows: Rows) -> dict[str, Any]:
                 time.sleep(0.1)
         for turn in range(2):
             for text in queries:
-                asked = urllib.parse.urlencode({"q": text, "lang": "en", "k": 10})
+                parameters = urllib.parse.urlencode({"q": text, "lang": "en", "k": 10})
                 name = "search through the server, ten results"
-                found = rows.best(
+                seconds = rows.best(
                     name if turn else f"{name}, first time",
-                    lambda asked=asked: get(f"{address}/api/search?{asked}"),
+                    lambda parameters=parameters: get(f"{address}/api/search?{parameters}"),
                     lambda: used_by(running.pid),
                     3 if turn else 1,
                 )
                 if turn:
                     rows.best(
                         "why for all ten, through the server",
-                        lambda found=found, text=text: [
+                        lambda seconds=seconds, text=text: [
                             get(f"{address}/api/why?{urllib.parse.urlencode({'q': text, 'lang': 'en', 'id': r['id']})}")
-                            for r in found["results"]
+                            for r in seconds["results"]
                         ],
                         lambda: used_by(running.pid),
                     )
@@ -219,7 +222,7 @@ def peer(files: Path, queries: list[str]) -> dict[str, Any]:
     def extract(read: Callable[[str], str | None]) -> None:
         texts[:] = [read(page.read_text("utf-8", "replace")) or "" for page in pages]
 
-    def each(name: str, do: Callable[[], None]) -> None:
+    def measure_step(name: str, do: Callable[[], None]) -> None:
         before, began = used(), time.perf_counter()
         do()
         rows[name].append(((used() - before) / len(pages), 1000 * (time.perf_counter() - began) / len(pages)))
@@ -227,11 +230,13 @@ def peer(files: Path, queries: list[str]) -> dict[str, Any]:
     try:
         import trafilatura
 
-        each("peer: trafilatura, a page", lambda: extract(trafilatura.extract))
+        measure_step("peer: trafilatura, a page", lambda: extract(trafilatura.extract))
     except ImportError:
         from resiliparse.extract.html2text import extract_plain_text
 
-        each("peer: resiliparse, a page", lambda: extract(lambda text: extract_plain_text(text, main_content=True)))
+        measure_step(
+            "peer: resiliparse, a page", lambda: extract(lambda text: extract_plain_text(text, main_content=True))
+        )
     try:
         import tantivy
     except ImportError:
@@ -247,26 +252,26 @@ def peer(files: Path, queries: list[str]) -> dict[str, Any]:
             writer.commit()
             index.reload()
 
-        each("peer: tantivy, index a page", add)
+        measure_step("peer: tantivy, index a page", add)
 
-        def ask(text: str) -> list[str]:
+        def search_text(text: str) -> list[str]:
             searcher, query = index.searcher(), index.parse_query(text, ["text"])
             snippets = tantivy.SnippetGenerator.create(searcher, query, schema, "text")
             hits = searcher.search(query, 10).hits
-            return [snippets.snippet_from_doc(searcher.doc(place)).to_html() for _, place in hits]
+            return [snippets.snippet_from_doc(searcher.doc(doc_number)).to_html() for _, doc_number in hits]
 
         for text in queries:
-            rows.best("peer: tantivy, ten results with snippets", lambda text=text: ask(text))
+            rows.best("peer: tantivy, ten results with snippets", lambda text=text: search_text(text))
     try:
         import bm25s
     except ImportError:
         return {"rows": rows.table(), "extra": {}}
-    found, quiet = bm25s.BM25(), {"show_progress": False}
-    each("peer: bm25s, index a page", lambda: found.index(bm25s.tokenize(texts, **quiet), **quiet))
+    bm25, quiet = bm25s.BM25(), {"show_progress": False}
+    measure_step("peer: bm25s, index a page", lambda: bm25.index(bm25s.tokenize(texts, **quiet), **quiet))
     for text in queries:
         rows.best(
             "peer: bm25s, ten results without snippets",
-            lambda text=text: found.retrieve(bm25s.tokenize(text, **quiet), k=10, **quiet),
+            lambda text=text: bm25.retrieve(bm25s.tokenize(text, **quiet), k=10, **quiet),
         )
     return {"rows": rows.table(), "extra": {}}
 
@@ -283,40 +288,48 @@ def main() -> None:
     options.add_argument("--kinds", nargs="*", default=(), help="only these: html, docx, md, pdf, epub")
     options.add_argument("--against", default="")
     options.add_argument("--round", default="", help=argparse.SUPPRESS)  # where its collection goes, or "peer"
-    given = options.parse_args()
-    queries = [" ".join(query.split()) for query in QUERIES.split(";")][: given.queries]
-    if given.fetch:
-        fetch(given.folder)
+    arguments = options.parse_args()
+    queries = [" ".join(query.split()) for query in QUERIES.split(";")][: arguments.queries]
+    if arguments.fetch:
+        fetch(arguments.folder)
         return
-    if given.round:
-        told = peer(given.folder, queries) if given.round == "peer" else measure(
-            given.folder, given.round, queries, given.workers, given.meaning, not given.inside
+    if arguments.round:
+        report = peer(arguments.folder, queries) if arguments.round == "peer" else measure(
+            arguments.folder, arguments.round, queries, arguments.workers, arguments.meaning, not arguments.inside
         )  # fmt: skip
-        print(json.dumps(told))
+        print(json.dumps(report))
         return
-    with tempfile.TemporaryDirectory() as place:
-        files = Path(place) / "files"
-        make(given.folder, files, given.pages)
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) / "files"
+        make(arguments.folder, files, arguments.pages)
         for kind in files.iterdir():
-            if given.kinds and kind.name not in given.kinds:
+            if arguments.kinds and kind.name not in arguments.kinds:
                 shutil.rmtree(kind)
-        rounds = {"before": given.against} if given.against else {}
+        rounds = {"before": arguments.against} if arguments.against else {}
         found = {}
-        for name, source in {**rounds, "after": HERE, "peer": HERE}.items():
-            into = name if name == "peer" else str(Path(place) / name)
-            command = [sys.executable, __file__, str(files), "--round", into, "--queries", str(given.queries)]
-            command += ["--workers", str(given.workers), *["--meaning"] * given.meaning, *["--inside"] * given.inside]
+        for name, source in {**rounds, "after": SOURCE_FOLDER, "peer": SOURCE_FOLDER}.items():
+            into = name if name == "peer" else str(Path(folder) / name)
+            command = [sys.executable, __file__, str(files), "--round", into, "--queries", str(arguments.queries)]
+            command += [
+                "--workers",
+                str(arguments.workers),
+                *["--meaning"] * arguments.meaning,
+                *["--inside"] * arguments.inside,
+            ]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
-            done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-            found[name] = json.loads(done.stdout.splitlines()[-1])
+            finished = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+            found[name] = json.loads(finished.stdout.splitlines()[-1])
             shutil.rmtree(into, ignore_errors=True)
     peers = found.pop("peer")
     print("| ms of the processor / by the clock | " + " | ".join(found) + " |\n|---" + "|---" * len(found) + "|")
     for name in found["after"]["rows"]:
-        cells = [f"{cpu:,.1f} / {clock:,.1f}" for cpu, clock in (each["rows"][name] for each in found.values())]
+        cells = [
+            f"{cpu:,.1f} / {clock:,.1f}"
+            for cpu, clock in (round_report["rows"][name] for round_report in found.values())
+        ]
         print(f"| {name} | " + " | ".join(cells) + " |")
     for name in found["after"]["extra"]:
-        print(f"| {name} | " + " | ".join(f"{each['extra'][name]:,}" for each in found.values()) + " |")
+        print(f"| {name} | " + " | ".join(f"{round_report['extra'][name]:,}" for round_report in found.values()) + " |")
     for name, (cpu, clock) in peers["rows"].items():
         print(f"| {name} | " + "| " * (len(found) - 1) + f"{cpu:,.1f} / {clock:,.1f} |")
 

@@ -57,7 +57,7 @@ NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "an
 #: Calls whose two arguments may stand in either order.
 EITHER_WAY = {"min", "max", "minimum", "maximum", "transpose"}
 #: Names that only tell people something.
-TOLD = {"MINUTES", "__all__", "TypeAlias"}
+DESCRIPTIVE_NAMES = {"MINUTES", "__all__", "TypeAlias"}
 #: Least seconds of processor that one fault may take: within collected tests, and where everything is imported first.
 LIMIT, LIMIT_AFRESH = 10, 60
 #: Tests that are tried before the others are read; seconds of processor that the tests of one fault may take in all.
@@ -67,7 +67,7 @@ FIRST, MOST = 8, 8.0
 def faults(tree: ast.Module) -> list[tuple[ast.AST, str]]:
     """The places where something can be changed, and how."""
     quiet = {id(inner) for node in ast.walk(tree) for inner in _quiet(node)}
-    return [(node, what) for node in ast.walk(tree) if id(node) not in quiet for what in _kinds(node)]
+    return [(node, kind) for node in ast.walk(tree) if id(node) not in quiet for kind in _kinds(node)]
 
 
 def _kinds(node: ast.AST) -> Iterator[str]:
@@ -97,9 +97,9 @@ def _kinds(node: ast.AST) -> Iterator[str]:
         yield "the other end"
 
 
-def _differ(one: ast.AST, other: ast.AST) -> bool:
-    starred = isinstance(one, ast.Starred) or isinstance(other, ast.Starred)
-    return not starred and ast.unparse(one) != ast.unparse(other)
+def _differ(left: ast.AST, right: ast.AST) -> bool:
+    starred = isinstance(left, ast.Starred) or isinstance(right, ast.Starred)
+    return not starred and ast.unparse(left) != ast.unparse(right)
 
 
 def _name(func: ast.AST) -> str:
@@ -123,7 +123,9 @@ def _quiet(node: ast.AST) -> Iterator[ast.AST]:
         targets = [t for target in node.targets for t in getattr(target, "elts", [target])]
         values = getattr(node.value, "elts", [node.value])
         if len(values) == len(targets):
-            inside = [v for t, v in zip(targets, values, strict=True) if isinstance(t, ast.Name) and t.id in TOLD]
+            inside = [
+                v for t, v in zip(targets, values, strict=True) if isinstance(t, ast.Name) and t.id in DESCRIPTIVE_NAMES
+            ]
     return (inner for part in inside for inner in ast.walk(part))
 
 
@@ -134,9 +136,9 @@ def _for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-def _said(node: ast.AST, what: str) -> str:
+def _said(node: ast.AST, kind: str) -> str:
     text = ast.unparse(node)[:80].replace("\n", " / ") or "slice"
-    return f"line {node.lineno}: {what}: {text}"  # type: ignore[attr-defined]
+    return f"line {node.lineno}: {kind}: {text}"  # type: ignore[attr-defined]
 
 
 class Fault(NamedTuple):
@@ -150,7 +152,7 @@ class Fault(NamedTuple):
 
 def planted(path: Path, number: int) -> Fault:
     tree = ast.parse(path.read_text())
-    node, what = faults(tree)[number]
+    node, kind = faults(tree)[number]
     around = _around(tree, node)
     functions = [at for at, scope in enumerate(around) if isinstance(scope, ast.FunctionDef)]
     outermost = None
@@ -159,10 +161,10 @@ def planted(path: Path, number: int) -> Fault:
         name = ".".join(scope.name for scope in around[: functions[0] + 1])
         outermost = (name, min([first.lineno, *(d.lineno for d in first.decorator_list)]))
     names = [n for s in around for n in (s.name, *(["<locals>"] if isinstance(s, ast.FunctionDef) else []))]
-    said = _said(node, what)
-    _change(node, what)
+    description = _said(node, kind)
+    _change(node, kind)
     code = compile(ast.fix_missing_locations(tree), str(path), "exec")
-    return Fault(path, said, code, ".".join(names).removesuffix(".<locals>"), outermost)
+    return Fault(path, description, code, ".".join(names).removesuffix(".<locals>"), outermost)
 
 
 def _around(tree: ast.AST, node: ast.AST) -> list[ast.FunctionDef | ast.ClassDef]:
@@ -171,10 +173,10 @@ def _around(tree: ast.AST, node: ast.AST) -> list[ast.FunctionDef | ast.ClassDef
     return sorted(scopes, key=lambda scope: sum(1 for _ in ast.walk(scope)), reverse=True)
 
 
-def _change(node: ast.AST, what: str) -> None:
-    if isinstance(node, ast.BinOp) and what == "sides swapped":
+def _change(node: ast.AST, kind: str) -> None:
+    if isinstance(node, ast.BinOp) and kind == "sides swapped":
         node.left, node.right = node.right, node.left
-    elif isinstance(node, ast.BinOp) and "left out" in what:
+    elif isinstance(node, ast.BinOp) and "left out" in kind:
         node.op, node.right = ast.Add(), ast.Constant(0)
     elif isinstance(node, ast.Compare):
         node.ops[0] = SWAPS[type(node.ops[0])]()
@@ -186,10 +188,10 @@ def _change(node: ast.AST, what: str) -> None:
         node.test = ast.UnaryOp(ast.Not(), copy.copy(node.test))
     elif isinstance(node, ast.Expr):
         node.value = ast.Constant(None)
-    elif isinstance(node, ast.Call) and what == "arguments swapped":
+    elif isinstance(node, ast.Call) and kind == "arguments swapped":
         node.args.reverse()
-    elif isinstance(node, ast.Call) and what.startswith("without "):
-        node.keywords = [k for k in node.keywords if k.arg != what.removeprefix("without ")]
+    elif isinstance(node, ast.Call) and kind.startswith("without "):
+        node.keywords = [k for k in node.keywords if k.arg != kind.removeprefix("without ")]
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Name):
             node.func.id = NAMES[node.func.id]
@@ -206,11 +208,15 @@ def again(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
     chosen: list[tuple[Path, int]] = []
     for path in files:
         name = f"{path.relative_to(HOME)} line "
-        here = [_said(*fault).removeprefix("line ").split(": ", 1) for fault in faults(ast.parse(path.read_text()))]
-        for line, text in (said.removeprefix(name).split(": ", 1) for said in survivors if said.startswith(name)):
-            same = [n for n, (_, other) in enumerate(here) if other == text and (path, n) not in chosen]
+        descriptions = [
+            _said(*fault).removeprefix("line ").split(": ", 1) for fault in faults(ast.parse(path.read_text()))
+        ]
+        for line, text in (
+            survivor.removeprefix(name).split(": ", 1) for survivor in survivors if survivor.startswith(name)
+        ):
+            same = [n for n, (_, other) in enumerate(descriptions) if other == text and (path, n) not in chosen]
             if same:
-                chosen.append((path, min(same, key=lambda n: abs(int(here[n][0]) - int(line)))))
+                chosen.append((path, min(same, key=lambda n: abs(int(descriptions[n][0]) - int(line)))))
             else:
                 print(f"no longer there: {name}{line}: {text}")
     return chosen
@@ -225,8 +231,10 @@ class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         if name != self.name:
             return None
-        inside = [str(self.path.parent)] if self.path.name == "__init__.py" else None
-        return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=inside)
+        search_folders = [str(self.path.parent)] if self.path.name == "__init__.py" else None
+        return importlib.util.spec_from_file_location(
+            name, self.path, loader=self, submodule_search_locations=search_folders
+        )
 
     def exec_module(self, module: Any) -> None:
         exec(self.code, module.__dict__)
@@ -239,9 +247,9 @@ def _module(path: Path) -> str:
 def replaced(fault: Fault) -> None:
     """Give the living function the code with the fault."""
     name, line = fault.outermost or ("", 0)
-    for thing in gc.get_objects():
-        if isinstance(thing, FunctionType) and _is(thing.__code__, str(fault.path), name, line):
-            thing.__code__ = _inside(fault.code, name, line)
+    for referrer in gc.get_objects():
+        if isinstance(referrer, FunctionType) and _is(referrer.__code__, str(fault.path), name, line):
+            referrer.__code__ = _inside(fault.code, name, line)
 
 
 def _is(code: CodeType, file: str, name: str, line: int) -> bool:
@@ -285,36 +293,40 @@ class Tracing:
 
 def traced(tests: list[str], path: Path) -> dict[str, Any]:
     """The map, with test files that are new or have changed traced first."""
-    found = [f for name in tests for f in (sorted(Path(name).rglob("test_*.py")) if Path(name).is_dir() else [name])]
-    now = {str(file): hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in found}
-    kept = json.loads(path.read_text()) if path.exists() else {"calls": {}, "seconds": {}, "files": {}}
-    changed = [file for file, digest in now.items() if kept["files"].get(file) != digest]
+    test_files = [
+        f for name in tests for f in (sorted(Path(name).rglob("test_*.py")) if Path(name).is_dir() else [name])
+    ]
+    digests = {str(file): hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in test_files}
+    traces = json.loads(path.read_text()) if path.exists() else {"calls": {}, "seconds": {}, "files": {}}
+    changed = [file for file, digest in digests.items() if traces["files"].get(file) != digest]
     child = os.fork() if changed else None
     if child == 0:
         tracing = Tracing()
         pytest.main([*CHOSEN, *changed], plugins=[tracing])
         for part, new in (("calls", tracing.calls), ("seconds", tracing.seconds)):
-            old = {test: value for test, value in kept[part].items() if test.split("::")[0] not in changed}
-            kept[part] = old | {test: value for test, value in new.items() if test not in tracing.failed}
-        path.write_text(json.dumps({**kept, "files": now}))
+            old = {test: value for test, value in traces[part].items() if test.split("::")[0] not in changed}
+            traces[part] = old | {test: value for test, value in new.items() if test not in tracing.failed}
+        path.write_text(json.dumps({**traces, "files": digests}))
         os._exit(0)
     if child:
         os.waitpid(child, 0)
-        kept = json.loads(path.read_text())
-    return kept
+        traces = json.loads(path.read_text())
+    return traces
 
 
-def tests_of(fault: Fault, met: dict[str, dict[str, set[str]]], seconds: dict[str, float]) -> list[str]:
+def tests_of(fault: Fault, calls_by_test: dict[str, dict[str, set[str]]], seconds: dict[str, float]) -> list[str]:
     """The tests that call the function around a fault, or where none does (a constant of the module), those that call
     the module or name it, the quickest first. A default is also seen by tests that are given the module's name."""
     name = str(fault.path.relative_to(HOME))
-    found = [test for test, files in met.items() if fault.function in files.get(name, set())]
-    found = found or [test for test, files in met.items() if name in files]
-    named = {file for file in {test.split("::")[0] for test in met} if fault.path.stem in (ROOT / file).read_text()}
-    found = found or [test for test in met if test.split("::")[0] in named]
+    by_function = [test for test, files in calls_by_test.items() if fault.function in files.get(name, set())]
+    by_function = by_function or [test for test, files in calls_by_test.items() if name in files]
+    named = {
+        file for file in {test.split("::")[0] for test in calls_by_test} if fault.path.stem in (ROOT / file).read_text()
+    }
+    by_function = by_function or [test for test in calls_by_test if test.split("::")[0] in named]
     names = [f"[{stem}]" for stem in (fault.path.stem, fault.path.stem.replace("_", "-"))]
-    given = [test for test in met if not fault.outermost and any(name in test for name in names)]
-    quick = sorted({*found, *given}, key=lambda test: (seconds[test], test))
+    by_name = [test for test in calls_by_test if not fault.outermost and any(name in test for name in names)]
+    quick = sorted({*by_function, *by_name}, key=lambda test: (seconds[test], test))
     return [
         test for test, so_far in zip(quick, accumulate(map(seconds.__getitem__, quick)), strict=True) if so_far <= MOST
     ]
@@ -324,8 +336,8 @@ def failed_afresh(fault: Fault, tests: list[str]) -> bool:
     """Before any of our code is imported."""
     sys.meta_path.insert(0, Planting(fault.path, fault.code))
     fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    turns = [some for some in (tests[:FIRST], tests[FIRST:]) if some]  # most faults are noticed by the first few
-    return any(pytest.main(["-x", *CHOSEN, *some]) not in fine for some in turns)
+    turns = [turn for turn in (tests[:FIRST], tests[FIRST:]) if turn]  # most faults are noticed by the first few
+    return any(pytest.main(["-x", *CHOSEN, *turn]) not in fine for turn in turns)
 
 
 def failed_within(session: pytest.Session, fault: Fault, tests: list[str]) -> bool:
@@ -335,8 +347,8 @@ def failed_within(session: pytest.Session, fault: Fault, tests: list[str]) -> bo
         replaced(fault)
     else:
         sys.meta_path.insert(0, Planting(fault.path, fault.code))
-    known = {item.nodeid: item for item in session.items}
-    items = [known[test] for test in tests if test in known]
+    items_by_id = {item.nodeid: item for item in session.items}
+    items = [items_by_id[test] for test in tests if test in items_by_id]
     for item, after in zip(items, [*items[1:], None], strict=True):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         if session.testsfailed:
@@ -351,10 +363,10 @@ def noticed(failed: Callable[[], bool], limit: float) -> bool:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        found = True
+        is_noticed = True
         with contextlib.suppress(BaseException):
-            found = failed()
-        os._exit(1 if found else 0)
+            is_noticed = failed()
+        os._exit(1 if is_noticed else 0)
     until = time.monotonic() + 10 * limit  # one that waits for nothing uses no processor
     while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
         if time.monotonic() > until:
@@ -390,8 +402,8 @@ class Trying:
             return
         tests = tests_of(fault, self.met, self.seconds)
         self.tried += 1
-        least = LIMIT if fault.outermost else LIMIT_AFRESH
-        if not noticed(partial(failed, tests), least + 3 * sum(self.seconds[test] for test in tests)):
+        min_seconds = LIMIT if fault.outermost else LIMIT_AFRESH
+        if not noticed(partial(failed, tests), min_seconds + 3 * sum(self.seconds[test] for test in tests)):
             self.survived += 1
             print(f"{fault.path.relative_to(HOME)} {fault.said}", flush=True)
         print(f"{self.tried} tried, {self.tried - self.survived} noticed", file=sys.stderr, end="\r", flush=True)
@@ -417,19 +429,19 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(1)
-    kept = traced(options.tests, options.map)
+    traces = traced(options.tests, options.map)
     files = sorted(path for folder in options.folders for path in (HOME / folder).rglob("*.py"))
-    every = [(path, n) for path in files for n in range(len(faults(ast.parse(path.read_text()))))]
+    all_faults = [(path, n) for path in files for n in range(len(faults(ast.parse(path.read_text()))))]
     if options.again:
         chosen = again(files, options.again.read_text().splitlines())
     else:
-        chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
+        chosen = random.Random(options.seed).sample(all_faults, min(options.sample, len(all_faults)))
     chosen = chosen[options.skip :]
-    trying = Trying([planted(path, number) for path, number in chosen], kept, options.seconds)
+    trying = Trying([planted(path, number) for path, number in chosen], traces, options.seconds)
     trying.afresh()
     if trying.inside:
         pytest.main([*CHOSEN, *options.tests], plugins=[trying])
-    print(f"{len(every)} faults, {trying.tried} tried, {trying.tried - trying.survived} noticed")
+    print(f"{len(all_faults)} faults, {trying.tried} tried, {trying.tried - trying.survived} noticed")
 
 
 if __name__ == "__main__":

@@ -43,11 +43,11 @@ import numpy as np
 import server
 from manuals import LANGUAGES, QUERIES, put, used_by
 
-HERE = str(Path(__file__).parents[1] / "src")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])}
+SOURCE_FOLDER = str(Path(__file__).parents[1] / "src")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE_FOLDER, os.environ.get("PYTHONPATH", "")])}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)
 PROGRAM = [sys.executable, "-m", "paragloss"]
-ASKED = [" ".join(query.split()) for query in QUERIES.split(";")]
+QUESTIONS = [" ".join(query.split()) for query in QUERIES.split(";")]
 #: The cores that can be used, where the system tells.
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 #: How long a server reads ahead before anything but its start is measured.
@@ -57,8 +57,8 @@ AHEAD = 10.0
 def manuals(folder: Path) -> Iterator[tuple[str, Path]]:
     """The manuals' pages in the nine languages, each with its language."""
     for lang, code in LANGUAGES.items():
-        there = "zh_CN" if lang == "zh" else lang
-        for pattern in (f"{code}/*.html", f"help/{there}/*.html"):
+        mdn_code = "zh_CN" if lang == "zh" else lang
+        for pattern in (f"{code}/*.html", f"help/{mdn_code}/*.html"):
             yield from ((lang, page) for page in sorted(folder.rglob(pattern)))
 
 
@@ -70,9 +70,9 @@ def pack(folder: Path, into: Path) -> None:
 
 def pages(folder: Path, into: Path, number: int) -> int:
     """The longest pages as files, in folders by language; how many."""
-    longest = sorted(manuals(folder), key=lambda found: (-found[1].stat().st_size, str(found[1])))[:number]
-    for place, (lang, page) in enumerate(longest):
-        put(into / lang / f"{place}-{page.name}", page.read_bytes())
+    longest = sorted(manuals(folder), key=lambda entry: (-entry[1].stat().st_size, str(entry[1])))[:number]
+    for number_of_page, (lang, page) in enumerate(longest):
+        put(into / lang / f"{number_of_page}-{page.name}", page.read_bytes())
     rows = []
     for lang in LANGUAGES if len(longest) < number else ():
         path = Path(os.environ.get("PARAGLOSS_DATA", ".")) / "mdn" / f"{lang}.jsonl.gz"
@@ -80,28 +80,28 @@ def pages(folder: Path, into: Path, number: int) -> int:
             with gzip.open(path, "rt", encoding="utf-8") as lines:
                 rows += [(lang, row.get("title", ""), row["text"]) for row in map(json.loads, lines)]
     rows.sort(key=lambda row: (-len(row[2].encode()), row[1]))
-    for place, (lang, title, text) in enumerate(rows[: number - len(longest)]):
-        put(into / lang / f"mdn-{place}.md", f"# {title}\n\n{text}".encode())
+    for number_of_page, (lang, title, text) in enumerate(rows[: number - len(longest)]):
+        put(into / lang / f"mdn-{number_of_page}.md", f"# {title}\n\n{text}".encode())
     return len(longest) + min(len(rows), number - len(longest))
 
 
-def figure(what: str, **said: Any) -> None:
-    print(json.dumps({"figure": what, **said}, ensure_ascii=False), flush=True)
+def figure(label: str, **values: Any) -> None:
+    print(json.dumps({"figure": label, **values}, ensure_ascii=False), flush=True)
 
 
-def spread(what: str, seconds: Sequence[float], **said: Any) -> None:
+def spread(label: str, seconds: Sequence[float], **values: Any) -> None:
     p50, p99 = np.percentile(np.array(seconds) * 1000, [50, 99]).round(1).tolist()
-    figure(what, unit="ms", p50=p50, p99=p99, number=len(seconds), **said)
+    figure(label, unit="ms", p50=p50, p99=p99, number=len(seconds), **values)
 
 
-def index(what: str, files: Path, library: Path | str, number: int, meaning: bool) -> None:
+def index(label: str, files: Path, library: Path | str, number: int, meaning: bool) -> None:
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     how = ["--into", str(library), *["--no-meaning"] * (not meaning)]
     command = [*PROGRAM, "index", str(files), *how]
     subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
     spent = 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    figure("index", of=what, documents=number, a_second=round(number / seconds), processor_ms_each=spent / number)
+    figure("index", of=label, documents=number, a_second=round(number / seconds), processor_ms_each=spent / number)
 
 
 @contextmanager
@@ -136,9 +136,9 @@ class Asking:
     def __init__(self, host: str) -> None:
         self._line = http.client.HTTPConnection(host, timeout=60)
 
-    def get(self, path: str, said: Any = None, **asked: Any) -> tuple[float, Any]:
+    def get(self, path: str, said: Any = None, **parameters: Any) -> tuple[float, Any]:
         """How long it took, and the answer; what is said is posted."""
-        where = f"{path}?{urllib.parse.urlencode(asked)}" if asked else path
+        where = f"{path}?{urllib.parse.urlencode(parameters)}" if parameters else path
         body = json.dumps(said) if said is not None else None
         began = time.perf_counter()
         self._line.request("POST" if body else "GET", where, body, {"Content-Type": "application/json"})
@@ -156,42 +156,42 @@ def alone(host: str, pids: Sequence[int], of: str, turns: int) -> None:
     seconds = [asking.get(path)[0] for path in ("/", "/api/collections")]
     figure("first answer of the page", of=of, unit="ms", page=1000 * seconds[0], collections=1000 * seconds[1])
     time.sleep(AHEAD)
-    found: dict[str, list[float]] = {}
+    seconds_by_step: dict[str, list[float]] = {}
     spent: dict[str, float] = {}
 
     def used() -> float:
         return sum(map(used_by, pids))
 
     def note(name: str, seconds: float, before: float) -> None:
-        found.setdefault(name, []).append(seconds)
+        seconds_by_step.setdefault(name, []).append(seconds)
         spent[name] = spent.get(name, 0.0) + used() - before
 
     for turn in range(turns + 1):
         if turn == 1:
-            found.clear()
+            seconds_by_step.clear()
             spent.clear()
-        for text in ASKED:
+        for text in QUESTIONS:
             before = used()
             searched, answer = asking.get("/api/search", q=text, lang="en", k=10)
             note("search, ten results with snippets", searched, before)
             rows = answer["results"]
-            said = [(row[part], row["lang"]) for row in rows for part in ("title", "snippet") if row[part]]
-            texts = [{"text": some, "lang": lang} for some, lang in said]
+            texts_shown = [(row[part], row["lang"]) for row in rows for part in ("title", "snippet") if row[part]]
+            texts = [{"text": shown_text, "lang": lang} for shown_text, lang in texts_shown]
             glossed = asking.get("/api/gloss", {"to": "en", "asked": text, "texts": texts})[0] if texts else 0.0
             note("search and glosses of ten results", searched + glossed, before)
             before = used()
             note("counts", asking.get("/api/counts", q=text, lang="en")[0], before)
             before = used()
             note("search with all ten reasons", asking.get("/api/search", q=text, lang="en", k=10, why=True)[0], before)
-    for name, seconds in found.items():
+    for name, seconds in seconds_by_step.items():
         spread(name, seconds, of=of, processor_ms_each=round(spent[name] / len(seconds), 1))
 
 
 def crowd(host: str, of: str, workers: int, users: int, seconds: float, queries: list[str]) -> None:
     times, added = asyncio.run(server.load(f"http://{host}", users, seconds, 1.0, False, queries))
     wrong = sum(status != 200 for _, status in times)
-    told = {"of": of, "workers": workers, "users": users, "errors": wrong, "added": added}
-    spread("many people, one search a second each", [t for t, _ in times], **told)
+    report = {"of": of, "workers": workers, "users": users, "errors": wrong, "added": added}
+    spread("many people, one search a second each", [t for t, _ in times], **report)
 
 
 def starting(library: Path) -> None:
@@ -209,38 +209,38 @@ def starting(library: Path) -> None:
 def rows(path: Path, number: int) -> None:
     """So many passages as JSON Lines."""
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
-        for one in server.documents(number):
-            told = {"id": one.id, "lang": one.lang, "title": one.title, "text": one.text}
-            out.write(json.dumps(told, ensure_ascii=False) + "\n")
+        for document in server.documents(number):
+            row = {"id": document.id, "lang": document.lang, "title": document.title, "text": document.text}
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def measure(given: argparse.Namespace, sources: Path, place: Path) -> None:
-    number = pages(sources, place / "pages", given.pages) if given.pages else 0
-    if given.nodes:
-        for nodes in given.nodes:
-            on_nodes(nodes, place / "pages", number, given.turns)
+def measure(arguments: argparse.Namespace, sources: Path, folder: Path) -> None:
+    number = pages(sources, folder / "pages", arguments.pages) if arguments.pages else 0
+    if arguments.nodes:
+        for nodes in arguments.nodes:
+            on_nodes(nodes, folder / "pages", number, arguments.turns)
         return
-    kinds = [("pages", place / "pages", number, False)]
-    for name, many in (("passages", given.passages), ("passages with meaning", given.meaning)):
-        files = place / f"{name}.jsonl.gz"
-        if many:
-            rows(files, many)
-        kinds.append((name, files, many, name != "passages"))
+    kinds = [("pages", folder / "pages", number, False)]
+    for name, page_count in (("passages", arguments.passages), ("passages with meaning", arguments.meaning)):
+        files = folder / f"{name}.jsonl.gz"
+        if page_count:
+            rows(files, page_count)
+        kinds.append((name, files, page_count, name != "passages"))
     for of, files, documents, meaning in kinds:
-        library = place / f"library of {of}"
+        library = folder / f"library of {of}"
         if not documents:
             continue
         index(of, files, library, documents, meaning)
         if of == "pages":
             starting(library)
-        queries = ASKED if of == "pages" else server.questions()
-        for turn, workers in enumerate(given.workers):
+        queries = QUESTIONS if of == "pages" else server.questions()
+        for turn, workers in enumerate(arguments.workers):
             with serving(library, workers, of) as (host, pid):
                 if turn == 0 and of == "pages":
-                    alone(host, [pid], of, given.turns)
+                    alone(host, [pid], of, arguments.turns)
                 else:
                     time.sleep(AHEAD)
-                crowd(host, of, workers, given.users, given.seconds, queries)
+                crowd(host, of, workers, arguments.users, arguments.seconds, queries)
         shutil.rmtree(library)
 
 
@@ -272,26 +272,26 @@ def main() -> None:
     options.add_argument("--passages", type=int, default=200_000)
     options.add_argument("--meaning", type=int, default=20_000, help="passages that are searched by meaning as well")
     options.add_argument("--turns", type=int, default=5, help="how often one person asks each query")
-    options.add_argument("--queries", type=int, default=len(ASKED), help="of how many queries")
+    options.add_argument("--queries", type=int, default=len(QUESTIONS), help="of how many queries")
     options.add_argument("--users", type=int, default=50)
     options.add_argument("--seconds", type=float, default=15)
     options.add_argument("--workers", type=int, action="append", help="processes that search beside the server")
     options.add_argument("--nodes", type=int, action="append", default=[], help="nodes of a Qdrant server")
-    given = options.parse_args()
-    given.workers = given.workers or [0, 2]
-    del ASKED[given.queries :]
-    if given.pack:
-        pack(given.sources, given.pack)
+    arguments = options.parse_args()
+    arguments.workers = arguments.workers or [0, 2]
+    del QUESTIONS[arguments.queries :]
+    if arguments.pack:
+        pack(arguments.sources, arguments.pack)
         return
     if CORES[2:]:
         os.sched_setaffinity(0, CORES[2:])  # the first two are the server's
-    with tempfile.TemporaryDirectory() as made:
-        sources, place = given.sources, Path(made)
+    with tempfile.TemporaryDirectory() as temporary_folder:
+        sources, folder = arguments.sources, Path(temporary_folder)
         if sources.is_file():
             with tarfile.open(sources) as packed:
-                packed.extractall(place / "sources", filter="data")
-            sources = place / "sources"
-        measure(given, sources, place)
+                packed.extractall(folder / "sources", filter="data")
+            sources = folder / "sources"
+        measure(arguments, sources, folder)
 
 
 if __name__ == "__main__":

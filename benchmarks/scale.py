@@ -34,14 +34,14 @@ from paragloss.search.lexical import Lexical
 from paragloss.types import Alternative, Document, Query, Translation
 from paragloss.vocabulary import Vocabulary
 
-DIM, KNOWN = 300, 60_000
+DIM, VOCABULARY_SIZE = 300, 60_000
 
 
 def model(invented: Invented, path: Path) -> None:
     """An encoder like Cr5 in size and speed: stemmed terms of each language, tf-idf, a table of 300 columns."""
     rng, towers = np.random.default_rng(0), {}
     for lang in LANGS:
-        terms = list(dict.fromkeys(analyzer(lang).terms(" ".join(invented.words[:KNOWN]))))
+        terms = list(dict.fromkeys(analyzer(lang).terms(" ".join(invented.words[:VOCABULARY_SIZE]))))
         rows = rng.standard_normal((len(terms), DIM)).astype(np.float32)
         towers[lang] = Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1), rows)
     BagEncoder(towers, meta={"method": "invented"}).save(path)
@@ -66,16 +66,16 @@ def processor() -> tuple[float, float]:
     return time.process_time(), children.ru_utime + children.ru_stime
 
 
-def percentiles(call: Callable[[Any], object], asked: Sequence[Any]) -> str:
-    for one in asked[:20]:
-        call(one)
+def percentiles(call: Callable[[Any], object], inputs: Sequence[Any]) -> str:
+    for value in inputs[:20]:
+        call(value)
     took, cpu = [], time.process_time()
-    for one in asked:
+    for value in inputs:
         start = time.perf_counter()
-        call(one)
+        call(value)
         took.append(time.perf_counter() - start)
     p50, p99 = np.percentile(np.array(took) * 1e3, [50, 99])
-    return f"p50 {p50:.2f} ms, p99 {p99:.2f} ms, {(time.process_time() - cpu) / len(asked) * 1e3:.2f} ms of processor"
+    return f"p50 {p50:.2f} ms, p99 {p99:.2f} ms, {(time.process_time() - cpu) / len(inputs) * 1e3:.2f} ms of processor"
 
 
 def translated(invented: Invented, queries: Sequence[Query], alternatives: int) -> list[Query]:
@@ -84,61 +84,64 @@ def translated(invented: Invented, queries: Sequence[Query], alternatives: int) 
     for query in queries:
         clauses = []
         for word in query.text.split():
-            others = rng.choice(invented.words[:5000], alternatives - 1).tolist()
-            said = tuple(Alternative(other, 1 / (i + 1)) for i, other in enumerate([word, *others]))
-            clauses.append(Translation(word, said))
+            other_words = rng.choice(invented.words[:5000], alternatives - 1).tolist()
+            alternatives_found = tuple(Alternative(other, 1 / (i + 1)) for i, other in enumerate([word, *other_words]))
+            clauses.append(Translation(word, alternatives_found))
         made.append(query._replace(clauses=tuple(clauses)))
     return made
 
 
-def measure(home: Path, invented: Invented, number: int, asked: int, workers: int) -> None:
-    rows, place = home / f"{number}.jsonl", home / f"c{number}"
+def measure(home: Path, invented: Invented, number: int, query_count: int, workers: int) -> None:
+    rows, location = home / f"{number}.jsonl", home / f"c{number}"
     write(invented, rows, number)
     gc.collect()
     before = resident()
-    with Collection.create(str(place), models=[str(home / "cr5")], meaning=False) as engine:
-        start, found, used = time.perf_counter(), 0.0, processor()
+    with Collection.create(str(location), models=[str(home / "cr5")], meaning=False) as engine:
+        start, recall, used = time.perf_counter(), 0.0, processor()
 
-        def told(done: int) -> None:
-            nonlocal found
-            found = time.perf_counter() - start
+        def report_progress(count: int) -> None:
+            nonlocal recall
+            recall = time.perf_counter() - start
 
-        engine.index_files([str(rows)], workers=workers, progress=told)
+        engine.index_files([str(rows)], workers=workers, progress=report_progress)
         exact = time.perf_counter() - start
-        writer, others = (1e6 * (now - then) / number for now, then in zip(processor(), used, strict=True))
-    size = sum(file.stat().st_blocks * 512 for file in place.rglob("*") if file.is_file())
+        writer, other_seconds = (
+            1e6 * (after - earlier) / number for after, earlier in zip(processor(), used, strict=True)
+        )
+    size = sum(file.stat().st_blocks * 512 for file in location.rglob("*") if file.is_file())
     before = time.process_time()
-    with Collection.open(str(place)) as engine:
+    with Collection.open(str(location)) as engine:
         engine.index([Document("one more", *next(iter(invented.batches(1, 2)))[0][0][1:])])
-    more = 1e6 * (time.process_time() - before) / (writer + others) / number
+    extra_seconds = 1e6 * (time.process_time() - before) / (writer + other_seconds) / number
     start = time.perf_counter()
-    with Collection.open(str(place)) as engine:
+    with Collection.open(str(location)) as engine:
         opened = time.perf_counter() - start
         start = time.perf_counter()
         engine.add([d._replace(title="changed") for d in next(iter(invented.batches(500, 1)))[0][:500]])
         updated = 500 / (time.perf_counter() - start)
         rng = np.random.default_rng(2)
-        queries = [Query(str(i), invented.text(rng, 4), LANGS[i % 3]) for i in range(asked)]
+        queries = [Query(str(i), invented.text(rng, 4), LANGS[i % 3]) for i in range(query_count)]
         start, ahead = time.perf_counter(), max(engine.read_ahead())
         reading = time.perf_counter() - start
         timed = searches(engine, invented, queries)
         memory = resident() - before
     print(
-        f"| {number:,} | {number / found:,.0f} | {number / exact:,.0f} | {size / number:,.0f} | {memory / number:,.0f} "
-        f"| {opened:.2f} | {updated:,.0f} | {writer:.0f} + {others:.0f} | {more:.3f} |"
+        f"| {number:,} | {number / recall:,.0f} | {number / exact:,.0f} "
+        f"| {size / number:,.0f} | {memory / number:,.0f} "
+        f"| {opened:.2f} | {updated:,.0f} | {writer:.0f} + {other_seconds:.0f} | {extra_seconds:.3f} |"
     )
     print(f"|   names and terms of {ahead:,} read ahead, as a server does | {reading:.1f} s |")
-    for name, said in timed.items():
-        print(f"|   {name} | {said} |")
+    for name, figures in timed.items():
+        print(f"|   {name} | {figures} |")
 
 
 def searches(engine: Collection, invented: Invented, queries: list[Query]) -> dict[str, str]:
     store, statistics = engine.state.store, engine.state.index.statistics
     lexical = Lexical(store, statistics)
     hybrid = Fused([lexical, Dense(store, engine.state.models["cr5"], name="cr5")])
-    structured, many = Probabilistic(store, statistics), translated(invented, queries, 20)
+    structured, translated_queries = Probabilistic(store, statistics), translated(invented, queries, 20)
     raw = [lexical.vector(query) for query in queries]
-    alone = [edge.SparseVector(vector.indices.tolist(), vector.values.tolist()) for vector in raw]
+    native_vectors = [edge.SparseVector(vector.indices.tolist(), vector.values.tolist()) for vector in raw]
 
     def engine_alone(vector: Any) -> object:
         nearest = edge.Query.Nearest(vector, using="terms")
@@ -156,17 +159,19 @@ def searches(engine: Collection, invented: Invented, queries: list[Query]) -> di
     one_by_one = time.perf_counter() - start
     return {
         "BM25": percentiles(lambda q: lexical.search([q], 10), queries),
-        "the engine alone, same vectors": percentiles(engine_alone, alone),
+        "the engine alone, same vectors": percentiles(engine_alone, native_vectors),
         "hybrid, language filter": percentiles(lambda q: hybrid.search([q], 10, own(q)), queries),
-        "structured, 20 alternatives a word": percentiles(lambda q: structured.search([q], 10, own(q)), many),
+        "structured, 20 alternatives a word": percentiles(
+            lambda q: structured.search([q], 10, own(q)), translated_queries
+        ),
         "all BM25 queries at once": f"{one_by_one / together:.2f} times as fast as one by one",
     }
 
 
-def peers(invented: Invented, number: int, asked: int) -> None:
+def peers(invented: Invented, number: int, query_count: int) -> None:
     """The same documents in tantivy and bm25s, English only for bm25s, which has one vocabulary."""
     rng = np.random.default_rng(2)
-    texts = [invented.text(rng, 4) for _ in range(asked)]
+    texts = [invented.text(rng, 4) for _ in range(query_count)]
     documents = [d for batch, _ in invented.batches(number, 1) for d in batch]
     try:
         import tantivy
@@ -181,8 +186,8 @@ def peers(invented: Invented, number: int, asked: int) -> None:
         took = time.perf_counter() - start
         index.reload()
         searcher = index.searcher()
-        said = percentiles(lambda q: searcher.search(index.parse_query(q, ["text"]), 10), texts)
-        print(f"|   tantivy, in memory, words only: {number / took:,.0f} documents/s | {said} |")
+        figures = percentiles(lambda q: searcher.search(index.parse_query(q, ["text"]), 10), texts)
+        print(f"|   tantivy, in memory, words only: {number / took:,.0f} documents/s | {figures} |")
     except ImportError:
         print("|   tantivy is not installed | |")
     try:
@@ -193,8 +198,8 @@ def peers(invented: Invented, number: int, asked: int) -> None:
         peer.index([analyzer("en").terms(d.text) for d in documents], show_progress=False)
         took = time.perf_counter() - start
         cut = analyzer("en").terms
-        said = percentiles(lambda q: peer.retrieve([cut(q)], k=10, show_progress=False), texts)
-        print(f"|   bm25s, in memory, no updates: {number / took:,.0f} documents/s | {said} |")
+        figures = percentiles(lambda q: peer.retrieve([cut(q)], k=10, show_progress=False), texts)
+        print(f"|   bm25s, in memory, no updates: {number / took:,.0f} documents/s | {figures} |")
     except ImportError:
         print("|   bm25s is not installed | |")
 

@@ -60,8 +60,8 @@ def drawn(document: Document, dpi: int) -> Image.Image:
     lines = [line for part in document.text.split("\n") for line in textwrap.wrap(part, width) or [""]]
     page = Image.new("L", (round(1654 * inch), round((260 + 52 * len(lines)) * inch)), 235)
     font = ImageFont.truetype(FONTS[document.lang], round(33 * inch))
-    place, spacing = (130 * inch, 130 * inch), 14 * inch
-    ImageDraw.Draw(page).multiline_text(place, "\n".join(lines), font=font, fill=60, spacing=spacing)
+    position, spacing = (130 * inch, 130 * inch), 14 * inch
+    ImageDraw.Draw(page).multiline_text(position, "\n".join(lines), font=font, fill=60, spacing=spacing)
     return page
 
 
@@ -90,14 +90,16 @@ def scanned(document: Document, other_side: Document, level: Level, seed: int) -
     return document._replace(text=text, title="", meta=meta)
 
 
-def reciprocal_rank(documents: list[Document], wanted: set[str], asked: dict[str, list[str]], lang: str) -> float:
+def reciprocal_rank(
+    documents: list[Document], chosen_concepts: set[str], queries_by_lang: dict[str, list[str]], lang: str
+) -> float:
     with tempfile.TemporaryDirectory() as folder, Collection.open_or_create(str(Path(folder, "c"))) as collection:
         collection.index(documents)
         ranks = []
-        for concept in sorted(wanted):
-            for query in asked[concept]:
-                found = collection.search(query, lang="en", to=[lang], k=10).results
-                ranks.append(next((1 / r for r, hit in enumerate(found, 1) if hit.id == f"{concept}.{lang}"), 0.0))
+        for concept in sorted(chosen_concepts):
+            for query in queries_by_lang[concept]:
+                results = collection.search(query, lang="en", to=[lang], k=10).results
+                ranks.append(next((1 / r for r, hit in enumerate(results, 1) if hit.id == f"{concept}.{lang}"), 0.0))
     return sum(ranks) / len(ranks)
 
 
@@ -111,37 +113,37 @@ def main() -> None:
     options.add_argument("--concepts", type=int, default=12)
     options.add_argument("--lang", nargs="+", choices=FONTS, default=list(FONTS))
     options.add_argument("--level", nargs="+", choices=LEVELS, default=list(LEVELS))
-    given = options.parse_args()
+    arguments = options.parse_args()
     concepts = [concept.id for concept in demo.concepts()]
-    wanted = set(concepts[:: max(1, len(concepts) // given.concepts)][: given.concepts])
-    asked: dict[str, list[str]] = {}
+    chosen_concepts = set(concepts[:: max(1, len(concepts) // arguments.concepts)][: arguments.concepts])
+    queries_by_lang: dict[str, list[str]] = {}
     for concept in demo.concepts():
-        asked[concept.id] = [concept.titles["en"], concept.texts["en"].split(". ")[0]]
+        queries_by_lang[concept.id] = [concept.titles["en"], concept.texts["en"].split(". ")[0]]
     texts = {}
-    for lang in given.lang:
+    for lang in arguments.lang:
         texts[lang] = [d._replace(text=d.full_text, title="") for d in demo.documents() if d.lang == lang]
-    as_text = {lang: reciprocal_rank(texts[lang], wanted, asked, lang) for lang in given.lang}
+    as_text = {lang: reciprocal_rank(texts[lang], chosen_concepts, queries_by_lang, lang) for lang in arguments.lang}
     print("| level | language | pages | words right | confidence | s a page | RR as text | RR as scan | lost |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for level in given.level:
+    for level in arguments.level:
         losses = []
         for lang, documents in texts.items():
             began, scans = time.perf_counter(), list[Document]()
             right, all_ = 0, 0
             for seed, document in enumerate(documents):
-                if document.id.rpartition(".")[0] not in wanted:
+                if document.id.rpartition(".")[0] not in chosen_concepts:
                     scans.append(document)
                     continue
                 scans.append(scanned(document, documents[seed - 1], LEVELS[level], seed))
-                there, here = (Counter(letters(side.text, lang)) for side in (document, scans[-1]))
-                right, all_ = right + (there & here).total(), all_ + there.total()
-            spent = (time.perf_counter() - began) / len(wanted)
+                expected_letters, here = (Counter(letters(side.text, lang)) for side in (document, scans[-1]))
+                right, all_ = right + (expected_letters & here).total(), all_ + expected_letters.total()
+            spent = (time.perf_counter() - began) / len(chosen_concepts)
             sure = [d.meta["confidence"] for d in scans if "confidence" in d.meta]
-            as_scan = reciprocal_rank(scans, wanted, asked, lang)
+            as_scan = reciprocal_rank(scans, chosen_concepts, queries_by_lang, lang)
             losses.append(as_text[lang] - as_scan)
             read_ = f"{right / all_:.2f} | {sum(sure) / len(sure):.2f} | {spent:.1f}"
-            found = f"{as_text[lang]:.3f} | {as_scan:.3f} | {losses[-1]:.3f}"
-            print(f"| {level} | {lang} | {len(wanted)} | {read_} | {found} |", flush=True)
+            cells = f"{as_text[lang]:.3f} | {as_scan:.3f} | {losses[-1]:.3f}"
+            print(f"| {level} | {lang} | {len(chosen_concepts)} | {read_} | {cells} |", flush=True)
         print(f"| {level} | all | | | | | | | {sum(losses) / len(losses):.3f} |", flush=True)
 
 

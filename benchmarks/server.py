@@ -76,19 +76,19 @@ def questions() -> list[str]:
     return [" ".join(vocabulary[int(mind.paretovariate(0.6)) % 5000] for _ in range(3)) for _ in range(500)]
 
 
-async def beside(client: httpx.AsyncClient, asked: dict, answer: dict, mind: random.Random, out: list) -> None:
+async def beside(client: httpx.AsyncClient, parameters: dict, answer: dict, mind: random.Random, out: list) -> None:
     """What the page asks once it has an answer."""
-    found = answer.get("results", [])
-    texts = [{"text": text, "lang": r["lang"]} for r in found for text in (r["title"], r["snippet"]) if text]
-    asks = [client.get("/api/counts", params=asked), client.post("/api/gloss", json={"to": "en", "texts": texts})]
-    if found and mind.random() < 0.2:
-        asks.append(client.get("/api/why", params={**asked, "id": found[0]["id"]}))
-    out += await asyncio.gather(*(timed(ask) for ask in asks))
+    results = answer.get("results", [])
+    texts = [{"text": text, "lang": r["lang"]} for r in results for text in (r["title"], r["snippet"]) if text]
+    asks = [client.get("/api/counts", params=parameters), client.post("/api/gloss", json={"to": "en", "texts": texts})]
+    if results and mind.random() < 0.2:
+        asks.append(client.get("/api/why", params={**parameters, "id": results[0]["id"]}))
+    out += await asyncio.gather(*(timed(request) for request in asks))
 
 
-async def timed(ask) -> tuple[float, int]:
+async def timed(request) -> tuple[float, int]:
     started = time.perf_counter()
-    answer = await ask
+    answer = await request
     return time.perf_counter() - started, answer.status_code
 
 
@@ -99,11 +99,11 @@ async def user(
     await asyncio.sleep(mind.random() * max(think, 0.1))
     while time.perf_counter() < until:
         started = time.perf_counter()
-        asked = {"q": mind.choice(queries), "lang": "en"}
-        answer = await client.get("/api/search", params={**asked, "k": 10})
+        parameters = {"q": mind.choice(queries), "lang": "en"}
+        answer = await client.get("/api/search", params={**parameters, "k": 10})
         out.append((time.perf_counter() - started, answer.status_code))
         if page:
-            await beside(client, asked, answer.json(), mind, out)
+            await beside(client, parameters, answer.json(), mind, out)
         if think:
             await asyncio.sleep(mind.expovariate(1 / think))
 
@@ -112,8 +112,10 @@ async def writer(client: httpx.AsyncClient, until: float, added: list) -> None:
     """A steady stream: 50 documents, then a breath."""
     batch = 0
     while time.perf_counter() < until:
-        some = documents(50, 50 * batch, prefix="new")
-        lines = "".join(json.dumps({"id": d.id, "lang": d.lang, "title": d.title, "text": d.text}) + "\n" for d in some)
+        batch_documents = documents(50, 50 * batch, prefix="new")
+        lines = "".join(
+            json.dumps({"id": d.id, "lang": d.lang, "title": d.title, "text": d.text}) + "\n" for d in batch_documents
+        )
         answer = await client.post("/api/bulk", content=lines.encode())
         added.append(answer.json()["indexed"])
         batch += 1
@@ -156,16 +158,26 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=0, help="processes that search beside the server")
     options.add_argument("--page", action="store_true", help="ask what the page asks besides")
     options.add_argument("--keep", help="a folder to keep the collection in, and to use it again from")
-    given = options.parse_args()
-    folder = Path(given.keep or tempfile.mkdtemp()) / "library"
+    arguments = options.parse_args()
+    folder = Path(arguments.keep or tempfile.mkdtemp()) / "library"
     if not folder.exists():
         started = time.perf_counter()
         with Collection.create(str(folder), meaning=False) as engine:
-            engine.index(documents(given.documents))
-        print(f"indexed {given.documents:,} documents in {time.perf_counter() - started:.0f} s")
+            engine.index(documents(arguments.documents))
+        print(f"indexed {arguments.documents:,} documents in {time.perf_counter() - started:.0f} s")
     started = time.perf_counter()
     server = subprocess.Popen(
-        [sys.executable, "-m", "paragloss", "serve", str(folder), "--port", "8765", "--workers", str(given.workers)],
+        [
+            sys.executable,
+            "-m",
+            "paragloss",
+            "serve",
+            str(folder),
+            "--port",
+            "8765",
+            "--workers",
+            str(arguments.workers),
+        ],
         stderr=subprocess.DEVNULL,
     )
     try:
@@ -177,9 +189,9 @@ def main() -> None:
                 time.sleep(0.02)
         print(f"started in {time.perf_counter() - started:.2f} s")
         time.sleep(20)  # while it reads ahead
-        for think in given.think or [1.0, 0.0]:
-            how = given.users, given.seconds, think
-            told(*how, *asyncio.run(load("http://127.0.0.1:8765", *how, given.page, questions())))
+        for think in arguments.think or [1.0, 0.0]:
+            how = arguments.users, arguments.seconds, think
+            told(*how, *asyncio.run(load("http://127.0.0.1:8765", *how, arguments.page, questions())))
     finally:
         server.terminate()
         server.wait()

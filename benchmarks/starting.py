@@ -54,11 +54,11 @@ def served(collection: str) -> dict[str, float]:
     try:
         healthy = answered(f"http://127.0.0.1:{port}/api/health")
         used = _used(running.pid)
-        found = answered(f"http://127.0.0.1:{port}/api/search?q=water&k=10")
+        answer = answered(f"http://127.0.0.1:{port}/api/search?q=water&k=10")
     finally:
         running.terminate()
         running.wait()
-    return {"serve: healthy": healthy - began, "serve: processor": used, "serve: first search": found - began}
+    return {"serve: healthy": healthy - began, "serve: processor": used, "serve: first search": answer - began}
 
 
 def _used(pid: int) -> float:
@@ -84,15 +84,15 @@ def main() -> None:
     options.add_argument("collection", nargs="?")
     options.add_argument("--times", type=int, default=5)
     options.add_argument("--documents", type=int, default=20_000)
-    given = options.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        collection = given.collection
+    arguments = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        collection = arguments.collection
         if not collection:
-            collection = str(Path(place) / "library")
+            collection = str(Path(folder) / "library")
             with Collection.create(collection, meaning=False) as engine:
-                engine.index(documents(given.documents))
+                engine.index(documents(arguments.documents))
         served(collection)
-        rows = [served(collection) | searched(collection) for _ in range(given.times)]
+        rows = [served(collection) | searched(collection) for _ in range(arguments.times)]
     for name in rows[0]:
         values = sorted(row[name] for row in rows)
         print(f"| {name} | {statistics.median(values):.2f} | {values[0]:.2f} to {values[-1]:.2f} |", flush=True)

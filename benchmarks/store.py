@@ -61,7 +61,7 @@ class Invented:
             yield documents, self.vectors(rng, size)
 
 
-class Given:
+class GivenVectors:
     """An encoder whose vectors are made beforehand: encoding is not what is measured."""
 
     dim, langs = DIM, LANGS
@@ -96,7 +96,7 @@ def main() -> None:
         run(Path(folder) / "collection", invented, options.documents, options.queries)
 
 
-def run(path: Path, invented: Invented, number: int, asked: int) -> None:
+def run(path: Path, invented: Invented, number: int, query_count: int) -> None:
     store = EmbeddedStore.create(path, dense={"m": DIM}, sparse=["terms"])
     index = TermIndex.build(store)
     wall = cpu = analysis = 0.0
@@ -135,11 +135,11 @@ def run(path: Path, invented: Invented, number: int, asked: int) -> None:
 
     rng = np.random.default_rng(2)
     matrix = np.concatenate(rows)
-    queries = [Query(str(i), invented.text(rng, 4), LANGS[i % 3]) for i in range(asked)]
-    near = matrix[rng.integers(0, number, asked)] + 0.5 * invented.vectors(rng, asked)
-    given = {query.text: row for query, row in zip(queries, near, strict=True)}
-    lexical, dense = Lexical(store, index.statistics), Dense(store, Given(given), name="m")
-    exact = Dense(store, Given(given), name="m", exact=True)
+    queries = [Query(str(i), invented.text(rng, 4), LANGS[i % 3]) for i in range(query_count)]
+    query_rows = matrix[rng.integers(0, number, query_count)] + 0.5 * invented.vectors(rng, query_count)
+    rows_by_text = {query.text: row for query, row in zip(queries, query_rows, strict=True)}
+    lexical, dense = Lexical(store, index.statistics), Dense(store, GivenVectors(rows_by_text), name="m")
+    exact = Dense(store, GivenVectors(rows_by_text), name="m", exact=True)
     hybrid = Fused([lexical, dense])
 
     def own(query: Query) -> dict[str, list[str]]:
@@ -158,31 +158,31 @@ def run(path: Path, invented: Invented, number: int, asked: int) -> None:
             for query in queries
         ]
 
-    few, many = translated(4), translated(20)
+    four_alternatives, twenty_alternatives = translated(4), translated(20)
     psq, nested = Probabilistic(store, index.statistics), Nested(store, index.statistics)
     print("| search, one query at a time, 10 wanted | p50 | p99 |\n|---|---|---|")
-    for name, searcher, where, some in (
+    for name, searcher, where, queries_of_row in (
         ("BM25", lexical, None, queries),
-        ("BM25, translated (4 alternatives a word)", lexical, None, few),
-        ("BM25, translated (20 alternatives a word)", lexical, None, many),
-        ("probabilistic structured query (4 alternatives a word)", psq, None, few),
-        ("probabilistic structured query (20 alternatives a word)", psq, None, many),
-        ("nested AND (4 alternatives a word)", nested, None, few),
+        ("BM25, translated (4 alternatives a word)", lexical, None, four_alternatives),
+        ("BM25, translated (20 alternatives a word)", lexical, None, twenty_alternatives),
+        ("probabilistic structured query (4 alternatives a word)", psq, None, four_alternatives),
+        ("probabilistic structured query (20 alternatives a word)", psq, None, twenty_alternatives),
+        ("nested AND (4 alternatives a word)", nested, None, four_alternatives),
         ("dense", dense, None, queries),
         ("dense, language filter", dense, own, queries),
         ("dense, exact", exact, None, queries),
         ("hybrid (100 + 100 fused), language filter", hybrid, own, queries),
     ):
-        timing = latency(lambda q, s=searcher, w=where: s.search([q], 10, w(q) if w else None), some)
+        timing = latency(lambda q, s=searcher, w=where: s.search([q], 10, w(q) if w else None), queries_of_row)
         print(f"| {name} | {timing} |")
 
     recalls = []
     for query in queries[:100]:
-        found = {hit.id for hit in dense.search([query], 10, own(query))[0]}
-        recalls.append(len(found & {hit.id for hit in exact.search([query], 10, own(query))[0]}) / 10)
+        found_ids = {hit.id for hit in dense.search([query], 10, own(query))[0]}
+        recalls.append(len(found_ids & {hit.id for hit in exact.search([query], 10, own(query))[0]}) / 10)
 
     def brute(query: Query) -> object:
-        scores = matrix @ given[query.text]
+        scores = matrix @ rows_by_text[query.text]
         best = np.argpartition(-scores, 10)[:10]
         return best[np.argsort(-scores[best])]
 
@@ -198,12 +198,12 @@ def run(path: Path, invented: Invented, number: int, asked: int) -> None:
     peer = bm25s.BM25(method="lucene")
     peer.index(english, show_progress=False)
     built = time.perf_counter() - start
-    some = [query for query in queries if query.lang == "en"]
+    queries_of_row = [query for query in queries if query.lang == "en"]
 
-    def ask(query: Query) -> object:
+    def search_once(query: Query) -> object:
         return peer.retrieve([analyzer("en").terms(query.text)], k=10, show_progress=False)
 
-    print(f"| bm25s: English only, a third of the documents | {latency(ask, some)} |")
+    print(f"| bm25s: English only, a third of the documents | {latency(search_once, queries_of_row)} |")
     print(f"\nrecall@10 of the filtered graph: {np.mean(recalls):.4f}")
     print(f"bm25s indexed {len(english) / built:,.0f} documents/s, text only, in memory, without updates")
 

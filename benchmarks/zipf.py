@@ -40,25 +40,25 @@ def languages(
     give about five sixths as many distinct ones. `coverage` is the share of concepts a language has."""
     chance = torch.Generator(device).manual_seed(seed)
     about = _zipf(topics, (concepts, 3), 0.7, chance, device)
-    made = []
+    matrices = []
     for _ in range(count):
-        here = torch.rand(concepts, generator=chance, device=device) < coverage
-        owned = here.nonzero()[:, 0]
+        is_covered = torch.rand(concepts, generator=chance, device=device) < coverage
+        owned = is_covered.nonzero()[:, 0]
         topic_words = _zipf(terms, (topics, 300), 0.7, chance, device)
         pieces = []
         for start in range(0, len(owned), 50_000):
             part = owned[start : start + 50_000]
             shape = (len(part), tokens)
             common = _zipf(terms, shape, 1.0, chance, device)
-            which = torch.randint(3, shape, generator=chance, device=device)
-            topic = about[part].gather(1, which)
+            topic_of = torch.randint(3, shape, generator=chance, device=device)
+            topic = about[part].gather(1, topic_of)
             special = topic_words[topic, _zipf(300, shape, 0.9, chance, device)]
             word = torch.where(torch.rand(shape, generator=chance, device=device) < 0.5, common, special)
             row = torch.arange(start, start + len(part), device=device)[:, None]
             pieces.append((row * terms + word).flatten().unique(return_counts=True))
         key, counts = torch.cat([k for k, _ in pieces]), torch.cat([c for _, c in pieces])
-        made.append(_compressed(key, counts, len(owned), terms, owned))
-    return made
+        matrices.append(_compressed(key, counts, len(owned), terms, owned))
+    return matrices
 
 
 def _zipf(size: int, shape: tuple[int, ...], power: float, chance: torch.Generator, device: str) -> torch.Tensor:

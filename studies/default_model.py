@@ -66,30 +66,32 @@ def packed(work: Path, build: str, langs: Sequence[str], *, exact: bool = False)
 @cache
 def task(kind: str, lang: str, source: str = "en") -> tuple[questions.Questions, list[scoring.Documents]]:
     """Questions by their name and the documents they are asked of, cut once."""
-    corpus, _, way = kind.partition("-")
-    if way == "titles":
-        found = questions.titles(corpus, lang)
-    elif way == "first":
-        found = questions.first_sentences(corpus, lang, source=source)
+    corpus, _, direction = kind.partition("-")
+    if direction == "titles":
+        page_titles = questions.titles(corpus, lang)
+    elif direction == "first":
+        page_titles = questions.first_sentences(corpus, lang, source=source)
     elif corpus == "claims":
-        found = questions.claims(lang, part=way, source=source)
+        page_titles = questions.claims(lang, part=direction, source=source)
     else:
-        found = {"flores": questions.sentences, "tatoeba": questions.everyday}[corpus](lang, source=source)
-    fields = [[d.text for d in found.documents]]
-    if any(d.title for d in found.documents):
-        fields.append([d.title for d in found.documents])
-    whole = [d.full_text for d in found.documents]  # what words hold inside counts with the text
-    return found, [scoring.Documents.read(texts, lang, inner=None if i else whole) for i, texts in enumerate(fields)]
+        page_titles = {"flores": questions.sentences, "tatoeba": questions.everyday}[corpus](lang, source=source)
+    fields = [[d.text for d in page_titles.documents]]
+    if any(d.title for d in page_titles.documents):
+        fields.append([d.title for d in page_titles.documents])
+    full_texts = [d.full_text for d in page_titles.documents]  # what words hold inside counts with the text
+    return page_titles, [
+        scoring.Documents.read(texts, lang, inner=None if i else full_texts) for i, texts in enumerate(fields)
+    ]
 
 
 def ranks(model: Translator, kind: str, lang: str, source: str = "en") -> np.ndarray:
     """Reciprocal rank of each question; asked in the documents' own language it is plain BM25."""
-    asked, documents = task(kind, lang, source)
+    query_set, documents = task(kind, lang, source)
     if source == lang:
-        clauses = [scoring.own_words(query) for query in asked.queries]
+        clauses = [scoring.own_words(query) for query in query_set.queries]
     else:
-        clauses = [scoring.translated(query, lang, model, inner=True) for query in asked.queries]
-    return scoring.reciprocal_ranks(scoring.scores(clauses, *documents), asked.right)
+        clauses = [scoring.translated(query, lang, model, inner=True) for query in query_set.queries]
+    return scoring.reciprocal_ranks(scoring.scores(clauses, *documents), query_set.right)
 
 
 def measure(work: Path, langs: Sequence[str]) -> None:
@@ -108,7 +110,9 @@ def measured_sentences(model: Translator, langs: Sequence[str]) -> None:
     rows = []
     for lang in SENTENCES.split():
         if lang in langs:
-            rows.append([(ranks(model, "flores", *way) == 1).mean() for way in ((lang, "en"), ("en", lang))])
+            rows.append(
+                [(ranks(model, "flores", *direction) == 1).mean() for direction in ((lang, "en"), ("en", lang))]
+            )
             print(f"{lang:4}  " + "  ".join(f"{value:.3f}" for value in rows[-1]), flush=True)
     print("mean  " + "  ".join(f"{value:.4f}" for value in np.mean(rows, axis=0)))
 
@@ -126,14 +130,18 @@ def measured_pairs(model: Translator, langs: Sequence[str]) -> None:
 def measured_questions(model: Translator, langs: Sequence[str]) -> None:
     print("\nquestions, RR: model / monolingual BM25 (share of it)")
     kinds = {"claims-test": questions.LANGS, "mdn-first": MDN, "lohelp-first": LOHELP, "ddtp-first": DEBIAN}
-    for kind, wanted in kinds.items():
+    for kind, wanted_sets in kinds.items():
         values = []
-        for lang in wanted.split():
+        for lang in wanted_sets.split():
             if lang in langs:
-                found, own = (ranks(model, kind, lang, source).mean() for source in ("en", lang))
-                values.append((found, own))
-                asked = len(task(kind, lang)[0].queries)
-                print(f"{kind:13} {lang:3} {asked:5}  {found:.3f} / {own:.3f}  ({found / own:.2f})", flush=True)
+                through_english, own = (ranks(model, kind, lang, source).mean() for source in ("en", lang))
+                values.append((through_english, own))
+                query_count = len(task(kind, lang)[0].queries)
+                print(
+                    f"{kind:13} {lang:3} {query_count:5}  {through_english:.3f} / {own:.3f}  "
+                    f"({through_english / own:.2f})",
+                    flush=True,
+                )
         if values:
             print(f"{kind:13} mean  " + " / ".join(f"{value:.4f}" for value in np.mean(values, axis=0)), flush=True)
 
@@ -141,23 +149,23 @@ def measured_questions(model: Translator, langs: Sequence[str]) -> None:
 def measured_collections(model: Translator, langs: Sequence[str]) -> None:
     print("\nRR of a model that has seen nothing of the collection")
     kinds = {"tatoeba": " ".join(langs), "mdn-titles": MDN, "lohelp-titles": LOHELP, "ddtp-titles": DEBIAN}
-    for kind, wanted in kinds.items():
+    for kind, wanted_sets in kinds.items():
         values = {}
-        for lang in wanted.split():
+        for lang in wanted_sets.split():
             if lang in langs and (kind != "tatoeba" or len(task(kind, lang)[0].queries) >= 50):
                 values[lang] = ranks(model, kind, lang).mean()
         if values:
-            each = " ".join(f"{lang} {value:.3f}" for lang, value in values.items())
-            print(f"{kind:13} {np.mean(list(values.values())):.4f}  {each}", flush=True)
+            cells = " ".join(f"{lang} {value:.3f}" for lang, value in values.items())
+            print(f"{kind:13} {np.mean(list(values.values())):.4f}  {cells}", flush=True)
 
 
 def measured_packing(model: Translator, work: Path, langs: Sequence[str]) -> None:
     """Against every word and phrase, more translations of each, and full precision."""
-    whole = finishing.CHOSEN._replace(words=10**7, phrases=10**7, least=0.001, most=50)
+    unpruned = finishing.CHOSEN._replace(words=10**7, phrases=10**7, least=0.001, most=50)
     losses = []
     for lang in [lang for lang in ("es", "de", "ru", "ar", "hi", "vi", "el", "zh") if lang in langs]:
-        exact = pack({lang: finishing.finished(learning.load(work / "held" / lang), whole)}, exact=True)
-        losses.append([ranks(one, "claims-test", lang).mean() for one in (exact, model)])
+        exact = pack({lang: finishing.finished(learning.load(work / "held" / lang), unpruned)}, exact=True)
+        losses.append([ranks(compared_model, "claims-test", lang).mean() for compared_model in (exact, model)])
         print(f"packing {lang}: {losses[-1][0]:.4f} whole, {losses[-1][1]:.4f} packed", flush=True)
     print(f"loss of packing, RR: {np.mean(losses, axis=0) @ [1, -1]:.4f}")
 

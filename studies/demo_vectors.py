@@ -22,25 +22,25 @@ def main() -> None:
     path = Path(sys.argv[1] if len(sys.argv) > 1 else Path(demo.__file__).parent / encoded.FILE)
     read = encoded.list_texts(demo.documents(), demo.queries()[0])
     keys = encoded.compute_keys(read)
-    known: dict[int, np.ndarray] = {}
+    rows_by_key: dict[int, np.ndarray] = {}
     if path.is_file():
-        with np.load(path, allow_pickle=False) as kept:
-            known = dict(zip(kept["keys"].tolist(), kept["rows"], strict=True))
+        with np.load(path, allow_pickle=False) as stored:
+            rows_by_key = dict(zip(stored["keys"].tolist(), stored["rows"], strict=True))
     encoder = packages.open_named_encoder("e5")
-    missing = [i for i, key in enumerate(keys.tolist()) if key not in known]
+    missing = [i for i, key in enumerate(keys.tolist()) if key not in rows_by_key]
     print(f"{len(read)} texts, {len(missing)} to encode", flush=True)
     for start in range(0, len(missing), 100):
         for i in missing[start : start + 100]:
             text, query = read[i]
-            known[int(keys[i])] = encoded.quantize(encoder.encode([text], query=query))[0]
-        write(path, [key for key in keys.tolist() if key in known], known)
+            rows_by_key[int(keys[i])] = encoded.quantize(encoder.encode([text], query=query))[0]
+        write(path, [key for key in keys.tolist() if key in rows_by_key], rows_by_key)
         print(f"{min(start + 100, len(missing))} encoded", flush=True)
-    write(path, keys.tolist(), known)
+    write(path, keys.tolist(), rows_by_key)
 
 
-def write(path: Path, keys: list[int], known: dict[int, np.ndarray]) -> None:
+def write(path: Path, keys: list[int], rows_by_key: dict[int, np.ndarray]) -> None:
     with path.open("wb") as file:
-        np.savez(file, keys=np.array(keys, np.uint64), rows=np.array([known[key] for key in keys], np.int8))
+        np.savez(file, keys=np.array(keys, np.uint64), rows=np.array([rows_by_key[key] for key in keys], np.int8))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ SIZES = (1.0, 3.0, 0.6, 0.1)
 #: How alike two words must sound: entries of dictionaries, words of sentences. How likely a step must be on average.
 ENTRIES, SENTENCES, LIKELY = 0.5, 0.75, -2.0
 #: Pairs that letters are learned from; then all are counted.
-FEW = 6_000
+MIN_PAIRS = 6_000
 #: Steps that a letter takes so seldom are left out.
 RARE = 1e-4
 #: Whose names a language writes nearly so too, and the letters it exchanges.
@@ -69,37 +69,40 @@ _SOUNDS = {
 _DOUBLED = re.compile(r"(.)\1")
 _WORD, _LATIN = re.compile(r"[^\W\d_]+"), re.compile("[a-z]{3,}")
 _FOREIGN = {"ja": re.compile("[ァ-ヶー]{2,}"), "ko": re.compile("[가-힣]{2,}")}
-_LIKE = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "ı": "i"})
+_PLAIN_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "ı": "i"})
 
 
 def plain(name: str) -> str:
     """Small, without marks."""
-    letters = unicodedata.normalize("NFD", name.casefold()).translate(_LIKE)
+    letters = unicodedata.normalize("NFD", name.casefold()).translate(_PLAIN_LETTERS)
     return "".join(char for char in letters if not unicodedata.combining(char))
 
 
 def pairs(lang: str) -> set[tuple[str, str]]:
     """Words by their letters, and their English."""
-    found = set()
-    seen = set()
+    pairs_found = set()
+    names_seen = set()
     relative, exchanged = RELATIVES.get(lang, ("", {}))
-    borrowed = ((other.lower().translate(exchanged), english, least) for other, english, least in entries(relative))
-    for other, english, least in (*entries(lang), *in_sentences(lang), *borrowed):
-        if (other, english) in seen:
+    borrowed = (
+        (other.lower().translate(exchanged), english, min_similarity)
+        for other, english, min_similarity in entries(relative)
+    )
+    for other, english, min_similarity in (*entries(lang), *in_sentences(lang), *borrowed):
+        if (other, english) in names_seen:
             continue
-        seen.add((other, english))
-        said, small = split_letters(other, lang), plain(english)
-        fits = _written(other, lang) and _LATIN.fullmatch(small) and len(said) > 2 and len(small) < 3 * len(said)
-        if fits and alike(names.transcribe(other.lower(), lang), small) >= least:
-            found.add((said, small))
-    return found
+        names_seen.add((other, english))
+        letters, small = split_letters(other, lang), plain(english)
+        fits = _written(other, lang) and _LATIN.fullmatch(small) and len(letters) > 2 and len(small) < 3 * len(letters)
+        if fits and alike(names.transcribe(other.lower(), lang), small) >= min_similarity:
+            pairs_found.add((letters, small))
+    return pairs_found
 
 
 def entries(lang: str) -> Iterator[tuple[str, str, float]]:
     for pair in (*sources.names(lang), *sources.words(lang)):
         other, english = re.split(r"[\s・=-]+", pair.other.strip()), re.split(r"[\s-]+", pair.en.strip())
         if len(other) == len(english):
-            yield from ((one, two, ENTRIES) for one, two in zip(other, english, strict=True))
+            yield from ((foreign, english_name, ENTRIES) for foreign, english_name in zip(other, english, strict=True))
 
 
 def in_sentences(lang: str) -> Iterator[tuple[str, str, float]]:
@@ -107,10 +110,10 @@ def in_sentences(lang: str) -> Iterator[tuple[str, str, float]]:
     for pair in (*sources.texts(lang), *sources.tatoeba(lang)):
         if pair.part == "train" and pair.source not in ("cataclysm", "suttacentral"):
             english = {word for word in _WORD.findall(pair.en) if word[0].isupper() and len(word) > 3}
-            for one in _FOREIGN.get(lang, _WORD).findall(pair.other) if english else ():
-                if len(one) > 2 and (one[0].isupper() or not cased):
-                    size = len(phonetic_key(one))
-                    yield from ((one, two, SENTENCES) for two in english if abs(len(phonetic_key(two)) - size) <= 1)
+            for name in _FOREIGN.get(lang, _WORD).findall(pair.other) if english else ():
+                if len(name) > 2 and (name[0].isupper() or not cased):
+                    size = len(phonetic_key(name))
+                    yield from ((name, two, SENTENCES) for two in english if abs(len(phonetic_key(two)) - size) <= 1)
 
 
 def _written(word: str, lang: str) -> bool:
@@ -123,7 +126,7 @@ def _written(word: str, lang: str) -> bool:
 def _sounding(word: str) -> str:
     """A word in Latin letters by its sounds, as English spells them."""
     plain = "".join(char for char in unicodedata.normalize("NFD", word.lower()) if char.isascii() and char.isalpha())
-    return _DOUBLED.sub(r"\1", _SPELLED.sub(lambda found: _SOUNDS.get(found[0], "s" if found[0] == "c" else ""), plain))
+    return _DOUBLED.sub(r"\1", _SPELLED.sub(lambda match: _SOUNDS.get(match[0], "s" if match[0] == "c" else ""), plain))
 
 
 def alike(one: str, other: str) -> float:
@@ -149,12 +152,12 @@ def _exchanged(a: str, b: str) -> float:
     return _KIN if a in _KINDS and _KINDS[a] == _KINDS.get(b) else 1.0
 
 
-def learned(some: Sequence[tuple[str, str]], rounds: int = 6) -> dict[tuple[str, str], float]:
+def learned(name_pairs: Sequence[tuple[str, str]], rounds: int = 6) -> dict[tuple[str, str], float]:
     """How often a letter becomes which English ones."""
     shares: Mapping[tuple[str, str], float] = {}
     for _ in range(rounds):
         counts: dict[tuple[str, str], float] = defaultdict(float)
-        for word, english in some:
+        for word, english in name_pairs:
             _expect(word, english, shares, counts)
         totals: dict[str, float] = defaultdict(float)
         for (letter, _), count in counts.items():
@@ -178,21 +181,21 @@ def _expect(
         ]
         for letter in word
     ]
-    there = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    forward = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     back = [[0.0] * (columns + 1) for _ in range(rows + 1)]
-    there[0][0] = back[rows][columns] = 1.0
+    forward[0][0] = back[rows][columns] = 1.0
     for i in range(rows):
-        for j, mass in enumerate(there[i]):
+        for j, mass in enumerate(forward[i]):
             for end, share in steps[i][j] if mass else ():
-                there[i + 1][end] += mass * share
-    whole = there[rows][columns]
-    for i in reversed(range(rows) if whole else ()):
+                forward[i + 1][end] += mass * share
+    total = forward[rows][columns]
+    for i in reversed(range(rows) if total else ()):
         for j in range(columns + 1):
             for end, share in steps[i][j]:
                 mass = share * back[i + 1][end]
                 back[i][j] += mass
-                if mass and there[i][j]:
-                    counts[word[i], english[j:end]] += there[i][j] * mass / whole
+                if mass and forward[i][j]:
+                    counts[word[i], english[j:end]] += forward[i][j] * mass / total
 
 
 def aligned(word: str, english: str, shares: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
@@ -204,24 +207,24 @@ def aligned(word: str, english: str, shares: Mapping[tuple[str, str], float]) ->
                 share = shares.get((letter, english[j:end]))
                 if share and score + math.log(share) > best[i + 1].get(end, (-math.inf, 0))[0]:
                     best[i + 1][end] = score + math.log(share), j
-    found, end = [], len(english)
+    steps, end = [], len(english)
     if best[-1].get(end, (-math.inf, 0))[0] < LIKELY * len(word):
         return []
     for i in reversed(range(len(word))):
         start = best[i + 1][end][1]
-        found.append((word[i], english[start:end]))
+        steps.append((word[i], english[start:end]))
         end = start
-    return found[::-1]
+    return steps[::-1]
 
 
 def learn(lang: str) -> None:
-    some = sorted(pairs(lang))
-    shares = learned(random.Random(0).sample(some, min(FEW, len(some))))
-    ways = [steps for pair in some if (steps := aligned(*pair, shares))]
-    texts = [("", ""), *sorted({step for steps in ways for step in steps})]
-    number, size = {step: place for place, step in enumerate(texts)}, len(texts)
+    name_pairs = sorted(pairs(lang))
+    shares = learned(random.Random(0).sample(name_pairs, min(MIN_PAIRS, len(name_pairs))))
+    alignments = [steps for pair in name_pairs if (steps := aligned(*pair, shares))]
+    texts = [("", ""), *sorted({step for steps in alignments for step in steps})]
+    number, size = {step: number_of_step for number_of_step, step in enumerate(texts)}, len(texts)
     counted = [Counter[int](), Counter[int](), Counter[int]()]
-    for steps in ways:
+    for steps in alignments:
         numbers = [0, 0, *(number[step] for step in steps), 0]
         for a, b, c in zip(numbers, numbers[1:], numbers[2:], strict=False):
             for counts, key in zip(counted, (c, b * size + c, (a * size + b) * size + c), strict=True):
@@ -232,7 +235,10 @@ def learn(lang: str) -> None:
         arrays[f"keys{length}"] = np.diff(np.array([0, *keys], np.uint32))
         arrays[f"counts{length}"] = np.array([min(counts[key], 65_535) for key in keys], np.uint16)
     np.savez_compressed(FOLDER / f"{lang}.npz", **arrays)
-    print(f"{lang}: {len(some)} pairs, {len(ways)} kept, {[len(counts) for counts in counted]} steps", flush=True)
+    print(
+        f"{lang}: {len(name_pairs)} pairs, {len(alignments)} kept, {[len(counts) for counts in counted]} steps",
+        flush=True,
+    )
 
 
 def main() -> None:

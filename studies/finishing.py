@@ -41,10 +41,10 @@ def finished(learned: Learned, settings: Settings = CHOSEN) -> Tables:
     return Tables(en.terms, en.surfaces, other.terms, other.surfaces, there, back)
 
 
-def _both(onward: sp.csr_matrix, reverse: sp.csr_matrix, seen: np.ndarray, rare: float) -> sp.csr_matrix:
+def _both(onward: sp.csr_matrix, reverse: sp.csr_matrix, counts: np.ndarray, rare: float) -> sp.csr_matrix:
     """The geometric mean of both directions. A rare word that only ever stood beside one says little of the way
     back."""
-    sure = sp.diags(seen / (seen + rare))
+    sure = sp.diags(counts / (counts + rare))
     return onward.multiply((sure @ reverse).T).sqrt().tocsr()
 
 
@@ -55,13 +55,13 @@ def _with_phrases(table: sp.csr_matrix, entries: sp.csr_matrix) -> sp.csr_matrix
     return (table + unknown @ _scaled(entries)).tocsr()
 
 
-def _into_common(matrix: sp.csr_matrix, targets: list[str], seen: np.ndarray, settings: Settings) -> sp.csr_matrix:
+def _into_common(matrix: sp.csr_matrix, targets: list[str], counts: np.ndarray, settings: Settings) -> sp.csr_matrix:
     """Without translations into words that are seldom met, or into what is no word."""
-    wanted = np.zeros(matrix.shape[1], bool)
-    wanted[np.argsort(-seen, kind="stable")[: settings.words + settings.words // 5]] = True
-    wanted &= np.array([len(term.encode()) < _LONGEST for term in targets[: matrix.shape[1]]])
+    is_wanted = np.zeros(matrix.shape[1], bool)
+    is_wanted[np.argsort(-counts, kind="stable")[: settings.words + settings.words // 5]] = True
+    is_wanted &= np.array([len(term.encode()) < _LONGEST for term in targets[: matrix.shape[1]]])
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return _only(matrix, row, np.flatnonzero(wanted[matrix.indices]))
+    return _only(matrix, row, np.flatnonzero(is_wanted[matrix.indices]))
 
 
 def _pruned(matrix: sp.csr_matrix, settings: Settings) -> sp.csr_matrix:
@@ -77,7 +77,7 @@ def _kept(
     matrix: sp.csr_matrix,
     terms: list[str],
     targets: list[str],
-    seen: np.ndarray,
+    counts: np.ndarray,
     entries: sp.csr_matrix,
     settings: Settings,
 ) -> sp.csr_matrix:
@@ -89,37 +89,37 @@ def _kept(
         first = matrix.indptr[i]
         if targets[matrix.indices[first]] == terms[i] and matrix.data[first] >= 0.8:
             good[i] = False
-    words, phrases = np.flatnonzero(good[: len(seen)]), len(seen) + np.flatnonzero(good[len(seen) :])
-    words = words[np.argsort(-seen[words], kind="stable")][: settings.words]
+    words, phrases = np.flatnonzero(good[: len(counts)]), len(counts) + np.flatnonzero(good[len(counts) :])
+    words = words[np.argsort(-counts[words], kind="stable")][: settings.words]
     number = {terms[i]: i for i in words.tolist()}
     telling = np.array(
         [i for i in phrases.tolist() if _overlap(matrix, i, terms[i], number) < settings.overlap], np.int64
     )
     listed = np.asarray(entries.sum(axis=1)).ravel()[telling]
     telling = telling[np.argsort(-listed, kind="stable")][: settings.phrases]
-    wanted = np.zeros(len(terms), bool)
-    wanted[words] = wanted[telling] = True
+    is_wanted = np.zeros(len(terms), bool)
+    is_wanted[words] = is_wanted[telling] = True
     row = np.repeat(np.arange(matrix.shape[0]), size)
-    return _only(matrix, row, np.flatnonzero(wanted[row]))
+    return _only(matrix, row, np.flatnonzero(is_wanted[row]))
 
 
 def _overlap(matrix: sp.csr_matrix, phrase: int, term: str, number: dict[str, int]) -> float:
     """How much of what a phrase may be its words say already."""
-    said: dict[int, float] = {}
+    shares_by_cell: dict[int, float] = {}
     for word in term.split(" "):
         i = number.get(word)
         if i is not None:
             cells = slice(matrix.indptr[i], matrix.indptr[i + 1])
             for target, share in zip(matrix.indices[cells].tolist(), matrix.data[cells].tolist(), strict=True):
-                said[target] = max(said.get(target, 0.0), share)
+                shares_by_cell[target] = max(shares_by_cell.get(target, 0.0), share)
     cells = slice(matrix.indptr[phrase], matrix.indptr[phrase + 1])
-    both = zip(matrix.indices[cells].tolist(), matrix.data[cells].tolist(), strict=True)
-    return sum(min(share, said.get(target, 0.0)) for target, share in both)
+    cells_of_row = zip(matrix.indices[cells].tolist(), matrix.data[cells].tolist(), strict=True)
+    return sum(min(share, shares_by_cell.get(target, 0.0)) for target, share in cells_of_row)
 
 
-def _only(matrix: sp.csr_matrix, row: np.ndarray, kept: np.ndarray) -> sp.csr_matrix:
-    start = np.concatenate([[0], np.cumsum(np.bincount(row[kept], minlength=matrix.shape[0]))])
-    return _scaled(sp.csr_matrix((matrix.data[kept], matrix.indices[kept], start), shape=matrix.shape))
+def _only(matrix: sp.csr_matrix, row: np.ndarray, is_kept: np.ndarray) -> sp.csr_matrix:
+    start = np.concatenate([[0], np.cumsum(np.bincount(row[is_kept], minlength=matrix.shape[0]))])
+    return _scaled(sp.csr_matrix((matrix.data[is_kept], matrix.indices[is_kept], start), shape=matrix.shape))
 
 
 def _scaled(matrix: sp.csr_matrix) -> sp.csr_matrix:

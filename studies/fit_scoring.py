@@ -132,15 +132,15 @@ def fit_coefficients(tables: Sequence[JudgedCollection], columns: Sequence[int])
 
 def sample_candidates(table: JudgedCollection, rng: np.random.Generator) -> JudgedCollection:
     """Keep the right candidates of each query and at most MAX_NEGATIVES of the others."""
-    kept, sizes = [], []
+    sampled, sizes = [], []
     for start, end in pairwise(table.starts):
         rows = np.arange(start, end)
         wrong = rows[~table.is_right[start:end]]
         if len(wrong) > MAX_NEGATIVES:
             wrong = np.sort(rng.choice(wrong, MAX_NEGATIVES, replace=False))
-        kept.append(np.sort(np.concatenate([rows[table.is_right[start:end]], wrong])))
-        sizes.append(len(kept[-1]))
-    rows = np.concatenate(kept)
+        sampled.append(np.sort(np.concatenate([rows[table.is_right[start:end]], wrong])))
+        sizes.append(len(sampled[-1]))
+    rows = np.concatenate(sampled)
     return table._replace(features=table.features[rows], is_right=table.is_right[rows], starts=np.cumsum([0, *sizes]))
 
 
@@ -161,12 +161,12 @@ def fit_order(tables: Sequence[JudgedCollection]) -> Doubles:
     used = sizes > 0
     sizes, weights_of_queries = sizes[used], weights_of_queries[used]
     starts = np.cumsum([0, *sizes[:-1]])
-    found = np.add.reduceat(is_right, starts)
-    weights_of_queries = weights_of_queries * (found > 0)
+    right_counts = np.add.reduceat(is_right, starts)
+    weights_of_queries = weights_of_queries * (right_counts > 0)
     query_of_row = np.repeat(np.arange(len(sizes)), sizes)
     scale = features.std(axis=0) + 1e-9
     standardized = features / scale
-    targets = is_right / np.maximum(found, 1)[query_of_row]  # right candidates share the probability
+    targets = is_right / np.maximum(right_counts, 1)[query_of_row]  # right candidates share the probability
 
     def loss(weights: Doubles) -> tuple[float, Doubles]:
         scores = standardized @ weights

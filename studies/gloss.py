@@ -52,14 +52,14 @@ LETTERS = 5
 
 def entries(lang: str) -> dict[str, set[str]]:
     """Words of a language with the stems of what they may be in English; those that are written alike say nothing."""
-    found: dict[str, set[str]] = defaultdict(set)
+    meanings_by_word: dict[str, set[str]] = defaultdict(set)
     cut = analyzer("en").terms
     with gzip.open(folder() / "muse" / f"{lang}-en.tsv.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             word, meaning = line.rstrip("\n").split("\t")[:2]
             if word != meaning:
-                found[word].update(cut(meaning))
-    return {word: meanings for word, meanings in found.items() if meanings}
+                meanings_by_word[word].update(cut(meaning))
+    return {word: meanings for word, meanings in meanings_by_word.items() if meanings}
 
 
 def spellings(lang: str) -> dict[str, set[str]]:
@@ -84,36 +84,36 @@ def descriptions(lang: str) -> Iterator[tuple[str, str]]:
 
 def news(lang: str, count: int) -> list[tuple[str, str]]:
     """Held-out sentences of a language with their English, a third of each set that has it."""
-    found = []
+    articles = []
     for name in ("flores", "ntrex", "tico19"):
         rows = sources.rows(name)
         code = sources.written(lang) if name == "flores" else lang
-        kept = [
+        sentences_kept = [
             (row["texts"][code], row["texts"]["en"])
             for number, row in enumerate(rows)
             if code in row["texts"] and (name == "flores" or sources.run_part(name, number) == "test")
         ]
-        found += random.Random(0).sample(kept, min(count // 3, len(kept)))
-    return found
+        articles += random.Random(0).sample(sentences_kept, min(count // 3, len(sentences_kept)))
+    return articles
 
 
-def content(text: str, lang: str, english: str, said: Any) -> Iterator[Any]:
+def content(text: str, lang: str, english: str, glossed: Any) -> Iterator[Any]:
     """What is said of each content word."""
-    there = english.casefold()
+    folded_english = english.casefold()
     for span in analyzer(lang).spans(text):
         written = text[span.start : span.end]
-        if any(char.isalpha() for char in written) and written.casefold() not in there:
-            yield next((w for w in said.words if w.start <= span.start < w.end and w.meanings), None)
+        if any(char.isalpha() for char in written) and written.casefold() not in folded_english:
+            yield next((w for w in glossed.words if w.start <= span.start < w.end and w.meanings), None)
 
 
 def in_news(lang: str, count: int) -> tuple[dict[str, float], int]:
     counts, shares, pairs = Counter[str](), defaultdict(list), news(lang, count)
     for text, english in pairs:
         start = time.process_time()
-        said = gloss(text, lang, "en", SOURCES)
+        glossed = gloss(text, lang, "en", SOURCES)
         shares["ms"].append(1000 * (time.process_time() - start))
         beginnings = {word[:LETTERS] for word in re.findall(r"\w+", english.casefold())}
-        for word in content(text, lang, english, said):
+        for word in content(text, lang, english, glossed):
             counts["words"] += 1
             if word is None:
                 continue
@@ -121,27 +121,29 @@ def in_news(lang: str, count: int) -> tuple[dict[str, float], int]:
             sure = getattr(word, "sure", True)
             counts += Counter(known=1, first=int(right[0]), any=int(any(right)), sure=int(sure))
             counts["sure first"] += right[0] and sure
-        shares["chrF"].append(chrf(said.rendering, english))
-        shares["F1"].append(f1(said.rendering, english))
+        shares["chrF"].append(chrf(glossed.rendering, english))
+        shares["F1"].append(f1(glossed.rendering, english))
     rows = {key: counts[key] / counts["words"] for key in ("known", "first", "any", "sure")}
     rows["right if sure"] = counts["sure first"] / max(counts["sure"], 1)
-    return rows | {key: sum(some) / len(some) for key, some in shares.items()}, counts["words"]
+    return rows | {key: sum(values) / len(values) for key, values in shares.items()}, counts["words"]
 
 
 def _stands(meaning: str, beginnings: set[str]) -> bool:
     words = re.findall(r"\w+", meaning.casefold())
-    told = [word for word in words if len(word) > 2] or words
-    return any(word[:LETTERS] in beginnings for word in told)
+    long_words = [word for word in words if len(word) > 2] or words
+    return any(word[:LETTERS] in beginnings for word in long_words)
 
 
-def chrf(said: str, right: str, *, most: int = 6, beta: float = 2.0) -> float:
+def chrf(hypothesis: str, right: str, *, max_order: int = 6, beta: float = 2.0) -> float:
     """Of character n-grams (Popović, 2015), spaces left out."""
     values = []
-    for size in range(1, most + 1):
-        one, other = (Counter(t[i : i + size] for i in range(len(t) - size + 1)) for t in map(_letters, (said, right)))
-        if one and other:
-            both = (one & other).total()
-            precision, recall = both / one.total(), both / other.total()
+    for size in range(1, max_order + 1):
+        hypothesis_grams, reference_grams = (
+            Counter(t[i : i + size] for i in range(len(t) - size + 1)) for t in map(_letters, (hypothesis, right))
+        )
+        if hypothesis_grams and reference_grams:
+            overlap = (hypothesis_grams & reference_grams).total()
+            precision, recall = overlap / hypothesis_grams.total(), overlap / reference_grams.total()
             total = beta**2 * precision + recall
             values.append((1 + beta**2) * precision * recall / total if total else 0.0)
     return sum(values) / max(len(values), 1)
@@ -151,28 +153,30 @@ def _letters(text: str) -> str:
     return "".join(text.split())
 
 
-def f1(said: str, right: str) -> float:
-    one, other = (Counter(re.findall(r"\w+", text.casefold())) for text in (said, right))
-    return 2 * (one & other).total() / max(one.total() + other.total(), 1)
+def f1(hypothesis: str, right: str) -> float:
+    hypothesis_words, reference_words = (Counter(re.findall(r"\w+", text.casefold())) for text in (hypothesis, right))
+    return 2 * (hypothesis_words & reference_words).total() / max(hypothesis_words.total() + reference_words.total(), 1)
 
 
 def alone(lang: str, count: int) -> dict[str, float]:
     """Of words: the share that has a meaning, whose first is right, whose any is; that has one or is a name that is
     given, and that has one or is written as the dictionary lists it."""
-    known, listed = entries(lang), spellings(lang)
-    some = random.Random(0).sample(sorted(known), min(count, len(known)))
-    shown = [(word, gloss(word, lang, "en", SOURCES).words[:1]) for word in some]
-    right = [[bool(stems & known[word]) for stems in _meanings(words)] for word, words in shown]
-    named = [any(one.kind == "name" for one in words) for _, words in shown]
-    written = [_plain(words[0].romanised) if words and words[0].end == len(word) else "" for word, words in shown]
-    found = {
+    entries_by_word, listed = entries(lang), spellings(lang)
+    sample = random.Random(0).sample(sorted(entries_by_word), min(count, len(entries_by_word)))
+    glossed = [(word, gloss(word, lang, "en", SOURCES).words[:1]) for word in sample]
+    right = [[bool(stems & entries_by_word[word]) for stems in _meanings(words)] for word, words in glossed]
+    named = [any(one.kind == "name" for one in words) for _, words in glossed]
+    written = [_plain(words[0].romanised) if words and words[0].end == len(word) else "" for word, words in glossed]
+    figures = {
         "known": [bool(one) for one in right],
         "first": [one[:1] == [True] for one in right],
         "any": map(any, right),
         "or name": [bool(one or name) for one, name in zip(right, named, strict=True)],
-        "or written": [bool(one) or name in listed[word] for one, name, word in zip(right, written, some, strict=True)],
+        "or written": [
+            bool(one) or name in listed[word] for one, name, word in zip(right, written, sample, strict=True)
+        ],
     }
-    return {name: sum(values) / len(some) for name, values in found.items()}
+    return {name: sum(values) / len(sample) for name, values in figures.items()}
 
 
 def in_packages(lang: str, count: int) -> tuple[dict[str, float], int]:
@@ -180,26 +184,26 @@ def in_packages(lang: str, count: int) -> tuple[dict[str, float], int]:
     cut, counts = analyzer("en").terms, Counter[str]()
     pairs = list(descriptions(lang))
     for text, english in random.Random(0).sample(pairs, min(count, len(pairs))):
-        there = set(cut(english))
+        english_terms = set(cut(english))
         for word in filter(None, content(text, lang, english, gloss(text, lang, "en", SOURCES))):
-            right = [bool(set(cut(meaning.text)) & there) for meaning in word.meanings]
+            right = [bool(set(cut(meaning.text)) & english_terms) for meaning in word.meanings]
             counts += Counter(words=1, first=int(right[0]), any=int(any(right)))
     return {name: counts[name] / max(counts["words"], 1) for name in ("first", "any")}, counts["words"]
 
 
 def written_out(lang: str, count: int) -> tuple[dict[str, float], int]:
     """Of words in another script that have no meaning: how their Latin writing compares with what is listed."""
-    listed = {word: some for word, some in spellings(lang).items() if not word.isascii()}
+    listed = {word: spellings_of_word for word, spellings_of_word in spellings(lang).items() if not word.isascii()}
     counts = Counter[str]()
     for word in random.Random(5).sample(sorted(listed), min(count, len(listed))):
-        found = gloss(word, lang, "en", SOURCES).words
-        if len(found) != 1 or any(one.source != SOUND for one in found[0].meanings):
+        words = gloss(word, lang, "en", SOURCES).words
+        if len(words) != 1 or any(meaning.source != SOUND for meaning in words[0].meanings):
             continue
-        said = _plain(found[0].romanised or "".join(one.text for one in found[0].meanings) or word)
-        near = max(SequenceMatcher(None, said, name, autojunk=False).ratio() for name in listed[word])
-        given = said != _plain(names.transcribe(word, lang))
-        counts += Counter(words=1, exact=int(said in listed[word]), wrong=int(given and near < 0.7))
-        counts["likeness"] += near
+        written_form = _plain(words[0].romanised or "".join(meaning.text for meaning in words[0].meanings) or word)
+        similarity = max(SequenceMatcher(None, written_form, name, autojunk=False).ratio() for name in listed[word])
+        is_changed = written_form != _plain(names.transcribe(word, lang))
+        counts += Counter(words=1, exact=int(written_form in listed[word]), wrong=int(is_changed and similarity < 0.7))
+        counts["likeness"] += similarity
     return {name: counts[name] / max(counts["words"], 1) for name in ("exact", "likeness", "wrong")}, counts["words"]
 
 
@@ -209,7 +213,7 @@ def _plain(name: str) -> str:
 
 def _meanings(words: Sequence[Any]) -> list[set[str]]:
     cut = analyzer("en").terms
-    return [set(cut(m.text)) for found in words for m in found.meanings]
+    return [set(cut(m.text)) for word in words for m in word.meanings]
 
 
 def table(rows: Mapping[str, Mapping[str, float]], counts: Mapping[str, int]) -> None:
@@ -232,22 +236,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--sentences", type=int, default=60)
     options.add_argument("--lexicon", default="")
     options.add_argument("--default", default="")
-    given = options.parse_args(arguments)
-    if given.default:
-        SOURCES["default"] = default.load(given.default)
+    options_given = options.parse_args(arguments)
+    if options_given.default:
+        SOURCES["default"] = default.load(options_given.default)
         default.open = lambda: SOURCES["default"]  # the words that names may be, too
-    if given.lexicon != "none":
+    if options_given.lexicon != "none":
         from paragloss.gloss import lexicon
 
-        SOURCES["lexicon"] = lexicon.Lexicon.load(Path(given.lexicon)) if given.lexicon else lexicon.open()
+        SOURCES["lexicon"] = (
+            lexicon.Lexicon.load(Path(options_given.lexicon)) if options_given.lexicon else lexicon.open()
+        )
     counts, rows = {}, {}
-    for lang in (given.langs or {"news": NEWS, "names": NAMES}.get(given.what, LANGS)).split(","):
-        if given.what == "words":
-            rows[lang] = alone(lang, given.words or 400)
-        elif given.what == "names":
-            rows[lang], counts[lang] = written_out(lang, given.words or 1500)
+    for lang in (options_given.langs or {"news": NEWS, "names": NAMES}.get(options_given.what, LANGS)).split(","):
+        if options_given.what == "words":
+            rows[lang] = alone(lang, options_given.words or 400)
+        elif options_given.what == "names":
+            rows[lang], counts[lang] = written_out(lang, options_given.words or 1500)
         else:
-            rows[lang], counts[lang] = {"news": in_news, "packages": in_packages}[given.what](lang, given.sentences)
+            rows[lang], counts[lang] = {"news": in_news, "packages": in_packages}[options_given.what](
+                lang, options_given.sentences
+            )
     table(rows, counts)
 
 

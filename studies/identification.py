@@ -36,31 +36,31 @@ NAMES = ("osm-presets", "cldr", "agrovoc", "wikidata-properties", "panlex-swades
 
 def sentences() -> dict[str, dict[str, list[str]]]:
     """Sentences by language and set."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    sentences_by_lang: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name in TEXTS:
         with lzma.open(folder() / "open" / "text" / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
             for line in lines:
                 for lang, text in json.loads(line)["texts"].items():
-                    found[normalise(lang)][name].append(text)
-    return found
+                    sentences_by_lang[normalise(lang)][name].append(text)
+    return sentences_by_lang
 
 
 def entries() -> dict[str, list[str]]:
     """Words and names by language."""
-    found: dict[str, set[str]] = defaultdict(set)
+    words_by_lang: dict[str, set[str]] = defaultdict(set)
     for name in NAMES:
         with lzma.open(folder() / "open" / "names" / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
             for line in lines:
                 for lang, names in json.loads(line)["texts"].items():
-                    found[normalise(lang)].update(names)
+                    words_by_lang[normalise(lang)].update(names)
     for name in WORDS:
         for path in sorted((folder() / "open" / "words" / name).glob("en-*.tsv.xz")):
             lang = normalise(path.name.split(".")[0].removeprefix("en-"))
             with lzma.open(path, "rt", encoding="utf-8") as lines:
                 pairs = [line.rstrip("\n").split("\t") for line in lines]
-            found[lang].update(pair[1] for pair in pairs if len(pair) > 1)
-            found["en"].update(pair[0] for pair in pairs)
-    return {lang: sorted(words) for lang, words in found.items()}
+            words_by_lang[lang].update(pair[1] for pair in pairs if len(pair) > 1)
+            words_by_lang["en"].update(pair[0] for pair in pairs)
+    return {lang: sorted(words) for lang, words in words_by_lang.items()}
 
 
 def samples(texts: dict[str, list[str]], words: list[str], seed: int) -> list[np.ndarray]:
@@ -69,15 +69,15 @@ def samples(texts: dict[str, list[str]], words: list[str], seed: int) -> list[np
     rng = random.Random(seed)
     names = sorted(texts)
     sizes = [len(texts[name]) ** 0.5 * (3 if name in PROSE else 1) for name in names]
-    made = []
+    all_samples = []
     for _ in range(SAMPLES):
         if rng.random() < 0.75 or not words:
             run = _run(rng.choice(texts[rng.choices(names, sizes)[0]]), rng)
         else:
             run = " ".join(rng.choice(words) for _ in range(rng.choice((1, 1, 1, 2, 2, 3))))
-        if len(found := hash_grams(run)):
-            made.append(found)
-    return made
+        if len(hashes := hash_grams(run)):
+            all_samples.append(hashes)
+    return all_samples
 
 
 def _run(text: str, rng: random.Random) -> str:
@@ -91,51 +91,55 @@ def _run(text: str, rng: random.Random) -> str:
     return " ".join(tokens[start : start + size])
 
 
-def fit(langs: list[str], made: list[tuple[int, np.ndarray]], *, seed: int = 0) -> np.ndarray:
+def fit(langs: list[str], samples: list[tuple[int, np.ndarray]], *, seed: int = 0) -> np.ndarray:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(seed)
     model = torch.nn.EmbeddingBag(BUCKETS, len(langs), mode="sum").to(device)
     torch.nn.init.zeros_(model.weight)
     # Only languages of the same script compete: a script tells the rest by itself.
-    alike = torch.tensor([[bool(set(scripts_of(a)) & set(scripts_of(b))) for b in langs] for a in langs], device=device)
+    share_a_script = torch.tensor(
+        [[bool(set(scripts_of(a)) & set(scripts_of(b))) for b in langs] for a in langs], device=device
+    )
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=DECAY / RATE)
-    steps = EPOCHS * (len(made) // BATCH)
+    steps = EPOCHS * (len(samples) // BATCH)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(1e-3, 1 - step / steps))
     rng, started = random.Random(seed), time.perf_counter()
     for epoch in range(EPOCHS):
-        rng.shuffle(made)
+        rng.shuffle(samples)
         total = 0.0
-        for at in range(0, len(made) - BATCH + 1, BATCH):
-            batch = made[at : at + BATCH]
-            starts = torch.from_numpy(np.cumsum([0, *(len(found) for _, found in batch[:-1])])).to(device)
-            ids = torch.from_numpy(np.concatenate([found for _, found in batch]).astype(np.int64)).to(device)
+        for at in range(0, len(samples) - BATCH + 1, BATCH):
+            batch = samples[at : at + BATCH]
+            starts = torch.from_numpy(np.cumsum([0, *(len(hashes) for _, hashes in batch[:-1])])).to(device)
+            ids = torch.from_numpy(np.concatenate([hashes for _, hashes in batch]).astype(np.int64)).to(device)
             gold = torch.tensor([lang for lang, _ in batch], device=device)
-            loss = torch.nn.functional.cross_entropy(model(ids, starts).masked_fill(~alike[gold], -1e4), gold)
+            loss = torch.nn.functional.cross_entropy(model(ids, starts).masked_fill(~share_a_script[gold], -1e4), gold)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             schedule.step()
             total += float(loss.detach())
         seconds = time.perf_counter() - started
-        print(f"epoch {epoch}: loss {total / (len(made) // BATCH):.4f}, {seconds:.0f} s", flush=True)
+        print(f"epoch {epoch}: loss {total / (len(samples) // BATCH):.4f}, {seconds:.0f} s", flush=True)
     return model.weight.detach().cpu().numpy()
 
 
 def main() -> None:
     texts, words = sentences(), entries()
-    langs = sorted(lang for lang, found in texts.items() if sum(map(len, found.values())) > 1000)
+    langs = sorted(lang for lang, texts_of_lang in texts.items() if sum(map(len, texts_of_lang.values())) > 1000)
     started = time.perf_counter()
     with ProcessPoolExecutor() as pool:
         parts = pool.map(
             samples, [dict(texts[lang]) for lang in langs], [words.get(lang, []) for lang in langs], range(len(langs))
         )
-        made = [(number, found) for number, part in enumerate(parts) for found in part]
-    print(f"{len(made)} samples in {len(langs)} languages, {time.perf_counter() - started:.0f} s", flush=True)
-    weights = fit(langs, made)
+        training_samples = [(number, texts_of_lang) for number, part in enumerate(parts) for texts_of_lang in part]
+    print(
+        f"{len(training_samples)} samples in {len(langs)} languages, {time.perf_counter() - started:.0f} s", flush=True
+    )
+    weights = fit(langs, training_samples)
     # A byte each, and one scale for all, since sums are compared between languages. The few largest are cut.
     scale = float(np.quantile(np.abs(weights), 0.9999)) / 127
-    kept = np.clip(np.round(weights / scale), -127, 127).astype(np.int8)
-    np.savez_compressed(sys.argv[1], weights=kept, scale=np.float32(scale), langs=np.array(langs))
+    quantized = np.clip(np.round(weights / scale), -127, 127).astype(np.int8)
+    np.savez_compressed(sys.argv[1], weights=quantized, scale=np.float32(scale), langs=np.array(langs))
     print(" ".join(langs), f"{Path(sys.argv[1]).stat().st_size / 2**20:.2f} MB")
 
 

@@ -69,7 +69,7 @@ class Cutter:
 
     def cut(self, texts: Iterable[str]) -> Cut:
         ids = [self._ids(text) for text in texts]
-        start = np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64)
+        start = np.concatenate([[0], np.cumsum([len(ids_of_text) for ids_of_text in ids])]).astype(np.int64)
         used, term = np.unique(np.concatenate([np.zeros(0, np.int32), *ids]), return_inverse=True)
         terms = list(self._index)
         words = TermSpellings([terms[i] for i in used.tolist()], [self._written[i] for i in used.tolist()])
@@ -106,23 +106,23 @@ def learned(
     curated = np.flatnonzero(np.isin(bitext.kinds[used], ["words", "names"]))
     en_words, entries_there = _entries(en, other, curated.tolist())
     other_words, entries_back = _entries(other, en, curated.tolist())
-    seen = [np.bincount(c.term, minlength=len(c.words.terms)) for c in (en, other)]
-    return Learned(en_words, other_words, there, back, entries_there, entries_back, *seen)
+    counts_by_side = [np.bincount(c.term, minlength=len(c.words.terms)) for c in (en, other)]
+    return Learned(en_words, other_words, there, back, entries_there, entries_back, *counts_by_side)
 
 
 def _some(cut: Cut, used: np.ndarray) -> Cut:
     """Some of the texts, with the words they have."""
     size = np.diff(cut.start)
     term = cut.term[np.repeat(used, size)]
-    here, term = np.unique(term, return_inverse=True)
+    terms_here, term = np.unique(term, return_inverse=True)
     start = np.concatenate([[0], np.cumsum(size[used])])
-    words = TermSpellings(*([side[i] for i in here.tolist()] for side in cut.words))
+    words = TermSpellings(*([side[i] for i in terms_here.tolist()] for side in cut.words))
     return Cut(start, term.astype(np.int64), words)
 
 
 def _weighed(bag: TermBags, weight: np.ndarray) -> TermBags:
-    each = np.repeat(weight, np.diff(bag.start))
-    return bag._replace(weight=(bag.weight * each).astype(np.float32))
+    weight_per_term = np.repeat(weight, np.diff(bag.start))
+    return bag._replace(weight=(bag.weight * weight_per_term).astype(np.float32))
 
 
 def _slim(matrix: sp.csr_matrix) -> sp.csr_matrix:
@@ -130,8 +130,10 @@ def _slim(matrix: sp.csr_matrix) -> sp.csr_matrix:
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((matrix.indices, -matrix.data, row))
     rank = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
-    kept = order[(rank < _MOST) & (matrix.data[order] >= _LEAST)]
-    return sp.csr_matrix((matrix.data[kept].astype(np.float32), (row[kept], matrix.indices[kept])), shape=matrix.shape)
+    kept_cells = order[(rank < _MOST) & (matrix.data[order] >= _LEAST)]
+    return sp.csr_matrix(
+        (matrix.data[kept_cells].astype(np.float32), (row[kept_cells], matrix.indices[kept_cells])), shape=matrix.shape
+    )
 
 
 def _entries(source: Cut, target: Cut, curated: list[int]) -> tuple[TermSpellings, sp.csr_matrix]:

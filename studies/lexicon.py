@@ -42,32 +42,32 @@ SMALL = frozenset(_ENGLISH.split())
 
 def count(lang: str, parts: Sequence[str], english: aligning.Cutter) -> aligning.Counts:
     other = aligning.Cutter(lang)
-    found = [
+    pairs_found = [
         *sources.words(lang),
         *sources.names(lang),
         *sources.texts(lang),
         *sources.tatoeba(lang),
         *sources.flores(lang),
     ]
-    some = [pair for pair in found if pair.kind == "sentences" and pair.part in parts]
-    some.sort(key=lambda pair: TEXTS.index(pair.source))  # stable
-    kept, cells = [], 0
-    for pair in some:
-        both = english(pair.en), other(pair.other)
-        sizes = [len(one.words) for one in both]
+    sentence_pairs = [pair for pair in pairs_found if pair.kind == "sentences" and pair.part in parts]
+    sentence_pairs.sort(key=lambda pair: TEXTS.index(pair.source))  # stable
+    pairs_kept, cells = [], 0
+    for pair in sentence_pairs:
+        two_sides = english(pair.en), other(pair.other)
+        sizes = [len(sentence.words) for sentence in two_sides]
         if min(sizes) > 0 and max(sizes) <= aligning.LONGEST:
-            kept.append(both)
+            pairs_kept.append(two_sides)
             cells += sizes[0] * sizes[1]
             if cells > aligning.MOST_CELLS:
                 break
-    there = {word.lower() for _, two in kept for word in two.words}
+    words_there = {word.lower() for _, two in pairs_kept for word in two.words}
     listed = set()
-    for pair in found:
-        if pair.kind != "sentences" and " " not in pair.en and pair.other.lower() in there:
-            one, two = english(pair.en), other(pair.other)
-            if len(one.stems) == len(two.stems) == 1:
-                listed.add((one.stems[0], two.stems[0]))
-    return aligning.count(kept, aligning.align(kept, listed), SMALL, "" if lang in UNSPACED else " ")
+    for pair in pairs_found:
+        if pair.kind != "sentences" and " " not in pair.en and pair.other.lower() in words_there:
+            sentence, two = english(pair.en), other(pair.other)
+            if len(sentence.stems) == len(two.stems) == 1:
+                listed.add((sentence.stems[0], two.stems[0]))
+    return aligning.count(pairs_kept, aligning.align(pairs_kept, listed), SMALL, "" if lang in UNSPACED else " ")
 
 
 def learn(work: Path, langs: Sequence[str], *, align: bool) -> None:
@@ -75,17 +75,19 @@ def learn(work: Path, langs: Sequence[str], *, align: bool) -> None:
     work.mkdir(parents=True, exist_ok=True)
     english = None
     for lang in langs:
-        kept, place = work / f"{lang}.json.gz", work / f"{lang}.entries.gz"
-        if place.exists():
+        counts_path, entries_path = work / f"{lang}.json.gz", work / f"{lang}.entries.gz"
+        if entries_path.exists():
             continue
         start = time.process_time()
-        if align and not kept.exists():
+        if align and not counts_path.exists():
             counts = count(lang, ("train",), cutter)
             keys = {f for f, _ in counts.links}
-            some = counts._replace(other=Counter({word: n for word, n in counts.other.items() if word in keys}))
-            _write(kept, [_flat(one) for one in some])
+            counts_of_keys = counts._replace(
+                other=Counter({word: n for word, n in counts.other.items() if word in keys})
+            )
+            _write(counts_path, [_flat(counter) for counter in counts_of_keys])
         english = english or common(work)
-        _write(place, entries.entries(lang, entries.read(kept), english))
+        _write(entries_path, entries.entries(lang, entries.read(counts_path), english))
         print(f"{lang}: {time.process_time() - start:.0f} s of one core", flush=True)
 
 
@@ -95,10 +97,10 @@ def common(work: Path) -> entries.English:
     return entries.English(sum((entries.read(work / f"{lang}.json.gz").english for lang in first), Counter()))
 
 
-def _write(place: Path, content: object) -> None:
-    with gzip.open(place.with_suffix(".part"), "wt", encoding="utf-8", compresslevel=1) as out:
+def _write(path: Path, content: object) -> None:
+    with gzip.open(path.with_suffix(".part"), "wt", encoding="utf-8", compresslevel=1) as out:
         json.dump(content, out, ensure_ascii=False)
-    place.with_suffix(".part").rename(place)
+    path.with_suffix(".part").rename(path)
 
 
 def _flat(counts: Counter) -> list:
@@ -112,11 +114,11 @@ def main() -> None:
     parser.add_argument("--langs", default=",".join(LANGS))
     parser.add_argument("--align", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--to", type=Path, default=Path(lexicon.__file__).parent / "lexicon")
-    given = parser.parse_args()
-    if given.step == "learn":
-        learn(given.work, given.langs.split(","), align=given.align)
+    arguments = parser.parse_args()
+    if arguments.step == "learn":
+        learn(arguments.work, arguments.langs.split(","), align=arguments.align)
     else:
-        entries.packed(given.work, common(given.work)).save(given.to)
+        entries.packed(arguments.work, common(arguments.work)).save(arguments.to)
 
 
 if __name__ == "__main__":

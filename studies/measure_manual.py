@@ -59,9 +59,9 @@ def measure_language(pages: dict[Path, Path], lang: str, pipeline: str | None) -
     own_titles = [Query(query.id, strip_title(documents[query.id].title), lang) for query in queries]
     with tempfile.TemporaryDirectory() as folder, Collection.create(f"{folder}/manual") as collection:
         collection.index(documents.values())
-        found = mean_reciprocal_rank(collection, queries, pipeline)
+        reciprocal_rank = mean_reciprocal_rank(collection, queries, pipeline)
         ceiling = mean_reciprocal_rank(collection, own_titles, "bm25")
-    return f"{found:.3f} (ceiling {ceiling:.3f}), {len(queries)} of {len(pages)} pages"
+    return f"{reciprocal_rank:.3f} (ceiling {ceiling:.3f}), {len(queries)} of {len(pages)} pages"
 
 
 def strip_title(title: str) -> str:

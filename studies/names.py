@@ -38,56 +38,58 @@ from paragloss.translation import default, sounds
 
 SYMBOLS = "BCDFGHJKLMNPQRSTVWXZ"
 #: Consonants that are near each other: where learning starts.
-NEAR = ("PBFV", "TD", "SZXCJ", "KGHQ", "LR", "MNQ", "VW")
+SIMILAR_CONSONANTS = ("PBFV", "TD", "SZXCJ", "KGHQ", "LR", "MNQ", "VW")
 #: What an output of no, one or two consonants is worth that nothing is known of.
 UNSEEN = (math.log(0.02), math.log(0.003), math.log(0.0003))
 #: The least logarithm of likelihood a consonant with which two words are the same name: to learn from, to measure by.
 LEARNED, SAME = -2.2, -1.6
-PRIOR, LEAST = 5.0, 0.005
+PRIOR, MIN_SHARE = 5.0, 0.005
 #: A Chinese character that names were written with so often is one that writes names.
 FREQUENT = 10
 
 
 def start() -> dict[str, dict[str, float]]:
-    found = {symbol: {symbol: 0.7, "": 0.05} for symbol in SYMBOLS}
-    for group in NEAR:
+    channel = {symbol: {symbol: 0.7, "": 0.05} for symbol in SYMBOLS}
+    for group in SIMILAR_CONSONANTS:
         for symbol in group:
-            found[symbol] |= {other: 0.03 for other in group if other != symbol}
-    found["Q"] |= {"NG": 0.5, "N": 0.2, "NK": 0.1}
-    return found
+            channel[symbol] |= {other: 0.03 for other in group if other != symbol}
+    channel["Q"] |= {"NG": 0.5, "N": 0.2, "NK": 0.1}
+    return channel
 
 
-def aligned(one: str, other: str, logs: Mapping[str, Mapping[str, float]]) -> tuple[float, list[tuple[str, str]]]:
+def aligned(
+    source_symbols: str, target_symbols: str, logs: Mapping[str, Mapping[str, float]]
+) -> tuple[float, list[tuple[str, str]]]:
     """The likeliest way one name's consonants became another's: the logarithm of its likelihood, and its steps."""
-    rows, columns = len(one), len(other)
+    rows, columns = len(source_symbols), len(target_symbols)
     best = [[-math.inf] * (columns + 1) for _ in range(rows + 1)]
-    taken = [[0] * (columns + 1) for _ in range(rows + 1)]
+    steps_taken = [[0] * (columns + 1) for _ in range(rows + 1)]
     best[0][0] = 0.0
-    for i, symbol in enumerate(one):
+    for i, symbol in enumerate(source_symbols):
         for j in range(columns + 1):
             for size in range(min(2, columns - j) + 1):
-                value = best[i][j] + logs[symbol].get(other[j : j + size], UNSEEN[size])
+                value = best[i][j] + logs[symbol].get(target_symbols[j : j + size], UNSEEN[size])
                 if value > best[i + 1][j + size]:
-                    best[i + 1][j + size], taken[i + 1][j + size] = value, size
+                    best[i + 1][j + size], steps_taken[i + 1][j + size] = value, size
     if best[rows][columns] == -math.inf:
         return -math.inf, []
     steps, j = [], columns
     for i in range(rows, 0, -1):
-        size = taken[i][j]
-        steps.append((one[i - 1], other[j - size : j]))
+        size = steps_taken[i][j]
+        steps.append((source_symbols[i - 1], target_symbols[j - size : j]))
         j -= size
     return best[rows][columns], steps
 
 
 def learned(pairs: Iterable[tuple[str, str]], *, rounds: int = 4) -> dict[str, dict[str, float]]:
     prior, channel = start(), start()
-    both = [(a, b) for a, b in pairs if len(a) >= 2 and b]
+    long_pairs = [(a, b) for a, b in pairs if len(a) >= 2 and b]
     for _ in range(rounds):
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         logs = logarithms(channel)
-        for one, other in both:
-            value, steps = aligned(one, other, logs)
-            if value / len(one) > LEARNED:
+        for source_symbols, target_symbols in long_pairs:
+            value, steps = aligned(source_symbols, target_symbols, logs)
+            if value / len(source_symbols) > LEARNED:
                 for symbol, out in steps:
                     counts[symbol][out] += 1
         channel = {symbol: shares(counts[symbol], prior[symbol]) for symbol in SYMBOLS}
@@ -96,24 +98,27 @@ def learned(pairs: Iterable[tuple[str, str]], *, rounds: int = 4) -> dict[str, d
 
 def shares(counts: Counter[str], prior: Mapping[str, float]) -> dict[str, float]:
     total = counts.total() + PRIOR
-    found = {out: (counts[out] + PRIOR * prior.get(out, 0.0)) / total for out in {*counts, *prior}}
-    return {out: round(share, 4) for out, share in sorted(found.items()) if share >= LEAST}
+    shares_found = {out: (counts[out] + PRIOR * prior.get(out, 0.0)) / total for out in {*counts, *prior}}
+    return {out: round(share, 4) for out, share in sorted(shares_found.items()) if share >= MIN_SHARE}
 
 
 def logarithms(channel: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    return {symbol: {out: math.log(share) for out, share in one.items()} for symbol, one in channel.items()}
+    return {
+        symbol: {out: math.log(share) for out, share in shares_of_symbol.items()}
+        for symbol, shares_of_symbol in channel.items()
+    }
 
 
 def names(lang: str) -> list[tuple[str, str]]:
     """English words and the other language's, as written; of Japanese those in katakana, whose sound is seen."""
-    found = {}
+    names_found = {}
     for name in ("geonames", "cldr"):
         for row in sources._json(folder() / "open" / "names" / f"{name}.jsonl.xz"):
             if {"en", lang} <= row["texts"].keys():
                 en, other = (re.split(r"[\s\-=・·]+", row["texts"][code][0]) for code in ("en", lang))
                 if len(en) == len(other):
-                    found |= {(a, b): None for a, b in zip(en, other, strict=True) if a[:1].isupper() and b}
-    return [pair for pair in found if lang != "ja" or re.fullmatch("[ァ-ヺー]+", pair[1])]
+                    names_found |= {(a, b): None for a, b in zip(en, other, strict=True) if a[:1].isupper() and b}
+    return [pair for pair in names_found if lang != "ja" or re.fullmatch("[ァ-ヺー]+", pair[1])]
 
 
 def sounding(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -127,25 +132,28 @@ def is_held(pair: tuple[str, str]) -> bool:
 def writing(pairs: Sequence[tuple[str, str]], channel: Mapping[str, Mapping[str, float]]) -> str:
     """The characters that names are written with."""
     counts, logs = Counter[str](), logarithms(channel)
-    for (_, written), (one, other) in zip(pairs, sounding(pairs), strict=True):
-        if len(one) >= sounds.MIN_CONSONANTS and aligned(one, other, logs)[0] / len(one) > SAME:
+    for (_, written), (source_symbols, target_symbols) in zip(pairs, sounding(pairs), strict=True):
+        if (
+            len(source_symbols) >= sounds.MIN_CONSONANTS
+            and aligned(source_symbols, target_symbols, logs)[0] / len(source_symbols) > SAME
+        ):
             counts.update(written)
     return "".join(sorted(char for char, count in counts.items() if count >= FREQUENT and char > "\u3400"))
 
 
 def learn(langs: Sequence[str]) -> None:
-    kept: dict[str, dict] = {"there": {}, "back": {}, "letters": {}}
+    channels: dict[str, dict] = {"there": {}, "back": {}, "letters": {}}
     for lang in langs:
         pairs = names(lang)
-        both = sounding(pairs)
-        kept["there"][lang] = learned(both)
-        kept["back"][lang] = learned((b, a) for a, b in both)
+        sound_pairs = sounding(pairs)
+        channels["there"][lang] = learned(sound_pairs)
+        channels["back"][lang] = learned((b, a) for a, b in sound_pairs)
         if lang == "zh":
             simplified = [(a, _simplified(b)) for a, b in pairs]
-            kept["letters"][lang] = writing(simplified, kept["there"][lang])
+            channels["letters"][lang] = writing(simplified, channels["there"][lang])
         print(f"{lang}: {len(pairs)} names", flush=True)
-    place = Path(default.__file__).parent / "data" / "sounds.json"
-    place.write_text(json.dumps(kept, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+    path = Path(default.__file__).parent / "data" / "sounds.json"
+    path.write_text(json.dumps(channels, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _simplified(text: str) -> str:
@@ -162,37 +170,47 @@ def measure(langs: Sequence[str]) -> None:
             symbol: dict(sorted(outs.items(), key=lambda item: -item[1])[: sounds.MAX_VARIANTS_PER_CONSONANT])
             for symbol, outs in learned(sounding([pair for pair in pairs if not is_held(pair)])).items()
         }
-        logs, there = logarithms(channel), Counter(phonetic_key(b) for _, b in pairs)
+        logs, key_counts = logarithms(channel), Counter(phonetic_key(b) for _, b in pairs)
         rows = []
-        for one, other in sounding([pair for pair in pairs if is_held(pair)]):
-            if len(one) < sounds.MIN_CONSONANTS:
+        for source_symbols, target_symbols in sounding([pair for pair in pairs if is_held(pair)]):
+            if len(source_symbols) < sounds.MIN_CONSONANTS:
                 continue
-            said = [symbols for symbols, _ in sounds.list_consonant_variants(one, channel)]
-            same = aligned(one, other, logs)[0] / len(one) > SAME
-            wrong = sum(there[symbols] for symbols in said) - (other in said)
-            rows.append((one == other, other in said, same, there[one] - (one == other), wrong))
-        alike = [row for row in rows if row[2]]
-        values = [sum(row[i] for row in some) / max(len(some), 1) for some in (rows, alike) for i in (0, 1)]
+            variants = [symbols for symbols, _ in sounds.list_consonant_variants(source_symbols, channel)]
+            same = aligned(source_symbols, target_symbols, logs)[0] / len(source_symbols) > SAME
+            wrong = sum(key_counts[symbols] for symbols in variants) - (target_symbols in variants)
+            rows.append(
+                (
+                    source_symbols == target_symbols,
+                    target_symbols in variants,
+                    same,
+                    key_counts[source_symbols] - (source_symbols == target_symbols),
+                    wrong,
+                )
+            )
+        similar_rows = [row for row in rows if row[2]]
+        values = [
+            sum(row[i] for row in row_set) / max(len(row_set), 1) for row_set in (rows, similar_rows) for i in (0, 1)
+        ]
         values += [1e4 * sum(row[i] for row in rows) / max(len(rows), 1) / max(len(pairs), 1) for i in (3, 4)]
         print(f"{lang:4}  {len(rows):5}  " + "  ".join(f"{value:.2f}" for value in values), flush=True)
 
 
 def written(langs: Sequence[str]) -> None:
-    held = os.environ["PARAGLOSS_HELD"]
-    heard = terms.as_written
+    held_path = os.environ["PARAGLOSS_HELD"]
+    as_written = terms.as_written
     for lang in langs:
-        made, found = questions.claims(lang), []
-        for both in (False, True):
-            terms.as_written = heard if both else lambda _: False
+        claim_set, ranks = questions.claims(lang), []
+        for with_sounds in (False, True):
+            terms.as_written = as_written if with_sounds else lambda _: False
             with (
-                tempfile.TemporaryDirectory() as place,
-                Collection.create(f"{place}/c", models=[held], meaning=False) as engine,
+                tempfile.TemporaryDirectory() as folder,
+                Collection.create(f"{folder}/c", models=[held_path], meaning=False) as engine,
             ):
-                engine.index(made.documents)
-                rankings = engine.rank(made.queries, k=50, to=[lang], pipeline=f"bm25+{Path(held).name}")
-            run = {query.id: ranking for query, ranking in zip(made.queries, rankings, strict=True)}
-            found.append(evaluate(run, made.qrels, ["RR"])["RR"])
-        test = compare(*found)
+                engine.index(claim_set.documents)
+                rankings = engine.rank(claim_set.queries, k=50, to=[lang], pipeline=f"bm25+{Path(held_path).name}")
+            run = {query.id: ranking for query, ranking in zip(claim_set.queries, rankings, strict=True)}
+            ranks.append(evaluate(run, claim_set.qrels, ["RR"])["RR"])
+        test = compare(*ranks)
         print(f"{lang} {test.queries} {test.first:.4f} {test.second:.4f} p {test.p_randomisation:.3f}", flush=True)
 
 

@@ -36,14 +36,14 @@ TURNS = {0: "learn", 1: "dev", 2: "learn", 3: "test"}
 
 def titles(folder: Path) -> dict[str, str]:
     """Titles of one to five words that one page has alone, by the page's path in its language's folder."""
-    found = {}
+    titles_by_id = {}
     for path in sorted(folder.rglob("*.html")):
         try:
-            found[str(path.relative_to(folder))] = NUMBER.sub("", read_html(path).title)
+            titles_by_id[str(path.relative_to(folder))] = NUMBER.sub("", read_html(path).title)
         except InputError:
             continue
-    often = Counter(found.values())
-    return {id: title for id, title in found.items() if often[title] == 1 and 1 <= len(title.split()) <= 5}
+    often = Counter(titles_by_id.values())
+    return {id: title for id, title in titles_by_id.items() if often[title] == 1 and 1 <= len(title.split()) <= 5}
 
 
 def turns(folder: Path) -> dict[str, str]:
@@ -60,15 +60,15 @@ def make(manual: Path, english: str, lang: str, into: Path) -> None:
             shutil.copy(manual / english / path, into / "en" / path)
 
 
-def reciprocal_ranks(library: str, asked: dict[str, str], lang: str, source: str = "en") -> dict[str, float]:
+def reciprocal_ranks(library: str, titles_by_id: dict[str, str], lang: str, source: str = "en") -> dict[str, float]:
     with Collection.open(library) as engine:
         ids = {id.partition(f"{lang}/")[2]: id for id in (d.id for d in engine.documents() if d.lang == lang)}
-        run = engine.rank([Query(id, title, source) for id, title in asked.items()], k=10, to=[lang])
-    found = {}
-    for id, ranking in zip(asked, run, strict=True):
+        run = engine.rank([Query(id, title, source) for id, title in titles_by_id.items()], k=10, to=[lang])
+    ranks_by_id = {}
+    for id, ranking in zip(titles_by_id, run, strict=True):
         ranks = [hit.id for hit in ranking]
-        found[id] = 1 / (1 + ranks.index(ids[id])) if ids.get(id) in ranks else 0.0
-    return found
+        ranks_by_id[id] = 1 / (1 + ranks.index(ids[id])) if ids.get(id) in ranks else 0.0
+    return ranks_by_id
 
 
 def main() -> None:
@@ -79,24 +79,28 @@ def main() -> None:
     parser.add_argument("--part", default="test", choices=["test", "dev"])
     parser.add_argument("--meaning", action="store_true", help="with the encoder in the box")
     args = parser.parse_args()
-    every, turn = titles(args.manual / args.english), turns(args.manual / args.english)
+    all_titles, turn = titles(args.manual / args.english), turns(args.manual / args.english)
     print("| | titles | before | after | gain | p | own titles |\n|---|---|---|---|---|---|---|")
     for lang in args.langs.split(","):
-        with tempfile.TemporaryDirectory() as place:
-            pages, library = Path(place) / "pages", str(Path(place) / "library")
+        with tempfile.TemporaryDirectory() as folder:
+            pages, library = Path(folder) / "pages", str(Path(folder) / "library")
             make(args.manual, args.english, lang, pages)
-            asked = {id: t for id, t in every.items() if turn[id] == args.part and (pages / lang / id).exists()}
-            said = ["index", str(pages), "--into", library, *([] if args.meaning else ["--no-meaning"])]
-            app(said, standalone_mode=False)
-            before = reciprocal_ranks(library, asked, lang)
-            own = {id: NUMBER.sub("", read_html(pages / lang / id).title) for id in asked}
-            most = reciprocal_ranks(library, own, lang, lang)
+            titles_asked = {
+                id: t for id, t in all_titles.items() if turn[id] == args.part and (pages / lang / id).exists()
+            }
+            command = ["index", str(pages), "--into", library, *([] if args.meaning else ["--no-meaning"])]
+            app(command, standalone_mode=False)
+            before = reciprocal_ranks(library, titles_asked, lang)
+            own = {id: NUMBER.sub("", read_html(pages / lang / id).title) for id in titles_asked}
+            own_language = reciprocal_ranks(library, own, lang, lang)
             app(["learn", library], standalone_mode=False)
-            after = reciprocal_ranks(library, asked, lang)
-        told = compare(before, after)
-        cells = [f"{x:.3f}" for x in (told.first, told.second, told.difference, told.p_randomisation)]
-        ceiling = sum(most.values()) / len(most)
-        print(f"| {lang} | {told.queries} | {' | '.join(cells)} | {ceiling:.3f} |", flush=True)
+            after = reciprocal_ranks(library, titles_asked, lang)
+        comparison = compare(before, after)
+        cells = [
+            f"{x:.3f}" for x in (comparison.first, comparison.second, comparison.difference, comparison.p_randomisation)
+        ]
+        ceiling = sum(own_language.values()) / len(own_language)
+        print(f"| {lang} | {comparison.queries} | {' | '.join(cells)} | {ceiling:.3f} |", flush=True)
 
 
 if __name__ == "__main__":

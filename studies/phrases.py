@@ -80,10 +80,10 @@ def measure(collection: str, lang: str, english: dict[str, str], count: int) -> 
         query = Query("", phrase, "en")
         forms = build_phrase_forms(query, lang, default.open().translate(query, lang), only_best=False)
         for name, width in (("anywhere", ANYWHERE), ("phrase", forms.word_count)):
-            found = find_pages(tokens, forms._replace(word_count=width))
-            for place, number in enumerate((len(found & right), len(found), len(right))):
-                sums[name][place] += number
-    cells = [f"{hits / max(found, 1):.2f} | {hits / right:.2f}" for hits, found, right in sums.values()]
+            pages_found = find_pages(tokens, forms._replace(word_count=width))
+            for column, number in enumerate((len(pages_found & right), len(pages_found), len(right))):
+                sums[name][column] += number
+    cells = [f"{hits / max(pages_found, 1):.2f} | {hits / right:.2f}" for hits, pages_found, right in sums.values()]
     print(f"| {collection} | {lang} | {len(phrases)} | {' | '.join(cells)} |", flush=True)
 
 
@@ -92,12 +92,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     options.add_argument("--phrases", type=int, default=100)
     options.add_argument("--langs", default="")
     options.add_argument("--sets", default="mdn,lohelp")
-    given = options.parse_args(argv)
+    arguments = options.parse_args(argv)
     print("| pages | language | phrases | anywhere: right | found | quotation marks: right | found |\n|" + "---|" * 7)
-    for collection in given.sets.split(","):
+    for collection in arguments.sets.split(","):
         english = read_pages(collection, "en")
-        for lang in given.langs.split(",") if given.langs else LANGS[collection].split():
-            measure(collection, lang, english, given.phrases)
+        for lang in arguments.langs.split(",") if arguments.langs else LANGS[collection].split():
+            measure(collection, lang, english, arguments.phrases)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from paragloss.types import Concept, Document
 TWELVE = ("en", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "ja", "zh")
 THIRTEENTH, STRAY = "sv", "ca"
 UNSPACED = ("ja", "zh")
-HELD = 150
+HELD_OUT_PER_LANG = 150
 
 
 def sentences() -> list[dict[str, str]]:
@@ -41,7 +41,7 @@ def runs(
     """(language, words): so many runs of so many words; two characters count as a word where there are no spaces."""
     for lang in TWELVE:
         for number in range(count):
-            text, size = rows[number % HELD][lang], sizes[number % len(sizes)]
+            text, size = rows[number % HELD_OUT_PER_LANG][lang], sizes[number % len(sizes)]
             words = list(text) if lang in UNSPACED else text.split()
             size *= 2 if lang in UNSPACED else 1
             start = rng.randrange(max(1, len(words) - size + 1))
@@ -77,23 +77,29 @@ def identification(count: int) -> None:
         "Tatoeba, 4 to 12 words": list(said(4, 12, count, rng)),
     }
     queries = {
-        name: [(lang, text) for lang, text in some if any(map(str.isalpha, text))] for name, some in queries.items()
+        name: [(lang, text) for lang, text in texts_of_set if any(map(str.isalpha, text))]
+        for name, texts_of_set in queries.items()
     }
     aligned = [
-        Concept(str(n), {lang: row[lang] for lang in (*TWELVE, THIRTEENTH)}) for n, row in enumerate(rows[HELD:])
+        Concept(str(n), {lang: row[lang] for lang in (*TWELVE, THIRTEENTH)})
+        for n, row in enumerate(rows[HELD_OUT_PER_LANG:])
     ]
-    with tempfile.TemporaryDirectory() as place:
-        cr5.fit(aligned, dim=20).save(Path(place) / "cr5")
+    with tempfile.TemporaryDirectory() as folder:
+        cr5.fit(aligned, dim=20).save(Path(folder) / "cr5")
         collections = {"twelve": TWELVE, "one": ("fr",), "a thirteenth": (THIRTEENTH,), "twelve and a stray": TWELVE}
         for name, langs in collections.items():
-            with Collection.create(str(Path(place) / name), models=[str(Path(place) / "cr5")], meaning=False) as engine:
+            with Collection.create(
+                str(Path(folder) / name), models=[str(Path(folder) / "cr5")], meaning=False
+            ) as engine:
                 engine.index(
-                    Document(f"{n}.{lang}", row[lang], lang) for n, row in enumerate(rows[HELD:]) for lang in langs
+                    Document(f"{n}.{lang}", row[lang], lang)
+                    for n, row in enumerate(rows[HELD_OUT_PER_LANG:])
+                    for lang in langs
                 )
                 if name.endswith("stray"):
                     engine.index([Document("stray", rows[0][STRAY], STRAY)])
-                for kind, some in queries.items():
-                    print(f"{name:20} {kind:24} {len(some):5}  {told(engine, some)}", flush=True)
+                for kind, texts_of_set in queries.items():
+                    print(f"{name:20} {kind:24} {len(texts_of_set):5}  {told(engine, texts_of_set)}", flush=True)
 
 
 def cost(source: str, target: str, count: int) -> None:
@@ -101,14 +107,14 @@ def cost(source: str, target: str, count: int) -> None:
     queries, documents, qrels = known_item(parts.test, source, [target])
     queries = queries[:count]
     qrels = {query.id: qrels[query.id] for query in queries}
-    with tempfile.TemporaryDirectory() as place:
-        table.fit(parts.train[:1500]).save(Path(place) / "table")
-        with Collection.create(str(Path(place) / "c"), models=[str(Path(place) / "table")], meaning=False) as engine:
+    with tempfile.TemporaryDirectory() as folder:
+        table.fit(parts.train[:1500]).save(Path(folder) / "table")
+        with Collection.create(str(Path(folder) / "c"), models=[str(Path(folder) / "table")], meaning=False) as engine:
             engine.index(documents)
-            for name, asked in (("told", queries), ("found out", [q._replace(lang="") for q in queries])):
-                run = {q.id: r for q, r in zip(asked, engine.rank(asked, k=100), strict=True)}
+            for name, queries_asked in (("told", queries), ("found out", [q._replace(lang="") for q in queries])):
+                run = {q.id: r for q, r in zip(queries_asked, engine.rank(queries_asked, k=100), strict=True)}
                 rr = mean(evaluate(run, qrels, ["RR"]))["RR"]
-                print(f"{source} finds {target}, language {name:10} {len(asked):5}  RR {rr:.4f}", flush=True)
+                print(f"{source} finds {target}, language {name:10} {len(queries_asked):5}  RR {rr:.4f}", flush=True)
 
 
 def main() -> None:

@@ -41,22 +41,26 @@ class Questions(NamedTuple):
 def sentences(lang: str, *, source: str = "en", name: str = "flores") -> Questions:
     """FLORES dev: each sentence finds its translation among all."""
     rows = sources.rows(name)
-    here, there = (sources.written(code) for code in (source, lang))
-    both = [(row["texts"][here], row["texts"][there]) for row in rows if {here, there} <= row["texts"].keys()]
-    return _aligned(name, lang, source, both)
+    source_code, target_code = (sources.written(code) for code in (source, lang))
+    text_pairs = [
+        (row["texts"][source_code], row["texts"][target_code])
+        for row in rows
+        if {source_code, target_code} <= row["texts"].keys()
+    ]
+    return _aligned(name, lang, source, text_pairs)
 
 
 def everyday(lang: str, *, source: str = "en", most: int = 1000) -> Questions:
     """Tatoeba's held-out English sentences; each finds its translation among all that are held out."""
-    found: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for pair in sources.tatoeba(lang):
         if pair.part == "test":
-            found.setdefault(pair.en, pair.other)
+            answers.setdefault(pair.en, pair.other)
     other: dict[str, str] = {}
-    for en, text in found.items():
+    for en, text in answers.items():
         other.setdefault(text, en)  # a translation that serves two sentences is the answer to one
-    both = [(en, text) for text, en in other.items()]
-    return _aligned("tatoeba", lang, source, sorted(random.Random(0).sample(both, min(most, len(both)))))
+    text_pairs = [(en, text) for text, en in other.items()]
+    return _aligned("tatoeba", lang, source, sorted(random.Random(0).sample(text_pairs, min(most, len(text_pairs)))))
 
 
 def claims(lang: str, *, part: str = "test", words: int = 5, draws: int = 1, source: str = "en") -> Questions:
@@ -65,14 +69,14 @@ def claims(lang: str, *, part: str = "test", words: int = 5, draws: int = 1, sou
     queries, documents, right = [], [], []
     chance = random.Random(0)
     for run in runs(part):
-        here = [row for row in run if lang in row and source in row]
-        for start in range(0, len(here), 4):
-            passage = here[start : start + 4]
+        rows_of_pair = [row for row in run if lang in row and source in row]
+        for start in range(0, len(rows_of_pair), 4):
+            passage = rows_of_pair[start : start + 4]
             documents.append(Document(f"passage{len(documents)}", " ".join(row[lang] for row in passage), lang))
             for row in [row for row in passage for _ in range(draws)]:
-                asked = keywords(row[source], source, words, chance)
-                if asked:
-                    queries.append(Query(f"claim{len(queries)}", asked, source))
+                query_text = keywords(row[source], source, words, chance)
+                if query_text:
+                    queries.append(Query(f"claim{len(queries)}", query_text, source))
                     right.append(len(documents) - 1)
     return Questions(f"claims-{part}", lang, queries, documents, right)
 
@@ -83,57 +87,59 @@ def asked(lang: str, *, part: str = "test") -> Questions:
     lines = (Path(__file__).parent / "asked.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines if line.startswith(f"{part}\t")]
     documents = claims(lang, part=part).documents
-    place = {f"ntrex:{number}": i for i, number in enumerate(_starts(part, lang))}
+    row_by_concept = {f"ntrex:{number}": i for i, number in enumerate(_starts(part, lang))}
     queries = [Query(f"asked{i}", question, "en") for i, (_, _, question) in enumerate(rows)]
-    return Questions(f"asked-{part}", lang, queries, documents, [place[f"ntrex:{number}"] for _, number, _ in rows])
+    return Questions(
+        f"asked-{part}", lang, queries, documents, [row_by_concept[f"ntrex:{number}"] for _, number, _ in rows]
+    )
 
 
 def _starts(part: str, lang: str) -> list[int]:
     """Where in the news each passage of `claims` begins; the first passages are the news'."""
     texts = sources.rows("ntrex")
-    here = [n for n, row in enumerate(texts) if sources.run_part("ntrex", n) == part and lang in row["texts"]]
+    rows_of_part = [n for n, row in enumerate(texts) if sources.run_part("ntrex", n) == part and lang in row["texts"]]
     runs: dict[int, list[int]] = {}
-    for number in here:
+    for number in rows_of_part:
         runs.setdefault(number // 20, []).append(number)
     return [number for run in runs.values() for number in run[::4]]
 
 
 def phrases(lang: str, *, part: str = "test", words: int = 8) -> Questions:
     """As `claims`, but so many neighbouring words as they stand in the sentence, small words too."""
-    made = claims(lang, part=part, words=words)
-    queries, right, place = [], [], 0
+    claim_set = claims(lang, part=part, words=words)
+    queries, right, doc_number = [], [], 0
     for run in runs(part):
-        here = [row for row in run if lang in row and "en" in row]
-        for start in range(0, len(here), 4):
-            for row in here[start : start + 4]:
-                said = row["en"].split()
-                first = random.Random(row["en"]).randrange(max(len(said) - words, 0) + 1)
-                if len(said) >= 5:
-                    text = " ".join(said[first : first + words]).strip(".,;:\"'()“”")
+        rows_of_pair = [row for row in run if lang in row and "en" in row]
+        for start in range(0, len(rows_of_pair), 4):
+            for row in rows_of_pair[start : start + 4]:
+                words_of_claim = row["en"].split()
+                first = random.Random(row["en"]).randrange(max(len(words_of_claim) - words, 0) + 1)
+                if len(words_of_claim) >= 5:
+                    text = " ".join(words_of_claim[first : first + words]).strip(".,;:\"'()“”")
                     queries.append(Query(f"phrase{len(queries)}", text, "en"))
-                    right.append(place)
-            place += 1
-    return made._replace(name=f"phrases-{part}", queries=queries, right=right)
+                    right.append(doc_number)
+            doc_number += 1
+    return claim_set._replace(name=f"phrases-{part}", queries=queries, right=right)
 
 
 @cache
 def runs(part: str) -> list[list[dict[str, str]]]:
     """Held-out runs of twenty sentences of NTREX and TICO-19, in all languages."""
-    found: dict[str, list[dict[str, str]]] = {}
+    rows_by_run: dict[str, list[dict[str, str]]] = {}
     for name in ("ntrex", "tico19"):
         for number, row in enumerate(sources.rows(name)):
             if sources.run_part(name, number) == part:
-                found.setdefault(f"{name}:{number // 20}", []).append(row["texts"])
-    return list(found.values())
+                rows_by_run.setdefault(f"{name}:{number // 20}", []).append(row["texts"])
+    return list(rows_by_run.values())
 
 
-def keywords(text: str, lang: str, most: int, chance: random.Random) -> str:
+def keywords(text: str, lang: str, max_words: int, chance: random.Random) -> str:
     """A few neighbouring words, stop words between them left out; none of a text of fewer than three."""
     spans = analyzer(lang).spans(text)
     if len(spans) < 3:
         return ""
-    first = chance.randrange(max(len(spans) - most, 0) + 1)
-    return " ".join(text[span.start : span.end] for span in spans[first : first + most])
+    first = chance.randrange(max(len(spans) - max_words, 0) + 1)
+    return " ".join(text[span.start : span.end] for span in spans[first : first + max_words])
 
 
 def first_sentences(corpus: str, lang: str, *, source: str = "en", most: int = 500) -> Questions:
@@ -143,17 +149,17 @@ def first_sentences(corpus: str, lang: str, *, source: str = "en", most: int = 5
     test = [c for c in split(corpus, ["en", lang]).test if {"en", lang} <= c.texts.keys()]
     documents, queries, right = [], [], []
     for c in test:
-        rest = _parted(c.texts[lang], c.titles.get(lang, ""))[1]
-        asked = _without(_parted(c.texts[source], c.titles.get(source, ""))[0], c.titles.get(source, ""), source)
-        if len(analyzer(lang).terms(rest)) < 10:
+        remaining_text = _parted(c.texts[lang], c.titles.get(lang, ""))[1]
+        query_text = _without(_parted(c.texts[source], c.titles.get(source, ""))[0], c.titles.get(source, ""), source)
+        if len(analyzer(lang).terms(remaining_text)) < 10:
             continue
-        documents.append(Document(c.id, rest, lang))
+        documents.append(Document(c.id, remaining_text, lang))
         english = _without(_parted(c.texts["en"], c.titles.get("en", ""))[0], c.titles.get("en", ""), "en")
-        if asked and len(analyzer("en").terms(english)) >= 4:  # the same queries whichever language asks
-            queries.append(Query(c.id, asked, source))
+        if query_text and len(analyzer("en").terms(english)) >= 4:  # the same queries whichever language asks
+            queries.append(Query(c.id, query_text, source))
             right.append(len(documents) - 1)
-    kept = sorted(random.Random(0).sample(range(len(queries)), min(most, len(queries))))
-    return Questions(f"{corpus}-first", lang, [queries[i] for i in kept], documents, [right[i] for i in kept])
+    sampled = sorted(random.Random(0).sample(range(len(queries)), min(most, len(queries))))
+    return Questions(f"{corpus}-first", lang, [queries[i] for i in sampled], documents, [right[i] for i in sampled])
 
 
 def titles(corpus: str, lang: str, *, part: str = "test", most: int = 1000) -> Questions:
@@ -161,10 +167,10 @@ def titles(corpus: str, lang: str, *, part: str = "test", most: int = 1000) -> Q
     parts = split(corpus, ["en", lang])
     test = [c for c in (parts.test if part == "test" else parts.train) if lang in c.texts][:3000]
     documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in test]
-    asked = [i for i, c in enumerate(test) if c.titles.get("en")]
-    kept = sorted(random.Random(0).sample(asked, min(most, len(asked))))
-    queries = [Query(test[i].id, test[i].titles["en"], "en") for i in kept]
-    return Questions(f"{corpus}-titles", lang, queries, documents, kept)
+    titled = [i for i, c in enumerate(test) if c.titles.get("en")]
+    sampled = sorted(random.Random(0).sample(titled, min(most, len(titled))))
+    queries = [Query(test[i].id, test[i].titles["en"], "en") for i in sampled]
+    return Questions(f"{corpus}-titles", lang, queries, documents, sampled)
 
 
 def limit_documents(questions: Questions, max_documents: int, max_queries: int = 200) -> Questions:
@@ -191,8 +197,8 @@ def limit_documents(questions: Questions, max_documents: int, max_queries: int =
 def _parted(text: str, title: str) -> tuple[str, str]:
     """A page's first sentence and what follows it."""
     body = (text[len(title) :] if title and text.startswith(title) else text).strip()
-    found = re.search(r"[.!?।؟](?=\s)|[。！？]", body)
-    end = min(found.end() if found else 200, 300)
+    match = re.search(r"[.!?।؟](?=\s)|[。！？]", body)
+    end = min(match.end() if match else 200, 300)
     return body[:end], body[end:]
 
 
@@ -202,7 +208,7 @@ def _without(sentence: str, title: str, lang: str) -> str:
     return " ".join(sentence[span.start : span.end] for span in cut.spans(sentence) if span.term not in named)
 
 
-def _aligned(name: str, lang: str, source: str, both: Sequence[tuple[str, str]]) -> Questions:
-    queries = [Query(f"{name}{i}", text, source) for i, (text, _) in enumerate(both)]
-    documents = [Document(f"{name}{i}.{lang}", text, lang) for i, (_, text) in enumerate(both)]
-    return Questions(name, lang, queries, documents, list(range(len(both))))
+def _aligned(name: str, lang: str, source: str, text_pairs: Sequence[tuple[str, str]]) -> Questions:
+    queries = [Query(f"{name}{i}", text, source) for i, (text, _) in enumerate(text_pairs)]
+    documents = [Document(f"{name}{i}.{lang}", text, lang) for i, (_, text) in enumerate(text_pairs)]
+    return Questions(name, lang, queries, documents, list(range(len(text_pairs))))

@@ -50,13 +50,13 @@ class SentenceIndex:
         return 1 + better + equal // 2
 
 
-def translate(query: Query, lang: str, way: str) -> list[Translation]:
+def translate(query: Query, lang: str, method: str) -> list[Translation]:
     """Translate a query in one of the three ways that are compared."""
     words = [query.text[span.start : span.end] for span in analyzer(query.lang).spans(query.text)]
-    if way == "unchanged":
+    if method == "unchanged":
         return [Translation(word, (Alternative(word, 1.0),)) for word in words]
     model = default.open()
-    if way == "respelled":
+    if method == "respelled":
         return model.translate(query, lang)
     return [clause for relative in list_relatives(lang, model.langs) for clause in model.translate(query, relative)]
 
@@ -72,9 +72,9 @@ def main() -> None:
     for lang in options.langs.split(","):
         index = SentenceIndex([row["texts"][lang] for row in rows], lang)
         cells = []
-        for way in ("unchanged", "relative", "respelled"):
+        for method in ("unchanged", "relative", "respelled"):
             ranks = [
-                index.rank_of(number, translate(Query("", rows[number]["texts"]["en"], "en"), lang, way))
+                index.rank_of(number, translate(Query("", rows[number]["texts"]["en"], "en"), lang, method))
                 for number in range(options.queries)
             ]
             cells.append(sum(1 / rank for rank in ranks) / len(ranks))

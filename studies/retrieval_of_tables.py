@@ -73,8 +73,8 @@ def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
     clauses: list[Clause] = []
     for translation in translations:
         clause: dict[str, float] = {}
-        for text, weight, known in translation.alternatives:
-            words = known or cut(text)
+        for text, weight, terms in translation.alternatives:
+            words = terms or cut(text)
             for word in words:
                 clause[word] = clause.get(word, 0.0) + weight / len(words)
         total = sum(clause.values())
@@ -86,49 +86,51 @@ def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
 def scores(queries: Sequence[Sequence[Clause]], *fields: Documents) -> Floats:
     """(queries, documents); fields such as title and text each for itself, added up, as the product searches."""
     number = fields[0].counts.shape[0]
-    found = np.zeros((len(queries), number), np.float32)
-    asked = [(q, clause) for q, clauses in enumerate(queries) for clause in clauses if clause]
-    for start in range(0, len(asked), 20_000):
-        owner, clauses = zip(*asked[start : start + 20_000], strict=True)
+    query_scores = np.zeros((len(queries), number), np.float32)
+    query_clauses = [(q, clause) for q, clauses in enumerate(queries) for clause in clauses if clause]
+    for start in range(0, len(query_clauses), 20_000):
+        owner, clauses = zip(*query_clauses[start : start + 20_000], strict=True)
         words = [word for clause in clauses for word in clause]
         first = np.cumsum([0, *map(len, clauses)])
-        standing = [_standing(words, field) for field in fields]
+        matrices = [_standing(words, field) for field in fields]
         frequencies = [np.bincount(field.counts.indices, minlength=field.counts.shape[1]) for field in fields]
-        df = np.array([np.minimum(where @ seen, number) for where, seen in zip(standing, frequencies, strict=True)])
+        df = np.array(
+            [np.minimum(where @ frequency, number) for where, frequency in zip(matrices, frequencies, strict=True)]
+        )
         probabilities = np.array([share for clause in clauses for share in clause.values()])
-        many = np.full((len(fields), len(clauses)), float(number))
-        shares, seen = temper_alternatives(probabilities, df, first[:-1], many)
+        document_counts = np.full((len(fields), len(clauses)), float(number))
+        shares, frequency = temper_alternatives(probabilities, df, first[:-1], document_counts)
         counted = sp.csr_matrix((shares, np.arange(len(words)), first))
-        for field, where, idf in zip(fields, standing, compute_idf(many, seen), strict=True):
+        for field, where, idf in zip(fields, matrices, compute_idf(document_counts, frequency), strict=True):
             norm = K1 * (1 - B + B * field.length / max(field.length.mean(), 1e-9))
             tf = (counted @ where @ field.counts.T).tocsr()
             row = np.repeat(np.arange(len(clauses)), np.diff(tf.indptr))
             part = tf.data / (tf.data + norm[tf.indices]) * idf[row]
-            cells = sp.csr_matrix((part, (np.array(owner)[row], tf.indices)), shape=found.shape)
-            found += cells.astype(np.float32).toarray()
-    return found
+            cells = sp.csr_matrix((part, (np.array(owner)[row], tf.indices)), shape=query_scores.shape)
+            query_scores += cells.astype(np.float32).toarray()
+    return query_scores
 
 
 def _standing(words: Sequence[str], field: Documents) -> sp.csr_matrix:
     """(words, terms) how much each word counts where it stands, and where longer ones hold it inside."""
     cells = [
-        (row, place, share)
+        (row, column, share)
         for row, word in enumerate(words)
-        for place, share in (
+        for column, share in (
             (field.number.get(word), 1.0),
             (field.inner.get(word), 1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT),
         )
-        if place is not None
+        if column is not None
     ]
-    rows, places, shares = zip(*cells, strict=True) if cells else ((), (), ())
-    return sp.csr_matrix((shares, (rows, places)), shape=(len(words), field.counts.shape[1]), dtype=np.float64)
+    rows, columns, shares = zip(*cells, strict=True) if cells else ((), (), ())
+    return sp.csr_matrix((shares, (rows, columns)), shape=(len(words), field.counts.shape[1]), dtype=np.float64)
 
 
-def reciprocal_ranks(found: npt.NDArray[Any], right: Sequence[int]) -> Doubles:
+def reciprocal_ranks(scores_of_queries: npt.NDArray[Any], right: Sequence[int]) -> Doubles:
     """Of one right document a query; of documents that score alike the earlier ones count as before it, and a document
     that scores nothing is not found."""
-    own = found[np.arange(len(right)), right]
-    better = (found > own[:, None]).sum(axis=1)
-    alike = found == own[:, None]
-    before = (alike & (np.arange(found.shape[1])[None, :] < np.asarray(right)[:, None])).sum(axis=1)
+    own = scores_of_queries[np.arange(len(right)), right]
+    better = (scores_of_queries > own[:, None]).sum(axis=1)
+    is_tied = scores_of_queries == own[:, None]
+    before = (is_tied & (np.arange(scores_of_queries.shape[1])[None, :] < np.asarray(right)[:, None])).sum(axis=1)
     return np.where(own > 0, 1.0 / (1 + better + before), 0.0)

@@ -67,13 +67,13 @@ def words(lang: str) -> Iterator[Pair]:
     """Dictionary entries; explanations in brackets are dropped, entries of many words too."""
     for path in sorted((folder() / "open" / "words").glob(f"*/en-{lang}.tsv.xz")):
         name = path.parent.name
-        found = [
+        words_found = [
             Pair(name, "words", "train", en, other)
             for en, other in _rows(path)
             if en and other and not _han().search(en) and (lang in ("zh", "ja", "ko") or not _han().search(other))
             if len(analyzer("en").terms(en)) <= _LONGEST_ENTRY
         ]
-        yield from _some(list(dict.fromkeys(found)), name)
+        yield from _some(list(dict.fromkeys(words_found)), name)
 
 
 def names(lang: str) -> Iterator[Pair]:
@@ -82,20 +82,20 @@ def names(lang: str) -> Iterator[Pair]:
         for row in _json(path):
             if "en" in row["texts"] and lang in row["texts"]:
                 en, other = row["texts"]["en"][:3], row["texts"][lang][:3]
-                both = [(en[0], o) for o in other] + [(e, other[0]) for e in en[1:]]
-                for e, o in dict.fromkeys(both):
+                name_pairs = [(en[0], o) for o in other] + [(e, other[0]) for e in en[1:]]
+                for e, o in dict.fromkeys(name_pairs):
                     yield Pair(path.name.split(".")[0], "names", "train", e, o)
 
 
 def texts(lang: str) -> Iterator[Pair]:
     for path in sorted((folder() / "open" / "text").glob("*.jsonl.xz")):
         name = path.name.split(".")[0]
-        found = []
+        texts_found = []
         for number, row in enumerate(_json(path)):
             if lang in row["texts"] and "en" in row["texts"]:
                 part = run_part(name, number)
-                found.append(Pair(name, "sentences", part, row["texts"]["en"], row["texts"][lang]))
-        yield from _some(found, name)
+                texts_found.append(Pair(name, "sentences", part, row["texts"]["en"], row["texts"][lang]))
+        yield from _some(texts_found, name)
 
 
 def run_part(name: str, number: int) -> str:
@@ -139,20 +139,20 @@ def pages(lang: str) -> Iterator[Pair]:
         if not path.is_file():
             continue
         concepts = read_concepts([folder() / name / "en.jsonl.gz", path])
-        both = [c for c in concepts if {"en", lang} <= c.texts.keys()]
-        for c in _some(both, name):
+        bilingual = [c for c in concepts if {"en", lang} <= c.texts.keys()]
+        for c in _some(bilingual, name):
             yield Pair(name, "documents", "test", c.texts["en"], c.texts[lang])
             if c.titles.get("en") and c.titles.get(lang):
                 yield Pair(name, "sentences", "test", c.titles["en"], c.titles[lang])
 
 
-def _some(found: list, name: str) -> list:
+def _some(rows: list, name: str) -> list:
     """No more than pays: beyond these numbers a source taught nothing new."""
-    most = _MOST.get(name, len(found))
-    if len(found) <= most:
-        return found
-    kept = sorted(random.Random(0).sample(range(len(found)), most))
-    return [found[i] for i in kept]
+    max_rows = _MOST.get(name, len(rows))
+    if len(rows) <= max_rows:
+        return rows
+    sampled = sorted(random.Random(0).sample(range(len(rows)), max_rows))
+    return [rows[i] for i in sampled]
 
 
 def _rows(path: Path) -> Iterator[tuple[str, str]]:
@@ -183,5 +183,7 @@ def _json(path: Path) -> list[dict]:
     opened = lzma.open if path.suffix == ".xz" else gzip.open
     with opened(path, "rt", encoding="utf-8") as lines:
         rows = map(json.loads, lines)
-        wanted = {"en", *LANGS, *_FILES.values()}
-        return [{"texts": {lang: text for lang, text in row["texts"].items() if lang in wanted}} for row in rows]
+        wanted_languages = {"en", *LANGS, *_FILES.values()}
+        return [
+            {"texts": {lang: text for lang, text in row["texts"].items() if lang in wanted_languages}} for row in rows
+        ]

@@ -240,9 +240,9 @@ def build_corpus(columns: np.ndarray, flat: np.ndarray, sets: dict[str, np.ndarr
     openers = json.loads((data / "openers.json").read_text())
     by_concept = np.argsort(concepts, kind="stable")
     numbers = np.arange(concepts.max() + 1)
-    starts, ends = (np.searchsorted(concepts[by_concept], numbers, side) for side in ("left", "right"))
+    starts, stops = (np.searchsorted(concepts[by_concept], numbers, side) for side in ("left", "right"))
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    lists = [array.tolist() for array in (lengths, texts, concepts, langs, offsets, by_concept, starts, ends)]
+    lists = [array.tolist() for array in (lengths, texts, concepts, langs, offsets, by_concept, starts, stops)]
     known_openers = {lang_names.index(lang): rows for lang, rows in openers.items() if lang in lang_names}
     return Corpus(*lists, sets["begins"][flat].tobytes(), flat, lang_names.index("en"), known_openers)
 
@@ -294,8 +294,8 @@ class ExampleMaker:
         corpus, chance = self._corpus, self._random
         end = self._extend(sentence)
         size = corpus.offsets[end] - corpus.offsets[sentence]
-        inside = chance.randrange(sentence, end)
-        source = self._translate(inside, 0.6)
+        cut_point = chance.randrange(sentence, end)
+        source = self._translate(cut_point, 0.6)
         start, stop = corpus.offsets[source], corpus.offsets[source + 1]
         question: list[int] = []
         openers = corpus.openers.get(corpus.langs[source])
@@ -309,9 +309,9 @@ class ExampleMaker:
     def _extend(self, sentence: int) -> int:
         """Return the end of a passage that begins with a sentence: of the same text, or also across texts."""
         corpus = self._corpus
-        most, across = self._random.choice(SENTENCES_PER_PASSAGE), self._random.random() < 0.6
+        max_sentences, across = self._random.choice(SENTENCES_PER_PASSAGE), self._random.random() < 0.6
         end, size = sentence, 0
-        while end < len(corpus.lengths) and end - sentence < most:
+        while end < len(corpus.lengths) and end - sentence < max_sentences:
             is_same_text = corpus.texts[end] == corpus.texts[sentence]
             continues = is_same_text or (across and corpus.langs[end] == corpus.langs[sentence])
             if end > sentence and (not continues or size + corpus.lengths[end] > MAX_TOKENS - 10):
@@ -332,13 +332,13 @@ class ExampleMaker:
                     return other
         return self._random.choice(same)
 
-    def _draw_span(self, start: int, stop: int, fewest: int, most: int) -> tuple[int, int]:
+    def _draw_span(self, start: int, stop: int, fewest: int, max_length: int) -> tuple[int, int]:
         """Return a range of so many words, or tokens where few words are separated by spaces."""
-        begins = self._corpus.begins_word
-        words = [i for i in range(start, stop) if begins[i]]
+        begins_word = self._corpus.begins_word
+        words = [i for i in range(start, stop) if begins_word[i]]
         if len(words) * 4 < stop - start:
             words = list(range(start, stop))
-        count = self._random.randint(fewest, most)
+        count = self._random.randint(fewest, max_length)
         if len(words) <= count:
             return start, stop
         first = self._random.randrange(len(words) - count + 1)
@@ -430,14 +430,14 @@ def compute_divergence(student: Tensor, teacher: Tensor) -> Tensor:
 
 def draw_batches(count: int, size: int, seed: int) -> Any:
     """Yield batches of example numbers forever, made of short runs of neighbours."""
-    chance, rest = np.random.default_rng(seed), np.zeros(0, np.int64)
+    chance, leftover = np.random.default_rng(seed), np.zeros(0, np.int64)
     while True:
-        if len(rest) < size:
+        if len(leftover) < size:
             runs = chance.permutation(-(-count // NEIGHBOURS_IN_BATCH))
-            rest = (runs[:, None] * NEIGHBOURS_IN_BATCH + np.arange(NEIGHBOURS_IN_BATCH)).reshape(-1)
-            rest = rest[rest < count]
-        yield rest[:size]
-        rest = rest[size:]
+            leftover = (runs[:, None] * NEIGHBOURS_IN_BATCH + np.arange(NEIGHBOURS_IN_BATCH)).reshape(-1)
+            leftover = leftover[leftover < count]
+        yield leftover[:size]
+        leftover = leftover[size:]
 
 
 class Trainer:

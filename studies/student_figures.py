@@ -56,19 +56,23 @@ def make_title_set(collection: str, lang: str) -> RetrievalSet:
 
 def make_passage_set(kind: str, lang: str) -> RetrievalSet:
     """Take five-word queries or written questions for held-out passages of news and health text."""
-    made = (questions.claims if kind == "five-words" else questions.asked)(lang, part="test")
-    step = max(1, len(made.queries) // MAX_QUERIES)
-    queries = [query.text for query in made.queries[::step]]
-    return RetrievalSet(kind, lang, queries, [document.text for document in made.documents], made.right[::step])
+    question_set = (questions.claims if kind == "five-words" else questions.asked)(lang, part="test")
+    step = max(1, len(question_set.queries) // MAX_QUERIES)
+    queries = [query.text for query in question_set.queries[::step]]
+    return RetrievalSet(
+        kind, lang, queries, [document.text for document in question_set.documents], question_set.right[::step]
+    )
 
 
 def make_flores_sets() -> Iterator[RetrievalSet]:
     """Pair English sentences with their translations into every language of FLORES."""
     rows = [row["texts"] for row in sources.rows("flores")[::5][:FLORES_SENTENCES]]
     for lang in sorted(set(rows[0]) - {"en"}):
-        both = [row for row in rows if lang in row]
-        documents = [row[lang] for row in both]
-        yield RetrievalSet("flores", lang, [row["en"] for row in both], documents, list(range(len(both))))
+        rows_of_lang = [row for row in rows if lang in row]
+        documents = [row[lang] for row in rows_of_lang]
+        yield RetrievalSet(
+            "flores", lang, [row["en"] for row in rows_of_lang], documents, list(range(len(rows_of_lang)))
+        )
 
 
 def make_sets(kinds: list[str]) -> Iterator[RetrievalSet]:

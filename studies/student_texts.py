@@ -39,7 +39,7 @@ from papers.corpora import hash_text, read_collection
 from paragloss.encoders.pretrained.e5_conversion import E5Weights, find_weight_file, make_tokenizer
 
 #: Sentences of one source and language at most, names and words likewise; characters of a page.
-MOST, NAMES, WORDS = {"cataclysm": 5_000, "suttacentral": 6_000}, 1_400, 1_100
+MAX_ROWS, NAMES, WORDS = {"cataclysm": 5_000, "suttacentral": 6_000}, 1_400, 1_100
 TATOEBA, PIECES = 7_000, 125_000
 EVALUATED = "es de fr ru ar hi zh ja ko tr vi fi sw ta am".split()  # noqa: SIM905
 FLORES = "es ru ar hi zh am ta gu hy is kn lt ml my te cy af".split()  # noqa: SIM905
@@ -72,8 +72,8 @@ def sentences(ntrex: Path | None) -> Iterator[Sentence]:
         rows = [row for n, row in enumerate(_rows(path)) if sources.run_part(name, n) == "train"]
         langs = sorted({lang for row in rows for lang in row["texts"]})
         for lang in langs:
-            here = [row for row in rows if lang in row["texts"]]
-            for row in _first(here, MOST[name]) if name in MOST else here:
+            rows_of_lang = [row for row in rows if lang in row["texts"]]
+            for row in _first(rows_of_lang, MAX_ROWS[name]) if name in MAX_ROWS else rows_of_lang:
                 yield Sentence(lang, _text(name, row["concept"]), row["concept"], row["texts"][lang])
     if ntrex:
         yield from _ntrex(ntrex)
@@ -88,45 +88,45 @@ def _text(name: str, concept: str) -> str:
     return concept.rpartition(":")[0] if name in ("storybooks", "gnome-help", "suttacentral", "udhr") else concept
 
 
-def _first(rows: list[dict], most: int) -> list[dict]:
+def _first(rows: list[dict], max_rows: int) -> list[dict]:
     """Runs of a hundred neighbours, so many that there are about `most` rows."""
     runs = [rows[i : i + 100] for i in range(0, len(rows), 100)]
-    return [row for run in random.Random(0).sample(runs, min(len(runs), most // 100)) for row in run]
+    return [row for run in random.Random(0).sample(runs, min(len(runs), max_rows // 100)) for row in run]
 
 
-def _ntrex(place: Path) -> Iterator[Sentence]:
+def _ntrex(path: Path) -> Iterator[Sentence]:
     have = set(_rows(folder() / "open" / "text" / "ntrex.jsonl.xz")[0]["texts"])
     short = dict(pair.split(":") for pair in NTREX.split())
     for code, lang in short.items():
         if lang not in have:
-            lines = (place / f"newstest2019-ref.{code}.txt").read_text("utf-8").splitlines()
+            lines = (path / f"newstest2019-ref.{code}.txt").read_text("utf-8").splitlines()
             for n, line in enumerate(lines):
                 if sources.run_part("ntrex", n) == "train" and n // 20 % 5 < 3:
                     yield Sentence(lang, f"ntrex:{n // 20}", f"ntrex:{n:04}", line)
 
 
 def _tatoeba() -> Iterator[Sentence]:
-    seen: set[str] = set()
+    texts_seen: set[str] = set()
     for path in sorted((folder() / "tatoeba").glob("en-*.tsv.gz")):
         lang = path.name[3:].split(".")[0]
-        lang = {code: known for known, code in sources._FILES.items()}.get(lang, lang)
+        lang = {code: our_code for our_code, code in sources._FILES.items()}.get(lang, lang)
         pairs = [pair for pair in sources.tatoeba(lang) if pair.part == "train"]
         for n, pair in enumerate(random.Random(0).sample(pairs, min(len(pairs), TATOEBA))):
             if pair.part == "train":
                 yield Sentence(lang, f"tatoeba:{lang}:{n}", f"tatoeba:{pair.en}", pair.other)
-                if pair.en not in seen:
-                    seen.add(pair.en)
+                if pair.en not in texts_seen:
+                    texts_seen.add(pair.en)
                     yield Sentence("en", f"tatoeba:en:{n}", f"tatoeba:{pair.en}", pair.en)
 
 
 def _short() -> Iterator[Sentence]:
     """Names and words: what people type."""
     for path in sorted((folder() / "open" / "names").glob("*.jsonl.xz")):
-        rows = random.Random(0).sample(found := _rows(path), min(NAMES, len(found)))
+        rows = random.Random(0).sample(all_rows := _rows(path), min(NAMES, len(all_rows)))
         for n, row in enumerate(rows):
-            for lang, said in row["texts"].items():
+            for lang, text in row["texts"].items():
                 concept = f"{path.name}:{n}"
-                yield Sentence(lang, f"{concept}:{lang}", concept, said[n % len(said)])
+                yield Sentence(lang, f"{concept}:{lang}", concept, text[n % len(text)])
     for path in sorted((folder() / "open" / "words").glob("*/en-??.tsv.xz")):
         pairs = list(dict.fromkeys(sources._rows(path)))
         for en, other in random.Random(0).sample(pairs, min(WORDS, len(pairs))):
@@ -153,17 +153,22 @@ def held_out() -> Iterator[str]:
 def measured() -> Iterator[tuple[str, list[str], list[str], list[int]]]:
     """Name, queries, passages and which passage is right."""
     for lang in EVALUATED:
-        for kind, made in (("asked", questions.asked), ("claims", questions.claims)):
-            one = made(lang, part="valid")
-            some = range(0, len(one.queries), 1 if kind == "asked" else 4)
-            queries = [one.queries[i].text for i in some]
-            yield f"{kind}-{lang}", queries, [d.text for d in one.documents], [one.right[i] for i in some]
+        for kind, make_questions in (("asked", questions.asked), ("claims", questions.claims)):
+            question_set = make_questions(lang, part="valid")
+            numbers = range(0, len(question_set.queries), 1 if kind == "asked" else 4)
+            queries = [question_set.queries[i].text for i in numbers]
+            yield (
+                f"{kind}-{lang}",
+                queries,
+                [d.text for d in question_set.documents],
+                [question_set.right[i] for i in numbers],
+            )
     for name, langs in TITLES.items():
         for lang in langs.split():
             yield title_set(name, lang)
-    kept = [row["texts"] for n, row in enumerate(_flores()) if not n % 3]
+    text_rows = [row["texts"] for n, row in enumerate(_flores()) if not n % 3]
     for lang in FLORES:
-        yield f"flores-{lang}", [t["en"] for t in kept], [t[lang] for t in kept], list(range(len(kept)))
+        yield f"flores-{lang}", [t["en"] for t in text_rows], [t[lang] for t in text_rows], list(range(len(text_rows)))
 
 
 def title_set(name: str, lang: str) -> tuple[str, list[str], list[str], list[int]]:
@@ -211,8 +216,8 @@ def _tokenizer() -> Any:
 def tokenised(texts: Iterable[str]) -> Iterator[list[int]]:
     waiting = iter(texts)
     with ProcessPoolExecutor(2) as pool:
-        for some in pool.map(_tokens, iter(partial(lambda: list(islice(waiting, 20_000))), [])):
-            yield from some
+        for chunk in pool.map(_tokens, iter(partial(lambda: list(islice(waiting, 20_000))), [])):
+            yield from chunk
 
 
 def main() -> None:
@@ -224,40 +229,48 @@ def main() -> None:
     args.into.mkdir(parents=True, exist_ok=True)
     sets = list(measured())
     banned = set(held_out())
-    seen: set[tuple[str, str]] = set()
-    kept: list[Sentence] = []
-    for one in sentences(args.ntrex):
-        if one.words.strip() and one.words not in banned and (one.lang, one.words) not in seen:
-            seen.add((one.lang, one.words))
-            if not args.tiny or hash_text(one.text) % 40 == 0:
-                kept.append(one)
-    kept.sort(key=lambda one: (one.lang, one.text))  # stable: sentences of a text stay in order
-    print(f"{len(kept)} sentences, {len({one.lang for one in kept})} languages", flush=True)
-    write(args.into, kept, sets)
+    pairs_seen: set[tuple[str, str]] = set()
+    sentences_kept: list[Sentence] = []
+    for sentence in sentences(args.ntrex):
+        if (
+            sentence.words.strip()
+            and sentence.words not in banned
+            and (sentence.lang, sentence.words) not in pairs_seen
+        ):
+            pairs_seen.add((sentence.lang, sentence.words))
+            if not args.tiny or hash_text(sentence.text) % 40 == 0:
+                sentences_kept.append(sentence)
+    sentences_kept.sort(
+        key=lambda sentence: (sentence.lang, sentence.text)
+    )  # stable: sentences of a text stay in order
+    print(
+        f"{len(sentences_kept)} sentences, {len({sentence.lang for sentence in sentences_kept})} languages", flush=True
+    )
+    write(args.into, sentences_kept, sets)
 
 
-def write(into: Path, kept: list[Sentence], sets: list) -> None:
-    rows = [row[:400] for row in tokenised(one.words for one in kept)]
+def write(into: Path, sentences_kept: list[Sentence], sets: list) -> None:
+    rows = [row[:400] for row in tokenised(sentence.words for sentence in sentences_kept)]
     texts, concepts, langs = {}, {}, {}
     columns = np.array(
         [
             (
                 len(row),
-                texts.setdefault((one.lang, one.text), len(texts)),
-                concepts.setdefault(one.concept, len(concepts)) if one.concept else -1,
-                langs.setdefault(one.lang, len(langs)),
+                texts.setdefault((sentence.lang, sentence.text), len(texts)),
+                concepts.setdefault(sentence.concept, len(concepts)) if sentence.concept else -1,
+                langs.setdefault(sentence.lang, len(langs)),
             )
-            for one, row in zip(kept, rows, strict=True)
+            for sentence, row in zip(sentences_kept, rows, strict=True)
         ],
         np.int32,
     )
     flat = np.concatenate([np.asarray(row, np.int32) for row in rows])
     measures: dict[str, np.ndarray] = {}
     for name, queries, documents, right in sets:
-        for part, some in (("queries", queries), ("documents", documents)):
-            made = list(tokenised(some)) if len(some) > 40_000 else _tokens(some)
-            measures[f"{name}.{part}"] = np.concatenate([np.asarray(row, np.int32) for row in made])
-            measures[f"{name}.{part}.lengths"] = np.array([len(row) for row in made], np.int32)
+        for part, texts_of_part in (("queries", queries), ("documents", documents)):
+            token_rows = list(tokenised(texts_of_part)) if len(texts_of_part) > 40_000 else _tokens(texts_of_part)
+            measures[f"{name}.{part}"] = np.concatenate([np.asarray(row, np.int32) for row in token_rows])
+            measures[f"{name}.{part}.lengths"] = np.array([len(row) for row in token_rows], np.int32)
         measures[f"{name}.right"] = np.asarray(right, np.int32)
     # Pieces by how often they are used; the rest of the vocabulary stays at home.
     model = _weights()
@@ -274,26 +287,26 @@ def write(into: Path, kept: list[Sentence], sets: list) -> None:
     order = np.array(list(dict.fromkeys([*always, *order[used[order] > 0].tolist()])), np.int32)
     print(f"{len(order)} pieces are used, {PIECES} kept", flush=True)
     order = order[:PIECES]
-    place = np.full(model.vocabulary_size, 3, np.int32)  # the piece for what is unknown
-    place[order] = np.arange(len(order))
-    begins = np.array([model.pieces[i].startswith("▁") for i in order])
+    number_of_piece = np.full(model.vocabulary_size, 3, np.int32)  # the piece for what is unknown
+    number_of_piece[order] = np.arange(len(order))
+    begins_word = np.array([model.pieces[i].startswith("▁") for i in order])
     np.savez(
         into / "sets.npz",
         pieces=order,
-        begins=begins,
-        query=place[prefixes["query"]],
-        passage=place[prefixes["passage"]],
-        **{k: place[v] if k.endswith((".queries", ".documents")) else v for k, v in measures.items()},
+        begins=begins_word,
+        query=number_of_piece[prefixes["query"]],
+        passage=number_of_piece[prefixes["passage"]],
+        **{k: number_of_piece[v] if k.endswith((".queries", ".documents")) else v for k, v in measures.items()},
     )
     np.savez(
         into / "teacher.npz", **{name: model.read_stored(name) for name in model.tensor_names if name != "emb.word"}
     )
-    words = model.read_stored("emb.word").reshape(len(place), -1, 18)
+    words = model.read_stored("emb.word").reshape(len(number_of_piece), -1, 18)
     np.save(into / "words.npy", words[order])
-    openers = {lang: [place[row].tolist() for row in rows] for lang, rows in opener_tokens.items()}
+    openers = {lang: [number_of_piece[row].tolist() for row in rows] for lang, rows in opener_tokens.items()}
     (into / "openers.json").write_text(json.dumps(openers))
     (into / "langs.json").write_text(json.dumps(list(langs)))
-    flat = place[flat]
+    flat = number_of_piece[flat]
     print(f"{len(flat)} tokens, {len(order)} pieces", flush=True)
     half = len(columns) // 2
     for number, (low, high) in enumerate(((0, half), (half, len(columns)))):

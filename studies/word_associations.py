@@ -25,8 +25,8 @@ from paragloss.analysis import analyzer
 from paragloss.translation import default
 
 OPEN = ("ntrex", "tico19", "cataclysm", "wikidata", "storybooks", "gnome-help", "stellarium", "udhr")
-PLACE = Path(__file__).parents[1] / "src" / "paragloss" / "gloss" / "word_associations.npz"
-FEWEST, LEAST = 4, 0.2
+TARGET_PATH = Path(__file__).parents[1] / "src" / "paragloss" / "gloss" / "word_associations.npz"
+FEWEST, MIN_ASSOCIATION = 4, 0.2
 
 
 def texts() -> Iterator[str]:
@@ -50,24 +50,24 @@ def counted(most: int) -> tuple[list[str], sp.csr_matrix]:
         ids += [index.setdefault(term, len(index)) for term in dict.fromkeys(cut(text)) if not term.isdigit()]
         starts.append(len(ids))
     shape = (len(starts) - 1, len(index))
-    there = sp.csr_matrix((np.ones(len(ids), np.float32), np.array(ids, np.int32), np.array(starts)), shape=shape)
-    often, said = np.asarray(there.sum(axis=0))[0], default.open().vocabulary("en")
-    terms = [term for term, place in index.items() if often[place] >= FEWEST and term in said]
+    occurrences = sp.csr_matrix((np.ones(len(ids), np.float32), np.array(ids, np.int32), np.array(starts)), shape=shape)
+    often, known_terms = np.asarray(occurrences.sum(axis=0))[0], default.open().vocabulary("en")
+    terms = [term for term, column in index.items() if often[column] >= FEWEST and term in known_terms]
     terms.sort(key=lambda term: (-often[index[term]], term))
-    return terms[:most], there[:, [index[term] for term in terms[:most]]].tocsr()
+    return terms[:most], occurrences[:, [index[term] for term in terms[:most]]].tocsr()
 
 
-def vectors(there: sp.csr_matrix, dim: int) -> np.ndarray:
+def vectors(occurrences: sp.csr_matrix, dim: int) -> np.ndarray:
     """A unit row for each term."""
-    long = np.maximum(np.asarray(there.sum(axis=1))[:, 0] - 1, 1)
-    together = (there.T @ (sp.diags((1 / long).astype(np.float32)) @ there)).tocsr()
+    long = np.maximum(np.asarray(occurrences.sum(axis=1))[:, 0] - 1, 1)
+    together = (occurrences.T @ (sp.diags((1 / long).astype(np.float32)) @ occurrences)).tocsr()
     together.setdiag(0)
     cells, often = together.tocoo(), np.asarray(together.sum(axis=1))[:, 0]
     context = often**0.75 / (often**0.75).sum()
     values = np.log(np.maximum(cells.data / (often[cells.row] * context[cells.col] + 1e-12), 1e-9))
-    kept = (values > 0) & (cells.data > LEAST)
+    is_kept = (values > 0) & (cells.data > MIN_ASSOCIATION)
     positive = sp.csr_matrix(
-        (values[kept].astype(np.float32), (cells.row[kept], cells.col[kept])), shape=together.shape
+        (values[is_kept].astype(np.float32), (cells.row[is_kept], cells.col[is_kept])), shape=together.shape
     )
     basis = np.random.default_rng(0).standard_normal((positive.shape[1], dim + 16)).astype(np.float32)
     for _ in range(5):
@@ -81,14 +81,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--dim", type=int, default=64)
     options.add_argument("--terms", type=int, default=24_000)
-    given = options.parse_args()
-    terms, there = counted(given.terms)
-    rows = np.round(127 * vectors(there, given.dim)).astype(np.int8)
-    often = np.asarray(there.sum(axis=0))[0]
+    arguments = options.parse_args()
+    terms, occurrences = counted(arguments.terms)
+    rows = np.round(127 * vectors(occurrences, arguments.dim)).astype(np.int8)
+    often = np.asarray(occurrences.sum(axis=0))[0]
     weights = (np.log(often.max() / often) + 0.5).astype(np.float16)
-    known = np.frombuffer("\n".join(terms).encode(), np.uint8)
-    np.savez_compressed(PLACE, terms=known, rows=rows, weights=weights)
-    print(f"{len(terms)} terms of {there.shape[0]} texts, {PLACE.stat().st_size} bytes")
+    term_bytes = np.frombuffer("\n".join(terms).encode(), np.uint8)
+    np.savez_compressed(TARGET_PATH, terms=term_bytes, rows=rows, weights=weights)
+    print(f"{len(terms)} terms of {occurrences.shape[0]} texts, {TARGET_PATH.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
