@@ -72,7 +72,7 @@ class Actor:
 
     def do(self, engine: Collection, step: int) -> None:
         if self.rng.random() < 0.3:
-            engine.take_over()
+            engine.maintenance.take_over_writing()
         action = self.rng.choice(["add", "index", "index", "delete", "search"])
         ids = [f"{self.number}-{self.rng.randrange(4)}" for _ in range(self.rng.randint(1, 4))]
         if action == "search":
@@ -90,7 +90,7 @@ class Actor:
         return None
 
     def search(self, engine: Collection) -> None:
-        engine.catch_up()
+        engine.maintenance.catch_up()
         found_ids = {hit.id for hit in engine.rank([Query("", "rain", "en")], k=99, pipeline="bm25")[0]}
         for id, texts in self.may.items():
             if None not in texts and id not in found_ids:
@@ -99,7 +99,7 @@ class Actor:
 
 def history(world: World, seed: int) -> Counter[str]:
     rng = random.Random(seed)
-    writer.BATCH = writer.SMALL = rng.randint(1, 3)
+    writer.BATCH_SIZE = writer.SMALL_BATCH_SIZE = rng.randint(1, 3)
     _limits.WRITE_BATCH = rng.randint(1, 3)
     journal.MAX_JOURNAL_ENTRIES = rng.randint(1, 4)
     often = rng.choice((0.02, 0.1, 0.4))
@@ -118,7 +118,7 @@ def history(world: World, seed: int) -> Counter[str]:
         raise turns.errors[0]
     world.connect(Turns([]))
     with Collection.open(LOCATION, default=False) as engine:
-        engine.take_over()
+        engine.maintenance.take_over_writing()
         engine.index([Document("last", "rain", "en")])
         for id, texts in [entry for actor in actors for entry in actor.may.items()]:
             [there] = engine.get([id])

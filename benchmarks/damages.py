@@ -27,7 +27,7 @@ from typing import Any
 from kills import BATCH, CONCEPTS, document, run
 
 from paragloss.collection import Collection, coverage, load, train, writer
-from paragloss.collection.embeddings import rows_of
+from paragloss.collection.embeddings import encode_rows
 from paragloss.collection.integrity import check
 from paragloss.errors import ParaglossError
 from paragloss.lab.methods import cr5
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    writer.BATCH = BATCH
+    writer.BATCH_SIZE = BATCH
     state: dict[str, Any] = {"counts": {}, "wrong": []}
     if options.state and options.state.exists():
         state = json.loads(options.state.read_text())
@@ -119,8 +119,8 @@ def main() -> None:
         run(lambda say: build(home))
         if options.killed:
             (home / "seal.json").unlink()
-        coverage.strangers([document(0, 0)], default.open())
-        rows_of(load(Path(folder, "cr5")), [document(0, 0)])
+        coverage.describe_foreign_texts([document(0, 0)], default.open())
+        encode_rows(load(Path(folder, "cr5")), [document(0, 0)])
         shutil.copytree(home, copy)
         right = run(lambda say: say(json.dumps(answers(copy))))[0][0]
         gc.freeze()

@@ -80,7 +80,7 @@ def searches(number: int, query_count: int = 40) -> None:
     with tempfile.TemporaryDirectory() as folder, Collection.create(f"{folder}/c") as engine:
         clock, _ = spent(lambda: engine.index(documents))
         print(f"{number} documents indexed in {clock:.0f} s, vectors invented")
-        max(engine.read_ahead())  # as a server does
+        max(engine.maintenance.read_ahead())  # as a server does
         for name, pipeline in {"words": "bm25+default", "in the box": None, "meaning": "meaning"}.items():
             took = []
             for i, text in enumerate(queries):

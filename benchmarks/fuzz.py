@@ -445,7 +445,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         root = Path(folder)
         prepare(root)
-        coverage.strangers([], default.open())
+        coverage.describe_foreign_texts([], default.open())
         gc.freeze()
         until = time.monotonic() + options.seconds
         while sum(state["counts"].values()) < options.inputs and time.monotonic() < until and len(state["wrong"]) < 100:

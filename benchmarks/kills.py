@@ -36,7 +36,7 @@ import numpy as np
 from paragloss import demo
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection, coverage, load, model_records, train, writer
-from paragloss.collection.embeddings import rows_of
+from paragloss.collection.embeddings import encode_rows
 from paragloss.collection.integrity import check, repair
 from paragloss.collection.transfer import copy
 from paragloss.errors import StoreError
@@ -247,11 +247,11 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
         _ranked(engine, found, say, exact=not half)
         _encoded(engine, list(records.values()), models, say)
         ready_models = {
-            name for name, entry in model_records.read_model_records(engine.state.store).items() if entry.ready
+            name for name, entry in model_records.read_model_records(engine.state.store).items() if entry.is_complete
         }
     for finding in check(str(job.home)):
-        if not (half and finding.what.startswith(("model", "there are vectors"))):
-            say(f"fault: check: {finding.what}")
+        if not (half and finding.fault.startswith(("model", "there are vectors"))):
+            say(f"fault: check: {finding.fault}")
     if not half and ready_models != set(models):
         say(f"fault: models {ready_models}, expected {set(models)}")
     say("there: " + json.dumps(found))
@@ -275,10 +275,10 @@ def _ranked(engine: Collection, versions: dict[int, int], say: Say, *, exact: bo
 def _encoded(engine: Collection, records: list[Any], models: dict[str, set[str]], say: Say) -> None:
     """Vectors are those of the model that is there, and the model is one that was given."""
     for name, entry in model_records.read_model_records(engine.state.store).items():
-        if entry.ready and entry.digest not in models.get(name, ()):
+        if entry.is_complete and entry.digest not in models.get(name, ()):
             say(f"fault: model {name} is none that was given")
-        if entry.ready and name in engine.state.store.dense:
-            rows = rows_of(engine.state.models[name], [record.document for record in records])
+        if entry.is_complete and name in engine.state.store.dense:
+            rows = encode_rows(engine.state.models[name], [record.document for record in records])
             for record, row in zip(records, rows, strict=True):
                 kept = record.dense.get(name)
                 if (kept is None) != (row is None or not row.any()) or (
@@ -308,8 +308,8 @@ class Campaign:
         table.fit(CONCEPTS[:10]).save(place / "old" / "table")
         self.digests["table"] = model_records.compute_digest(place / "old" / "table")
         warm = [document(n, 0) for n in range(10)]
-        coverage.strangers(warm, default.open())
-        rows_of(load(place / "old" / "cr5"), warm)
+        coverage.describe_foreign_texts(warm, default.open())
+        encode_rows(load(place / "old" / "cr5"), warm)
 
     def job(self, what: str) -> Job:
         present = sorted(number for number, versions in self.may.items() if None not in versions)
@@ -421,7 +421,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     before = json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
-    writer.BATCH = BATCH
+    writer.BATCH_SIZE = BATCH
     rng = random.Random(f"{options.seed} {sum(before.get('kills', {}).values())}")
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
         campaign = Campaign(Path(folder), rng)

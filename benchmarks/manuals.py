@@ -155,7 +155,7 @@ def measure(
                 for result in answer.results
             ])  # fmt: skip
             rows.best("gloss of ten snippets", lambda answer=answer, text=text: [
-                engine.gloss(result.snippet, lang=result.lang, to="en", asked=text) for result in answer.results
+                engine.gloss(result.snippet, lang=result.lang, to="en", query=text) for result in answer.results
             ])  # fmt: skip
     if through_server:
         extra |= served(library, queries, rows)

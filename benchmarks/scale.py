@@ -121,7 +121,7 @@ def measure(home: Path, invented: Invented, number: int, query_count: int, worke
         updated = 500 / (time.perf_counter() - start)
         rng = np.random.default_rng(2)
         queries = [Query(str(i), invented.text(rng, 4), LANGS[i % 3]) for i in range(query_count)]
-        start, ahead = time.perf_counter(), max(engine.read_ahead())
+        start, ahead = time.perf_counter(), max(engine.maintenance.read_ahead())
         reading = time.perf_counter() - start
         timed = searches(engine, invented, queries)
         memory = resident() - before

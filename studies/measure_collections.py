@@ -92,7 +92,7 @@ def rank_queries(
 ) -> list[list[str]]:
     """Return the ids of the ranked documents of each query."""
     queries = [Query(str(number), row["text"], row["lang"]) for number, row in enumerate(rows)]
-    batches = collection.rankings(queries, to=to, k=MAX_RANK, pipeline=pipeline)
+    batches = collection.rank_batches(queries, to=to, k=MAX_RANK, pipeline=pipeline)
     return [[hit.id for hit in ranking] for batch in batches for ranking in batch]
 
 

@@ -63,7 +63,7 @@ def said(low: int, high: int, count: int, rng: random.Random) -> Iterator[tuple[
 def told(engine: Collection, queries: list[tuple[str, str]]) -> str:
     right = likely = 0
     for lang, text in queries:
-        guesses = [guess.lang for guess in engine.guesses(text)[:2]]
+        guesses = [guess.lang for guess in engine.guess_languages(text)[:2]]
         right, likely = right + (guesses[0] == lang), likely + (lang in guesses)
     return f"{right / len(queries):.3f} ({likely / len(queries):.3f})"
 

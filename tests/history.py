@@ -84,7 +84,12 @@ class History(RuleBasedStateMachine):
 
     @initialize(batch_size=st.integers(1, 3), flush_rarely=st.booleans())
     def create(self, batch_size: int, flush_rarely: bool) -> None:
-        for module, name in ((writer, "BATCH"), (writer, "SMALL"), (_limits, "WRITE_BATCH"), (_limits, "READ_BATCH")):
+        for module, name in (
+            (writer, "BATCH_SIZE"),
+            (writer, "SMALL_BATCH_SIZE"),
+            (_limits, "WRITE_BATCH"),
+            (_limits, "READ_BATCH"),
+        ):
             setattr(module, name, batch_size)
         _limits.FLUSH_INTERVAL = 10_000 if flush_rarely else batch_size
         file_records.SAVE_INTERVAL = 20.0 if flush_rarely else 0.0

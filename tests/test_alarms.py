@@ -22,7 +22,7 @@ def collection(tmp_path_factory):
 def test_words_that_nobody_understood_are_named(collection):
     with Collection.open(collection) as opened_collection:
         answer = opened_collection.search("a whale called Qwrtzplk in 1851", lang="en", to=["zh", "hi"])
-        assert answer.understood == coverage.Understood(4, ("Qwrtzplk",))
+        assert answer.understood == coverage.QueryCoverage(4, ("Qwrtzplk",))
         assert str(answer.understood) == "1 of 4 words not understood: Qwrtzplk"
         assert answer.as_json()["query"]["unknown"] == ["Qwrtzplk"]
         assert str(opened_collection.search("whale", lang="en", to=["zh"]).understood) == ""
@@ -52,8 +52,8 @@ def test_info_tells_the_share_of_unknown_words(collection):
     with Collection.open(collection) as opened_collection:
         shares = opened_collection.info()["unknown words"]
     assert shares.keys() == {"ar", "da", "de", "en", "es", "fr", "hi", "it", "ru", "sw", "vi", "zh"}
-    assert all(0 <= share < coverage.STRANGE for share in shares.values())
+    assert all(0 <= share < coverage.FOREIGN_SHARE for share in shares.values())
 
 
 def test_a_language_the_model_does_not_speak_has_no_share():
-    assert coverage.unknown_share(["kia ora " * 100], "mi", default.open()) is None
+    assert coverage.measure_unknown_share(["kia ora " * 100], "mi", default.open()) is None

@@ -64,18 +64,18 @@ def test_a_process_that_fails_does_not_remove_what_another_created(tmp_path):
     location = str(tmp_path / "new")
     with Collection.create(location, **QUICK) as creator:
         other = Collection.open_or_create(location, **QUICK)
-        other.close_or_remove()  # as a command does that fails
+        other.maintenance.close_or_remove()  # as a command does that fails
         creator.index([Document("kept", "some text", "en")])
-        creator.close_or_remove()
+        creator.maintenance.close_or_remove()
     with Collection.open(location) as collection:
         assert collection.count() == 1
 
 
 def test_a_collection_that_got_no_document_is_removed_by_the_process_that_created_it(tmp_path):
-    Collection.create(str(tmp_path / "new"), **QUICK).close_or_remove()
+    Collection.create(str(tmp_path / "new"), **QUICK).maintenance.close_or_remove()
     assert not (tmp_path / "new").exists()
     (tmp_path / "mine").mkdir()  # an empty folder of the user's stays
-    Collection.create(str(tmp_path / "mine"), **QUICK).close_or_remove()
+    Collection.create(str(tmp_path / "mine"), **QUICK).maintenance.close_or_remove()
     assert list((tmp_path / "mine").iterdir()) == []
     Collection.create(str(tmp_path / "new"), **QUICK).close()
     assert collection_exists(tmp_path / "new")

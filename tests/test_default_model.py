@@ -119,7 +119,7 @@ def test_a_reader_s_own_table_shares_the_clause_and_counts_for_more(tmp_path):
     table.fit(own).save(tmp_path / "own")
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "own")]) as engine:
         engine.index([Document("1", "大象", "zh")])
-        default_search = retrieval.searcher(engine.state, None, "en", ["zh"])
+        default_search = retrieval.build_searcher(engine.state, None, "en", ["zh"])
     assert isinstance(default_search, DefaultSearcher)
     (clause,) = default_search.translate(Query("", "elephant", "en"))[0].clauses
     weights = {alternative.text: alternative.weight for alternative in clause.alternatives}

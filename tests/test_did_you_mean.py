@@ -60,7 +60,7 @@ def test_names_are_searched_in_the_readers_language(engine):
 )
 def test_every_alphabet_with_its_marks_and_keys(lang, slip, expected):
     nothing = Statistics(Layout(("title", "text")))
-    nearest = spelling.nearest(slip, lang, nothing, default.open())
+    nearest = spelling.find_correction(slip, lang, nothing, default.open())
     assert nearest is not None
     assert nearest[0] == expected
 
@@ -78,17 +78,21 @@ def test_every_alphabet_with_its_marks_and_keys(lang, slip, expected):
 )
 def test_two_slips_are_what_looking_up_all_of_them_would_find(lang, slip):
     model, nothing = default.open(), Statistics(Layout(("title", "text")))
-    letters, tokenize = spelling._letters(lang, model), analyzer(lang).terms
-    one_slip = spelling._slips(slip, letters)
-    assert spelling._best(one_slip, lang, nothing, model) is None
+    letters, tokenize = spelling._find_alphabet(lang, model), analyzer(lang).terms
+    one_slip = spelling._generate_variants(slip, letters)
+    assert spelling._choose_correction(one_slip, lang, nothing, model) is None
     two_slips = {}
     for first_slip, cost in one_slip.items():
-        for second_slip, added_cost in spelling._slips(first_slip, letters).items() if cost <= spelling.SWAP else ():
-            two_slips[second_slip] = min(two_slips.get(second_slip, spelling.MOST), cost + added_cost)
+        for second_slip, added_cost in (
+            spelling._generate_variants(first_slip, letters).items() if cost <= spelling.SWAP_COST else ()
+        ):
+            two_slips[second_slip] = min(two_slips.get(second_slip, spelling.MAX_COST), cost + added_cost)
     known_words = {
         w: cost for w, cost in two_slips.items() if len(terms := tokenize(w)) == 1 and model.has_term(terms[0], lang)
     }
-    assert spelling.nearest(slip, lang, nothing, model) == spelling._best(known_words, lang, nothing, model)
+    assert spelling.find_correction(slip, lang, nothing, model) == spelling._choose_correction(
+        known_words, lang, nothing, model
+    )
 
 
 @pytest.mark.parametrize(("length", "suggested"), [(40, True), (41, False)])
@@ -108,7 +112,7 @@ def test_a_query_of_many_unknown_words_gets_no_suggestion(engine):
 
 def test_suggestions_end_at_the_deadline():
     statistics, deadline = Statistics(Layout(("title", "text"))), Deadline(60)
-    spelling.suggestion(Query("", "huricane", "en"), ["en"], statistics, default.open(), deadline)
+    spelling.suggest_query(Query("", "huricane", "en"), ["en"], statistics, default.open(), deadline)
     deadline.cancel()
     with pytest.raises(DeadlineError):
-        spelling.suggestion(Query("", "huricane", "en"), ["en"], statistics, default.open(), deadline)
+        spelling.suggest_query(Query("", "huricane", "en"), ["en"], statistics, default.open(), deadline)

@@ -13,8 +13,8 @@ from paragloss.stores import _limits, _vector_repair, embedded
 def batches(monkeypatch):
     """Histories set how much is done at once; afterwards it is as it was."""
     for module, name in (
-        (writer, "BATCH"),
-        (writer, "SMALL"),
+        (writer, "BATCH_SIZE"),
+        (writer, "SMALL_BATCH_SIZE"),
         (_limits, "WRITE_BATCH"),
         (_limits, "READ_BATCH"),
         (_limits, "FLUSH_INTERVAL"),

@@ -13,7 +13,7 @@ import pytest
 from paragloss import hosts
 from paragloss.collection import Collection
 from paragloss.collection.archive_file import backup, restore
-from paragloss.collection.models import given
+from paragloss.collection.models import load_for_adding
 from paragloss.collection.transfer import copy
 from paragloss.encoders import pretrained
 from paragloss.errors import ConsentError, InputError
@@ -135,7 +135,7 @@ def test_a_model_folder_from_elsewhere_asks_nobody(tmp_path, recorder, new_user)
     pretrained.open_encoder(pretrained.settings_for(recorder.address)).save(tmp_path / "model")
     recorder.requests.clear()
     new_user("reader")
-    for load in (pretrained.load, given):
+    for load in (pretrained.load, load_for_adding):
         with pytest.raises(ConsentError, match=f"--allow-host {recorder.host}"):
             load(tmp_path / "model")
     assert recorder.requests == []
@@ -148,14 +148,14 @@ def test_a_translation_engine_from_elsewhere_is_not_asked(tmp_path, recorder, ne
     new_user("reader")
     with Collection.open(path) as collection:
         with pytest.raises(ConsentError, match="translation engine"):
-            collection.translation("the bee", lang="en", to="fr")
+            collection.translate("the bee", lang="en", to="fr")
         with pytest.raises(ConsentError):
             collection.search("bee", lang="en", to=["en"], pipeline="mt > bm25")
         with pytest.raises(ConsentError):
             collection.add(DOCUMENTS)
         assert recorder.requests == []
         hosts.allow_host("127.0.0.1")  # every port of it
-        assert collection.translation("the bee", lang="en", to="fr") == "the bee"
+        assert collection.translate("the bee", lang="en", to="fr") == "the bee"
 
 
 def test_a_key_is_sent_to_its_own_host_only(recorder, monkeypatch):

@@ -42,10 +42,14 @@ def collection(tmp_path):
 
 
 def test_paths_that_differ_by_a_language_are_one_page():
-    assert pairing.key("help/de/a.html", "de") == pairing.key("help/en/a.html", "en") == "help/*/a.html"
-    assert pairing.key("index.pt_BR.html", "pt") == pairing.key("index.fr.html", "fr")
-    assert pairing.key("de/id.html", "de") == "*/id.html"  # `id` is a language, and not this page's
-    pages_found = pairing.pages(make_manual())
+    assert (
+        pairing.make_page_key("help/de/a.html", "de")
+        == pairing.make_page_key("help/en/a.html", "en")
+        == "help/*/a.html"
+    )
+    assert pairing.make_page_key("index.pt_BR.html", "pt") == pairing.make_page_key("index.fr.html", "fr")
+    assert pairing.make_page_key("de/id.html", "de") == "*/id.html"  # `id` is a language, and not this page's
+    pages_found = pairing.group_pages(make_manual())
     assert len(pages_found) == 60
     assert all(set(page.documents) == {"en", "de"} for page in pages_found)
 
@@ -71,12 +75,14 @@ def test_paths_that_differ_by_a_language_are_one_page():
     ],
 )
 def test_names_of_folders_and_files_that_differ_by_a_language_are_recognised(german, english, key):
-    assert pairing.key(german, "de") == pairing.key(english, "en") == key
+    assert pairing.make_page_key(german, "de") == pairing.make_page_key(english, "en") == key
 
 
 def test_names_of_languages_are_recognised_with_and_without_accents():
-    assert pairing.key("Français/a.html", "fr") == pairing.key("francais/a.html", "fr") == "*/a.html"
-    assert pairing.key("中文/a.html", "zh") == pairing.key("zh-Hans/a.html", "zh") == "*/a.html"
+    assert (
+        pairing.make_page_key("Français/a.html", "fr") == pairing.make_page_key("francais/a.html", "fr") == "*/a.html"
+    )
+    assert pairing.make_page_key("中文/a.html", "zh") == pairing.make_page_key("zh-Hans/a.html", "zh") == "*/a.html"
 
 
 def test_pages_that_name_their_translations_are_one_page():
@@ -94,7 +100,7 @@ def test_pages_that_name_their_translations_are_one_page():
     ]
     pages_found = [
         {lang: document.id for lang, document in page_of_languages.documents.items()}
-        for page_of_languages in pairing.pages(documents)
+        for page_of_languages in pairing.group_pages(documents)
     ]
     assert {"de": "startseite.html", "en": "welcome.html"} in pages_found
     assert {"de": "a/drucken.html", "fr": "b/imprimer.html"} in pages_found
@@ -114,14 +120,14 @@ def test_pages_in_many_languages_keep_links_in_common():
     assert (
         max(len(document.meta["translations"]) for document in documents) < len(codes) - 1
     )  # not all of them are kept
-    (pages_found,) = pairing.pages(documents)
+    (pages_found,) = pairing.group_pages(documents)
     assert set(pages_found.documents) == set(codes)
 
 
 def test_blocks_are_paired_by_words_and_order():
     left = ["The printer is broken.", "There is no paper.", "Water is wet in 1999.", "Call the police."]
     right = ["Der Drucker ist kaputt.", "Wasser ist 1999 nass.", "Rufen Sie die Polizei."]
-    assert pairing._pairs(left, right, "en", "de", default.open()) == [(0, 0), (2, 1), (3, 2)]
+    assert pairing._align_blocks(left, right, "en", "de", default.open()) == [(0, 0), (2, 1), (3, 2)]
 
 
 def test_a_collection_learns_its_own_words(collection, capsys):
@@ -132,20 +138,20 @@ def test_a_collection_learns_its_own_words(collection, capsys):
     with Collection.open(collection) as engine:
         assert engine.state.models["learned"].alternatives(make_word(3), "en", "de")[0].text == make_word(3)[::-1]
         assert engine.search(f"using the {make_word(7)}", lang="en", to=["de"]).results[0].id == "de/tool-7.html"
-        terms = learned.terms(engine.state, 500)
+        terms = learned.list_learned_terms(engine.state, 500)
         assert (make_word(3), make_word(3)[::-1]) in {(t.word, t.meaning) for t in terms if t.lang == "en"}
-        assert learned.strike(engine.state, make_word(3), make_word(3)[::-1]) >= 2
+        assert learned.remove_translation(engine.state, make_word(3), make_word(3)[::-1]) >= 2
         assert make_word(3)[::-1] not in [
             a.text for a in engine.state.models["learned"].alternatives(make_word(3), "en", "de")
         ]
-        assert learned.as_glossary(engine.state, terms[:5]) == 5
+        assert learned.copy_to_glossary(engine.state, terms[:5]) == 5
 
 
 def test_a_number_before_a_title_is_not_asked_for(tmp_path):
     numbered = (d._replace(title=f"{d.id[8:-5]}. {d.title}", text=f"{d.id[8:-5]}\n{d.text}") for d in make_manual())
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(numbered)
-        gains = learned.learn(engine.state).gains
+        gains = learned.learn_from_pages(engine.state).gains
     assert max(gain.before for gain in gains) < 0.3  # nobody knows the words, and everybody the numbers
 
 
@@ -164,9 +170,9 @@ def test_where_nothing_is_in_two_languages_nothing_is_learned(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(document for document in make_manual() if document.lang == "en")
         with pytest.raises(InputError, match="learning needs 10"):
-            learned.learn(engine.state)
+            learned.learn_from_pages(engine.state)
         with pytest.raises(InputError, match="nothing has been learned"):
-            learned.terms(engine.state)
+            learned.list_learned_terms(engine.state)
 
 
 def test_a_folder_whose_pages_link_to_their_translations_is_noticed(tmp_path, capsys):

@@ -20,8 +20,8 @@ def collection(tmp_path_factory):
 @pytest.fixture
 def small(monkeypatch):
     """Batches so small, and work so dear, that other processes are called for a few queries."""
-    monkeypatch.setattr(bulk_search, "BATCH", 20)
-    monkeypatch.setattr(bulk_search, "_WORTH", 0.0)
+    monkeypatch.setattr(bulk_search, "BATCH_SIZE", 20)
+    monkeypatch.setattr(bulk_search, "_MIN_SECONDS_FOR_WORKERS", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -33,34 +33,34 @@ def test_two_processes_give_what_one_gives(collection, queries, small):
     options = {"k": 7, "to": ["de", "hi", "en"], "where": None, "pipeline": None}
     by_one_process = collection.rank(queries, **options)
     assert sum(map(bool, by_one_process)) > 140
-    batches = list(collection.rankings(queries, workers=2, **options))
+    batches = list(collection.rank_batches(queries, workers=2, **options))
     assert [len(batch) for batch in batches] == [20] * 7 + [10]
     assert [ranking for batch in batches for ranking in batch] == by_one_process
 
 
 def test_little_work_is_done_alone(collection, queries, monkeypatch):
-    monkeypatch.setattr(bulk_search, "_WORTH", 600.0)  # however busy the machine is
+    monkeypatch.setattr(bulk_search, "_MIN_SECONDS_FOR_WORKERS", 600.0)  # however busy the machine is
     monkeypatch.setattr(processes, "in_order", None)
-    assert sum(map(len, collection.rankings(queries[:100], k=3, workers=2))) == 100
-    assert list(collection.rankings([], k=3, workers=2)) == []
+    assert sum(map(len, collection.rank_batches(queries[:100], k=3, workers=2))) == 100
+    assert list(collection.rank_batches([], k=3, workers=2)) == []
 
 
 def test_one_worker_needs_no_other(collection, queries, small, monkeypatch):
     monkeypatch.setattr(processes, "in_order", None)
-    assert sum(map(len, collection.rankings(queries[:100], k=3, workers=1))) == 100
+    assert sum(map(len, collection.rank_batches(queries[:100], k=3, workers=1))) == 100
 
 
 def test_what_was_added_and_not_yet_written_down_is_found_by_all(collection, queries, small):
     collection.index([next(iter(demo.documents()))._replace(id="new", text="zyxwv lantern", lang="en")])
     queries_asked = [*queries[:60], Query("last", "zyxwv", "en")]
-    *_, last = collection.rankings(queries_asked, k=3, to=["en"], workers=2)
+    *_, last = collection.rank_batches(queries_asked, k=3, to=["en"], workers=2)
     assert [hit.id for hit in last[-1]] == ["new"]
 
 
 def test_a_process_that_dies_is_told_of(collection, queries, small, monkeypatch):
-    monkeypatch.setattr(bulk_search, "_open", _die)
+    monkeypatch.setattr(bulk_search, "_start", _die)
     with pytest.raises(StoreError, match="--workers 1"):
-        list(collection.rankings(queries, k=3, workers=2))
+        list(collection.rank_batches(queries, k=3, workers=2))
 
 
 def _die(*_):

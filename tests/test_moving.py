@@ -40,7 +40,7 @@ def source(tmp_path_factory):
 
 def read_everything(location):
     with Collection.open(location) as engine:
-        records = {r.document.id: digest(r) for r in engine.sample(10_000)}
+        records = {r.document.id: digest(r) for r in engine.maintenance.sample_records(10_000)}
         # The engine adds a document's terms up in the order it keeps them: the last bit may differ.
         rankings = [
             [(hit.id, round(hit.score, 5)) for hit in ranking]
@@ -130,7 +130,7 @@ def test_a_copy_that_differs_is_not_finished(source, tmp_path, monkeypatch):
 
 def test_records_differ_by_one_bit(source):
     with Collection.open(source) as engine:
-        (record,) = engine.sample(1)
+        (record,) = engine.maintenance.sample_records(1)
     name = next(iter(record.dense))
     turned = record.dense[name].copy()
     turned[0] = np.nextafter(turned[0], np.float32(9))
@@ -227,7 +227,7 @@ def test_reading_an_interrupted_copy_does_not_finish_it(source, tmp_path):
                 store.write_blob(blob, data)
         with pytest.raises(UnfinishedError, match="run the same `paragloss copy`"):
             Collection.open(target)
-        assert [finding.what for finding in check(target)] == ["it was never finished"]
+        assert [finding.fault for finding in check(target)] == ["it was never finished"]
         assert copy(source, target) == 719
         assert check(target) == []
 

@@ -83,10 +83,10 @@ def test_a_phrase_of_stop_words_rules_nothing_out(engine):
 
 
 def test_counts_explanations_and_pages_to_read_know_operators(engine):
-    _, documents = engine.candidates('"united nations"', lang="en", k=200)
+    _, documents = engine.rank_documents('"united nations"', lang="en", k=200)
     assert {document.id for document in documents} == {"en", "fr"}
     assert engine.why(Query("", '"united nations"', "en"), "en")["parts"]
-    piece = engine.piece(engine.get(["fr"])[0], '"united nations" -dog', lang="en")
+    piece = engine.read_excerpt(engine.get(["fr"])[0], '"united nations" -dog', lang="en")
     assert piece["paragraphs"][0]["marks"]
 
 

@@ -26,23 +26,28 @@ def test_terms_that_were_cut_for_searching_give_the_vectors_of_the_texts(tmp_pat
         Document("e", "Дождь", "ru"),
     ]
     layout = Layout(("title", "text"))
-    ((_, _, dense),) = preparation.prepared([documents], layout, {"cr5": model}, None)
+    ((_, _, dense),) = preparation.prepare_batches([documents], layout, {"cr5": model}, None)
     for document, row in zip(documents, dense["cr5"], strict=True):
-        expected_row = embeddings.rows_of(model, [document])[0]
+        expected_row = embeddings.encode_rows(model, [document])[0]
         np.testing.assert_allclose(row, np.zeros_like(row) if expected_row is None else expected_row, atol=1e-6)
     assert dense["cr5"][:3].any(axis=1).all()
 
 
 def test_weights_are_exact_where_that_costs_little():
-    assert writer._tolerance(20_000, 1) == writer._tolerance(90_000, 5_000) == writer._tolerance(100_000, 90_000) == 0
-    assert writer._tolerance(200_000, 150_000) == 0.01  # many, most of them new
-    assert writer._tolerance(200_000, 100) == DRIFT  # many, few of them new
+    assert (
+        writer._choose_tolerance(20_000, 1)
+        == writer._choose_tolerance(90_000, 5_000)
+        == writer._choose_tolerance(100_000, 90_000)
+        == 0
+    )
+    assert writer._choose_tolerance(200_000, 150_000) == 0.01  # many, most of them new
+    assert writer._choose_tolerance(200_000, 100) == DRIFT  # many, few of them new
 
 
 def test_weights_are_made_anew_once_though_documents_become_longer(tmp_path, monkeypatch):
     documents = [Document(str(i), "rain " * (20 + i // 10), "en") for i in range(60)]  # a tenth in the end
     passes, rewrite = [], TermIndex._rewrite_weights
-    monkeypatch.setattr(writer, "BATCH", 10)
+    monkeypatch.setattr(writer, "BATCH_SIZE", 10)
     monkeypatch.setattr(TermIndex, "_rewrite_weights", lambda self, lang: (passes.append(lang), rewrite(self, lang)))
     with Collection.create(str(tmp_path / "new"), meaning=False, default=False) as engine:
         engine.index(documents)

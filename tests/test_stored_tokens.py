@@ -65,7 +65,7 @@ def test_showing_what_was_found_cuts_no_document_again(library, monkeypatch):
     for text in QUERY_TEXTS:
         for result in library.search(text, lang="en").results:
             library.why(Query("", text, "en"), result.id)
-            library.piece(library.get([result.id])[0], text, lang="en")
+            library.read_excerpt(library.get([result.id])[0], text, lang="en")
 
 
 def test_what_is_kept_is_what_was_cut(documents):

@@ -91,7 +91,7 @@ def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left
     assert check(location) == []
     with Collection.open(location) as collection:  # a document goes missing without the statistics knowing
         collection.state.store.delete(["a.txt"])
-    assert any("2 of 3" in finding.what for finding in check(location))
+    assert any("2 of 3" in finding.fault for finding in check(location))
     kept_count, lost_count, damaged = repair(location)
     assert (kept_count, lost_count) == (2, 0)
     assert damaged.is_dir()
@@ -124,7 +124,7 @@ def test_models_are_replaced_removed_and_said_when_unknown(location, tmp_path):
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(location, tmp_path, monkeypatch, size):
     """A batch that ends inside a file says nothing of the file: 9 rows became 24, the new ones first."""
-    monkeypatch.setattr(writer, "BATCH", size)
+    monkeypatch.setattr(writer, "BATCH_SIZE", size)
     with Collection.create(location) as collection:
         path = write_rows(tmp_path / "rows.jsonl", range(9))
         collection.index_files([path], prune=True)
@@ -134,7 +134,7 @@ def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(location
 
 
 def test_a_reading_that_was_stopped_is_gone_on_with(location, tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "BATCH", 2)
+    monkeypatch.setattr(writer, "BATCH_SIZE", 2)
     monkeypatch.setattr(file_records, "SAVE_INTERVAL", 0.0)  # what is known is noted after each batch
     path = write_rows(tmp_path / "rows.jsonl", range(5))
 
@@ -151,7 +151,7 @@ def test_a_reading_that_was_stopped_is_gone_on_with(location, tmp_path, monkeypa
 
 def test_documents_of_a_reading_that_was_stopped_go_with_their_file(location, notes, monkeypatch):
     """What was written is known to be the file's, though it was never read to its end."""
-    monkeypatch.setattr(writer, "BATCH", 2)
+    monkeypatch.setattr(writer, "BATCH_SIZE", 2)
     path = notes / "rows.jsonl"
     write_rows(path, range(5))
 

@@ -31,17 +31,17 @@ def words(tmp_path_factory):
 def test_a_language_that_only_a_model_speaks_is_a_candidate(words, tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[words]) as engine:
         engine.index(document for document in demo.documents() if document.lang == "fr")
-        assert [engine.guesses(text)[0].lang for text in QUESTIONS] == ["en"] * 5
-        assert engine.guesses("le prix du pain")[0].lang == "fr"
+        assert [engine.guess_languages(text)[0].lang for text in QUESTIONS] == ["en"] * 5
+        assert engine.guess_languages("le prix du pain")[0].lang == "fr"
 
 
 def test_one_stray_sentence_does_not_make_a_language_likely(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(demo.documents())
         questions = [(text, lang) for lang, texts in demo_questions().items() for text in texts]
-        before = [engine.guesses(text)[0].lang == lang for text, lang in questions]
+        before = [engine.guess_languages(text)[0].lang == lang for text, lang in questions]
         engine.index([Document("stray", "El gat de la casa dorm sobre la taula de pedra.", "ca")])
-        after = [engine.guesses(text)[0].lang == lang for text, lang in questions]
+        after = [engine.guess_languages(text)[0].lang == lang for text, lang in questions]
     assert sum(after) >= sum(before) - 1
     assert sum(after) >= 0.85 * len(questions)
 
@@ -89,7 +89,7 @@ def test_few_words_of_twelve_languages(document_languages, tmp_path):
         )
         for sizes, min_accuracy in (((2, 3), 0.88), ((4, 8, 12), 0.96)):
             right = [
-                engine.guesses(take_words(row[lang], lang, rng.choice(sizes), rng))[0].lang == lang
+                engine.guess_languages(take_words(row[lang], lang, rng.choice(sizes), rng))[0].lang == lang
                 for row in rows[:40]
                 for lang in LANGS
             ]
@@ -119,14 +119,14 @@ def test_a_query_of_which_nothing_can_be_told_is_still_answered(tmp_path):
 
 
 def test_names_are_searched_in_the_hub_as_well():
-    from paragloss.collection.query_language import Guess, likely
+    from paragloss.collection.query_language import Guess, select_readings
 
     sure, torn = [Guess("ro", 0.9), Guess("en", 0.01)], [Guess("ha", 0.4), Guess("it", 0.05), Guess("en", 0.02)]
-    assert [guess.lang for guess in likely(sure, "vinul din pivniță", {})] == ["ro"]
-    assert likely(sure, "Marie Curie", {}) == [Guess("ro", 0.9), Guess("en", 0.45)]
-    assert [guess.lang for guess in likely(torn, "ibn battuta", {})] == ["ha", "en"]
-    assert [guess.lang for guess in likely([Guess("en", 0.6), Guess("it", 0.4)], "Lava", {})] == ["en", "it"]
-    assert [guess.lang for guess in likely([Guess("ro", 0.3), Guess("it", 0.2)], "Lava", {})] == ["ro", "it"]
+    assert [guess.lang for guess in select_readings(sure, "vinul din pivniță", {})] == ["ro"]
+    assert select_readings(sure, "Marie Curie", {}) == [Guess("ro", 0.9), Guess("en", 0.45)]
+    assert [guess.lang for guess in select_readings(torn, "ibn battuta", {})] == ["ha", "en"]
+    assert [guess.lang for guess in select_readings([Guess("en", 0.6), Guess("it", 0.4)], "Lava", {})] == ["en", "it"]
+    assert [guess.lang for guess in select_readings([Guess("ro", 0.3), Guess("it", 0.2)], "Lava", {})] == ["ro", "it"]
 
 
 def test_a_query_of_too_many_terms_is_refused_in_any_script(tmp_path):

@@ -22,7 +22,7 @@ from paragloss.types import Document, Query
 @pytest.fixture
 def small(monkeypatch):
     """Batches so small that a few documents keep several processes busy."""
-    monkeypatch.setattr(writing, "BATCH", 30)
+    monkeypatch.setattr(writing, "BATCH_SIZE", 30)
     monkeypatch.setattr(preparation, "_ALONE", 1)
 
 
@@ -49,7 +49,7 @@ def test_the_collection_is_the_one_that_one_process_makes(tmp_path, small, model
     for workers in (1, 2):
         with Collection.create(str(tmp_path / str(workers)), models=[model]) as engine:
             engine.index(documents(), workers=workers)
-            records = {r.document.id: r for r in engine.sample(10_000)}
+            records = {r.document.id: r for r in engine.maintenance.sample_records(10_000)}
             queries = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow")]
             by_workers[workers] = records, engine.rank(queries, k=50), engine.state.index.statistics.to_bytes()
     (records_of_one, ranked, counted), (records_of_two, ranked_too, counted_too) = by_workers[1], by_workers[2]
@@ -93,7 +93,7 @@ def told(done):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
-    writer.BATCH, preparation._ALONE = 20, 1
+    writer.BATCH_SIZE, preparation._LOCAL_BATCHES = 20, 1
     documents = (Document(str(i), f"rain falls on hill {i}", "en") for i in itertools.count())
     with Collection.create(sys.argv[1], default=False) as engine:
         engine.index(documents, workers=2, progress=told)
@@ -134,12 +134,12 @@ def test_long_documents_of_a_batch_are_written_in_parts_with_the_languages_that_
     danish_documents = [Document(str(number), f"{danish} {number}.", "") for number in range(30)]
     short = Document("short", "Det er en fin dag i dag", "")  # Norwegian, however many Danish documents are beside it
     outcomes = []
-    for limit in (writing.LONG, 60):
-        monkeypatch.setattr(writing, "LONG", limit)
+    for limit in (writing.MAX_BATCH_CHARACTERS, 60):
+        monkeypatch.setattr(writing, "MAX_BATCH_CHARACTERS", limit)
         safe: list[int] = []
         with Collection.create(str(tmp_path / str(limit)), meaning=False) as engine:
             engine.index([*danish_documents, short], progress=safe.append)
-            records = {record.document.id: record.document for record in engine.sample(100)}
+            records = {record.document.id: record.document for record in engine.maintenance.sample_records(100)}
             outcomes.append((records, engine.state.index.statistics.to_bytes(), safe))
     (records_at_once, counted, reports_at_once), (parts, counted_too, reports_of_parts) = outcomes
     assert records_at_once == parts

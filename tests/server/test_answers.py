@@ -17,7 +17,7 @@ def collection(tmp_path):
 
 
 def test_candidates_are_documents_without_their_texts(collection):
-    query, candidates = collection.candidates("how do bees make honey", lang="en", k=50)
+    query, candidates = collection.rank_documents("how do bees make honey", lang="en", k=50)
     assert query.lang == "en"
     assert {document.lang for document in candidates} == {"de", "fr"}
     assert not any(document.text for document in candidates)

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from paragloss import hosts
 from paragloss.artefacts import load, save
 from paragloss.collection import Collection
+from paragloss.collection.upkeep import Maintenance
 from paragloss.errors import DeadlineError, ModelError, StoreError
 from paragloss.formats.numbers import get_document_day
 from paragloss.server import connections
@@ -133,7 +134,7 @@ def test_reading_a_document_ends_at_the_deadline(library):
     assert read_document(library[None], "nul", "lamp", "en", None, None, deadline)["paragraphs"]
     deadline.cancel()
     with pytest.raises(DeadlineError):
-        library[None].piece(library[None].get(["nul"])[0], "lamp", lang="en", deadline=deadline)
+        library[None].read_excerpt(library[None].get(["nul"])[0], "lamp", lang="en", deadline=deadline)
 
 
 def test_a_pipeline_has_a_limited_number_of_steps(client):
@@ -230,11 +231,11 @@ def test_repeated_warnings_are_written_once():
 def test_maintenance_survives_any_exception_and_reports_it(library, monkeypatch, caplog):
     rounds = []
 
-    def fail(collection):
-        rounds.append(collection)
+    def fail(maintenance):
+        rounds.append(maintenance)
         raise OSError(24, "too many open files")
 
-    monkeypatch.setattr(Collection, "tend", fail)
+    monkeypatch.setattr(Maintenance, "build_graph_if_due", fail)
     monkeypatch.setattr("paragloss.server.library.MAINTENANCE_INTERVAL", 0.01)
     monkeypatch.setattr("paragloss.server.library.SECONDS_BEFORE_READING_AHEAD", 0.0)
     logging.getLogger("paragloss.server").propagate = True

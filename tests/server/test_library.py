@@ -8,6 +8,7 @@ import pytest
 
 from paragloss import demo
 from paragloss.collection import Collection
+from paragloss.collection.upkeep import Maintenance
 from paragloss.server.library import Library
 
 
@@ -23,14 +24,14 @@ def library(tmp_path):
 def record_reading_ahead(library, monkeypatch):
     """How many documents each step of reading ahead had read."""
     steps = []
-    read_ahead = Collection.read_ahead
+    read_ahead = Maintenance.read_ahead
 
-    def record_steps(collection):
-        for number in read_ahead(collection):
+    def record_steps(maintenance):
+        for number in read_ahead(maintenance):
             steps.append(number)
             yield number
 
-    monkeypatch.setattr(Collection, "read_ahead", record_steps)
+    monkeypatch.setattr(Maintenance, "read_ahead", record_steps)
     library.start_maintenance()
     return steps
 
@@ -56,7 +57,7 @@ def test_reading_ahead_pauses_during_searches_and_ends_with_the_library(library,
     assert len(steps) == 1
 
 
-@pytest.mark.parametrize("limit", ["_MANY", "_LARGE"])
+@pytest.mark.parametrize("limit", ["MIN_DOCS_FOR_GRAPH", "MIN_TOKENS_FOR_GRAPH"])
 def test_a_graph_is_built_while_searches_are_answered(library, monkeypatch, limit):
     monkeypatch.setattr("paragloss.server.library.MAINTENANCE_INTERVAL", 0.05)
     monkeypatch.setattr(f"paragloss.collection.writer.{limit}", 10)

@@ -140,7 +140,7 @@ from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError
 from paragloss.types import Document
 
-writer.BATCH = 5
+writer.BATCH_SIZE = 5
 with Collection.open(sys.argv[1], default=False) as engine:
     def told(done):
         print(done, flush=True)
@@ -173,7 +173,7 @@ def test_one_process_writes_at_a_time_and_a_killed_writer_is_replaced(server, mo
     with Collection.create(location, default=False) as collection:
         collection.index([Document("d0", "old snow", "en")])
         process = start_writer(location)
-        collection.catch_up()
+        collection.maintenance.catch_up()
         assert len(collection.rank([Query("", "rain", "en")], k=9, pipeline="bm25")[0]) == 5  # readers know all of it
         with pytest.raises(InUseError, match=rf"process {process.pid}\): wait until it has finished"):
             collection.index([Document("e", "hail", "en")])
@@ -189,12 +189,12 @@ def test_a_stalled_writer_that_was_replaced_is_refused(server):
     location = f"{server}/stalled-{uuid.uuid4().hex}"
     with Collection.create(location, default=False) as collection:
         process = start_writer(location)
-        collection.take_over()
+        collection.maintenance.take_over_writing()
         collection.index([Document("d3", "hail", "en"), Document("e", "hail", "en")])
         output, _ = process.communicate("go on\n" * 20)
         assert "was taken over by" in output
         assert process.returncode == 0
-        collection.catch_up()
+        collection.maintenance.catch_up()
         assert collection.count() == 6
         assert collection.get(["d3"])[0].text == "hail"
         assert collection.state.index.statistics.to_bytes() == recount_statistics(collection).to_bytes()

@@ -217,7 +217,7 @@ def test_check_finds_a_changed_model(intact, tmp_path):
     assert check(str(intact)) == []
     table = unseal(intact) / "models" / "cr5" / "en.table.npy"
     table.write_bytes(table.read_bytes()[:-4] + b"\x3f\x3f\x3f\x3f")
-    assert [finding.what for finding in check(str(intact))] == ["model 'cr5' is not as it was given"]
+    assert [finding.fault for finding in check(str(intact))] == ["model 'cr5' is not as it was given"]
 
 
 @pytest.mark.parametrize("bad_value", [np.nan, np.inf])
@@ -242,7 +242,7 @@ def test_check_counts_vectors_that_differ_from_the_model(intact, tmp_path):
     assert check(str(intact)) == []
     with open_store(intact) as store:
         store.update_dense("cr5", [demo.documents()[0].id], np.full((1, store.dense["cr5"]), 9, np.float32))
-    assert [finding.what[:27] for finding in check(str(intact))] == ["1 documents have other vect"]
+    assert [finding.fault[:27] for finding in check(str(intact))] == ["1 documents have other vect"]
 
 
 def test_a_model_without_its_vectors_is_left_out_until_it_is_added_again(intact, tmp_path):
@@ -251,7 +251,7 @@ def test_a_model_without_its_vectors_is_left_out_until_it_is_added_again(intact,
         collection.add_model(str(tmp_path / "cr5"))
     with open_store(intact) as store:
         store.drop_dense_vector("cr5")
-    assert [finding.what for finding in check(str(intact))] == ["model 'cr5' has lost its vectors"]
+    assert [finding.fault for finding in check(str(intact))] == ["model 'cr5' has lost its vectors"]
     with Collection.open(str(intact)) as collection:
         collection.index(demo.documents()[:7])
         assert collection.search("word3", lang="en").results[0].id == "d3"
@@ -266,9 +266,9 @@ def test_check_finds_a_lost_or_damaged_list_of_models(intact, tmp_path):
     (unseal(intact) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
     with pytest.raises(StoreError, match="notes of itself is damaged"):
         Collection.open(str(intact))
-    assert any("notes of itself" in finding.what for finding in check(str(intact)))
+    assert any("notes of itself" in finding.fault for finding in check(str(intact)))
     (unseal(intact) / "blobs" / "models").unlink()
-    assert any("not among the models" in finding.what for finding in check(str(intact)))
+    assert any("not among the models" in finding.fault for finding in check(str(intact)))
 
 
 def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monkeypatch):
@@ -276,7 +276,7 @@ def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monke
     with Collection.open(str(intact)) as collection:
         collection.add([Document("bad", "text with a sum that is not its own", "en")])
     monkeypatch.undo()
-    assert any("'bad' is damaged" in finding.what for finding in check(str(intact)))
+    assert any("'bad' is damaged" in finding.fault for finding in check(str(intact)))
     assert repair(str(intact))[:2] == (50, 1)
     assert check(str(intact)) == []
 
@@ -284,7 +284,7 @@ def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monke
 def test_every_damaged_collection_is_set_aside_under_its_own_name(tmp_path):
     with Collection.create(str(tmp_path / "my-library"), default=False):
         pass
-    aside = [repair(str(tmp_path / "my-library")).aside.name for _ in range(3)]
+    aside = [repair(str(tmp_path / "my-library")).damaged_path.name for _ in range(3)]
     assert aside == ["my-library.damaged", "my-library.damaged-2", "my-library.damaged-3"]
 
 

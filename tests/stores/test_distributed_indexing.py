@@ -11,7 +11,7 @@ import fsspec
 import pytest
 
 from paragloss.collection import Collection
-from paragloss.collection.distributed import parts, spread
+from paragloss.collection.distributed import index_distributed, list_parts
 from paragloss.collection.integrity import check
 from paragloss.errors import InputError
 from paragloss.formats.file_ids import IndexedFolders
@@ -31,13 +31,13 @@ def files(tmp_path):
 
 
 def test_parts_are_the_files_of_a_path_or_a_url(files):
-    by_path, by_url = parts([str(files)], IndexedFolders()), parts([f"file://{files}"], IndexedFolders())
+    by_path, by_url = list_parts([str(files)], IndexedFolders()), list_parts([f"file://{files}"], IndexedFolders())
     assert by_path == by_url
     assert [part.name for part in by_path] == [f"{number}.jsonl" for number in range(6)]
     (files / "0.jsonl").write_text('{"text": "changed", "lang": "en"}\n')
-    assert sum(a.note != b.note for a, b in zip(by_path, parts([str(files)], IndexedFolders()), strict=True)) == 1
+    assert sum(a.note != b.note for a, b in zip(by_path, list_parts([str(files)], IndexedFolders()), strict=True)) == 1
     with pytest.raises(InputError, match="does not exist"):
-        parts([str(files / "gone")], IndexedFolders())
+        list_parts([str(files / "gone")], IndexedFolders())
 
 
 @pytest.mark.parametrize("scheme", ["", "memory:/"])
@@ -48,19 +48,22 @@ def test_files_of_one_name_in_two_folders_have_two_ids(tmp_path, scheme):
         storage.makedirs(f"{tmp_path}/{folder}")
         storage.pipe(f"{tmp_path}/{folder}/report.txt", folder.encode())
     roots = IndexedFolders()
-    assert [part.name for part in parts([f"{home}/x", f"{home}/y/report.txt"], roots)] == [
+    assert [part.name for part in list_parts([f"{home}/x", f"{home}/y/report.txt"], roots)] == [
         "x/report.txt",
         "y/report.txt",
     ]
     later_folders = IndexedFolders(
         roots.prefixes
     )  # another day: what is known is called as it was, and the third is no other's
-    assert [part.name for part in parts([f"{home}/z", f"{home}/y"], later_folders)] == ["z/report.txt", "y/report.txt"]
+    assert [part.name for part in list_parts([f"{home}/z", f"{home}/y"], later_folders)] == [
+        "z/report.txt",
+        "y/report.txt",
+    ]
 
 
 def test_workers_need_a_collection_on_a_server(files, tmp_path):
     with pytest.raises(InputError, match="need a server's"):
-        spread(str(tmp_path / "k"), [str(files)], scheduler="tcp://127.0.0.1:1")
+        index_distributed(str(tmp_path / "k"), [str(files)], scheduler="tcp://127.0.0.1:1")
 
 
 @pytest.mark.slow
@@ -83,10 +86,10 @@ def test_every_document_is_indexed_once_although_a_worker_is_killed(server, file
                 os.kill(victim, signal.SIGKILL)
 
         killed = []
-        report = spread(location, [str(files)], scheduler=cluster.scheduler_address, progress=kill_one)
+        report = index_distributed(location, [str(files)], scheduler=cluster.scheduler_address, progress=kill_one)
         assert killed
         assert ["bad.jsonl" in message for message in report.failed] == [True]
-        second_report = spread(location, [str(files)], scheduler=cluster.scheduler_address)
+        second_report = index_distributed(location, [str(files)], scheduler=cluster.scheduler_address)
         assert (second_report.read, second_report.unchanged) == (0, 8)
     with Collection.open(location, default=False) as collection:
         ids = sorted(document.id for document in collection.documents())

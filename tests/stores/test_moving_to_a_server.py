@@ -16,7 +16,7 @@ from paragloss.types import Query
 
 
 def digest_records(collection):
-    return {r.document.id: digest(r) for r in collection.sample(1000)}
+    return {r.document.id: digest(r) for r in collection.maintenance.sample_records(1000)}
 
 
 def test_a_collection_moved_to_a_server_and_back_is_identical(server, tmp_path, monkeypatch):

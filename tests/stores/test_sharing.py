@@ -64,7 +64,7 @@ def test_a_reader_finds_what_is_added_after_it_opened(tmp_path, monkeypatch):
     with Collection.create(str(tmp_path / "c")) as writer, Collection.open(str(tmp_path / "c")) as reader:
         assert reader.search("word7", lang="en").results == []
         writer.index(make_documents(5, 10))
-        reader.catch_up()
+        reader.maintenance.catch_up()
         assert [r.id for r in reader.search("word7", lang="en").results] == ["d7"]
 
 

@@ -167,7 +167,7 @@ def test_a_reader_finds_what_was_acknowledged_when_it_asked(world):
         with Collection.open(LOCATION, default=False) if reopens else collection as collection:
             for _ in range(2):
                 acknowledged_before = list(acknowledged)
-                collection.catch_up()
+                collection.maintenance.catch_up()
                 for document in acknowledged_before:
                     word = document.text.split()[0]
                     rankings = collection.rank(

@@ -178,7 +178,7 @@ def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, ski
     with _open_target(into, settings) as collection, Progress("indexing") as bar:
         start_time = time.perf_counter()
         if reading.take_over:
-            collection.take_over()
+            collection.maintenance.take_over_writing()
         with _explain_interruption(bar, into):
             report = collection.index_files(
                 reading.files,
@@ -196,7 +196,7 @@ def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, ski
             skipped.print_summary()
             raise InputError(f"nothing was indexed: {skipped.first}")
         seconds = time.perf_counter() - start_time
-        page_pair_count = len(collection.noticed()) if report.read else 0
+        page_pair_count = len(collection.maintenance.list_translated_paths()) if report.read else 0
         return _Summary(report, seconds, collection.count(), page_pair_count)
 
 
@@ -257,11 +257,13 @@ def _index_on_workers(
 ) -> None:
     """Index files by the workers of a Dask scheduler."""
     from paragloss.collection import Collection
-    from paragloss.collection.distributed import spread
+    from paragloss.collection.distributed import index_distributed
 
     Collection.open_or_create(into, **settings).close()
     with Progress("indexing") as bar:
-        report = spread(into, files, scheduler=scheduler, lang=lang or None, progress=bar, take_over=take_over)
+        report = index_distributed(
+            into, files, scheduler=scheduler, lang=lang or None, progress=bar, take_over=take_over
+        )
     with Collection.open(into) as collection:
         document_count = collection.count()
     for failure in report.failed:
@@ -281,7 +283,7 @@ def _open_target(into: str, settings: CollectionKeywords) -> Iterator[Collection
     try:
         yield collection
     except BaseException:
-        collection.close_or_remove()
+        collection.maintenance.close_or_remove()
         raise
     collection.close()
 

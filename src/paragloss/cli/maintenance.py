@@ -69,12 +69,12 @@ def learn(
     with Collection.open(collection) as opened:
         for pair in strike or []:
             word, _, meaning = pair.partition("=")
-            print(f"forgot {learned.strike(opened.state, word.strip(), meaning.strip())} entries of {pair}")
+            print(f"forgot {learned.remove_translation(opened.state, word.strip(), meaning.strip())} entries of {pair}")
         if show or glossary:
             _show_learned_terms(opened.state, show=show, glossary=glossary, as_json=as_json)
         if show or glossary or strike:
             return
-        result = learned.learn(opened.state, [lang for lang in langs.split(",") if lang])
+        result = learned.learn_from_pages(opened.state, [lang for lang in langs.split(",") if lang])
     if as_json:
         print_json({**result._asdict(), "gains": [gain._asdict() for gain in result.gains]})
         return
@@ -82,16 +82,16 @@ def learn(
     for gain in result.gains:
         message = f"{gain.pages} held-out pages found with RR {gain.before:.3f} before, {gain.after:.3f} after"
         print(f"{gain.source}->{gain.target}: {message}")
-    print("kept: `paragloss learn --show` lists its words" if result.taken else "not kept: it does not help")
+    print("kept: `paragloss learn --show` lists its words" if result.accepted else "not kept: it does not help")
 
 
 def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bool) -> None:
     """Print the translations that learning changed, and copy them into the glossary if `glossary` is true."""
     from paragloss.collection import learned
 
-    terms = learned.terms(state)
+    terms = learned.list_learned_terms(state)
     if glossary:
-        print(f"your glossary has {learned.as_glossary(state, terms)} pairs now")
+        print(f"your glossary has {learned.copy_to_glossary(state, terms)} pairs now")
     if as_json:
         print_json([term._asdict() for term in terms])
     elif show:
@@ -109,7 +109,7 @@ def check(collection: Location, as_json: AsJson = False) -> None:
     if as_json:
         print_json([finding._asdict() for finding in findings])
     for finding in [] if as_json else findings:
-        print(f"{finding.what}: {finding.remedy}")
+        print(f"{finding.fault}: {finding.remedy}")
     if findings:
         raise typer.Exit(1)
     if not as_json:

@@ -162,7 +162,7 @@ def write_run_file(
     results: dict[str, Ranking] = {}
     start_time = time.perf_counter()
     with Progress("searching") as bar:
-        for rankings in collection.rankings(queries, options, workers=workers or processors()):
+        for rankings in collection.rank_batches(queries, options, workers=workers or processors()):
             batch = queries[len(results) : len(results) + len(rankings)]
             results.update({query.id: ranking for query, ranking in zip(batch, rankings, strict=True)})
             bar(len(results), len(queries))

@@ -1,5 +1,7 @@
-"""What is said when a collection is made, filled or searched: a record of each, and the same as keyword arguments. The
-door (`collection.py`, the command line, the server) builds the record; everything behind it takes that."""
+"""The options for creating, filling and searching a collection: a record of each, and the same as keyword arguments.
+
+The interfaces (`collection.py`, the command line, the server) build the records; everything behind them takes those.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +23,27 @@ Encoding: TypeAlias = Callable[[int, int], None] | None
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to search: the query's language (found out when not given), the documents' languages (all), how many, the
-    pipeline (everything, fused), which documents may be found, until when, the reader's language, in which names
-    alone are read, and of how many of the best the newest are shown, the newest first (0: the best are)."""
+    """How to search."""
 
+    #: The language of the query; None finds it out.
     lang: str | None = None
+    #: The languages of the documents; None searches all.
     to: Sequence[str] | None = None
+    #: How many documents are returned at most.
     k: int = 10
+    #: How to search, as a line of text (docs/look-up/pipelines.md); None is the default search.
     pipeline: str | None = None
+    #: Conditions that documents must meet, such as `{"meta.year": [1999]}`.
     where: Where | None = None
+    #: When to give up; None never does.
     deadline: Deadline | None = None
+    #: The reader's language, in which queries of names alone are read.
     reader: str = ""
+    #: Of how many of the best documents the newest are returned, newest first; 0 returns the best.
     newest: int = 0
 
 
-#: A search that nothing is said of.
-PLAIN = SearchOptions()
+DEFAULT_OPTIONS = SearchOptions()
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -54,19 +61,22 @@ class SearchKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class CollectionOptions:
-    """How a collection is made. It is searched with the default model, unless that is to be left out of it, and with
-    some trained models, which are copied into it. By `meaning` it is searched where the default model is, unless one of
-    the models is a pretrained encoder; PARAGLOSS_MEANING=0 leaves it out of every new collection. `precision` says how
-    finely the vectors of pretrained encoders are kept: float32, float16 or int8. `machine` is the translation
-    engine that `mt` in a pipeline means; with `translate_to` it also translates documents into that language.
-    `placement` says how a server spreads it."""
+    """How to create a collection."""
 
+    #: Models to search with, as `Collection.add_model` takes them; they are copied into the collection.
     models: Sequence[str] = ()
+    #: Whether to search with the default model, which translates words.
     default: bool = True
+    #: Whether to search with the shipped encoder; None does so beside the default model, unless another pretrained
+    #: encoder is given or PARAGLOSS_MEANING=0 is set.
     meaning: bool | None = None
+    #: How vectors of pretrained encoders are stored: float32, float16 or int8.
     precision: str = "float32"
+    #: The translation engine that `mt` in a pipeline uses, by name, folder or address.
     machine: str = ""
+    #: The language into which documents are translated by that engine when they are indexed.
     translate_to: str = ""
+    #: How a server spreads the collection over its nodes.
     placement: Placement | None = None
 
 
@@ -84,29 +94,34 @@ class CollectionKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class IndexOptions:
-    """How documents are added. One that does not say its language gets `lang`, or the one it seems to be written in.
-    Pretrained encoders come last, when all documents can be found by their words: `encoding` is told how many of how
-    many they have read; without `encode` they wait for another call. With more than one of `workers`, that many
-    processes prepare documents while this one writes."""
+    """How to add documents."""
 
+    #: The language of documents that do not state theirs; None identifies it.
     lang: str | None = None
+    #: Is told how many documents are safe on disk.
     progress: Progress = None
+    #: Is told how many of how many documents pretrained encoders have encoded, after all can be found by their words.
     encoding: Encoding = None
+    #: How many processes prepare documents.
     workers: int = 1
+    #: Whether to run pretrained encoders; without them documents wait for another call.
     encode: bool = True
 
 
 @dataclass(frozen=True)
 class FileOptions(IndexOptions):
-    """How files are added: those that are new or have changed since, or all of them `again`; `prune` removes documents
-    whose file is gone, or no longer holds them, unless a third of the collection has disappeared or a folder has become
-    empty, which `prune_anyway` removes too; what can't be read is told to `on_error`, and `scanning` is told of
-    every page that is read from a scan: its file, how many pages so far, of how many."""
+    """How to add files."""
 
+    #: Whether to read unchanged files too.
     again: bool = False
+    #: Whether to remove documents whose file is gone or no longer holds them, unless more than a third of the
+    #: collection has disappeared or a folder has become empty.
     prune: bool = False
+    #: Whether to remove these as well.
     prune_anyway: bool = False
+    #: Is told what can't be read; without it the first error is raised.
     on_error: OnError = None
+    #: Is told of every page that is read from a scan: the file, how many pages so far, of how many.
     scanning: ScanProgress = lambda *_: None
 
 

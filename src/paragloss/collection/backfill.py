@@ -238,16 +238,16 @@ def _make_task(
 
 def _find_repeated_passages(store: AnyStore, where: Where, lacking: str) -> frozenset[str]:
     """Return the passages that several of the documents without vectors have, in documents of several passages."""
-    seen: set[bytes] = set()
+    digests: set[bytes] = set()
     repeated = set()
     for records in store.scroll(where, batch=256, without_vector=lacking):
         for record in records:
             bodies = passages.read_passage_bodies(record.document)
             for body in set(bodies) if len(bodies) > 1 else ():
                 digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-                if digest in seen and body:
+                if digest in digests and body:
                     repeated.add(body)
-                seen.add(digest)
+                digests.add(digest)
     return frozenset(repeated)
 
 

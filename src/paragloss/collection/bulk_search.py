@@ -1,5 +1,4 @@
-"""Many queries at once: in this process, and in several side by side where that is quicker. The same rankings, in the
-same order."""
+"""Rank many queries, in this process or in several; the rankings are the same, in the same order."""
 
 from __future__ import annotations
 
@@ -13,42 +12,49 @@ from paragloss.collection.state import State
 from paragloss.errors import StoreError
 from paragloss.types import Query, Ranking
 
-#: Queries put to the store at once.
-BATCH = 64
-#: Other processes take a second or two to begin: they are started where more work than this is left, in seconds.
-_WORTH = 5.0
+#: Queries searched together.
+BATCH_SIZE = 64
+#: Other processes take a second or two to start: they are used if more than so many seconds of work are left.
+_MIN_SECONDS_FOR_WORKERS = 5.0
 
 
-def rankings(
+def rank_batches(
     state: State, queries: Sequence[Query], options: SearchOptions, *, workers: int
 ) -> Iterator[list[Ranking]]:
-    """Rankings of one batch of queries after another."""
-    batches, done = deque(queries[start : start + BATCH] for start in range(0, len(queries), BATCH)), 0
+    """Yield the rankings of one batch of queries after another."""
+    batches = deque(queries[start : start + BATCH_SIZE] for start in range(0, len(queries), BATCH_SIZE))
+    ranked_count = 0
     started = time.perf_counter()
     while batches:
-        left = len(batches) * (time.perf_counter() - started) / done if done else 0.0
-        if workers > 1 and left > _WORTH:
+        seconds_per_batch = (time.perf_counter() - started) / ranked_count if ranked_count else 0.0
+        if workers > 1 and len(batches) * seconds_per_batch > _MIN_SECONDS_FOR_WORKERS:
             break
         yield retrieval.rank(state, batches.popleft(), options)
-        done += 1
-    if batches:  # this process only answers what the others ask of the collection, which is a fifth of the work
-        from paragloss.processes import in_order
-
-        state.index.commit()
-        died = StoreError("a process that searched died: is there memory for all? --workers 1 needs least")
-        told = state.location, state.default is not None
-        jobs = ((batch, options) for batch in batches)
-        yield from in_order(workers, _open, told, _rank, jobs, died)
+        ranked_count += 1
+    if batches:
+        yield from _rank_in_processes(state, batches, options, workers)
 
 
-# In the processes
+def _rank_in_processes(
+    state: State, batches: Sequence[Sequence[Query]], options: SearchOptions, workers: int
+) -> Iterator[list[Ranking]]:
+    """Rank batches in other processes. This process only reads the collection for them, a fifth of the work."""
+    from paragloss.processes import in_order
+
+    state.index.commit()
+    died = StoreError("a process that searched died: is there memory for all? --workers 1 needs least")
+    jobs = ((batch, options) for batch in batches)
+    yield from in_order(workers, _start, (state.location, state.default is not None), _rank, jobs, died)
+
+
+# In the other processes
 
 _state: State | None = None
 
 
-def _open(told: tuple[str, bool]) -> None:
+def _start(opening_arguments: tuple[str, bool]) -> None:
     global _state
-    location, default = told
+    location, default = opening_arguments
     _state = opening.open(location, default=default)
 
 

@@ -1,28 +1,20 @@
-"""Opens a collection; text in, titled snippets out. The one object the command line and the server hold: what it does
-is done by `opening`, `writer`, `retrieval`, `reading` and `description`."""
+"""The one object for a collection: documents, and the models they are searched with.
+
+The command line, the server and the adapters use it as libraries do; `opening`, `writer`, `retrieval`, `reading` and
+`description` do the work.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, Unpack
 
 from paragloss import artefacts
-from paragloss.collection import (
-    bulk_search,
-    description,
-    document_translation,
-    learned,
-    opening,
-    reading,
-    retrieval,
-    writer,
-)
+from paragloss.collection import bulk_search, description, document_translation, opening, reading, retrieval, writer
 from paragloss.collection.arguments import (
-    PLAIN,
+    DEFAULT_OPTIONS,
     CollectionKeywords,
     CollectionOptions,
     FileKeywords,
@@ -36,59 +28,96 @@ from paragloss.collection.deadline import Deadline
 from paragloss.collection.models import about, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
-from paragloss.collection.sources import hide_folders, read_roots, read_sources, resolve_folders
+from paragloss.collection.sources import SourceFiles, read_sources
 from paragloss.collection.state import State, leave_out_default
+from paragloss.collection.upkeep import Maintenance
 from paragloss.collection.writer import IndexReport
 from paragloss.encoders.pretrained import MEANING
-from paragloss.formats.file_ids import is_inside
 from paragloss.formats.text import OnError
 from paragloss.gloss import Gloss
-from paragloss.index import terms
 from paragloss.stores import collection_exists
 from paragloss.translation.glossary import Pair
-from paragloss.types import Document, Query, Ranking, Record, Where
+from paragloss.types import Document, Query, Ranking, Where
 
 __all__ = ["Answer", "Collection", "IndexReport", "describe"]
-#: Documents read at once where all are.
-_PAGE = 1000
+#: Documents read from the store at once.
+_PAGE_SIZE = 1000
 
 
 class Collection:
-    """A collection and the models it is searched with. Use it in a `with` block, or close it."""
+    """Documents in many languages, and the models they are searched with.
+
+    Use it in a `with` block, or close it:
+
+        with Collection.open_or_create("library") as library:
+            library.index([Document("bees", "Bienen sammeln Nektar.", "de", title="Bienen")])
+            answer = library.search("what do bees collect", lang="en")
+            print(answer.results[0].title)
+
+    Methods that take `options` and keyword arguments take either, or both; keyword arguments overrule options.
+    Every error that a user can cause is a `ParaglossError`.
+    """
 
     def __init__(self, state: State) -> None:
+        """Wrap an open collection. Use `create`, `open` or `open_or_create`."""
         self.state = state
 
     @classmethod
-    def create(cls, location: str, **how: Unpack[CollectionKeywords]) -> Collection:
-        """Start a collection, as `CollectionOptions` say."""
-        return cls(opening.create(location, CollectionOptions(**how)))
+    def create(cls, location: str, **options: Unpack[CollectionKeywords]) -> Collection:
+        """Create a collection.
+
+        :param location: a folder that does not exist or is empty, or `qdrant+http://host:port/name` on a server.
+        :param options: the fields of `CollectionOptions`: models to search with, the translation engine, and others.
+        :raises StoreError: if there is a collection already.
+
+        Example: `Collection.create("library", models=["trained/cr5"])`
+        """
+        return cls(opening.create(location, CollectionOptions(**options)))
 
     @classmethod
     def open(cls, location: str, *, default: bool = True) -> Collection:
-        """Open a collection; without `default`, leave the default model out this time."""
+        """Open a collection.
+
+        :param location: its folder, or its address on a server.
+        :param default: False leaves the default model out this time.
+        :raises StoreError: if there is no collection, or if it is damaged.
+
+        Example: `Collection.open("library")`
+        """
         return cls(opening.open(location, default=default))
 
     @classmethod
-    def open_or_create(cls, location: str, **how: Unpack[CollectionKeywords]) -> Collection:
-        """Open a collection, adding models it does not have yet; or start one. Without `default` it is searched
-        without the default model from now on, as one that was started so; so it is with `meaning`."""
-        options = CollectionOptions(**how)
-        engine = cls(opening.open_or_create(location, options))
-        if engine.state.is_new:
-            return engine
+    def open_or_create(cls, location: str, **options: Unpack[CollectionKeywords]) -> Collection:
+        """Open a collection, or create it. If another process is creating it, wait for that.
+
+        An existing collection gets the models it does not have yet. With `default=False` or `meaning=False` it is
+        searched without the default model, or without the shipped encoder, from now on.
+
+        :param location: a folder, or `qdrant+http://host:port/name` on a server.
+        :param options: the fields of `CollectionOptions`.
+
+        Example: `Collection.open_or_create("library", models=["trained/cr5"])`
+        """
+        collection_options = CollectionOptions(**options)
+        collection = cls(opening.open_or_create(location, collection_options))
+        if collection.state.is_new:
+            return collection
         try:
-            if not options.default:
-                leave_out_default(engine.state.store)
-            opening.use_machine(engine.state, options.machine, options.translate_to)
-            if options.meaning is False and MEANING in engine.state.models:
-                engine.remove_model(MEANING)
-            for path in [MEANING, *options.models] if options.meaning else options.models:
-                engine.add_model(path, precision=options.precision)
+            collection._change_models(collection_options)
         except BaseException:
-            engine.close()
+            collection.close()
             raise
-        return engine
+        return collection
+
+    def _change_models(self, options: CollectionOptions) -> None:
+        """Change the models of an existing collection as `open_or_create` was told."""
+        if not options.default:
+            leave_out_default(self.state.store)
+        opening.change_machine(self.state, options.machine, options.translate_to)
+        if options.meaning is False and MEANING in self.state.models:
+            self.remove_model(MEANING)
+        for path in [MEANING, *options.models] if options.meaning else options.models:
+            self.add_model(path, precision=options.precision)
 
     def __enter__(self) -> Collection:
         return self
@@ -97,198 +126,298 @@ class Collection:
         self.close()
 
     def close(self) -> None:
-        """Write down what is known and let go of the collection."""
+        """Save the statistics and release the collection. What was acknowledged is safe on disk before that."""
         self.state.close()
-
-    def close_or_remove(self) -> None:
-        """Close the collection. If this object has created it and it has no documents, remove it instead."""
-        if not (self.state.is_new and self.state.store.remove_if_empty()):
-            self.close()
 
     @property
     def location(self) -> str:
+        """The folder or the address of the collection."""
         return self.state.location
 
     @property
     def langs(self) -> tuple[str, ...]:
-        """The languages of the documents."""
+        """The languages of the documents, as codes."""
         return self.state.langs
 
-    def count(self, where: Where | None = None) -> int:
-        return self.state.store.count(where)
+    @property
+    def maintenance(self) -> Maintenance:
+        """What servers and other programs that run a collection do with it beside users' work."""
+        return Maintenance(self.state)
 
-    def versions(self) -> tuple[str, str]:
-        """What another process must have read to search as this one does: the terms' counts, and everything else but
-        documents. Each changes when that does."""
-        return self.state.store.get_blob_change_markers(terms.STATISTICS_BLOB)
-
-    def catch_up(self) -> None:
-        """Take in what another process has written since."""
-        self.state.index.catch_up(every=0.0)
-
-    def read_ahead(self) -> Iterator[int]:
-        """What searches would read bit by bit, into memory, as far as there is room for it: step by step, with how many
-        documents were read so far. A server's collection is read by the server itself."""
-        return self.state.store.preload_sparse(terms.TERMS_VECTOR)
-
-    def tend(self) -> None:
-        """What makes searching quick once many documents have been added: a graph of their vectors, where one is due.
-        Takes minutes; searches and writes go on."""
-        writer.tend(self.state)
-
-    def encode(self) -> Iterator[tuple[int, int]]:
-        """Give documents the vectors they lack of pretrained encoders, a few at a time: how many of how many have been
-        read. Nothing else may be written while one step is done; between two anything may."""
-        return writer.encode(self.state)
+    @property
+    def sources(self) -> SourceFiles:
+        """The files and folders that the documents were read from."""
+        return SourceFiles(self.state.store, self.state.cache)
 
     # Writing
 
-    def take_over(self) -> None:
-        """Write, from the next time on, although another process has the right to: it is refused from then on."""
-        self.state.store.take_over_writing()
+    def index(self, documents: Iterable[Document], **options: Unpack[IndexKeywords]) -> int:
+        """Add or replace documents.
 
-    def index(self, documents: Iterable[Document], **how: Unpack[IndexKeywords]) -> int:
-        """Add or replace documents, as `IndexOptions` say; how many. Each batch is safe on disk before the next is
-        read. Indexing the same documents again goes on where it was stopped. With more than one of `workers` a script
-        starts with `if __name__ == "__main__":`."""
-        with self.state.store.write_session():
-            return writer.index(self.state, documents, IndexOptions(**how))
+        Each batch is safe on disk before the next is read. Indexing the same documents again after an interruption
+        repeats only what was not finished.
 
-    def index_files(self, paths: Sequence[str], **how: Unpack[FileKeywords]) -> IndexReport:
-        """Read files and folders into the collection, as `FileOptions` say."""
+        :param documents: any iterable; a document with the id of an earlier one replaces it.
+        :param options: the fields of `IndexOptions`. A script that sets `workers` to more than 1 starts with
+            `if __name__ == "__main__":`.
+        :return: how many documents were written.
+
+        Example: `library.index([Document("rain", "La pluie tombe.", "fr")])`
+        """
         with self.state.store.write_session():
-            self.state.store.claim_writing()  # what is noted of files is read and written as one
-            return writer.index_files(self.state, paths, FileOptions(**how))
+            return writer.index(self.state, documents, IndexOptions(**options))
+
+    def index_files(self, paths: Sequence[str], **options: Unpack[FileKeywords]) -> IndexReport:
+        """Read files and folders into the collection: those that are new or have changed since.
+
+        :param paths: files, folders, and `irds:DATASET`.
+        :param options: the fields of `FileOptions`, such as `prune=True` to remove documents whose files are gone.
+        :return: how many documents were read, files had not changed, and documents were removed.
+        :raises PruneError: if so many files are gone that their disk may not be mounted.
+
+        Example: `library.index_files(["reports"], prune=True).read`
+        """
+        with self.state.store.write_session():
+            self.state.store.claim_writing()  # the records of files are read and written by one process
+            return writer.index_files(self.state, paths, FileOptions(**options))
 
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
-        """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on
-        return. Unlike `index` it leaves the work that makes everybody wait (exact averages, graphs) for later."""
+        """Add or replace a few documents of a collection that is being searched.
+
+        They are safe on disk on return. Unlike `index`, it leaves work that makes others wait (exact average lengths,
+        graphs) for later.
+
+        :param lang: the language of documents that do not state theirs; None identifies it.
+        :return: how many documents were written.
+
+        Example: `library.add([Document("rain", "La pluie tombe.", "fr")])`
+        """
         return writer.add(self.state, documents, lang=lang)
 
     def delete(self, ids: Sequence[str]) -> int:
+        """Delete documents by id.
+
+        :return: how many there were.
+
+        Example: `library.delete(["rain"])`
+        """
         return writer.delete(self.state, ids)
 
     def write_glossary(self, pairs: Iterable[Pair]) -> int:
-        """Replace the reader's own glossary; it counts from the next query on. How many pairs it has."""
+        """Replace the user's glossary, whose translations overrule those of models from the next query on.
+
+        :return: its number of pairs.
+
+        Example: `library.write_glossary([Pair("en", "layer", "de", "Ebene")])`
+        """
         return self.state.write_glossary(list(pairs))
 
     def change_glossary(self, *, remove: Sequence[Pair] = (), add: Sequence[Pair] = ()) -> int:
-        """Take pairs out of the reader's own glossary and put others in; how many it has."""
+        """Remove pairs from the user's glossary and add others.
+
+        :return: its number of pairs.
+
+        Example: `library.change_glossary(add=[Pair("en", "layer", "de", "Ebene")])`
+        """
         return self.state.change_glossary(remove=remove, add=add)
 
     def add_model(self, path: str, *, precision: str = "float32") -> bool:
-        """Search with one more model, or with a new one in place of the one of its name: it is copied into the
-        collection and every document is encoded with it, with a pretrained one at the next `index`. False when it is
-        there already."""
+        """Search with one more model, or with a new one in place of the one of the same name.
+
+        The model is copied into the collection. Documents are encoded with it at once; with a pretrained encoder at the
+        next `index`.
+
+        :param path: a model's folder, a short name such as `e5`, files of word vectors, or an address.
+        :param precision: of the vectors of a pretrained encoder: float32, float16 or int8.
+        :return: False if the collection has this model already.
+        :raises ModelError: if the model is damaged or of an unknown kind.
+
+        Example: `library.add_model("trained/cr5")`
+        """
         return opening.add_model(self.state, path, precision=precision)
 
     def remove_model(self, name: str) -> None:
-        """Search without a model from now on."""
+        """Search without a model from now on, and remove its vectors.
+
+        :raises InputError: if the collection has no such model.
+
+        Example: `library.remove_model("cr5")`
+        """
         opening.remove_model(self.state, name)
 
     # Reading
 
-    def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:
-        """Documents of files and folders, to be indexed: each file has the id it had the first time."""
-        return read_sources(self.state.store, paths, on_error)
+    def count(self, where: Where | None = None) -> int:
+        """Return the number of documents.
+
+        :param where: conditions, as in `SearchOptions`.
+
+        Example: `library.count({"lang": ["fr"]})`
+        """
+        return self.state.store.count(where)
+
+    def get(self, ids: Sequence[str]) -> list[Document | None]:
+        """Return documents by id, in the same order; None where there is none.
+
+        Example: `[document] = library.get(["rain"])`
+        """
+        return [record.document if record else None for record in self.state.store.get(ids)]
 
     def documents(self, *, where: Where | None = None, k: int | None = None) -> Iterator[Document]:
-        """Documents in no particular order, at most `k`."""
-        pages = self.state.store.scroll(where, batch=min(k or _PAGE, _PAGE))
+        """Yield documents in no particular order.
+
+        :param where: conditions, as in `SearchOptions`.
+        :param k: how many at most; None for all.
+
+        Example: `titles = [document.title for document in library.documents(where={"lang": ["fr"]})]`
+        """
+        pages = self.state.store.scroll(where, batch=min(k or _PAGE_SIZE, _PAGE_SIZE))
         return islice((record.document for records in pages for record in records), k)
+
+    def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:
+        """Yield the documents of files and folders without writing them; each file has the id it had the first time.
+
+        :param on_error: is told what can't be read; without it the first error is raised.
+
+        Example: `library.index(library.read(["reports"]))`
+        """
+        return read_sources(self.state.store, paths, on_error)
 
     @property
     def glossary(self) -> list[Pair]:
-        """The reader's own words, as they were written."""
+        """The pairs of the user's glossary, as they were written."""
         return list(self.state.glossary.pairs)
 
-    def get(self, ids: Sequence[str]) -> list[Document | None]:
-        """Documents by id, None where there is none."""
-        return [record.document if record else None for record in self.state.store.get(ids)]
+    def summary(self) -> dict[str, Any]:
+        """Return what is known at once: how much the collection holds, its languages, models and pipelines.
 
-    def without_folders(self, meta: Mapping[str, Any]) -> dict[str, Any]:
-        """What a document says of itself, for others: where its file lies below what was indexed, not on this
-        machine."""
-        return hide_folders(meta, self._roots())
+        Example: `library.summary()["documents"]`
+        """
+        return description.summary(self.state)
 
-    def with_folders(self, where: Where) -> Where:
-        """A condition on folders as others see them, for `search`."""
-        return resolve_folders(where, self._roots())
+    def info(self) -> dict[str, Any]:
+        """Return `summary`, and what is measured by reading documents, such as the share of unknown words.
 
-    def original(self, meta: Mapping[str, Any]) -> Path | None:
-        """The file a document was read from, where it lies in a folder that was indexed."""
-        from paragloss.formats.documents import SUPPORTED_SUFFIXES  # which imports every format
-
-        recorded = str(meta.get("path", ""))
-        if not os.path.isabs(recorded) or "\0" in recorded:
-            return None
-        real = self.state.cache.get("real roots", lambda: [*map(os.path.realpath, self._roots())])
-        path = os.path.realpath(recorded)
-        known = os.path.splitext(path)[1].lower() in SUPPORTED_SUFFIXES and any(is_inside(path, root) for root in real)
-        return Path(path) if known and os.path.isfile(path) else None
-
-    def _roots(self) -> dict[str, str]:
-        return self.state.cache.get("roots", lambda: read_roots(self.state.store))
-
-    def sample(self, most: int) -> Iterator[Record]:
-        """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first
-        are as good as any."""
-        return islice((record for some in self.state.store.scroll(batch=200, vectors=True) for record in some), most)
+        Example: `library.info()["unknown words"]`
+        """
+        return description.info(self.state)
 
     # Searching
 
-    def search(self, text: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]) -> Answer:
-        """Find documents for a query and show what matched. How is said by keyword arguments (`SearchOptions` has
-        them), by such a record, or by both. DeadlineError where a deadline passes first."""
-        return retrieval.search(self.state, text, replace(options, **how))
+    def search(self, text: str, options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]) -> Answer:
+        """Find documents for a query, with snippets and the words that match.
 
-    def noticed(self) -> list[str]:
-        """Pages whose paths say that they are here in several languages; none where it has been learned from them."""
-        return [] if learned.NAME in self.state.models else learned.noticed_paths(self.state)
+        :param text: the query, in any language.
+        :param options: how to search, as a record; `keywords` are the fields of `SearchOptions`.
+        :return: the results, best first, and how the query was understood.
+        :raises InputError: if the query or the pipeline makes no sense.
+        :raises LanguageError: if the query's language can't be told.
+        :raises DeadlineError: if the deadline passes first.
+
+        Example: `library.search("how do bees make honey", to=["de", "fr"], k=5).results`
+        """
+        return retrieval.search(self.state, text, replace(options, **keywords))
 
     def rank(
-        self, queries: Sequence[Query], options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
+        self, queries: Sequence[Query], options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]
     ) -> list[Ranking]:
-        """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
-        return retrieval.rank(self.state, queries, replace(options, **how))
+        """Rank documents for several queries as `search` does, without snippets. Evaluation measures this.
 
-    def rankings(
+        :return: one list of hits, best first, per query.
+
+        Example: `library.rank([Query("1", "bees", "en")], k=100)`
+        """
+        return retrieval.rank(self.state, queries, replace(options, **keywords))
+
+    def rank_batches(
         self,
         queries: Sequence[Query],
-        options: SearchOptions = PLAIN,
+        options: SearchOptions = DEFAULT_OPTIONS,
         *,
         workers: int = 1,
-        **how: Unpack[SearchKeywords],
+        **keywords: Unpack[SearchKeywords],
     ) -> Iterator[list[Ranking]]:
-        """What `rank` gives for many queries, batch by batch; with more `workers` in as many processes."""
-        return bulk_search.rankings(self.state, queries, replace(options, **how), workers=workers)
+        """Yield the rankings of many queries, batch by batch, in the order of the queries.
 
-    def candidates(
-        self, text: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
+        :param workers: how many processes to use.
+
+        Example: `rankings = [ranking for batch in library.rank_batches(queries) for ranking in batch]`
+        """
+        return bulk_search.rank_batches(self.state, queries, replace(options, **keywords), workers=workers)
+
+    def rank_documents(
+        self, text: str, options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]
     ) -> tuple[Query, list[Document]]:
-        """A query with its language, and the best documents for it without their texts, to be counted."""
-        return retrieval.candidates(self.state, text, replace(options, **how))
+        """Return the query with its language, and the best documents without their texts, for example to count them.
 
-    def guesses(self, text: str) -> list[Guess]:
-        """The languages a query may be in, likeliest first, with how likely each is."""
-        return retrieval.guesses(self.state, text)
+        Example: `query, documents = library.rank_documents("bees", k=200)`
+        """
+        return retrieval.rank_documents(self.state, text, replace(options, **keywords))
 
-    # Describing
+    def guess_languages(self, text: str) -> list[Guess]:
+        """Return the languages a query may be in, likeliest first, with their probabilities.
 
-    def gloss(self, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
-        """What the words of a text mean, by everything here that translates or has words of both languages near;
-        `asked` is what the reader was looking for."""
-        return self.glosses([(text, lang or "")], to=to, asked=asked)[0].as_json()
+        Example: `library.guess_languages("le prix du pain")[0].lang`
+        """
+        return retrieval.guess_languages(self.state, text)
 
-    def glosses(self, texts: Iterable[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:
-        """The same of several texts, each with its language ("": it is found out): takes less than one by one."""
-        return description.glosses(self.state, texts, to=to, asked=asked)
+    def why(
+        self, query: Query, id: str, options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]
+    ) -> dict[str, Any]:
+        """Explain the score of a document: which words of the query matched which of its words, and what each adds.
 
-    def translation(self, text: str, *, lang: str, to: str) -> str:
-        """A text by the translation engine of the collection; LanguageError where that does not know both languages."""
-        return document_translation.of_text(self.state.machine, text, lang, to)
+        A document that is not among the best `k` is looked for among the best hundred. `Answer.why` explains a result
+        of a search without searching again.
 
-    def piece(
+        :raises InputError: if the collection has no such document.
+
+        Example: `library.why(Query("", "bees", "en"), "bees")["parts"]`
+        """
+        return retrieval.why(self.state, query, id, replace(options, **keywords))
+
+    def explain(
+        self, text: str = "", options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]
+    ) -> str:
+        """Print the searchers that a pipeline nests for this collection and, with a query, how it is understood.
+
+        Example: `print(library.explain("bees", lang="en", pipeline="default"))`
+        """
+        return description.explain(self.state, text, replace(options, **keywords))
+
+    # Reading foreign texts
+
+    def gloss(self, text: str, *, lang: str | None = None, to: str, query: str = "") -> dict[str, Any]:
+        """Look up the words of a text.
+
+        :param lang: the language of the text; None identifies it.
+        :param to: the reader's language.
+        :param query: what the reader searched for; meanings that match it are preferred.
+        :return: the words with their meanings, and the text rendered in the reader's language.
+
+        Example: `library.gloss("Bienen sammeln Nektar", lang="de", to="en")["rendering"]`
+        """
+        return self.glosses([(text, lang or "")], to=to, query=query)[0].as_json()
+
+    def glosses(self, texts: Iterable[tuple[str, str]], *, to: str, query: str = "") -> list[Gloss]:
+        """Look up the words of several texts, which takes less time than one by one.
+
+        :param texts: each with its language; "" identifies it.
+
+        Example: `library.glosses([("Bienen sammeln Nektar", "de")], to="en")[0].rendering`
+        """
+        return description.gloss_texts(self.state, texts, to=to, query=query)
+
+    def translate(self, text: str, *, lang: str, to: str) -> str:
+        """Translate a text with the collection's translation engine.
+
+        :raises InputError: if the collection has no engine.
+        :raises LanguageError: if the engine does not have both languages.
+
+        Example: `library.translate("Bienen sammeln Nektar", lang="de", to="en")`
+        """
+        return document_translation.translate_text(self.state.machine, text, lang, to)
+
+    def read_excerpt(
         self,
         document: Document,
         text: str,
@@ -298,34 +427,27 @@ class Collection:
         before: int | None = None,
         deadline: Deadline | None = None,
     ) -> dict[str, Any]:
-        """Some paragraphs of a document to read, with what speaks for a query marked: from `start` on, up to `before`,
-        or about the best passage."""
-        return reading.piece(self.state, document, text, lang=lang, start=start, before=before, deadline=deadline)
+        """Return some paragraphs of a document, with the words that match a query marked.
 
-    def why(
-        self, query: Query, id: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
-    ) -> dict[str, Any]:
-        """Which words of a query met which of a document, through what, and how much of the score that carried; asked
-        as `search` was. A document that is not among the best `k` is looked for among the best hundred. Of results
-        of a search `Answer.why` says the same, and searches nothing."""
-        return retrieval.why(self.state, query, id, replace(options, **how))
+        :param text: the query; it may be empty.
+        :param lang: the language of the query; None finds it out.
+        :param start: the offset in characters from which to read, or `before` up to which; without both, paragraphs
+            around the best passage are returned.
+        :raises DeadlineError: if the deadline passes first.
 
-    def summary(self) -> dict[str, Any]:
-        """How much the collection holds and how it can be searched: of `info` what is known at once."""
-        return description.summary(self.state)
-
-    def info(self) -> dict[str, Any]:
-        """What the collection holds, for people."""
-        return description.info(self.state)
-
-    def explain(self, text: str = "", options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]) -> str:
-        """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
-        return description.explain(self.state, text, replace(options, **how))
+        Example: `library.read_excerpt(document, "bees")["paragraphs"]`
+        """
+        return reading.read_excerpt(
+            self.state, document, text, lang=lang, start=start, before=before, deadline=deadline
+        )
 
 
-def describe(what: str) -> dict[str, Any]:
-    """What a collection or a model holds."""
-    if collection_exists(what):
-        with Collection.open(what) as engine:
-            return engine.info()
-    return {"model": what, "kind": artefacts.read_kind(what), **about(load(what))}
+def describe(location: str) -> dict[str, Any]:
+    """Describe a collection or a model.
+
+    :param location: the folder or the address of a collection, or whatever `load` takes.
+    """
+    if collection_exists(location):
+        with Collection.open(location) as collection:
+            return collection.info()
+    return {"model": location, "kind": artefacts.read_kind(location), **about(load(location))}

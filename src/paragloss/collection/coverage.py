@@ -1,5 +1,8 @@
-"""What a reader should be warned of: words of a query that nobody understood, documents whose words nobody knows, texts
-that are hardly in the language they are said to be in. Counts words; decides nothing."""
+"""Measure how many words are known: of a query to translators and documents, of documents to the default model.
+
+Answers warn of unknown words of a query, and indexing warns of documents that seem to be in another language than they
+say.
+"""
 
 from __future__ import annotations
 
@@ -11,100 +14,121 @@ import numpy as np
 
 from paragloss import languages
 from paragloss.analysis import analyzer
-from paragloss.bm25 import term_hashes
+from paragloss.bm25 import term_hashes as map_hashes
 from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
 from paragloss.translation.subword_terms import SOUND_PREFIX
 from paragloss.types import Document, Query, QueryForms
 
-#: Texts looked at for each language, how far into each, and the fewest words that say anything.
-SAMPLE, REACH, FEWEST = 20, 2000, 50
-#: The shares of unknown words at which it is asked what language texts look like, and at which it matters no more.
-#: Package descriptions have .06 to .33 in their own language; news said to be in a neighbouring one .07 to .82.
-DOUBTFUL, STRANGE = 0.25, 0.5
+#: Texts sampled of each language, characters read of each, and the fewest words that allow a judgment.
+SAMPLE_SIZE, SAMPLED_CHARACTERS, MIN_SAMPLED_WORDS = 20, 2000, 50
+#: Above this share of unknown words, a warning is given if the texts look like another language. Package descriptions
+#: have .06 to .33 in their own language; news labelled as a neighbouring language .07 to .82.
+DOUBTFUL_SHARE = 0.25
+#: Above this share, a warning is given in any case.
+FOREIGN_SHARE = 0.5
 
 
-class Understood(NamedTuple):
-    """How many words a query has, and those that no translator knows and no document has as they stand."""
+class QueryCoverage(NamedTuple):
+    """How many words a query has, and which of them no translator knows and no document has as they are written."""
 
     words: int
     unknown: tuple[str, ...]
 
     def __str__(self) -> str:
-        some = ", ".join(self.unknown)
-        return f"{len(self.unknown)} of {self.words} words not understood: {some}" if self.unknown else ""
+        if not self.unknown:
+            return ""
+        return f"{len(self.unknown)} of {self.words} words not understood: {', '.join(self.unknown)}"
 
 
-def understood(query: Query, forms: QueryForms, statistics: Statistics, targets: Sequence[str]) -> Understood:
-    """Which words of a query meant something in the languages it was asked in; all of them where nothing translated."""
+def measure_query_coverage(
+    query: Query, forms: QueryForms, statistics: Statistics, targets: Sequence[str]
+) -> QueryCoverage:
+    """Find the words of a query that are unknown in the languages that were searched.
+
+    :param forms: the query as it was sent to the index; without translations in it, all words count as known.
+    """
     spans = analyzer(query.lang).spans(query.text)
-    written = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
-    translated = [form for form in forms.queries if form.clauses and form.lang != query.lang]
-    if not translated:
-        return Understood(len(written), ())
-    known: set[str] = set()
-    for clause in (clause for form in translated for clause in form.clauses if clause.source not in known):
+    words = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
+    translated_forms = [form for form in forms.queries if form.clauses and form.lang != query.lang]
+    if not translated_forms:
+        return QueryCoverage(len(words), ())
+    translated_words: set[str] = set()
+    for clause in (clause for form in translated_forms for clause in form.clauses):
         if any(text != clause.source and text[0] != SOUND_PREFIX for text, _, _ in clause.alternatives):
-            known.update(clause.source.split(), [clause.source])
-    strange = [word for word in written if word not in known]
-    standing = _standing(strange, statistics, targets)
-    return Understood(len(written), tuple(word for word in strange if word not in standing))
+            translated_words.update(clause.source.split(), [clause.source])
+    untranslated_words = [word for word in words if word not in translated_words]
+    indexed_words = _find_indexed_words(untranslated_words, statistics, targets)
+    return QueryCoverage(len(words), tuple(word for word in untranslated_words if word not in indexed_words))
 
 
-def searched(query: Query, forms: QueryForms, targets: Sequence[str]) -> dict[str, str]:
-    """The likeliest wording of a query in each language; as it stands where it is in that language, or nobody knows."""
-    wordings = {form.lang: [clause.alternatives[0].text for clause in form.clauses] for form in forms.queries}
-    others = {lang: " ".join(words) for lang, words in wordings.items() if lang != query.lang}
-    return {lang: others.get(lang) or query.text for lang in targets}
+def list_wordings(query: Query, forms: QueryForms, targets: Sequence[str]) -> dict[str, str]:
+    """Return the likeliest wording of a query in each language; as it was written where there is no translation."""
+    wordings = {
+        form.lang: " ".join(clause.alternatives[0].text for clause in form.clauses)
+        for form in forms.queries
+        if form.lang != query.lang
+    }
+    return {lang: wordings.get(lang) or query.text for lang in targets}
 
 
-def _standing(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:
-    """Words that some document has as they are written; numbers and single signs need no translation."""
-    found = {word for word in words if not any(map(str.isalpha, word))}
-    hashes, sizes, asked = list[int](), list[int](), list[str]()  # of every word in every language its terms
+def _find_indexed_words(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:
+    """Return the words that some document has as they are written, and those without letters, such as numbers."""
+    indexed_words = {word for word in words if not any(map(str.isalpha, word))}
+    term_hashes: list[int] = []  # of the terms of each word in each language
+    term_counts, hashed_words = list[int](), list[str]()  # one entry for each word in each language
     for lang in targets:
-        cut, known = analyzer(lang).terms, term_hashes(lang)
+        to_terms, hash_by_term = analyzer(lang).terms, map_hashes(lang)
         for word in words:
-            if word not in found and (terms := cut(word)):
-                hashes += [known[term] for term in terms]
-                sizes.append(len(terms))
-                asked.append(word)
-    if asked:
-        ids = statistics.layout.ids(np.arange(len(statistics.layout.fields))[:, None], hashes)  # (fields, terms)
-        there = statistics.df_of(ids.ravel()).reshape(ids.shape) > 0
-        whole = np.logical_and.reduceat(there, np.cumsum([0, *sizes[:-1]]), axis=1).any(axis=0)
-        found.update(word for word, stands in zip(asked, np.asarray(whole), strict=True) if stands)
-    return found
+            terms = to_terms(word) if word not in indexed_words else []
+            if terms:
+                term_hashes += [hash_by_term[term] for term in terms]
+                term_counts.append(len(terms))
+                hashed_words.append(word)
+    if hashed_words:
+        fields = np.arange(len(statistics.layout.fields))[:, None]
+        term_ids = statistics.layout.ids(fields, term_hashes)  # (n_fields, n_terms)
+        is_in_index = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape) > 0
+        starts = np.cumsum([0, *term_counts[:-1]])
+        has_all_terms = np.logical_and.reduceat(is_in_index, starts, axis=1).any(axis=0)
+        indexed_words.update(
+            word for word, is_indexed in zip(hashed_words, np.asarray(has_all_terms), strict=True) if is_indexed
+        )
+    return indexed_words
 
 
-def unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) -> float | None:
-    """The share of the words of some texts that a model does not know; None where it does not speak their language or
-    there are too few to say."""
+def measure_unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) -> float | None:
+    """Return the share of the words of texts that a model does not know.
+
+    :return: None if the model does not have the language, or if there are too few words.
+    """
     if lang not in model.langs:
         return None
-    cut = analyzer(lang)
-    terms = Counter(term for text in texts for term in cut.terms(text[:REACH]) if not term.isdigit())
-    if terms.total() < FEWEST:
+    to_terms = analyzer(lang).terms
+    counts = Counter(term for text in texts for term in to_terms(text[:SAMPLED_CHARACTERS]) if not term.isdigit())
+    if counts.total() < MIN_SAMPLED_WORDS:
         return None
-    return sum(number for term, number in terms.items() if not model.has_term(term, lang)) / terms.total()
+    return sum(count for term, count in counts.items() if not model.has_term(term, lang)) / counts.total()
 
 
-def strangers(documents: Sequence[Document], model: DefaultModel) -> dict[str, str]:
-    """Languages of whose documents most words are unknown, with what to make of it."""
-    found = {}
+def describe_foreign_texts(documents: Sequence[Document], model: DefaultModel) -> dict[str, str]:
+    """Return a warning for each language in which most words of the documents are unknown."""
+    warnings = {}
     for lang in dict.fromkeys(document.lang for document in documents):
-        texts = [d.text for d in documents if d.lang == lang and d.text][:SAMPLE]
-        share = unknown_share(texts, lang, model)
-        if share is not None and share > DOUBTFUL:
-            seems = _seems([text[:REACH] for text in texts])
-            another = seems is not None and seems != lang
-            if another or share > STRANGE:
-                likely = f"; they look like {seems!r}" if another else ""
-                found[lang] = f"{share:.0%} of the words of documents in {lang!r} are unknown{likely}"
-    return found
+        texts = [document.text for document in documents if document.lang == lang and document.text][:SAMPLE_SIZE]
+        share = measure_unknown_share(texts, lang, model)
+        if share is None or share <= DOUBTFUL_SHARE:
+            continue
+        likely_lang = _identify_majority([text[:SAMPLED_CHARACTERS] for text in texts])
+        is_other = likely_lang is not None and likely_lang != lang
+        if is_other or share > FOREIGN_SHARE:
+            hint = f"; they look like {likely_lang!r}" if is_other else ""
+            warnings[lang] = f"{share:.0%} of the words of documents in {lang!r} are unknown{hint}"
+    return warnings
 
 
-def _seems(texts: Sequence[str]) -> str | None:
-    guesses = [lang for lang in languages.identify(texts) if lang]
-    best = max(set(guesses), key=guesses.count, default=None)
-    return best if best and guesses.count(best) > len(texts) / 2 else None
+def _identify_majority(texts: Sequence[str]) -> str | None:
+    """Return the language that more than half of the texts seem to be in."""
+    langs = [lang for lang in languages.identify(texts) if lang]
+    lang = max(set(langs), key=langs.count, default=None)
+    return lang if lang and langs.count(lang) > len(texts) / 2 else None

@@ -1,4 +1,4 @@
-"""What a person sees of a document that was found: its title, and the passage that speaks for it."""
+"""Prepare what is shown of a result: its title, and a snippet with the words that match."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from paragloss.gloss import contributions, snippet
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.translation.subword_terms import find_subword_matches
-from paragloss.types import Document, Query, QueryForms, Record, TokenizedText
+from paragloss.types import Document, Floats, Query, QueryForms, Record, TokenizedText
 
 
 class Result(NamedTuple):
@@ -49,100 +49,142 @@ class Result(NamedTuple):
     copies: tuple[str, ...] = ()
 
 
+#: A word that a model finds in a document is marked if it contributes at least this share of the best one's.
+MIN_CONTRIBUTION = 0.3
+
+
 class Matcher:
-    """Which terms and passages of some documents, given by `ids`, speak for a query, by how it was put to the index;
-    what is the same for all documents of a language is worked out once."""
+    """Finds the terms and passages of documents that match a query, as it was sent to the index.
+
+    What is the same for all documents of a language is computed once.
+    """
 
     def __init__(self, query: Query, forms: QueryForms, state: State, ids: Sequence[str]) -> None:
+        """
+        :param forms: the query as it was sent to the index.
+        :param ids: the documents that are going to be shown.
+        """
         self._query, self._forms, self._models = query, forms, state.models
         self._state, self._ids = state, ids
         self._texts = dict.fromkeys([query.text, *(form.text for form in forms.queries if not form.clauses)])
-        self._terms: dict[str, dict[str, float]] = {}
-        self._inner: dict[str, Ids] = {}  # of each language's terms inside words
+        self._terms: dict[str, dict[str, float]] = {}  # by language
+        self._subword_ids: dict[str, Ids] = {}  # by language: the ids of its terms as parts of words
 
     def terms(self, lang: str) -> dict[str, float]:
-        """The terms of a language that speak for the query, with weights: its own words and their translations."""
+        """Return the terms of a language that match the query, with weights: its words and their translations."""
         if lang not in self._terms:
-            cut = analyzer(lang).terms
-            weights = dict.fromkeys(chain.from_iterable(map(cut, self._texts)), 1.0)
+            to_terms = analyzer(lang).terms
+            weights = dict.fromkeys(chain.from_iterable(map(to_terms, self._texts)), 1.0)
             for clause in chain.from_iterable(form.clauses for form in self._forms.queries if form.lang == lang):
-                for text, weight, known in clause.alternatives:
+                for text, weight, clause_terms in clause.alternatives:
                     share = clause.weight * weight
-                    for term in known or cut(text):
+                    for term in clause_terms or to_terms(text):
                         if share >= weights.get(term, 0.0):
                             weights[term] = share
             self._terms[lang] = weights
         return self._terms[lang]
 
-    def weights(self, document: Document, words_of: TokenizedText) -> dict[str, float]:
-        """The terms of a document that speak for the query, with weights: the query's own words, their translations,
-        words that hold those or sound like its names, and the words a model finds close to it."""
+    def weights(self, document: Document, tokenized: TokenizedText) -> dict[str, float]:
+        """Return the terms of a document that match the query, with weights.
+
+        These are the query's words, their translations, words that contain them or sound like its names, and words that
+        a model finds similar to the query.
+        """
         lang, terms = document.lang, self.terms(document.lang)
         weights = dict(terms)
         if lang == self._query.lang:
             return weights
-        for inner, word in find_subword_matches(words_of, lang, self._inside(document)):
-            if (term := words_of.terms[word]) not in terms:
-                weights[term] = max(weights.get(term, 0.0), terms[inner])
+        for subword, word in find_subword_matches(tokenized, lang, self._select_subwords(document)):
+            term = tokenized.terms[word]
+            if term not in terms:
+                weights[term] = max(weights.get(term, 0.0), terms[subword])
         for name, vector in self._forms.vectors.items():
             model = self._models[name]
             if isinstance(model, BagEncoder) and lang in model.langs:
-                shares = contributions(model, vector[: model.dim], document.text, lang)
-                best, stemmed = max(shares.values(), default=0.0), model.towers[lang].vocabulary.stem
-                for known, share in shares.items():
-                    if share > 0.3 * best:
-                        for term in [known] if stemmed else analyzer(lang).terms(known):
-                            weights[term] = max(weights.get(term, 0.0), share / best)
+                for term, share in _find_similar_terms(model, vector, document).items():
+                    weights[term] = max(weights.get(term, 0.0), share)
         return weights
 
-    def _inside(self, document: Document) -> Iterable[str]:
-        """The terms that the index has inside words of a document: the others need not be looked for there."""
+    def _select_subwords(self, document: Document) -> Iterable[str]:
+        """Return the terms that the index has as parts of words of a document; the others need not be looked for."""
         lang, statistics, terms = document.lang, self._state.index.statistics, self.terms(document.lang)
         if INNER not in statistics.layout.fields:
             return terms
-        if lang not in self._inner:
-            self._inner[lang] = statistics.ids(INNER, lang, [*terms])
-        ids, there = self._inner[lang], self._indexed[document.id]
-        return compress(terms, there.take(there.searchsorted(ids), mode="clip") == ids) if len(there) else ()
+        if lang not in self._subword_ids:
+            self._subword_ids[lang] = statistics.ids(INNER, lang, [*terms])
+        term_ids, document_ids = self._subword_ids[lang], self._indexed_ids[document.id]
+        if not len(document_ids):
+            return ()
+        positions = document_ids.searchsorted(term_ids)
+        return compress(terms, document_ids.take(positions, mode="clip") == term_ids)
 
     @cached_property
-    def _indexed(self) -> dict[str, Ids]:
-        """The ids of the documents' terms in the index."""
+    def _indexed_ids(self) -> dict[str, Ids]:
+        """The ids of the terms of each document in the index, sorted."""
         _, rows = self._state.store.read_sparse(TERMS_VECTOR, self._ids)
         return dict(zip(self._ids, np.split(rows.indices, np.cumsum(rows.sizes)[:-1]), strict=True))
 
     def passage(self, record: Record) -> tuple[int, int] | None:
-        """Where the passage stands that speaks for a document, of one that has several with vectors of their own."""
+        """Return the span of the passage most similar to the query; None for a document of one passage."""
         for name, vector in self._forms.vectors.items():
             rows = record.dense.get(name)
             if isinstance(self._models[name], Pretrained) and rows is not None and len(rows) > 1:
                 spans = passages.select_passages(record.document.text)
-                if len(spans) == len(rows):  # else it was cut by another version
+                if len(spans) == len(rows):  # otherwise another version has split the text
                     return spans[int(np.argmax(rows @ vector))]
         return None
 
 
-def result(matcher: Matcher, record: Record, cuts: Sequence[TokenizedText], score: float, fit: float) -> Result:
-    """A document, cut into words, as it is shown for a query."""
-    fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
-    cut, *others = cuts
-    own, weights = cut.lang, matcher.weights(document, cut)
-    cut = cut.select_weighted(weights)
-    for other in others:  # found by words of another language that it holds
-        terms, most = matcher.terms(other.lang), cut.sum_weights(weights)
-        if sum(terms.values()) > most and (there := other.select_weighted(terms)).sum_weights(terms) > most:
-            cut, weights = there, terms
+def _find_similar_terms(model: BagEncoder, vector: Floats, document: Document) -> dict[str, float]:
+    """Return the terms of a document that contribute most to its similarity, each with its share of the best one's."""
+    lang = document.lang
+    contribution_by_word = contributions(model, vector[: model.dim], document.text, lang)
+    highest = max(contribution_by_word.values(), default=0.0)
+    is_stemmed = model.towers[lang].vocabulary.stem
+    shares: dict[str, float] = {}
+    for word, contribution in contribution_by_word.items():
+        if contribution > MIN_CONTRIBUTION * highest:
+            for term in [word] if is_stemmed else analyzer(lang).terms(word):
+                shares[term] = max(shares.get(term, 0.0), contribution / highest)
+    return shares
+
+
+def make_result(
+    matcher: Matcher, record: Record, tokenized_texts: Sequence[TokenizedText], score: float, fit: float
+) -> Result:
+    """Prepare a document for display.
+
+    :param tokenized_texts: its text as tokens of its language, and of other languages it is partly written in.
+    """
+    document, passage = record.document, matcher.passage(record)
+    tokenized, weights = _choose_language(matcher, document, tokenized_texts)
     if passage and passage[1] > MAX_TOKENIZED_CHARACTERS:
-        cut = analyzer(cut.lang).tokenize(document.text[slice(*passage)]).select_weighted(weights)
+        tokenized = analyzer(tokenized.lang).tokenize(document.text[slice(*passage)]).select_weighted(weights)
     elif passage:
-        cut = cut.slice_text(*passage)
-    if not cut.text:
-        cut = analyzer(cut.lang).tokenize(document.title).select_weighted(weights)
-    shown = snippet(cut, weights, partly=cut.lang != own)
+        tokenized = tokenized.slice_text(*passage)
+    if not tokenized.text:
+        tokenized = analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
+    excerpt = snippet(tokenized, weights, partly=tokenized.lang != tokenized_texts[0].lang)
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
-        meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
-    time_code = find_time_code(document.text, meta, start + shown.first)
+        meta = {**meta, "page": 1 + document.text.count("\f", 0, start + excerpt.first + 1)}
+    time_code = find_time_code(document.text, meta, start + excerpt.first)
     if time_code:
         meta = {**meta, "time": time_code}
-    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, meta, fit)
+    fit = min(1.0, max(0.0, fit))
+    return Result(document.id, document.lang, document.title, score, excerpt.text, excerpt.marks, meta, fit)
+
+
+def _choose_language(
+    matcher: Matcher, document: Document, tokenized_texts: Sequence[TokenizedText]
+) -> tuple[TokenizedText, dict[str, float]]:
+    """Return the tokens of the language in which a document matches best, those with weights, and the weights."""
+    weights = matcher.weights(document, tokenized_texts[0])
+    best = tokenized_texts[0].select_weighted(weights)
+    for tokenized in tokenized_texts[1:]:
+        terms, total = matcher.terms(tokenized.lang), best.sum_weights(weights)
+        if sum(terms.values()) > total:
+            selected = tokenized.select_weighted(terms)
+            if selected.sum_weights(terms) > total:
+                best, weights = selected, terms
+    return best, weights

@@ -1,6 +1,9 @@
-"""Indexing with workers on other machines, through Dask: a part is a file, wherever `fsspec` reads it from. A worker
-reads and prepares it and sends back what it found; whoever called writes it, as the one writer of the collection. A
-part that is written is noted: whoever starts again goes on, and one whose worker was killed is prepared by another."""
+"""Index files with workers on other machines, through Dask.
+
+A part is one file, wherever `fsspec` reads it from. A worker reads and prepares a part; this process writes it, as the
+one writer of the collection, and records it. An interrupted run that is started again skips recorded parts, and a part
+whose worker was killed is prepared by another.
+"""
 
 from __future__ import annotations
 
@@ -17,56 +20,77 @@ from typing import Any, NamedTuple
 from paragloss.bm25 import Bags, Layout
 from paragloss.collection.backfill import read_unchanged_vectors
 from paragloss.collection.collection import Collection
-from paragloss.collection.embeddings import quick
+from paragloss.collection.embeddings import select_quick_encoders
 from paragloss.collection.models import load
-from paragloss.collection.preparation import Prepared, Settings, prepared
+from paragloss.collection.preparation import PreparationSettings, PreparedDocuments, prepare_batches
 from paragloss.collection.sources import open_roots
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.file_ids import IndexedFolders
 from paragloss.index.terms import CountedDocuments
 from paragloss.stores import messages, model_files, open_store
+from paragloss.types import Document
 
-_NOTE = "part-"
-#: How often a part is given to another worker when the one that had it is lost, documents that are written at once, and
-#: parts that are under way for each worker.
-_AGAIN, _BATCH, _AHEAD = 5, 1000, 2
+_RECORD_PREFIX = "part-"
+#: How often a part is given to another worker when the one that had it is lost.
+_MAX_RETRIES = 5
+#: Documents written at once, and parts that are under way for each worker.
+_BATCH_SIZE, _PARTS_PER_WORKER = 1000, 2
 
 
 class Part(NamedTuple):
-    """A file: where it is, what its documents are called after, and what is noted when it is done."""
+    """A file: its address, the name its documents' ids begin with, and the blob that records it when it is written."""
 
     url: str
     name: str
-    note: str
+    record: str
 
 
-class Spread(NamedTuple):
-    """What became of the parts: documents written, parts that were done before, and what could not be read."""
+class PreparedPart(NamedTuple):
+    """What a worker sends back: the name of the part's record, its documents as a message, and an error or ""."""
+
+    record: str
+    message: bytes
+    error: str
+
+
+class DistributedReport(NamedTuple):
+    """Documents written, parts that had been written before, and errors of parts that could not be read."""
 
     read: int
     unchanged: int
     failed: tuple[str, ...]
 
 
-def parts(paths: Sequence[str], roots: IndexedFolders) -> list[Part]:
-    """The files of paths and addresses (`s3://bucket/folder`, a shared folder), each once, called as `roots` says."""
-    found: dict[str, Part] = {}
-    listed = [(system, root, system.isdir(root)) for system, root in map(_system, paths)]
-    homes = [_home(system, root if folder else os.path.dirname(root)) for system, root, folder in listed]
-    roots.add(homes)
-    for (system, root, folder), home in zip(listed, homes, strict=True):
+def list_parts(paths: Sequence[str], roots: IndexedFolders) -> list[Part]:
+    """Return the files at paths and addresses (`s3://bucket/folder`, a shared folder), each once.
+
+    :param roots: gives files their names; the folders of the paths are added to it.
+    """
+    parts: dict[str, Part] = {}
+    locations = []
+    for path in paths:
+        system, root = _open_storage(path)
+        is_folder = system.isdir(root)
+        folder = _name_folder(system, root if is_folder else os.path.dirname(root))
+        locations.append((system, root, is_folder, folder))
+    roots.add([folder for _, _, _, folder in locations])
+    for system, root, is_folder, folder in locations:
         for file in sorted(system.find(root)):
-            about = system.info(file)
             url = system.unstrip_protocol(file)
-            changed = about.get("ETag") or about.get("mtime") or about.get("LastModified") or ""
-            note = hashlib.blake2b(f"{url}\0{about.get('size')}\0{changed}".encode(), digest_size=16).hexdigest()
-            name = roots.make_id(home, os.path.relpath(file, root) if folder else os.path.basename(file))
-            found.setdefault(url, Part(url, name, _NOTE + note))
-    return list(found.values())
+            name = roots.make_id(folder, os.path.relpath(file, root) if is_folder else os.path.basename(file))
+            parts.setdefault(url, Part(url, name, _RECORD_PREFIX + _compute_state_digest(system, file, url)))
+    return list(parts.values())
 
 
-def spread(
+def _compute_state_digest(system: Any, file: str, url: str) -> str:
+    """Return a digest of a file's address, size and time of change."""
+    state = system.info(file)
+    changed = state.get("ETag") or state.get("mtime") or state.get("LastModified") or ""
+    return hashlib.blake2b(f"{url}\0{state.get('size')}\0{changed}".encode(), digest_size=16).hexdigest()
+
+
+def index_distributed(
     into: str,
     paths: Sequence[str],
     *,
@@ -74,135 +98,151 @@ def spread(
     lang: str | None = None,
     progress: Callable[[int], None] | None = None,
     take_over: bool = False,
-) -> Spread:
-    """Index files, prepared by the workers of a Dask scheduler, into a collection on a server, which is there."""
+) -> DistributedReport:
+    """Index files into an existing collection on a server, prepared by the workers of a Dask scheduler.
+
+    :param scheduler: the address of the scheduler.
+    :param lang: the language of documents that do not state theirs.
+    :param progress: is told how many documents have been written.
+    :param take_over: write although another process has the right to; that process is refused from then on.
+    """
     if "://" not in into:
         raise InputError(f"{into} is a folder, whose models workers on other machines can't read: they need a server's")
-    distributed = _extra("distributed")
-    read_, failed = 0, []
-    with Collection.open(into) as engine, engine.state.store.write_session(), distributed.Client(scheduler) as client:
-        store, layout = engine.state.store, engine.state.index.statistics.layout
+    distributed = _import_extra("distributed")
+    read_count, errors = 0, []
+    with Collection.open(into) as collection, collection.state.store.write_session():
+        store = collection.state.store
         if take_over:
             store.take_over_writing()
         store.claim_writing()
-        done = {name for name in store.blob_versions() if name.startswith(_NOTE)}
         with open_roots(store) as roots:
-            every = parts(paths, roots)
-        wanted = [part for part in every if part.note not in done]
-        settings = Settings(
-            layout.fields,
-            layout.k1,
-            layout.b,
-            tuple((m, into) for m in quick(engine.state.models)),
-            lang,
-        )
-        ahead = _AHEAD * max(1, len(client.scheduler_info()["workers"]))
-        waiting = iter(wanted)
-
-        def send(number: int) -> list[Any]:
-            some = list(islice(waiting, number))
-            return [client.submit(prepare_part, part, settings, pure=False, retries=_AGAIN) for part in some]
-
-        coming = distributed.as_completed(send(ahead), with_results=True)
-        for future, (note, data, wrong) in coming:
-            future.release()
-            coming.update(send(1))
-            failed += [wrong] if wrong else []
-            for documents, counted, dense in _unpacked(data):
-                unchanged = read_unchanged_vectors(store, engine.state.models, documents)
-                engine.state.index.add(documents, {**dense, **unchanged}, counted=counted)
-                read_ += len(documents)
-                if progress:
-                    progress(read_)
-            if not wrong:
-                store.write_blob(note, b"done")
-        engine.index([])  # exact weights, and what slow encoders have to say
-    return Spread(read_, len(every) - len(wanted), tuple(failed))
+            parts = list_parts(paths, roots)
+        written_records = store.blob_versions().keys()
+        new_parts = [part for part in parts if part.record not in written_records]
+        with distributed.Client(scheduler) as client:
+            for prepared in _prepare_parts(client, new_parts, _read_settings(collection, into, lang)):
+                for documents in _decode_documents(prepared.message):
+                    _write_documents(collection, documents)
+                    read_count += len(documents.documents)
+                    if progress:
+                        progress(read_count)
+                if prepared.error:
+                    errors.append(prepared.error)
+                else:
+                    store.write_blob(prepared.record, b"done")
+        collection.index([])  # makes weights exact, and runs deferred encoders
+    return DistributedReport(read_count, len(parts) - len(new_parts), tuple(errors))
 
 
-def _write(engine: Collection, ready: Prepared) -> None:
-    state, documents = engine.state, ready.documents
-    if state.machine.to:  # translating is for whoever has the engine for it
-        engine.index(documents)
+def _read_settings(collection: Collection, location: str, lang: str | None) -> PreparationSettings:
+    """Return what workers need to know of a collection; they load its encoders from its server."""
+    layout = collection.state.index.statistics.layout
+    models = tuple((name, location) for name in select_quick_encoders(collection.state.models))
+    return PreparationSettings(layout.fields, layout.k1, layout.b, models, lang)
+
+
+def _prepare_parts(client: Any, parts: Sequence[Part], settings: PreparationSettings) -> Iterator[PreparedPart]:
+    """Have parts prepared by workers, a few ahead, and yield them as they are finished."""
+    waiting = iter(parts)
+
+    def submit(count: int) -> list[Any]:
+        return [
+            client.submit(prepare_part, part, settings, pure=False, retries=_MAX_RETRIES)
+            for part in islice(waiting, count)
+        ]
+
+    worker_count = max(1, len(client.scheduler_info()["workers"]))
+    finished = _import_extra("distributed").as_completed(submit(_PARTS_PER_WORKER * worker_count), with_results=True)
+    for future, prepared in finished:
+        future.release()
+        finished.update(submit(1))
+        yield PreparedPart(*prepared)
+
+
+def _write_documents(collection: Collection, prepared: PreparedDocuments) -> None:
+    """Write prepared documents; those to be translated are prepared again here, where the engine is."""
+    state = collection.state
+    if state.machine.to:
+        collection.index(prepared.documents, encode=False)
         return
-    unchanged = read_unchanged_vectors(state.store, state.models, documents)
-    state.index.add(documents, {**ready.dense, **unchanged}, counted=ready.counted)
+    unchanged = read_unchanged_vectors(state.store, state.models, prepared.documents)
+    state.index.add(prepared.documents, {**prepared.dense, **unchanged}, counted=prepared.counted)
 
 
-def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
-    """On a worker: the documents of one file, prepared; its note, and what was wrong with it."""
+def prepare_part(part: Part, settings: PreparationSettings) -> PreparedPart:
+    """Read and prepare the documents of one file. Runs on a worker."""
     try:
-        layout, models = Layout(settings.fields, k1=settings.k1, b=settings.b), _models(settings.models)
-        with _here(part) as path:
-            found = (_at_home(document, part) for document in read_documents(path, make_id=lambda _: part.name))
-            batches = iter(lambda: list(islice(found, _BATCH)), [])
-            each = prepared(batches, layout, models, settings.lang)
-            ready = [
+        layout = Layout(settings.fields, k1=settings.k1, b=settings.b)
+        models = _load_models(settings.models)
+        with _download(part) as path:
+            documents = (_set_address(document, part) for document in read_documents(path, make_id=lambda _: part.name))
+            batches = iter(lambda: list(islice(documents, _BATCH_SIZE)), [])
+            values = [
                 [p.documents, list(p.counted.bags), p.counted.packed_tokens, p.counted.signatures, p.dense]
-                for p in each
+                for p in prepare_batches(batches, layout, models, settings.lang)
             ]
-        return part.note, messages.encode_message(ready), ""
+        return PreparedPart(part.record, messages.encode_message(values), "")
     except InputError as error:
-        return part.note, messages.encode_message([]), f"{part.url}: {error}"
+        return PreparedPart(part.record, messages.encode_message([]), f"{part.url}: {error}")
 
 
-def _unpacked(data: bytes) -> Iterator[Prepared]:
-    for documents, bags, packed_tokens, signatures, dense in messages.decode_message(data):
-        yield Prepared(documents, CountedDocuments(Bags(*bags), packed_tokens, signatures), dense)
+def _decode_documents(message: bytes) -> Iterator[PreparedDocuments]:
+    for documents, bags, packed_tokens, signatures, dense in messages.decode_message(message):
+        yield PreparedDocuments(documents, CountedDocuments(Bags(*bags), packed_tokens, signatures), dense)
 
 
-def _at_home(document: Any, part: Part) -> Any:
-    """A page says where its file is: not on this worker."""
+def _set_address(document: Document, part: Part) -> Document:
+    """Replace the path on this worker by the address of the file."""
     return document._replace(meta={**document.meta, "path": part.url}) if "path" in document.meta else document
 
 
 _loaded: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
 
 
-def _models(named: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """The quick encoders of a collection, read once by each worker."""
-    if named not in _loaded:
+def _load_models(locations: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """Load the quick encoders of a collection, given by name and location; each worker does so once."""
+    if locations not in _loaded:
         _loaded.clear()
-        _loaded[named] = {}
-        for name, place in named:
-            with open_store(place) as store:
-                _loaded[named][name] = load(model_files.get_model_folder(store, name))
-    return _loaded[named]
+        _loaded[locations] = {}
+        for name, location in locations:
+            with open_store(location) as store:
+                _loaded[locations][name] = load(model_files.get_model_folder(store, name))
+    return _loaded[locations]
 
 
 @contextmanager
-def _here(part: Part) -> Iterator[Path]:
-    """A copy of the file on this machine, under its own name."""
+def _download(part: Part) -> Iterator[Path]:
+    """Copy a file to this machine, under its own name."""
     with tempfile.TemporaryDirectory(prefix="paragloss-part-") as folder:
-        place = Path(folder) / os.path.basename(part.name)
-        with _extra("fsspec").open(part.url, "rb") as far, place.open("wb") as near:
-            shutil.copyfileobj(far, near, 1 << 20)
-        yield place
+        path = Path(folder) / os.path.basename(part.name)
+        with _import_extra("fsspec").open(part.url, "rb") as remote_file, path.open("wb") as local_file:
+            shutil.copyfileobj(remote_file, local_file, 1 << 20)
+        yield path
 
 
-def _home(system: Any, folder: str) -> str:
-    """What a folder is called here: a path of this machine, or an address."""
+def _name_folder(system: Any, folder: str) -> str:
+    """Return a folder as a path of this machine, or as an address."""
     return folder if "file" in system.protocol else str(system.unstrip_protocol(folder))
 
 
-def _system(path: str) -> tuple[Any, str]:
-    """The storage of an address, and where in it that is; it answers, and something is there."""
-    core = _extra("fsspec").core
+def _open_storage(path: str) -> tuple[Any, str]:
+    """Return the file system of an address and the path in it; InputError if there is nothing."""
+    core = _import_extra("fsspec").core
     try:
         system, root = core.url_to_fs(path)
-        there = system.exists(root)
+        exists = system.exists(root)
     except (ImportError, ValueError) as error:  # no package for this kind of storage, or no such kind
         remedy = "pip install 'paragloss[s3]'" if path.startswith("s3:") else "install what fsspec needs for it"
         raise InputError(f"{path} can't be read ({' '.join(str(error).split())[:160]}): {remedy}") from None
     except Exception as error:  # each storage has errors of its own: keys, names, connections
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise InputError(f"{path} can't be read: {reason}") from None
-    if not there:
+    if not exists:
         raise InputError(f"{path} does not exist: give a file, a folder, or an address that fsspec can read")
     return system, root
 
 
-def _extra(name: str) -> Any:
+def _import_extra(name: str) -> Any:
     try:
         return __import__(name)
     except ImportError:

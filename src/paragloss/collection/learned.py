@@ -1,5 +1,7 @@
-"""What a collection teaches of its own words: its pages in two languages, learned from on top of the default model,
-kept only where pages that were not learned from are found better."""
+"""Learn translations of a collection's own words from its pages in two languages, on top of the default model.
+
+The result is kept only if pages that were held out are found better with it.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +16,31 @@ import numpy as np
 
 from paragloss.collection import opening, retrieval
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.pairing import Page, aligned, pages
+from paragloss.collection.pairing import Page, align_pages, group_pages
 from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.translation import default, word_table
 from paragloss.translation.glossary import Pair
-from paragloss.types import Concept, Document, Query
+from paragloss.types import Alternative, Concept, Document, Query
 
-#: What the model that was learned is called in the collection.
+#: The name of the learned model in the collection.
 NAME = "learned"
-#: Fewer pages in two languages teach nothing that could be measured; one in so many is kept aside, at most so many.
-FEWEST, ASIDE, MOST_ASIDE = 10, 5, 200
-#: What the default says of a word counts as if it had been met so often: a manual's own words are few and sure.
-START = 1.0
-#: What is shown of what was learned: surer than this, and by so much surer than before.
-SURE, OTHERWISE = 0.3, 0.2
-#: Pages that say nothing of each other are asked for, at most so many, by so many words of each.
-_ASKED, _WORDS = 300, 12
-#: What numbers a title, alike in every language: it would find the page without a word.
-_NUMBER = re.compile(r"^[\d.\s]+")
+#: Fewer pages in two languages allow no measurement.
+MIN_PAGES = 10
+#: Of so many pages one is held out, up to a number.
+HOLD_OUT_INTERVAL, MAX_HELD_OUT = 5, 200
+#: A translation of the default model counts like so many occurrences: words of a manual are few and clear.
+DEFAULT_WEIGHT = 1.0
+#: Learned words are listed if they are at least this likely, and by so much likelier than in the default model.
+MIN_SHARE, MIN_SHARE_GAIN = 0.3, 0.2
+#: Where no path tells which pages belong together: pages that are used as queries, and words of each.
+_MAX_PAGE_QUERIES, _WORDS_PER_QUERY = 300, 12
+#: A section number before a title is the same in every language and would find the page without a word.
+_SECTION_NUMBER = re.compile(r"^[\d.\s]+")
 
 
 class Gain(NamedTuple):
-    """Mean reciprocal rank of pages kept aside, asked for by their titles in another language."""
+    """Mean reciprocal rank of held-out pages, searched by their titles in another language."""
 
     source: str
     target: str
@@ -45,18 +49,17 @@ class Gain(NamedTuple):
     after: float
 
 
-class Learned(NamedTuple):
-    """How many pages stand in two languages, how many of their blocks say the same, what that gained, and whether it
-    was taken."""
+class LearningReport(NamedTuple):
+    """Pages in two languages, their blocks that say the same, the gain on held-out pages, and whether it was kept."""
 
     pages: int
     blocks: int
     gains: list[Gain]
-    taken: bool
+    accepted: bool
 
 
-class Term(NamedTuple):
-    """A word as it was learned: how likely it is what, and what the default would have given."""
+class LearnedTerm(NamedTuple):
+    """A word with the learned translation and its probability, and the translation of the default model."""
 
     lang: str
     word: str
@@ -66,130 +69,169 @@ class Term(NamedTuple):
     before: str
 
 
-def noticed(state: State, langs: Sequence[str] = ()) -> list[Page]:
-    """Pages in two languages, or in two of some, that their paths tell, or that find each other."""
+def find_page_pairs(state: State, langs: Sequence[str] = ()) -> list[Page]:
+    """Return pages in two languages, or in two of some: those that paths or links tell, else those that find each
+    other."""
     where = {"lang": list(langs)} if langs else None
-    every = [record.document for records in state.store.scroll(where) for record in records]
-    known = pages(every)
-    return known or _mutual(state, every)
+    documents = [record.document for records in state.store.scroll(where) for record in records]
+    return group_pages(documents) or _find_mutual_pages(state, documents)
 
 
-def noticed_paths(state: State) -> list[str]:
-    """The pages, by their paths without their languages' names, that several languages have; no text is read."""
+def list_translated_paths(state: State) -> list[str]:
+    """Return the paths, without names of languages, of pages in several languages; [] if they are too few to learn
+    from. Texts are not read."""
     if len(state.langs) < 2:
         return []
-    every = (record.document for records in state.store.scroll(text=False) for record in records)
-    # Of a large collection no more is kept at once than is needed.
-    found = pages(Document(d.id, "", d.lang, meta={"translations": d.meta.get("translations", ())}) for d in every)
-    return [page.key for page in found] if len(found) >= FEWEST else []
+    documents = (record.document for records in state.store.scroll(text=False) for record in records)
+    # Only what pairing needs is kept in memory: the collection may be large.
+    stripped = (Document(d.id, "", d.lang, meta={"translations": d.meta.get("translations", ())}) for d in documents)
+    pages = group_pages(stripped)
+    return [page.key for page in pages] if len(pages) >= MIN_PAGES else []
 
 
-def learn(state: State, langs: Sequence[str] = ()) -> Learned:
-    """Learn from the collection's pages in two languages, and search with it if that helps."""
-    found, model = noticed(state, langs), state.default or default.open()
-    if len(found) < FEWEST:
-        raise InputError(f"{len(found)} pages stand in two languages here: learning needs {FEWEST} or more")
-    aside = found[::ASIDE][:MOST_ASIDE]
-    rest = [page for page in found if page not in aside]
-    old = state.models.pop(NAME, None)
-    try:
-        before = _measured(state, aside)
-        state.models[NAME] = _fit(aligned(rest, model))
-        after = _measured(state, aside)
-    finally:
-        state.models.pop(NAME, None)
-        if old is not None:
-            state.models[NAME] = old
-    gains = [Gain(*pair, number, rr, after[pair][1]) for pair, (number, rr) in before.items()]
-    taken = sum(gain.pages * (gain.after - gain.before) for gain in gains) > 0
-    blocks = aligned(found, model)
-    if taken:
-        keep(state, _fit(blocks))
-    return Learned(len(found), len(blocks), gains, taken)
+def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:
+    """Learn from pages in two languages, and search with the result if it finds held-out pages better.
+
+    :param langs: only pages in these languages are used.
+    :raises InputError: if there are too few pages.
+    """
+    pages, model = find_page_pairs(state, langs), state.default or default.open()
+    if len(pages) < MIN_PAGES:
+        raise InputError(f"{len(pages)} pages stand in two languages here: learning needs {MIN_PAGES} or more")
+    held_out = pages[::HOLD_OUT_INTERVAL][:MAX_HELD_OUT]
+    training_pages = [page for page in pages if page not in held_out]
+    gains = _measure_gains(state, held_out, _fit(align_pages(training_pages, model)))
+    is_better = sum(gain.pages * (gain.after - gain.before) for gain in gains) > 0
+    blocks = align_pages(pages, model)
+    if is_better:
+        add_learned_model(state, _fit(blocks))
+    return LearningReport(len(pages), len(blocks), gains, is_better)
 
 
-def keep(state: State, learned: word_table.Table) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        learned.save(Path(place) / NAME)
-        opening.add_model(state, str(Path(place) / NAME))
+def add_learned_model(state: State, table: word_table.Table) -> None:
+    """Search with a learned table from now on, in place of an earlier one."""
+    with tempfile.TemporaryDirectory() as folder:
+        table.save(Path(folder) / NAME)
+        opening.add_model(state, str(Path(folder) / NAME))
 
 
 def _fit(blocks: Sequence[Concept]) -> word_table.Table:
-    # Phrases are left to the words: a search asks for both words of one, and for the compound they may be.
-    from paragloss.translation.table_learning import (
-        TableSettings,
-        learn_table,
-    )  # scipy, which nobody needs who only searches
+    # Phrases are not learned: a search asks for both words of one, and for the compound they may be.
+    from paragloss.translation.table_learning import TableSettings, learn_table  # needs scipy, which searching does not
 
-    return learn_table(blocks, TableSettings(start=default.KIND, start_weight=START, phrases=False))
+    return learn_table(blocks, TableSettings(start=default.KIND, start_weight=DEFAULT_WEIGHT, phrases=False))
 
 
-def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:
-    """For each two languages, how many pages were asked for by titles, and their mean reciprocal rank."""
-    found = {}
-    for source, target in permutations(sorted({lang for page in some for lang in page.documents}), 2):
-        both = [page.documents for page in some if {source, target} <= page.documents.keys()]
-        titles = [(d[target].id, _NUMBER.sub("", d[source].title)) for d in both]
-        asked = [Query(id, title, source) for id, title in titles if title.strip()]
-        if asked:
-            rankings = retrieval.rank(state, asked, SearchOptions(to=[target]))
-            ranks = [[hit.id for hit in ranking] for ranking in rankings]
-            rr = [1 / (1 + ids.index(q.id)) if q.id in ids else 0.0 for q, ids in zip(asked, ranks, strict=True)]
-            found[source, target] = len(asked), sum(rr) / len(rr)
-    return found
+def _measure_gains(state: State, held_out: Sequence[Page], table: word_table.Table) -> list[Gain]:
+    """Compare how well held-out pages are found without a learned table and with it."""
+    previous_table = state.models.pop(NAME, None)
+    try:
+        before = _measure_ranks(state, held_out)
+        state.models[NAME] = table
+        after = _measure_ranks(state, held_out)
+    finally:
+        state.models.pop(NAME, None)
+        if previous_table is not None:
+            state.models[NAME] = previous_table
+    return [Gain(*pair, count, rank, after[pair][1]) for pair, (count, rank) in before.items()]
 
 
-def _mutual(state: State, every: Sequence[Document]) -> list[Page]:
-    """Pages that are each other's best in two languages, where no path says it."""
-    by: dict[str, list[Document]] = {}
-    for document in every:
+def _measure_ranks(state: State, pages: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:
+    """Return for each two languages the number of pages searched by titles, and their mean reciprocal rank."""
+    measured = {}
+    for source, target in permutations(sorted({lang for page in pages for lang in page.documents}), 2):
+        pairs = [page.documents for page in pages if {source, target} <= page.documents.keys()]
+        titles = [(pair[target].id, _SECTION_NUMBER.sub("", pair[source].title)) for pair in pairs]
+        queries = [Query(id, title, source) for id, title in titles if title.strip()]
+        if not queries:
+            continue
+        reciprocal_ranks = []
+        for query, ranking in zip(queries, retrieval.rank(state, queries, SearchOptions(to=[target])), strict=True):
+            ids = [hit.id for hit in ranking]
+            reciprocal_ranks.append(1 / (1 + ids.index(query.id)) if query.id in ids else 0.0)
+        measured[source, target] = len(queries), sum(reciprocal_ranks) / len(queries)
+    return measured
+
+
+def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page]:
+    """Return documents of the two most frequent languages that are each other's best result."""
+    by_lang: dict[str, list[Document]] = {}
+    for document in documents:
         if document.title:
-            by.setdefault(document.lang, []).append(document)
-    langs = sorted(by, key=lambda lang: -len(by[lang]))[:2]
+            by_lang.setdefault(document.lang, []).append(document)
+    langs = sorted(by_lang, key=lambda lang: -len(by_lang[lang]))[:2]
     if len(langs) < 2:
         return []
-    best: list[dict[str, str]] = []
-    for source, target in (langs, langs[::-1]):
-        asked = [Query(d.id, " ".join(d.full_text.split()[:_WORDS]), source) for d in by[source][:_ASKED]]
-        rankings = retrieval.rank(state, asked, SearchOptions(to=[target], k=1))
-        best.append({q.id: r[0].id for q, r in zip(asked, rankings, strict=True) if r})
-    there = {document.id: document for document in every}
-    pairs = [(one, other) for one, other in best[0].items() if best[1].get(other) == one]
-    return [Page(one, {there[one].lang: there[one], there[other].lang: there[other]}) for one, other in pairs]
+    forwards = _find_best_ids(state, by_lang[langs[0]], target=langs[1])
+    backwards = _find_best_ids(state, by_lang[langs[1]], target=langs[0])
+    by_id = {document.id: document for document in documents}
+    pages = []
+    for id, best_id in forwards.items():
+        if backwards.get(best_id) == id:
+            pages.append(Page(id, {by_id[id].lang: by_id[id], by_id[best_id].lang: by_id[best_id]}))
+    return pages
 
 
-def terms(state: State, most: int = 50) -> list[Term]:
-    """Words of the documents that were learned otherwise than the default has them, those most documents have first."""
-    learned = state.models.get(NAME)
-    if not isinstance(learned, word_table.Table):
+def _find_best_ids(state: State, documents: Sequence[Document], target: str) -> dict[str, str]:
+    """Return the best result in another language for the first words of each document, by id."""
+    queries = [
+        Query(document.id, " ".join(document.full_text.split()[:_WORDS_PER_QUERY]), document.lang)
+        for document in documents[:_MAX_PAGE_QUERIES]
+    ]
+    rankings = retrieval.rank(state, queries, SearchOptions(to=[target], k=1))
+    return {query.id: ranking[0].id for query, ranking in zip(queries, rankings, strict=True) if ranking}
+
+
+def list_learned_terms(state: State, limit: int = 50) -> list[LearnedTerm]:
+    """Return words that were learned with another translation than the default model's, most frequent first.
+
+    :raises InputError: if nothing has been learned.
+    """
+    table, model = _get_learned_table(state), state.default or default.open()
+    counted_terms: list[tuple[int, LearnedTerm]] = []
+    for source, target in table.pairs:
+        terms, spellings = table.words[source]
+        df = state.index.statistics.df("text", source, terms)
+        by_frequency = np.argsort(-df, kind="stable")[: int((df > 1).sum())].tolist()
+        for i in by_frequency:
+            learned = table.alternatives(terms[i], source, target)[:1]
+            defaults = model.alternatives(terms[i], source, target)
+            if not terms[i].isdigit() and _is_new_translation(learned, defaults):
+                before = defaults[0].text if defaults else ""
+                term = LearnedTerm(source, spellings[i], target, learned[0].text, learned[0].weight, before)
+                counted_terms.append((int(df[i]), term))
+    counted_terms.sort(key=lambda item: (-item[0], item[1]))
+    return [term for _, term in counted_terms[:limit]]
+
+
+def _is_new_translation(learned: Sequence[Alternative], defaults: Sequence[Alternative]) -> bool:
+    """Tell whether a learned translation is likely, and likelier than the default model has it."""
+    if not learned:
+        return False
+    same = (alternative.weight for alternative in defaults if alternative.text.lower() == learned[0].text.lower())
+    return learned[0].weight > max(MIN_SHARE, next(same, 0.0) + MIN_SHARE_GAIN)
+
+
+def remove_translation(state: State, word: str, meaning: str) -> int:
+    """Remove a learned translation in both directions; return the number of removed entries.
+
+    :raises InputError: if nothing has been learned.
+    """
+    table, removed_count = _get_learned_table(state).without(word, meaning)
+    if removed_count:
+        add_learned_model(state, table)
+    return removed_count
+
+
+def copy_to_glossary(state: State, terms: Sequence[LearnedTerm]) -> int:
+    """Add learned terms to the user's glossary, which overrules every model; return its number of pairs."""
+    own_pairs = state.glossary.pairs
+    new_pairs = [Pair(term.lang, term.word, term.to, term.meaning) for term in terms]
+    return state.write_glossary([*own_pairs, *(pair for pair in new_pairs if pair not in own_pairs)])
+
+
+def _get_learned_table(state: State) -> word_table.Table:
+    table = state.models.get(NAME)
+    if not isinstance(table, word_table.Table):
         raise InputError("nothing has been learned here yet: `paragloss learn COLLECTION`")
-    model, found = state.default or default.open(), list[tuple[int, Term]]()
-    for source, target in learned.pairs:
-        known, spelled = learned.words[source]
-        df = state.index.statistics.df("text", source, known)
-        for i in np.argsort(-df, kind="stable")[: int((df > 1).sum())].tolist():
-            best = learned.alternatives(known[i], source, target)[:1]
-            translations = model.alternatives(known[i], source, target)
-            before = next((a.weight for a in translations if best and a.text.lower() == best[0].text.lower()), 0.0)
-            if best and best[0].weight > max(SURE, before + OTHERWISE) and not known[i].isdigit():
-                other = translations[0].text if translations else ""
-                found.append((int(df[i]), Term(source, spelled[i], target, best[0].text, best[0].weight, other)))
-    return [term for _, term in sorted(found, key=lambda one: (-one[0], one[1]))[:most]]
-
-
-def strike(state: State, word: str, meaning: str) -> int:
-    """Take a translation out of what was learned, in both directions; how many entries."""
-    learned = state.models.get(NAME)
-    if not isinstance(learned, word_table.Table):
-        raise InputError("nothing has been learned here yet: `paragloss learn COLLECTION`")
-    rest, struck = learned.without(word, meaning)
-    if struck:
-        keep(state, rest)
-    return struck
-
-
-def as_glossary(state: State, some: Sequence[Term]) -> int:
-    """Keep what was learned as the reader's own words, which overrule every model; how many there are now."""
-    own = state.glossary.pairs
-    new = [Pair(t.lang, t.word, t.to, t.meaning) for t in some]
-    return state.write_glossary([*own, *(pair for pair in new if pair not in own)])
+    return table

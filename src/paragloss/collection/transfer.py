@@ -18,7 +18,7 @@ import numpy as np
 
 from paragloss.bm25 import Layout
 from paragloss.collection import model_records
-from paragloss.collection.embeddings import rows_of, storing
+from paragloss.collection.embeddings import encode_rows, with_hubness
 from paragloss.collection.models import foreign, load, name_of
 from paragloss.collection.opening import COPYING
 from paragloss.encoders import published
@@ -120,7 +120,7 @@ def _replace_vectors(
     shape: Mapping[str, Any], encoders: Mapping[str, Encoder], replaced_names: Collection[str]
 ) -> dict[str, Any]:
     """Return the shape of a store whose vectors of some names come from other encoders."""
-    sizes = {name: storing(encoder).dim for name, encoder in encoders.items()}
+    sizes = {name: with_hubness(encoder).dim for name, encoder in encoders.items()}
     return {
         **shape,
         "dense": {**shape["dense"], **sizes},
@@ -132,7 +132,7 @@ def _replace_vectors(
 def _encode_records(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list[Record]:
     """Return records with the vectors of these encoders; a document that one can't encode has none of it."""
     documents = [record.document for record in records]
-    rows_by_name = {name: rows_of(encoder, documents) for name, encoder in encoders.items()}
+    rows_by_name = {name: encode_rows(encoder, documents) for name, encoder in encoders.items()}
     encoded = []
     for i, record in enumerate(records):
         dense = {name: row for name, row in record.dense.items() if name not in encoders}

@@ -73,11 +73,11 @@ def _rank_by_parts(
     Returns the names of the parts, for each query one ranking per part, and the queries with their language.
     """
     state = engine.state
-    in_language = [retrieval.understood(state, query).query for query in queries]
+    in_language = [retrieval.identify_query(state, query).query for query in queries]
     source, *other_langs = dict.fromkeys(query.lang for query in in_language)
     if other_langs:
         raise InputError(f"the queries are in {source}, {', '.join(other_langs)}: give those of one language at a time")
-    targets = retrieval.targets_of(state, to)
+    targets = retrieval.resolve_targets(state, to)
     parts = state.parts()
     encoders = [name for name, encoder in parts.encoders.items() if source in encoder.langs]
     translators = [
@@ -87,7 +87,7 @@ def _rank_by_parts(
     if len(names) < 2:
         raise InputError(f"this collection has one part for queries in {source!r}: there is nothing to weigh")
     where = {"lang": targets}
-    by_part = [retrieval.searcher(state, n, source, targets).search(in_language, _DEPTH, where) for n in names]
+    by_part = [retrieval.build_searcher(state, n, source, targets).search(in_language, _DEPTH, where) for n in names]
     return names, [list(rankings) for rankings in zip(*by_part, strict=True)], in_language
 
 

@@ -78,13 +78,13 @@ def _search_missing_languages(
 
 def _with_local_folders(collection: Collection, options: SearchOptions) -> SearchOptions:
     """Return options whose conditions on folders name those of this machine, as the collection needs them."""
-    return replace(options, where=collection.with_folders(options.where)) if options.where else options
+    return replace(options, where=collection.sources.resolve_folders(options.where)) if options.where else options
 
 
 def describe_origin(collection: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a document without folders of this machine, and whether its file can be opened here."""
-    original = {"original": True} if collection.original(meta) else {}
-    return {"meta": collection.without_folders(meta), **original}
+    original = {"original": True} if collection.sources.find_original(meta) else {}
+    return {"meta": collection.sources.hide_folders(meta), **original}
 
 
 def count_matching_documents(
@@ -92,7 +92,7 @@ def count_matching_documents(
 ) -> dict[str, Any]:
     """Count the best documents for a query by language and by the values of their fields."""
     options = _with_local_folders(collection, options)
-    query, documents = collection.candidates(text, options, k=MAX_COUNTED, deadline=deadline)
+    query, documents = collection.rank_documents(text, options, k=MAX_COUNTED, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "of": len(documents),
@@ -114,7 +114,7 @@ def _count_fields(collection: Collection, documents: Sequence[Document]) -> dict
 
 def _filterable_fields(collection: Collection, document: Document) -> dict[str, str]:
     """Return kind, folder, year and short metadata of a document."""
-    meta = collection.without_folders(document.meta)
+    meta = collection.sources.hide_folders(document.meta)
     folder, name = posixpath.split(str(meta.get("path", "")))
     fields = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder}
     year = _year_of(meta)
@@ -142,7 +142,7 @@ def explain_document(
 def translate_text(collection: Collection, text: str, lang: str, to: str, deadline: Deadline) -> dict[str, str]:
     """Translate a text with the engine of the collection."""
     deadline.check()
-    return {"text": collection.translation(text, lang=lang, to=to)}
+    return {"text": collection.translate(text, lang=lang, to=to)}
 
 
 def gloss_texts(
@@ -155,7 +155,7 @@ def gloss_texts(
             deadline.check()
             yield text
 
-    glosses = collection.glosses(texts_until_deadline(), to=to, asked=query)
+    glosses = collection.glosses(texts_until_deadline(), to=to, query=query)
     return {"glosses": [gloss.as_json() for gloss in glosses]}
 
 
@@ -192,8 +192,8 @@ def read_document(
     """Return some paragraphs of a document: about the best passage for a query, from `start` on, or up to `before`."""
     document = get_document(collection, document_id, deadline)
     about = {"id": document.id, "lang": document.lang, "title": document.title}
-    piece = collection.piece(document, text, lang=lang or None, start=start, before=before, deadline=deadline)
-    return {**about, **describe_origin(collection, document.meta), **piece}
+    excerpt = collection.read_excerpt(document, text, lang=lang or None, start=start, before=before, deadline=deadline)
+    return {**about, **describe_origin(collection, document.meta), **excerpt}
 
 
 def encode_json(collection: Collection, work: Callable[..., Any], *arguments: Any) -> bytes:

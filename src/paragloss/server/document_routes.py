@@ -91,7 +91,7 @@ async def read_document(
 async def open_original(request: Request, context: Context, id: DocumentId) -> FileResponse:
     """Return the file a document was read from: to the user of this machine only, and of indexed folders only."""
     document = await context.read(answers.get_document, id)
-    path = context.collection.original(document.meta)
+    path = context.collection.sources.find_original(document.meta)
     if path is None or not get_app_state(request).is_personal:
         raise HTTPException(404, f"the file of {id!r} can't be opened from here")
     media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"

@@ -106,7 +106,7 @@ class Library:
         """
         collection, workers = self[name], self._workers
         if workers is not None and workers.is_ready:
-            versions = collection.versions()
+            versions = collection.maintenance.read_versions()
             try:
                 submit = lambda deadline: workers.submit(name, versions, work, *arguments, deadline)  # noqa: E731
                 return cast(T, await self._run_admitted(client, submit))
@@ -178,7 +178,7 @@ class Library:
         while not self._closing.is_set():
             for collection in self.collections.values():
                 self._report_errors("encoding", partial(self._encode, collection))
-                self._report_errors("maintenance", collection.tend)
+                self._report_errors("maintenance", collection.maintenance.build_graph_if_due)
             self._closing.wait(MAINTENANCE_INTERVAL)
 
     def _report_errors(self, task: str, work: Callable[[], Any]) -> None:
@@ -192,7 +192,7 @@ class Library:
 
     def _encode(self, collection: Collection) -> None:
         """Encode new documents step by step in the thread that writes, and only while nobody searches."""
-        steps = collection.encode()
+        steps = collection.maintenance.encode_deferred()
         while not self._closing.is_set():
             if self.waiting:
                 self._closing.wait(PAUSE_WHILE_SEARCHING)
@@ -201,7 +201,7 @@ class Library:
 
     def _read_ahead(self, collection: Collection) -> None:
         """Read what searches will need, step by step; whoever searches meanwhile goes first."""
-        for _ in collection.read_ahead():
+        for _ in collection.maintenance.read_ahead():
             if self._closing.wait(PAUSE_WHILE_SEARCHING if self.waiting else 0.0):
                 return
 

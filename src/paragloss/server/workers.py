@@ -25,7 +25,7 @@ class SearchWorkers:
         self._resources, self.count = ExitStack(), count
         locations = {name: collection.location for name, collection in collections.items()}
         self._pool = self._resources.enter_context(open_pool(count, _start_worker, locations))
-        versions = {name: collection.versions() for name, collection in collections.items()}
+        versions = {name: collection.maintenance.read_versions() for name, collection in collections.items()}
         self._warm_ups = [self._pool.submit(_warm_up_worker, versions) for _ in range(count)]
 
     @property
@@ -77,6 +77,6 @@ def _open_collection(name: str, versions: Versions) -> Collection:
             collection.close()
         collection = Collection.open(_locations[name])
     elif known_versions[0] != versions[0]:
-        collection.catch_up()
+        collection.maintenance.catch_up()
     _collections[name] = collection, versions
     return collection
