@@ -145,6 +145,21 @@ def test_an_id_that_its_owner_no_longer_holds_is_read_from_the_other_file(collec
     assert read_texts(collection) == {"r1": "of one", "r2": "two"}
 
 
+def test_documents_that_a_file_no_longer_holds_are_pruned_also_if_it_is_read_twice(collection, tmp_path):
+    """A file is read a second time when an id that it holds has lost its owner."""
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    write_rows(one, {"shared": "of one", "secret": "a secret", "r1": "one"})
+    write_rows(two, {"shared": "of two", "r2": "two", "r3": "three"})
+    index(collection, one, two)
+    write_rows(one, {"shared": "of one", "r1": "one"})
+    index(collection, one)
+    index(collection, two, again=True)
+    assert read_texts(collection)["shared"] == "of two"
+    write_rows(two, {"r2": "two", "r3": "three"})
+    index(collection, one, two, prune=True)
+    assert read_texts(collection) == {"shared": "of one", "r1": "one", "r2": "two", "r3": "three"}
+
+
 def test_scans_stay_when_tesseract_is_not_there(collection, tmp_path, monkeypatch):
     """A picture that can't be read now is not gone. Its document is put there as a scan's reader would have."""
     write_notes(tmp_path / "notes", ["a.txt", "b.txt"])

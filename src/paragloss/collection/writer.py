@@ -134,7 +134,8 @@ def _split_long_batches(batches: Iterator[list[Document]]) -> Iterator[list[Docu
 def index_files(state: State, paths: Sequence[str], options: FileOptions) -> IndexReport:
     """Read files and folders into the collection: those that are new or have changed since, or all if `options.again`.
 
-    A file that holds an id which its owner gave up is read once more, so that its own document comes back.
+    A file that holds an id which its owner gave up is read once more, so that its own document comes back. Its pruning
+    waits for that.
     """
     tracker = FileTracker(state.store, lang=options.lang or "", again=options.again)
     read_count = _read_files(state, paths, options, tracker)
@@ -142,7 +143,8 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Ind
     rereads = tracker.take_rereads()
     if rereads:
         tracker.save()
-        read_count += index_files(state, rereads, replace(options, prune=False, again=False)).read
+        report = index_files(state, rereads, replace(options, again=False))
+        read_count, removed_count = read_count + report.read, removed_count + report.removed
     return IndexReport(read_count, tracker.unchanged, removed_count)
 
 
