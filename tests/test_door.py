@@ -146,8 +146,10 @@ def test_the_search_wing_stands_alone(tmp_path):
     (tmp_path / "qrels").write_text("q 0 bees.de 1\n")
     command("search", "--in", "shown/collection", "--queries", "asked.jsonl", "--run", "found.trec", "--to", "de")
     assert "RR" in command("eval", "found.trec", "qrels", "--measures", "RR")
-    learn = "from paragloss import demo; from paragloss.translation.table_learning import learn_table"
-    assert "('de', 'en')" in run(f"{learn}; print(learn_table(demo.concepts()).pairs)"), "learning a table of words"
+    learn = "from paragloss import demo; from paragloss.translation.table_learning import TableSettings, learn_table"
+    assert "('de', 'en')" in run(f"{learn}; print(learn_table(demo.concepts(), TableSettings()).pairs)"), (
+        "learning a table of words"
+    )
     loaded = run("import sys, paragloss.server.application, paragloss.server.run; print(sorted(sys.modules))")
     assert "paragloss.server.run" in loaded
     assert "paragloss.lab" not in loaded
