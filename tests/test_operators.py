@@ -101,10 +101,10 @@ def test_other_pipelines_know_operators(engine):
 
 
 def test_the_command_line_and_assistants_show_notes_and_use_operators(engine, capsys):
-    from paragloss.cli.output import show
+    from paragloss.cli.output import print_answer
     from paragloss.server.assistants import CollectionTools
 
-    show(engine.search("cat before:never"))
+    print_answer(engine.search("cat before:never"))
     assert "before:never was left out" in capsys.readouterr().out
     tools = CollectionTools(engine)
     assert {result["id"] for result in tools.search('"united nations"', lang="en")["results"]} == {"en", "fr"}

@@ -84,3 +84,16 @@ def test_a_passage_of_subtitles_has_its_time_code(tmp_path):
     assert document.meta["line_seconds"] == [5, 3723, 3723]
     codes = [find_time_code(document.text, document.meta, document.text.index(word)) for word in ("morning", "raining")]
     assert codes == ["0:00:05", "1:02:03"]
+
+
+def test_results_and_paragraphs_of_subtitles_have_their_time(tmp_path):
+    from paragloss.collection import Collection
+
+    cues = "1\n00:00:05,000 --> 00:00:06,000\nGood morning.\n\n2\n01:02:03,500 --> 01:02:04,000\nThe volcano erupted.\n"
+    (tmp_path / "news.en.srt").write_text(cues, encoding="utf-8")
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index_files([str(tmp_path / "news.en.srt")])
+        (result,) = engine.search("volcano", lang="en").results
+        assert result.meta["time"] == "1:02:03"
+        piece = engine.read_excerpt(engine.get([result.id])[0], "volcano", lang="en")
+    assert [row["time"] for row in piece["paragraphs"]] == ["0:00:05", "1:02:03"]

@@ -11,6 +11,7 @@ from typing import Any
 from typer.models import CommandInfo
 
 from paragloss.cli import (  # noqa: F401 (they add commands)
+    batch_command,
     copies,
     demo_command,
     dictionary_command,

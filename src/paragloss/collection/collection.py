@@ -12,7 +12,16 @@ from itertools import islice
 from typing import Any, Unpack
 
 from paragloss import artefacts
-from paragloss.collection import bulk_search, description, document_translation, opening, reading, retrieval, writer
+from paragloss.collection import (
+    bulk_search,
+    description,
+    document_translation,
+    opening,
+    reading,
+    retrieval,
+    term_table,
+    writer,
+)
 from paragloss.collection.arguments import (
     DEFAULT_OPTIONS,
     CollectionKeywords,
@@ -30,6 +39,7 @@ from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
 from paragloss.collection.sources import SourceFiles, read_sources
 from paragloss.collection.state import State, leave_out_default
+from paragloss.collection.term_table import TermCount
 from paragloss.collection.upkeep import Maintenance
 from paragloss.collection.writer import IndexReport
 from paragloss.encoders.pretrained import MEANING
@@ -317,6 +327,17 @@ class Collection:
         Example: `library.search("how do bees make honey", to=["de", "fr"], k=5).results`
         """
         return retrieval.search(self.state, text, replace(options, **keywords))
+
+    def count_terms(
+        self, terms: Iterable[str], options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]
+    ) -> Iterator[TermCount]:
+        """Count names or terms one by one: the places of each, or of its translations, and the documents that have it.
+
+        :param terms: each is looked for as a phrase in quotation marks is, unless it has operators of its own.
+
+        Example: `rows = list(library.count_terms(["Jean Martin", "harbour lang:fr"]))`
+        """
+        return term_table.count_terms(self.state, terms, replace(options, **keywords))
 
     def rank(
         self, queries: Sequence[Query], options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]

@@ -15,6 +15,7 @@ from paragloss.collection.deadline import Deadline
 from paragloss.collection.display import Matcher
 from paragloss.collection.state import State
 from paragloss.formats.markdown import BULLET
+from paragloss.formats.subtitles import find_time_code
 from paragloss.gloss.snippets import MARKED, best_window
 from paragloss.types import Document, Record, TokenizedText
 
@@ -84,6 +85,7 @@ def _describe_paragraph(
         "text": text,
         "heading": text.strip() in headings,
         "page": document.text.count("\f", 0, start) + 1 if has_pages else None,
+        "time": find_time_code(document.text, document.meta, start),
         "marks": [
             (max(mark_start, start) - start, min(mark_end, end) - start)
             for mark_start, mark_end in marks

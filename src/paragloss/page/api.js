@@ -15,7 +15,7 @@ const SENTENCES = { 401: "error.key", 403: "error.readOnly", 404: "error.gone", 
   501: "error.missing", 503: "error.busy", 504: "error.slow" };
 
 export function sentence(path, status) {
-  const isQuestion = ["search", "counts", "why", "reading"].includes(path) && (status === 400 || status === 422);
+  const isQuestion = ["search", "counts", "why", "reading", "term"].includes(path) && (status === 400 || status === 422);
   return t(isQuestion ? "error.question" : SENTENCES[status] || "error.other");
 }
 

@@ -21,7 +21,8 @@ export function welcome({ collection, reader, state, go }) {
   box.replaceChildren(
     h("h2", {}, t("inLanguages", { documents: t("documents", { n: about.documents }), languages: t("languages", { n: languages.length }) })),
     h("p", { class: "about" }, t("home.about")), examples,
-    h("div", { class: "names" }, languages.slice(0, MAX_LANGUAGES).map(([lang, count]) => h("span", {}, badge(lang), `${nameOf(lang)} ${number(count)}`)),
+    h("div", { class: "names" }, languages.slice(0, MAX_LANGUAGES).map(([lang, count]) =>
+      h("span", { title: about.support[lang] || null }, badge(lang), `${nameOf(lang)} ${number(count)}`, describeSupport(about.support[lang]))),
       languages.length > MAX_LANGUAGES ? h("span", {}, t("andMore", { n: languages.length - MAX_LANGUAGES })) : null),
     ...(about.writable ? [h("p", { class: "about" }, t("home.add"), " ", addButton(t("home.choose"), "link"), ".")] : []));
   showExamples(examples, about.examples, { reader, state, go });
@@ -36,4 +37,11 @@ function showExamples(box, examples, { reader, state, go }) {
   for (const [title, lang] of examples) if (lang === reader) add(title);
   const jobs = examples.filter(([, lang]) => lang !== reader).map(([title, lang]) => ({ text: title, lang, done: (gloss) => add(gloss.rendering.replace(/~/g, "")), failed: () => {} }));
   if (jobs.length) meanings(jobs, { reader, query: "", collection: state.collection });
+}
+
+// In words how documents of a language are found, where that is not in every way.
+const SUPPORT = { related: () => t("support.related"), "encoder only": () => t("support.encoder"), "names only": () => t("support.names") };
+function describeSupport(description = "") {
+  const kind = SUPPORT[description.split(":")[0]];
+  return kind ? h("span", { class: "soft" }, ` (${kind()})`) : null;
 }

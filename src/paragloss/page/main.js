@@ -7,6 +7,7 @@ import * as glossary from "./glossary.js";
 import * as kept from "./kept.js";
 import * as keyboard from "./keyboard.js";
 import { nameOf } from "./languages.js";
+import * as many from "./many.js";
 import { describeUnencoded, setModels } from "./names.js";
 import * as reading from "./reading.js";
 import { finishDeletions } from "./results.js";
@@ -121,6 +122,8 @@ function applyTheme() {
     applyTheme();
   };
 }
+
+many.start(page);
 
 // Filters of a query are forgotten with it; those chosen before any query, such as "only new ones", stay.
 const newQuery = (q) => ({ q, lang: "", to: [], where: state.q || !q ? [] : state.where, k: 10 });

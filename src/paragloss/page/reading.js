@@ -137,7 +137,7 @@ function makeParagraph(row) {
   paint(text, row.text, row.marks);
   const isNewPage = row.page && (row.start === 0 || row.page !== doc.lastPage);
   doc.lastPage = row.page;
-  const pageLine = isNewPage ? h("p", { class: "leaf soft" }, t("page", { n: row.page })) : null;
+  const pageLine = isNewPage || row.time ? h("p", { class: "leaf soft" }, row.time || t("page", { n: row.page })) : null;
   const element = h("div", { class: isItem ? "paragraph item" : "paragraph", "data-start": row.start }, pageLine, isItem ? h("ul", {}, text) : text);
   rowOf.set(element, { row, text });
   if (doc.isForeign ?? true) sight.observe(element);

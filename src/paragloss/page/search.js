@@ -26,7 +26,7 @@ export async function search(page, again = false, { typing = false } = {}) {
   running?.abort();
   const own = (running = new AbortController());
   shownKey = "";
-  $("trouble").hidden = $("more").hidden = $("export").hidden = $("meant").hidden = true;
+  $("trouble").hidden = $("more").hidden = $("export").hidden = $("meant").hidden = $("notes").hidden = true;
   $("results").setAttribute("aria-busy", "true");
   await results.finishDeletions();
   if (own !== running) return;
@@ -65,6 +65,7 @@ async function showResults(page, own, key, typing) {
   const count = answer.results.length, milliseconds = search.milliseconds;
   $("status").textContent = count ? results.summary(answer, milliseconds) : "";
   suggestSpelling(answer, page.go);
+  showNotes(answer);
   shownKey = key;
   if (!count) await showNothing(page, answer.query);
   const counting = showCounts(page, answer.query.lang, own.signal).then(() => {
@@ -126,6 +127,13 @@ function suggestSpelling(answer, go) {
   const text = answer.query.suggestion;
   $("meant").hidden = !text;
   if (text) $("meant").replaceChildren(`${t("meant")} `, h("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ q: text }) }, text), "?");
+}
+
+// Operators that could not be used, as the server explains them.
+function showNotes(answer) {
+  const notes = answer.query.notes || [];
+  $("notes").hidden = !notes.length;
+  $("notes").replaceChildren(...notes.map((note) => h("p", {}, note)));
 }
 
 function clear() {

@@ -2,7 +2,7 @@
 const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: "", collection: "", doc: "", k: 10, where: [], sort: "" };
 
 export const MAX_RESULTS = 200, MORE_RESULTS = 20;
-export const VIEWS = ["search", "read", "glossary", "kept", "files"];
+export const VIEWS = ["search", "read", "glossary", "many", "kept", "files"];
 
 export function fromAddress(search = location.search) {
   const query = new URLSearchParams(search);

@@ -131,6 +131,16 @@ def _year_of(meta: Mapping[str, Any]) -> int | None:
     return None if day is None else date.fromordinal(int(day)).year
 
 
+def count_term(collection: Collection, text: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    """Count the places of a term, and list the best documents that have it."""
+    options = replace(_with_local_folders(collection, options), deadline=deadline)
+    (row,) = collection.count_terms([text], options)
+    counted = row.as_json()
+    for document in counted["listed"]:
+        document["path"] = collection.sources.hide_folders({"path": document["path"]})["path"]
+    return counted
+
+
 def explain_document(
     collection: Collection, text: str, document_id: str, options: SearchOptions, deadline: Deadline
 ) -> dict[str, Any]:

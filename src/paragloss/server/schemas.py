@@ -86,6 +86,29 @@ class SearchResponse(BaseModel):
     results: list[SearchResult]
 
 
+class TermDocument(BaseModel):
+    """A document that has a term."""
+
+    id: str = Field(examples=["bee.fr"])
+    lang: str = Field(examples=["fr"])
+    title: str = Field("", examples=["Abeille"])
+    path: str = Field("", examples=["2020/bees.pdf"])
+    hits: int = Field(examples=[3], description="How often it has the term.")
+    places: list[str] = Field(
+        examples=[["L'abeille domestique est un insecte"]], description="Text around the first places."
+    )
+
+
+class TermResponse(BaseModel):
+    """How often a name or term, as written or translated, stands in which documents."""
+
+    term: str = Field(examples=["honey bee"])
+    hits: int = Field(examples=[7])
+    documents: int = Field(examples=[2])
+    listed: list[TermDocument] = Field(description="The best documents.")
+    notes: list[str] = Field(default=[], description="Operators that could not be used, and why.")
+
+
 class CountsResponse(BaseModel):
     """How many of the best documents are in which language."""
 
@@ -116,6 +139,7 @@ class ReadingParagraph(BaseModel):
     text: str = Field(examples=["L'abeille domestique est un insecte."])
     heading: bool = False
     page: int | None = Field(None, examples=[3], description="The page of its file, where that has pages.")
+    time: str = Field("", examples=["0:01:23"], description="When a line of subtitles is shown.")
     marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Offsets of words in its text that matched.")
 
 
@@ -204,6 +228,11 @@ class CollectionSummary(BaseModel):
     name: str = Field(examples=["library"])
     documents: int = Field(examples=[720])
     languages: dict[str, int] = Field(examples=[{"en": 60, "fr": 60}])
+    support: dict[str, str] = Field(
+        default={},
+        examples=[{"fr": "full: a table of translations", "af": "related: through Dutch"}],
+        description="How documents of each language are found from others: full, related, encoder only or names only.",
+    )
     models: dict[str, ModelSummary]
     pipelines: list[str] = Field(examples=[["bm25", "cr5"]])
     examples: list[tuple[str, str]] = Field(examples=[[("Abeille", "fr")]], description="Titles with their languages.")

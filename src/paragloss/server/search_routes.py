@@ -74,6 +74,13 @@ async def count_documents(context: Context, text: QueryText, options: Options) -
     return await _answer_json(context, answers.count_matching_documents, text, options)
 
 
+@routes.get("/term", response_model=schemas.TermResponse, responses=describe_errors(503, 504))
+async def count_term(context: Context, text: QueryText, options: Options) -> Response:
+    """Count a name or term, as written or translated: its places, and the best documents that have it."""
+    check_search(context, text, options)
+    return await _answer_json(context, answers.count_term, text, options)
+
+
 @routes.get("/why", response_model=schemas.ExplanationResponse, responses=describe_errors(503, 504))
 async def explain(context: Context, text: QueryText, options: Options, id: DocumentId) -> Response:
     """Explain why a search finds a document; takes the parameters of the search."""

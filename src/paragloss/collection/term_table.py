@@ -1,0 +1,122 @@
+"""Count many names or terms in a collection: of each, how often and in how many documents it stands, and where."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TextIO
+
+from paragloss.collection import retrieval
+from paragloss.collection.arguments import SearchOptions
+from paragloss.collection.operator_filter import Occurrences
+from paragloss.collection.query_language import FALLBACK
+from paragloss.collection.state import State
+from paragloss.types import Document, Query
+
+#: Documents that are counted for a term, and those of them that are listed with their places.
+MAX_COUNTED_DOCUMENTS = 500
+MAX_LISTED_DOCUMENTS = 20
+MAX_PLACES_PER_DOCUMENT = 3
+#: Terms of one table.
+MAX_TERMS = 10_000
+#: Characters of text that are shown on each side of a place.
+_CONTEXT = 60
+#: A cell that begins with one of these would be a formula to a spreadsheet.
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+_HEADER_NAMES = frozenset({"term", "terms", "name", "names", "query"})
+
+
+class ListedDocument(NamedTuple):
+    """A document that has a term, with the texts around some of its places."""
+
+    id: str
+    lang: str
+    title: str
+    path: str
+    hits: int
+    places: tuple[str, ...]
+
+
+class TermCount(NamedTuple):
+    """A row of the table."""
+
+    term: str
+    #: How often the term or a translation of it stands in the documents.
+    hits: int
+    documents: int
+    #: The best documents.
+    listed: tuple[ListedDocument, ...]
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain dictionaries and lists."""
+        return {**self._asdict(), "listed": [document._asdict() for document in self.listed]}
+
+
+def count_terms(state: State, terms: Iterable[str], options: SearchOptions) -> Iterator[TermCount]:
+    """Count terms one by one.
+
+    A term is looked for as a phrase in quotation marks is; it may also have operators of its own.
+    """
+    for term in terms:
+        yield count_term(state, term, options)
+
+
+def count_term(state: State, term: str, options: SearchOptions) -> TermCount:
+    """Count the places of one term in the documents of a collection."""
+    state.index.catch_up()
+    reading = retrieval.read_query(state, Query("", term, options.lang or ""), options.reader or FALLBACK)
+    operators = reading.operators
+    if not operators.required:
+        reading = reading._replace(operators=operators._replace(required=(operators.text,)))
+    ranked = retrieval.rank_query(state, reading, replace(options, k=MAX_COUNTED_DOCUMENTS))
+    ids = [hit.id for hit in ranked.ranking][:MAX_LISTED_DOCUMENTS]
+    listed = [_list_document(document, ranked.occurrences[document.id]) for document in state.documents(ids)]
+    hits = sum(map(_count_hits, ranked.occurrences.values()))
+    return TermCount(term, hits, len(ranked.occurrences), tuple(listed), ranked.notes)
+
+
+def read_terms(lines: Iterable[str], *, is_csv: bool) -> list[str]:
+    """Return the terms of a list: one in each line, or the first column of a CSV file, whose header is left out."""
+    cells = (row[0] for row in csv.reader(lines) if row) if is_csv else lines
+    terms = list(dict.fromkeys(filter(None, (cell.strip().lstrip("\ufeff") for cell in cells))))
+    return terms[1:] if is_csv and terms and terms[0].lower() in _HEADER_NAMES else terms
+
+
+def write_term_table(stream: TextIO, rows: Iterable[TermCount]) -> None:
+    """Write a table as CSV: a line for each term and document; cells that would be formulas are made texts."""
+    writer = csv.writer(stream)
+    writer.writerow(["term", "hits", "documents", "document", "language", "title", "file", "hits in it", "places"])
+    for row in rows:
+        counts = [row.term, row.hits, row.documents]
+        for document in row.listed or [None]:
+            cells: Sequence[Any] = []
+            if document:
+                places = " | ".join(document.places)
+                cells = [document.id, document.lang, document.title, document.path, document.hits, places]
+            writer.writerow(map(protect_cell, [*counts, *cells]))
+        stream.flush()
+
+
+def protect_cell(value: object) -> object:
+    """Return a cell that a spreadsheet takes for a text and not for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_SIGNS) else value
+
+
+def _list_document(document: Document, occurrences: Occurrences) -> ListedDocument:
+    places = [_show_place(document.text, *place) for place in occurrences.places[:MAX_PLACES_PER_DOCUMENT]]
+    path = _get_path(document.meta)
+    return ListedDocument(document.id, document.lang, document.title, path, _count_hits(occurrences), tuple(places))
+
+
+def _get_path(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("path") or meta.get("url") or "")
+
+
+def _count_hits(occurrences: Occurrences) -> int:
+    return len(occurrences.places) + occurrences.field_count
+
+
+def _show_place(text: str, start: int, end: int) -> str:
+    return " ".join(text[max(0, start - _CONTEXT) : end + _CONTEXT].split())
