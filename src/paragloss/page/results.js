@@ -34,7 +34,7 @@ function makeItem(result, page) {
   actions.splice(-1, 0, makeRelabelButton(item, language, page));
   element.append(
     h("div", { class: "head" }, language, makeSource(result), makeFitMeter(result.fit)),
-    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), titleMeaning, snippet, snippetMeaning, glossed, makeCopies(result, go),
+    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), titleMeaning, snippet, snippetMeaning, glossed, ...makeCopies(result, go),
     h("div", { class: "foot" }, h("button", { type: "button", class: "link", onclick: open }, t("open")), makeWhyButton(panel, question, result), makeMenu(actions)),
     panel);
   return item;
@@ -42,9 +42,9 @@ function makeItem(result, page) {
 
 // The number of copies of a document, and the id of each, which opens it; nothing where it has none.
 function makeCopies({ id, copies = [] }, go) {
-  if (!copies.length) return null;
+  if (!copies.length) return [];
   const makeCopy = (copyId) => h("li", {}, h("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ view: "read", doc: copyId }) }, copyId));
-  return h("div", { class: "copies" }, t("copies", { n: copies.length + 1 }), h("ul", {}, [id, ...copies].map(makeCopy)));
+  return [h("div", { class: "copies" }, t("copies", { n: copies.length + 1 }), h("ul", {}, [id, ...copies].map(makeCopy)))];
 }
 
 // Replaces the name of the language by a choice of languages; then the meanings are asked for again.
