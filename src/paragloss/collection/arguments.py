@@ -23,23 +23,28 @@ Encoding: TypeAlias = Callable[[int, int], None] | None
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to search."""
+    """How to search.
 
-    #: The language of the query; None finds it out.
+    :param lang: the language of the query; None finds it out.
+    :param to: the languages of the documents; None searches all.
+    :param k: how many documents are returned at most.
+    :param pipeline: how to search, as a line of text (docs/look-up/pipelines.md); None is the default search.
+    :param where: conditions that documents must meet, such as `{"meta.year": [1999]}`.
+    :param deadline: when to give up; None never does.
+    :param reader: the reader's language, in which queries of names alone are read.
+    :param newest: of how many of the best documents the newest are returned, newest first; 0 returns the best.
+
+    >>> SearchOptions(lang="en", to=["de", "fr"], k=5).k
+    5
+    """
+
     lang: str | None = None
-    #: The languages of the documents; None searches all.
     to: Sequence[str] | None = None
-    #: How many documents are returned at most.
     k: int = 10
-    #: How to search, as a line of text (docs/look-up/pipelines.md); None is the default search.
     pipeline: str | None = None
-    #: Conditions that documents must meet, such as `{"meta.year": [1999]}`.
     where: Where | None = None
-    #: When to give up; None never does.
     deadline: Deadline | None = None
-    #: The reader's language, in which queries of names alone are read.
     reader: str = ""
-    #: Of how many of the best documents the newest are returned, newest first; 0 returns the best.
     newest: int = 0
 
 
@@ -61,22 +66,27 @@ class SearchKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class CollectionOptions:
-    """How to create a collection."""
+    """How to create a collection.
 
-    #: Models to search with, as `Collection.add_model` takes them; they are copied into the collection.
+    :param models: models to search with, as `Collection.add_model` takes them; they are copied into the collection.
+    :param default: whether to search with the default model, which translates words.
+    :param meaning: whether to search with the shipped encoder; None does so beside the default model, unless
+        another pretrained encoder is given or PARAGLOSS_MEANING=0 is set.
+    :param precision: how vectors of pretrained encoders are stored: float32, float16 or int8.
+    :param machine: the translation engine that `mt` in a pipeline uses, by name, folder or address.
+    :param translate_to: the language into which documents are translated by that engine when they are indexed.
+    :param placement: how a server spreads the collection over its nodes.
+
+    >>> CollectionOptions(meaning=False).precision
+    'float32'
+    """
+
     models: Sequence[str] = ()
-    #: Whether to search with the default model, which translates words.
     default: bool = True
-    #: Whether to search with the shipped encoder; None does so beside the default model, unless another pretrained
-    #: encoder is given or PARAGLOSS_MEANING=0 is set.
     meaning: bool | None = None
-    #: How vectors of pretrained encoders are stored: float32, float16 or int8.
     precision: str = "float32"
-    #: The translation engine that `mt` in a pipeline uses, by name, folder or address.
     machine: str = ""
-    #: The language into which documents are translated by that engine when they are indexed.
     translate_to: str = ""
-    #: How a server spreads the collection over its nodes.
     placement: Placement | None = None
 
 
@@ -94,34 +104,51 @@ class CollectionKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class IndexOptions:
-    """How to add documents."""
+    """How to add documents.
 
-    #: The language of documents that do not state theirs; None identifies it.
+    :param lang: the language of documents that do not state theirs; None identifies it.
+    :param progress: is told how many documents are safe on disk.
+    :param encoding: is told how many of how many documents pretrained encoders have encoded, after all can be found
+        by their words.
+    :param workers: how many processes prepare documents.
+    :param encode: whether to run pretrained encoders; without them documents wait for another call.
+
+    >>> IndexOptions(lang="de").workers
+    1
+    """
+
     lang: str | None = None
-    #: Is told how many documents are safe on disk.
     progress: Progress = None
-    #: Is told how many of how many documents pretrained encoders have encoded, after all can be found by their words.
     encoding: Encoding = None
-    #: How many processes prepare documents.
     workers: int = 1
-    #: Whether to run pretrained encoders; without them documents wait for another call.
     encode: bool = True
 
 
 @dataclass(frozen=True)
 class FileOptions(IndexOptions):
-    """How to add files."""
+    """How to add files.
 
-    #: Whether to read unchanged files too.
+    :param lang: the language of documents that do not state theirs; None identifies it.
+    :param progress: is told how many documents are safe on disk.
+    :param encoding: is told how many of how many documents pretrained encoders have encoded, after all can be found
+        by their words.
+    :param workers: how many processes prepare documents.
+    :param encode: whether to run pretrained encoders; without them documents wait for another call.
+    :param again: whether to read unchanged files too.
+    :param prune: whether to remove documents whose file is gone or no longer holds them, unless more than a third
+        of the collection has disappeared or a folder has become empty.
+    :param prune_anyway: whether to remove these as well.
+    :param on_error: is told what can't be read; without it the first error is raised.
+    :param scanning: is told of every page that is read from a scan: the file, how many pages so far, of how many.
+
+    >>> FileOptions(prune=True).again
+    False
+    """
+
     again: bool = False
-    #: Whether to remove documents whose file is gone or no longer holds them, unless more than a third of the
-    #: collection has disappeared or a folder has become empty.
     prune: bool = False
-    #: Whether to remove these as well.
     prune_anyway: bool = False
-    #: Is told what can't be read; without it the first error is raised.
     on_error: OnError = None
-    #: Is told of every page that is read from a scan: the file, how many pages so far, of how many.
     scanning: ScanProgress = lambda *_: None
 
 

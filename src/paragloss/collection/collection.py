@@ -59,10 +59,12 @@ class Collection:
 
     Use it in a `with` block, or close it:
 
-        with Collection.open_or_create("library") as library:
-            library.index([Document("bees", "Bienen sammeln Nektar.", "de", title="Bienen")])
-            answer = library.search("what do bees collect", lang="en")
-            print(answer.results[0].title)
+    >>> from paragloss import Document
+    >>> with Collection.open_or_create("library") as library:
+    ...     _ = library.index([Document("bees", "Bienen sammeln Nektar.", "de", title="Bienen")])
+    ...     answer = library.search("what do bees collect", lang="en")
+    >>> answer.results[0].title
+    'Bienen'
 
     Methods that take `options` and keyword arguments take either, or both; keyword arguments overrule options.
     Every error that a user can cause is a `ParaglossError`.
@@ -78,6 +80,7 @@ class Collection:
 
         :param location: a folder that does not exist or is empty, or `qdrant+http://host:port/name` on a server.
         :param options: the fields of `CollectionOptions`: models to search with, the translation engine, and others.
+        :return: the open collection.
         :raises StoreError: if there is a collection already.
 
         Example: `Collection.create("library", models=["trained/cr5"])`
@@ -90,6 +93,7 @@ class Collection:
 
         :param location: its folder, or its address on a server.
         :param default: False leaves the default model out this time.
+        :return: the open collection.
         :raises StoreError: if there is no collection, or if it is damaged.
 
         Example: `Collection.open("library")`
@@ -105,6 +109,7 @@ class Collection:
 
         :param location: a folder, or `qdrant+http://host:port/name` on a server.
         :param options: the fields of `CollectionOptions`.
+        :return: the open collection.
 
         Example: `Collection.open_or_create("library", models=["trained/cr5"])`
         """
@@ -198,6 +203,7 @@ class Collection:
         graphs) for later.
 
         :param lang: the language of documents that do not state theirs; None identifies it.
+        :param documents: the documents.
         :return: how many documents were written.
 
         Example: `library.add([Document("rain", "La pluie tombe.", "fr")])`
@@ -207,6 +213,7 @@ class Collection:
     def delete(self, ids: Sequence[str]) -> int:
         """Delete documents by id.
 
+        :param ids: the document ids.
         :return: how many there were.
 
         Example: `library.delete(["rain"])`
@@ -216,6 +223,7 @@ class Collection:
     def write_glossary(self, pairs: Iterable[Pair]) -> int:
         """Replace the user's glossary, whose translations overrule those of models from the next query on.
 
+        :param pairs: the new pairs.
         :return: its number of pairs.
 
         Example: `library.write_glossary([Pair("en", "layer", "de", "Ebene")])`
@@ -225,6 +233,8 @@ class Collection:
     def change_glossary(self, *, remove: Sequence[Pair] = (), add: Sequence[Pair] = ()) -> int:
         """Remove pairs from the user's glossary and add others.
 
+        :param remove: pairs to remove.
+        :param add: pairs to add.
         :return: its number of pairs.
 
         Example: `library.change_glossary(add=[Pair("en", "layer", "de", "Ebene")])`
@@ -249,6 +259,7 @@ class Collection:
     def remove_model(self, name: str) -> None:
         """Search without a model from now on, and remove its vectors.
 
+        :param name: the name of the model.
         :raises InputError: if the collection has no such model.
 
         Example: `library.remove_model("cr5")`
@@ -261,6 +272,7 @@ class Collection:
         """Return the number of documents.
 
         :param where: conditions, as in `SearchOptions`.
+        :return: the number of documents.
 
         Example: `library.count({"lang": ["fr"]})`
         """
@@ -270,6 +282,9 @@ class Collection:
         """Return documents by id, in the same order; None where there is none.
 
         Example: `[document] = library.get(["rain"])`
+
+        :param ids: the document ids.
+        :return: a document for each id, None if it is not stored.
         """
         return [record.document if record else None for record in self.state.store.get(ids)]
 
@@ -278,6 +293,7 @@ class Collection:
 
         :param where: conditions, as in `SearchOptions`.
         :param k: how many at most; None for all.
+        :return: the documents, one after the other.
 
         Example: `titles = [document.title for document in library.documents(where={"lang": ["fr"]})]`
         """
@@ -288,6 +304,8 @@ class Collection:
         """Yield the documents of files and folders without writing them; each file has the id it had the first time.
 
         :param on_error: is told what can't be read; without it the first error is raised.
+        :param paths: files and folders.
+        :return: the documents, one after the other.
 
         Example: `library.index(library.read(["reports"]))`
         """
@@ -319,6 +337,7 @@ class Collection:
 
         :param text: the query, in any language.
         :param options: how to search, as a record; `keywords` are the fields of `SearchOptions`.
+        :param keywords: `SearchOptions` as keyword arguments.
         :return: the results, best first, and how the query was understood.
         :raises InputError: if the query or the pipeline makes no sense.
         :raises LanguageError: if the query's language can't be told.
@@ -334,6 +353,9 @@ class Collection:
         """Count names or terms one by one: the places of each, or of its translations, and the documents that have it.
 
         :param terms: each is looked for as a phrase in quotation marks is, unless it has operators of its own.
+        :param options: how to search.
+        :param keywords: `SearchOptions` as keyword arguments.
+        :return: the terms with their counts.
 
         Example: `rows = list(library.count_terms(["Jean Martin", "harbour lang:fr"]))`
         """
@@ -344,6 +366,9 @@ class Collection:
     ) -> list[Ranking]:
         """Rank documents for several queries as `search` does, without snippets. Evaluation measures this.
 
+        :param queries: the queries.
+        :param options: how to search.
+        :param keywords: `SearchOptions` as keyword arguments.
         :return: one list of hits, best first, per query.
 
         Example: `library.rank([Query("1", "bees", "en")], k=100)`
@@ -361,6 +386,10 @@ class Collection:
         """Yield the rankings of many queries, batch by batch, in the order of the queries.
 
         :param workers: how many processes to use.
+        :param queries: the queries.
+        :param options: how to search.
+        :param keywords: `SearchOptions` as keyword arguments.
+        :return: the rankings of a batch of queries at a time.
 
         Example: `rankings = [ranking for batch in library.rank_batches(queries) for ranking in batch]`
         """
@@ -372,6 +401,11 @@ class Collection:
         """Return the query with its language, and the best documents without their texts, for example to count them.
 
         Example: `query, documents = library.rank_documents("bees", k=200)`
+
+        :param text: the query.
+        :param options: how to search.
+        :param keywords: `SearchOptions` as keyword arguments.
+        :return: the query with its language, and its best documents without their texts.
         """
         return retrieval.rank_documents(self.state, text, replace(options, **keywords))
 
@@ -379,6 +413,9 @@ class Collection:
         """Return the languages a query may be in, likeliest first, with their probabilities.
 
         Example: `library.guess_languages("le prix du pain")[0].lang`
+
+        :param text: the query.
+        :return: languages with their probabilities, likeliest first.
         """
         return retrieval.guess_languages(self.state, text)
 
@@ -390,6 +427,11 @@ class Collection:
         A document that is not among the best `k` is looked for among the best hundred. `Answer.why` explains a result
         of a search without searching again.
 
+        :param query: the query.
+        :param id: the document id.
+        :param options: how to search.
+        :param keywords: `SearchOptions` as keyword arguments.
+        :return: the parts of the score with their pairs of words.
         :raises InputError: if the collection has no such document.
 
         Example: `library.why(Query("", "bees", "en"), "bees")["parts"]`
@@ -402,6 +444,11 @@ class Collection:
         """Print the searchers that a pipeline nests for this collection and, with a query, how it is understood.
 
         Example: `print(library.explain("bees", lang="en", pipeline="default"))`
+
+        :param text: a query, or "".
+        :param options: how to search.
+        :param keywords: `SearchOptions` as keyword arguments.
+        :return: several lines of text.
         """
         return description.explain(self.state, text, replace(options, **keywords))
 
@@ -413,6 +460,7 @@ class Collection:
         :param lang: the language of the text; None identifies it.
         :param to: the reader's language.
         :param query: what the reader searched for; meanings that match it are preferred.
+        :param text: the text.
         :return: the words with their meanings, and the text rendered in the reader's language.
 
         Example: `library.gloss("Bienen sammeln Nektar", lang="de", to="en")["rendering"]`
@@ -423,6 +471,9 @@ class Collection:
         """Look up the words of several texts, which takes less time than one by one.
 
         :param texts: each with its language; "" identifies it.
+        :param to: the reader's language.
+        :param query: the reader's query; meanings that it contains are preferred.
+        :return: a gloss for each text.
 
         Example: `library.glosses([("Bienen sammeln Nektar", "de")], to="en")[0].rendering`
         """
@@ -431,6 +482,10 @@ class Collection:
     def translate(self, text: str, *, lang: str, to: str) -> str:
         """Translate a text with the collection's translation engine.
 
+        :param text: the text.
+        :param lang: the language of the text.
+        :param to: the language to translate into.
+        :return: the translated text.
         :raises InputError: if the collection has no engine.
         :raises LanguageError: if the engine does not have both languages.
 
@@ -454,6 +509,10 @@ class Collection:
         :param lang: the language of the query; None finds it out.
         :param start: the offset in characters from which to read, or `before` up to which; without both, paragraphs
             around the best passage are returned.
+        :param document: the document.
+        :param before: the offset in the document at which the excerpt ends.
+        :param deadline: when to give up; None never does.
+        :return: the excerpt with the matches in it.
         :raises DeadlineError: if the deadline passes first.
 
         Example: `library.read_excerpt(document, "bees")["paragraphs"]`

@@ -36,6 +36,13 @@ class Result(NamedTuple):
     :param fit: the probability, from 0 to 1, that the document answers the query; with a pipeline of your own, the
         share of the best possible score.
     :param copies: ids of documents with the same or nearly the same text, which are not shown again.
+
+    >>> from paragloss import Collection, Document
+    >>> with Collection.create("results") as collection:
+    ...     _ = collection.index([Document("rain", "La pluie tombe des nuages.", "fr", title="La pluie")])
+    ...     answer = collection.search("rain from clouds", lang="en")
+    >>> answer.results[0].title
+    'La pluie'
     """
 
     id: str

@@ -93,6 +93,14 @@ class Answer(NamedTuple):
     :param searched: the words that were searched for in each language, if nothing was found.
     :param suggestion: a corrected spelling of the query, or "".
     :param evidence: what explains the results.
+    :param notes: remarks on how the query was read.
+
+    >>> from paragloss import Collection, Document
+    >>> with Collection.create("answers") as collection:
+    ...     _ = collection.index([Document("rain", "La pluie tombe des nuages.", "fr", title="La pluie")])
+    ...     answer = collection.search("rain from clouds", lang="en")
+    >>> [result.id for result in answer.results]
+    ['rain']
     """
 
     query: Query
@@ -107,7 +115,9 @@ class Answer(NamedTuple):
     def why(self, id: str) -> dict[str, Any]:
         """Explain a result: which words matched, through what, and what that added to the score.
 
-        Raises `InputError` if the document is not among the results.
+        :param id: the document id.
+        :return: the parts of the score with their pairs of words.
+        :raises InputError: if the document is not among the results.
         """
         if self.evidence is None or id not in self.evidence.records:
             raise InputError(f"no document {id!r} among the results: give the id of one that was found")
