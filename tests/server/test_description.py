@@ -22,7 +22,7 @@ OPERATIONS = [
     ("GET", "/api/health"), ("GET", "/api/ready"), ("GET", "/metrics"), ("GET", "/api/collections"),
     ("GET", "/api/models"), ("GET", "/api/glossary"), ("PUT", "/api/glossary"), ("PATCH", "/api/glossary"),
     ("GET", "/api/reading"), ("POST", "/api/hosts"), ("GET", "/api/feed"), ("GET", "/api/original"),
-    ("POST", "/api/translate"),
+    ("POST", "/api/translate"), ("GET", "/api/term"),
 ]  # fmt: skip
 SETTINGS = settings(
     max_examples=10,
