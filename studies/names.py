@@ -3,14 +3,12 @@ and how many held-out names are recognised by it.
 
     PARAGLOSS_DATA=... python studies/names.py learn            into the package, half a minute
     PARAGLOSS_DATA=... python studies/names.py measure          a fifth of the English names held out
-    PARAGLOSS_DATA=... PARAGLOSS_HELD=MODEL python studies/names.py written --langs ar,ta     minutes
 
 A name is two words that stand at the same place of names of equal length (GeoNames, CLDR). An English consonant becomes
 none, one or two of the other language's: expectation by the best alignment, four rounds; pairs that no alignment
 explains (translations, other names) are left out. `measure` says what share of names is found by equal consonants and
 by what they may become, of all pairs and of those that are the same name, and how many of 10,000 other names are
-found with them. `written` says how well five words find their passage (`questions.claims`) where names of documents are
-kept as their stems sound, and as they are written too.
+found with them.
 """
 
 from __future__ import annotations
@@ -19,21 +17,15 @@ import argparse
 import hashlib
 import json
 import math
-import os
 import re
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import questions
 import sources
 from sets import folder
 
 from paragloss.analysis.sound import phonetic_key
-from paragloss.collection import Collection
-from paragloss.evaluation import compare, evaluate
-from paragloss.index import terms
 from paragloss.translation import default, sounds
 
 SYMBOLS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -195,31 +187,12 @@ def measure(langs: Sequence[str]) -> None:
         print(f"{lang:4}  {len(rows):5}  " + "  ".join(f"{value:.2f}" for value in values), flush=True)
 
 
-def written(langs: Sequence[str]) -> None:
-    held_path = os.environ["PARAGLOSS_HELD"]
-    as_written = terms.as_written
-    for lang in langs:
-        claim_set, ranks = questions.claims(lang), []
-        for with_sounds in (False, True):
-            terms.as_written = as_written if with_sounds else lambda _: False
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                Collection.create(f"{folder}/c", models=[held_path], meaning=False) as engine,
-            ):
-                engine.index(claim_set.documents)
-                rankings = engine.rank(claim_set.queries, k=50, to=[lang], pipeline=f"bm25+{Path(held_path).name}")
-            run = {query.id: ranking for query, ranking in zip(claim_set.queries, rankings, strict=True)}
-            ranks.append(evaluate(run, claim_set.qrels, ["RR"])["RR"])
-        test = compare(*ranks)
-        print(f"{lang} {test.queries} {test.first:.4f} {test.second:.4f} p {test.p_randomisation:.3f}", flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("step", choices=["learn", "measure", "written"])
+    parser.add_argument("step", choices=["learn", "measure"])
     parser.add_argument("--langs", default=",".join(sources.LANGS))
     options = parser.parse_args()
-    {"learn": learn, "measure": measure, "written": written}[options.step](options.langs.split(","))
+    {"learn": learn, "measure": measure}[options.step](options.langs.split(","))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def test_a_new_collection_finds_what_is_said_in_other_words(tmp_path, monkeypatc
         engine.index(DOCUMENTS, encode=False)
         assert count_encoded(engine) == (0, 3)
         assert engine.search("Vulkan", lang="de").results[0].id == "volcano"  # words are there at once
-        assert list(engine.encode()) == [(1, 3), (2, 3), (3, 3)]
+        assert list(engine.maintenance.encode_deferred()) == [(1, 3), (2, 3), (3, 3)]
         assert count_encoded(engine) == (3, 3)
         for query, id in (("an insect that makes something sweet", "bee"), ("cargo carried over the ocean", "ship")):
             assert engine.search(query, lang="en").results[0].id == id
@@ -69,7 +69,7 @@ def test_a_text_that_changed_meanwhile_gets_no_vector_of_the_old_one(tmp_path, m
                 yield rows
 
         monkeypatch.setattr(backfill.pool, "encode", changing)
-        list(engine.encode())
+        list(engine.maintenance.encode_deferred())
         assert count_encoded(engine) == (0, 1)
 
 
@@ -77,7 +77,7 @@ def test_a_small_upload_is_encoded_before_it_is_reported_as_added(tmp_path):
     with Collection.create(str(tmp_path / "c"), meaning=True) as collection:
         collection.add(DOCUMENTS)
         assert count_encoded(collection) == (3, 3)
-        assert list(collection.encode()) == []
+        assert list(collection.maintenance.encode_deferred()) == []
         collection.add(COPIES)  # 90 documents are left for the background
         assert count_encoded(collection) == (3, 93)
 
@@ -93,7 +93,7 @@ def test_passages_that_documents_share_are_encoded_once(tmp_path, monkeypatch):
         model = collection.state.models["meaning"]
         real = model._source.encode
         monkeypatch.setattr(model, "_source", Recorder(real, model.dim, texts))
-        list(collection.encode())
+        list(collection.maintenance.encode_deferred())
         rows = [record.dense["meaning"] for page in collection.state.store.scroll(vectors=True) for record in page]
     assert len(texts) == len(set(texts))
     assert any(text.startswith("Permission") for text in texts)
@@ -120,7 +120,7 @@ def test_killed_it_goes_on_where_it_was(tmp_path):
     script = (
         "import sys; from paragloss.collection import Collection\n"
         "with Collection.open(sys.argv[1]) as engine:\n"
-        "    for done, _ in engine.encode(): print(done, flush=True)\n"
+        "    for done, _ in engine.maintenance.encode_deferred(): print(done, flush=True)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script, home], stdout=subprocess.PIPE, text=True) as process:
         first = int(process.stdout.readline())
@@ -128,7 +128,7 @@ def test_killed_it_goes_on_where_it_was(tmp_path):
     with Collection.open(home) as engine:
         encoded_before, total = count_encoded(engine)
         assert first <= encoded_before < total == len(COPIES)
-        steps = list(engine.encode())
+        steps = list(engine.maintenance.encode_deferred())
         assert steps[-1] == (total - encoded_before, total - encoded_before)  # nothing twice
         assert count_encoded(engine) == (total, total)
 

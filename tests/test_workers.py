@@ -23,7 +23,7 @@ from paragloss.types import Document, Query
 def small(monkeypatch):
     """Batches so small that a few documents keep several processes busy."""
     monkeypatch.setattr(writing, "BATCH_SIZE", 30)
-    monkeypatch.setattr(preparation, "_ALONE", 1)
+    monkeypatch.setattr(preparation, "_LOCAL_BATCHES", 1)
 
 
 @pytest.fixture(scope="module")

@@ -68,10 +68,10 @@ def test_titles_have_a_vector_of_their_own_that_a_query_can_be_compared_with(col
 def test_a_collection_without_title_vectors_gets_them_when_it_is_encoded_next(collection):
     before = read_title_vectors(collection)
     collection.state.store.drop_dense_vector("meaning.title")
-    assert [*collection.encode()][-1] == (3, 3)
+    assert [*collection.maintenance.encode_deferred()][-1] == (3, 3)
     after = read_title_vectors(collection)
     assert {name: row.tolist() for name, row in after.items()} == {name: row.tolist() for name, row in before.items()}
-    assert [*collection.encode()] == []
+    assert [*collection.maintenance.encode_deferred()] == []
 
 
 def test_a_model_that_is_removed_takes_its_title_vectors_with_it(collection):

@@ -48,7 +48,7 @@ def test_the_page_of_one_run_compares_nothing():
 
 def test_the_plots_of_two_runs(monkeypatch):
     drawn = []
-    monkeypatch.setattr(report_, "shown", lambda figure, caption: drawn.append(figure) or "<svg>")
+    monkeypatch.setattr(report_, "render_figure", lambda figure, caption: drawn.append(figure) or "<svg>")
     report({"old": OLD, "new": NEW})
     gains, spread = drawn
     bars = gains.axes[0].patches

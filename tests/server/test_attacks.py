@@ -222,7 +222,7 @@ def test_a_search_stops_at_its_deadline(folder):
     with Collection.open(str(folder / "c")) as collection:
         deadline = Deadline(60)
         deadline.cancel()
-        for work in (collection.search, collection.candidates):
+        for work in (collection.search, collection.rank_documents):
             with pytest.raises(DeadlineError):
                 work("lamp", lang="en", deadline=deadline)
         assert collection.search("lamp", lang="en", deadline=Deadline(60)).results
