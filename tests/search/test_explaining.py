@@ -21,9 +21,9 @@ def test_nested_searchers_are_printed_indented():
         "all: Fused(fuse=score_sum, weights=[0.5], depth=50)\n"
         "  searchers: Merged()\n"
         "    searchers: Translated(to='fr', called='translator')\n"
-        "      searcher: FixedSearcher()\n"
+        "      searcher: FixedSearcher(scores={a: 1}, requests=[])\n"
         "      translator: WordTranslator()\n"
-        "    searchers: FixedSearcher()"
+        "    searchers: FixedSearcher(scores={}, requests=[])"
     )
 
 

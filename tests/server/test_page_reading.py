@@ -51,7 +51,7 @@ def test_a_document_is_read_by_paragraphs_with_the_best_in_sight(open_window, ad
     assert 0 < box["y"] < 860
     assert page.locator("#read-title").inner_text() == "Le monde"
     about = page.locator("#read-about").inner_text()
-    assert about == "French · le monde.md · shelf · MD · May 12, 2020"
+    assert about == "French Wrong language? · le monde.md · shelf · MD · May 12, 2020"
     bees = page.locator(".paragraph", has=page.locator("mark", has_text="abeille")).first
     bees.locator(".w", has_text="abeille").first.hover()
     assert "bee" in page.locator("#gloss").inner_text()

@@ -35,7 +35,9 @@ def test_parts_are_the_files_of_a_path_or_a_url(files):
     assert by_path == by_url
     assert [part.name for part in by_path] == [f"{number}.jsonl" for number in range(6)]
     (files / "0.jsonl").write_text('{"text": "changed", "lang": "en"}\n')
-    assert sum(a.note != b.note for a, b in zip(by_path, list_parts([str(files)], IndexedFolders()), strict=True)) == 1
+    assert (
+        sum(a.record != b.record for a, b in zip(by_path, list_parts([str(files)], IndexedFolders()), strict=True)) == 1
+    )
     with pytest.raises(InputError, match="does not exist"):
         list_parts([str(files / "gone")], IndexedFolders())
 

@@ -77,7 +77,7 @@ def test_every_real_search_is_followed_by_three_simulated_better_ones():
     searches = make_candidates()
     assert [search.real for search in searches] == [True, False, False, False] * 4
     assert searches[0].right == 1
-    np.testing.assert_allclose(searches[0].standing, standing(np.array([np.sqrt(1 / 2), np.sqrt(1 / 5)])), rtol=1e-4)
+    np.testing.assert_allclose(searches[0].first_stage, standing(np.array([np.sqrt(1 / 2), np.sqrt(1 / 5)])), rtol=1e-4)
 
 
 def test_features_are_kernels_of_the_text_then_of_the_title_or_the_text_again():
@@ -117,7 +117,7 @@ def test_kernel_weights_come_from_real_searches_and_their_share_from_all():
     assert [part.shape for part in learned] == [(3,), (11,), (11,), (2,)]
     real = [search for search in searches if search.real]
     expected, _ = weigh_lists(
-        [np.hstack([o.standing, o.features]) for o in real], [o.right for o in real], penalty=0.01
+        [np.hstack([o.first_stage, o.features]) for o in real], [o.right for o in real], penalty=0.01
     )
     kernel, weights = expected[3:], np.concatenate(learned[1:])
     share = weights[0] / kernel[0]
