@@ -6,7 +6,7 @@ from pathlib import Path
 
 from paragloss import Collection
 from paragloss.types import Document
-from tests.test_floors import FLOORS, ROOT, name_of, room
+from tests.test_floors import FLOORS, ROOT, find_room, module_name
 
 #: Rooms below this floor say what a word and a number are; a search is understood without them.
 LOWEST_FLOOR_DRAWN = 3
@@ -37,7 +37,7 @@ def trace_files(function) -> list[Path]:
 def is_drawn(path: Path) -> bool:
     """Say whether a file belongs into the drawing."""
     is_inside_store = path.parent.name == "stores" and path.name.startswith("_")
-    return FLOORS[room(name_of(path))] >= LOWEST_FLOOR_DRAWN and not is_inside_store
+    return FLOORS[find_room(module_name(path))] >= LOWEST_FLOOR_DRAWN and not is_inside_store
 
 
 def test_the_drawing_of_a_search_names_the_files_it_enters(tmp_path):
