@@ -42,10 +42,10 @@ def batch(
         raise InputError("no --in given: say which collection to search")
     if out:
         check_writable(out, "--out")
-    wanted = _read_terms(terms)
+    term_list = _read_terms(terms)
     options = SearchOptions(lang or None, to.split(",") if to else None, reader=os.environ.get("LANG", "")[:2])
     with Collection.open(collection) as engine:
-        rows = _count_until_stopped(engine.count_terms(wanted, options), len(wanted))
+        rows = _count_until_stopped(engine.count_terms(term_list, options), len(term_list))
         _write_out(rows, out)
     if as_json:
         print_json([row.as_json() for row in rows])
