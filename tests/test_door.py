@@ -200,7 +200,7 @@ def test_a_stranger_s_package_adds_a_method(tmp_path):
     run("-m", "paragloss", "index", "rows.jsonl", "--into", "library", "--model", "model")
     assert "model" in run("-m", "paragloss", "info", "library")
     contract = str(ROOT / "tests" / "lab" / "methods" / "test_contract.py")
-    assert ".." in run("-m", "pytest", "-q", contract, "-k", "adds and (shape or batch)", "-p", "no:xdist")
+    assert ".." in run("-m", "pytest", "-q", contract, "-k", "adds and (dimension or batch)", "-p", "no:xdist")
 
 
 def test_a_command_whose_extra_is_missing_says_which(tmp_path):

@@ -177,7 +177,7 @@ def test_a_reader_finds_what_was_acknowledged_when_it_asked(world):
 
     documents = [Document("c", "rain", "en"), Document("d", "hail falls", "de"), Document("a", "sun", "en")]
     run = partial(world.run_actors, [partial(add_one_by_one, documents), reader])
-    reopens = partial(world.run_actors, [partial(add_one_by_one, documents), partial(reader, reset=True)])
+    reopens = partial(world.run_actors, [partial(add_one_by_one, documents), partial(reader, reopens=True)])
     for turns in [*try_every_schedule(run, interruptions=1), *try_random_schedules(reopens, 20)]:
         assert not turns.errors
 
