@@ -133,6 +133,7 @@ def prepared(tmp_path):
     (tmp_path / "pages.jsonl").write_bytes(b"".join(corpus))
     (tmp_path / "queries.jsonl").write_text('{"id": "q1", "lang": "en", "text": "volcano lava"}\n')
     (tmp_path / "letter.de.txt").write_text("Der Zug hat wegen Schnee eine Stunde Verspätung.", encoding="utf-8")
+    (tmp_path / "names.csv").write_text("volcano\nhoney bee\n")
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "one.txt").write_text("A letter about a train that was late.")
     (tmp_path / "qrels").write_text("q1 0 volcano.zh 2\nq1 0 volcano.da 1\n")
