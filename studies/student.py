@@ -3,16 +3,19 @@
     python studies/student_texts.py DATA                      texts, teacher and sets to measure, as tokens
     python studies/student.py DATA OUT --wall-seconds 560     the student in parts of 15 MiB, and its figures
 
+With --state FOLDER --training-seconds 1400, a run stops when its time is up, and the same command goes on with it.
+
 An example is a passage and a query. A passage is one to twelve neighbouring sentences, or a short text: a title, a
 name, a dictionary entry, a few words of a sentence. A query is a sentence, a few of its words, the same with the
 beginning of a question before them, or the translation of a short text; in the language of the passage or another.
 
 Loss: 5 (1 - cosine with the teacher's vector), the divergence of the student's similarities between all texts of a
-batch from the teacher's, and that of the similarities of queries with passages alone, both at temperature 0.02. Batches
-are made of runs of examples that are neighbours in the texts, so that negatives are near.
+batch from the teacher's, and that of the similarities of queries with passages alone, both at temperature 0.02. For a
+short text and its translation, the teacher's distribution is mixed with the right answer (--pair-weight). Batches are
+made of runs of examples that are neighbours in the texts, so that negatives are near.
 
-After layer POOL_AFTER, neighbouring tokens of texts longer than POOL_ABOVE_TOKENS are merged: their mean plus a learned
-map of their difference. The student is written as OUT/student-SEED.npz.00, ..., its figures as lines of
+After layer --pool-after, neighbouring tokens of texts longer than POOL_ABOVE_TOKENS are merged: their mean plus a
+learned map of their difference. The student is written as OUT/student-SEED.npz.00, ..., its figures as lines of
 OUT/results.jsonl.
 """
 
@@ -38,7 +41,7 @@ from torch import Tensor, nn
 DIM, HEADS, MAX_TOKENS = 384, 12, 256
 BOS, PAD, EOS = 0, 1, 2  # the first pieces of the vocabulary that student_texts.py writes
 WORD_BLOCK = 32
-POOL_AFTER, POOL_ABOVE_TOKENS = 2, 64
+POOL_ABOVE_TOKENS = 64
 TEMPERATURE = 0.02
 #: Shares of the kinds of examples: a passage of sentences with words of it, the same with a question, a short text with
 #: its translation, a few words of a sentence with words of the same sentence.
@@ -48,7 +51,8 @@ SENTENCES_PER_PASSAGE = (1, 2, 3, 4, 5, 6, 7, 9, 12)
 NEIGHBOURS_IN_BATCH = 8
 PART_BYTES = 15 * 2**20
 #: Seconds that measuring and writing take at the end.
-SECONDS_AFTER_TRAINING = 40
+SECONDS_AFTER_TRAINING = 30
+SECONDS_BETWEEN_SAVES = 240
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -77,9 +81,11 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     """Word vectors, positions, layers; the mean over the tokens of the last layer, scaled to length 1."""
 
-    def __init__(self, teacher: dict[str, np.ndarray], layers: Sequence[int], *, is_student: bool) -> None:
+    def __init__(
+        self, teacher: dict[str, np.ndarray], layers: Sequence[int], *, is_student: bool, pool_after: int = 0
+    ) -> None:
         super().__init__()
-        self.pool_after = POOL_AFTER if is_student else 0
+        self.pool_after = pool_after
         words = torch.from_numpy(unpack_blocks(teacher["emb.word"])).reshape(-1, DIM)
         self.word = nn.Parameter(words, requires_grad=is_student)
         positions = unpack_blocks(teacher["emb.pos"]).reshape(-1, DIM) + unpack_blocks(teacher["emb.type"])[:DIM]
@@ -346,7 +352,7 @@ class ExampleMaker:
 
 
 def _make_examples(job: tuple[list[int], list[str], int]) -> tuple[np.ndarray, list[int]]:
-    """Return the ranges of examples, questions numbered from -1 downwards in their row of tokens, and that row."""
+    """Return the columns of `make_examples`, questions numbered from -1 down in their row of tokens, and that row."""
     assert _corpus is not None
     sentences, kinds, seed = job
     maker, rows, tokens = ExampleMaker(_corpus, seed), [], []
@@ -356,14 +362,14 @@ def _make_examples(job: tuple[list[int], list[str], int]) -> tuple[np.ndarray, l
         if example.question:
             query = (-1 - len(tokens), len(example.question))
             tokens += example.question
-        rows.append((example.passage_start, example.passage_length, *query))
-    return np.array(rows, np.int64).reshape(-1, 4), tokens
+        rows.append((example.passage_start, example.passage_length, *query, kind == "short"))
+    return np.array(rows, np.int64).reshape(-1, 5), tokens
 
 
 def make_examples(
     columns: np.ndarray, corpus: Corpus, count: int, seed: int, processes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return examples (passage start, length, query start, length) in the order of the texts, and all tokens."""
+    """Return examples (passage start, length, query start, length, is a translation) in order of texts, and tokens."""
     global _corpus
     _corpus = corpus
     chance = np.random.default_rng(seed)
@@ -413,19 +419,20 @@ def encode_texts(model: Encoder, texts: TokenTexts, rows: np.ndarray, tokens: in
     return vectors
 
 
-def compute_loss(student: Tensor, teacher: Tensor, is_query: Tensor) -> Tensor:
+def compute_loss(student: Tensor, teacher: Tensor, order: Tensor, pair_weights: Tensor) -> Tensor:
+    """Return the loss of vectors; `order` has their numbers (2 i for passage i, 2 i + 1 for its query)."""
     cosine = 5 * (1 - (student * teacher).sum(-1)).mean()
-    similarities = [vectors @ vectors.T for vectors in (student, teacher)]
     itself = torch.eye(len(student), dtype=torch.bool, device=student.device)
-    among_all = [(s / TEMPERATURE).masked_fill(itself, -1e4) for s in similarities]
-    with_passages = [s[is_query][:, ~is_query] / TEMPERATURE for s in similarities]
-    return cosine + compute_divergence(*among_all) + compute_divergence(*with_passages)
-
-
-def compute_divergence(student: Tensor, teacher: Tensor) -> Tensor:
-    """Return the divergence of the student's distribution in each row from the teacher's."""
-    ours, theirs = (F.log_softmax(logits, dim=-1) for logits in (student, teacher))
-    return F.kl_div(ours, theirs, log_target=True, reduction="batchmean")
+    ours, theirs = (
+        F.log_softmax((v @ v.T / TEMPERATURE).masked_fill(itself, -1e4), dim=-1) for v in (student, teacher)
+    )
+    among_all = F.kl_div(ours, theirs, log_target=True, reduction="batchmean")
+    is_query = order % 2 == 1
+    ours, theirs = (F.log_softmax(v[is_query] @ v[~is_query].T / TEMPERATURE, dim=-1) for v in (student, teacher))
+    is_right = (order[is_query][:, None] // 2 == order[~is_query] // 2).float()
+    weights = pair_weights[order[is_query] // 2][:, None]
+    targets = (1 - weights) * theirs.exp() + weights * is_right
+    return cosine + among_all + F.kl_div(ours, targets, reduction="batchmean")
 
 
 def draw_batches(count: int, size: int, seed: int) -> Any:
@@ -443,8 +450,11 @@ def draw_batches(count: int, size: int, seed: int) -> Any:
 class Trainer:
     """Trains one student until a moment, and writes it at times."""
 
-    def __init__(self, args: argparse.Namespace, model: Encoder, texts: TokenTexts, targets: Tensor) -> None:
+    def __init__(
+        self, args: argparse.Namespace, model: Encoder, texts: TokenTexts, targets: Tensor, pair_weights: Tensor
+    ) -> None:
         self.args, self.model, self.texts, self.targets = args, model, texts, targets
+        self.pair_weights = pair_weights
         self.layer_parameters = [p for name, p in model.named_parameters() if name != "word"]
         groups = [
             {"params": self.layer_parameters, "weight_decay": 0.01, "peak": args.lr},
@@ -452,25 +462,51 @@ class Trainer:
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
 
-    def train(self, seconds: float) -> tuple[int, int]:
-        """Train for so many seconds; return steps and tokens."""
-        start, step, tokens, losses, checkpoints = time.time(), 0, 0, [], [0.4, 0.7, 2.0]
-        for examples in draw_batches(len(self.targets) // 2, self.args.examples_per_batch, self.args.seed):
-            progress = (time.time() - start) / seconds
-            if progress >= 1:
+        #: What all runs have done so far.
+        self.seconds, self.steps, self.tokens = 0.0, 0, 0
+
+    def train(self, total_seconds: float, deadline: float) -> None:
+        """Train until all runs together have taken the total, or until the deadline (of `time.time`)."""
+        begun, losses, last_save = time.time() - self.seconds, [], time.time()
+        for examples in draw_batches(len(self.targets) // 2, self.args.examples_per_batch, self.args.seed + self.steps):
+            now = time.time()
+            self.seconds = now - begun
+            if self.seconds >= total_seconds or now >= deadline:
                 break
-            if progress > checkpoints[0]:
-                checkpoints.pop(0)
+            if now - last_save > SECONDS_BETWEEN_SAVES:
+                last_save = now
                 save_student(self.args, self.model)
             rows = np.concatenate([2 * examples, 2 * examples + 1])
-            losses.append(self._step(rows, progress))
-            step, tokens = step + 1, tokens + int(self.texts.lengths[rows].sum())
-            if step % self.args.report_every == 0:
-                passed = time.time() - start
-                loss = float(torch.stack(losses).mean())
-                print(f"step {step} {passed:.0f} s loss {loss:.4f} {tokens / passed / 1e3:.0f}k tokens/s", flush=True)
+            losses.append(self._step(rows, self.seconds / total_seconds))
+            self.steps, self.tokens = self.steps + 1, self.tokens + int(self.texts.lengths[rows].sum())
+            if self.steps % self.args.report_every == 0:
+                loss, speed = float(torch.stack(losses).mean()), self.tokens / self.seconds / 1e3
+                print(f"step {self.steps} {self.seconds:.0f} s loss {loss:.4f} {speed:.0f}k tokens/s", flush=True)
                 losses = []
-        return step, tokens
+
+    def save(self, path: Path) -> None:
+        """Write all that a later run needs to go on."""
+        arrays = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        for number, moments in self.optimizer.state_dict()["state"].items():
+            arrays |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+        done = np.array([self.seconds, self.steps, self.tokens])
+        np.savez(path, done=done, **{name: value.cpu().numpy() for name, value in arrays.items()})
+
+    def restore(self, path: Path) -> None:
+        with np.load(path) as file:
+            arrays = {name: torch.from_numpy(file[name]) for name in file.files}
+        self.seconds, self.steps, self.tokens = (
+            kind(x) for kind, x in zip((float, int, int), arrays.pop("done"), strict=True)
+        )
+        weights = {name.removeprefix("model."): value for name, value in arrays.items() if name.startswith("model.")}
+        self.model.load_state_dict(weights)
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in arrays.items():
+            if name.startswith("optimizer."):
+                _, number, kind = name.split(".")
+                moments.setdefault(int(number), {})[kind] = value
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
 
     def _step(self, rows: np.ndarray, progress: float) -> Tensor:
         for group in self.optimizer.param_groups:
@@ -483,7 +519,7 @@ class Trainer:
                 vectors.append(self.model(words, *self.texts.read(piece)))
         order = torch.from_numpy(np.concatenate(pieces)).to(DEVICE)
         targets = F.normalize(self.targets[order].float(), dim=-1)
-        loss = compute_loss(torch.cat(vectors), targets, order % 2 == 1)
+        loss = compute_loss(torch.cat(vectors), targets, order, self.pair_weights)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.layer_parameters, 1.0)
@@ -546,7 +582,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("out", type=Path)
     parser.add_argument("--seeds", default="0", help="students to train one after another, 0,1,2")
     parser.add_argument("--wall-seconds", type=float, default=560, help="everything, for all seeds together")
+    parser.add_argument("--state", type=Path, help="folder for examples and the state of training, to go on later")
+    parser.add_argument("--training-seconds", type=float, help="training of a student in all runs together")
     parser.add_argument("--layers", default="0,2,4,6,8,10", help="layers of the teacher that the student begins with")
+    parser.add_argument("--pool-after", type=int, default=2, help="layer after which neighbouring tokens are merged")
+    parser.add_argument("--pair-weight", type=float, default=0.3, help="weight of right answers for short texts")
     parser.add_argument("--examples", type=int, default=1_200_000)
     parser.add_argument("--examples-per-batch", type=int, default=1024)
     parser.add_argument("--tokens", type=int, default=65_536, help="encoded at a time")
@@ -564,27 +604,54 @@ def main() -> None:
     start, args = time.time(), parse_arguments()
     torch.set_float32_matmul_precision("high")
     teacher, sets = load_data(args.data)
-    columns, flat = read_texts(args.data)
-    corpus = build_corpus(columns, flat, sets, args.data)
-    examples, flat = make_examples(columns, corpus, args.examples, 0, args.processes)
-    print(f"{len(flat)} tokens, {columns.shape[1]} sentences, {time.time() - start:.0f} s", flush=True)
+    examples, flat, targets = make_or_read_examples(args, teacher, sets)
+    print(f"{len(flat)} tokens, {len(examples)} examples, {time.time() - start:.0f} s", flush=True)
     texts = pair_texts(flat, examples, sets)
-    model = Encoder(teacher, range(12), is_student=False).to(DEVICE).eval()
-    targets = encode_texts(model, texts, np.arange(len(texts.lengths)))
-    print(f"teacher read {texts.lengths.sum()} tokens, {time.time() - start:.0f} s", flush=True)
-    write_result(args.out, measure_sets(model, sets), name="teacher")
-    del model
+    pair_weights = torch.from_numpy(examples[:, 4]).float().to(DEVICE) * args.pair_weight
     seeds = [int(seed) for seed in args.seeds.split(",")]
     for number, args.seed in enumerate(seeds):
         torch.manual_seed(args.seed)
         remaining = args.wall_seconds - (time.time() - start)
         seconds = remaining / (len(seeds) - number) - SECONDS_AFTER_TRAINING
-        student = Encoder(teacher, [int(n) for n in args.layers.split(",")], is_student=True).to(DEVICE)
-        steps, tokens = Trainer(args, student, texts, targets).train(max(seconds, 1))
+        layers = [int(n) for n in args.layers.split(",")]
+        student = Encoder(teacher, layers, is_student=True, pool_after=args.pool_after).to(DEVICE)
+        trainer = Trainer(args, student, texts, targets, pair_weights)
+        state_file = args.state / f"student-{args.seed}.npz" if args.state else None
+        if state_file and state_file.exists():
+            trainer.restore(state_file)
+        trainer.train(args.training_seconds or seconds, deadline=time.time() + seconds)
+        if state_file:
+            trainer.save(state_file)
         save_student(args, student)
         figures = measure_sets(student.eval(), sets)
-        write_result(args.out, figures, name=f"student-{args.seed}", steps=steps, tokens=tokens, seconds=round(seconds))
+        done = {"steps": trainer.steps, "tokens": trainer.tokens, "seconds": round(trainer.seconds)}
+        settings = {"layers": args.layers, "pool_after": args.pool_after, "pair_weight": args.pair_weight}
+        write_result(args.out, figures, name=f"student-{args.seed}", **settings, **done)
     print(f"done in {time.time() - start:.0f} s", flush=True)
+
+
+def make_or_read_examples(
+    args: argparse.Namespace, teacher: dict[str, np.ndarray], sets: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, Tensor]:
+    """Return examples, the tokens they are ranges of, and the teacher's vectors: of an earlier run if there are any."""
+    names = ("examples", "tokens", "targets")
+    if args.state and all((args.state / f"{name}.npy").exists() for name in names):
+        examples, flat, targets = (np.load(args.state / f"{name}.npy") for name in names)
+        return examples, flat, torch.from_numpy(targets).to(DEVICE)
+    columns, flat = read_texts(args.data)
+    corpus = build_corpus(columns, flat, sets, args.data)
+    examples, flat = make_examples(columns, corpus, args.examples, 0, args.processes)
+    print(f"{len(examples)} examples made", flush=True)
+    texts = pair_texts(flat, examples, sets)
+    model = Encoder(teacher, range(12), is_student=False).to(DEVICE).eval()
+    vectors = encode_texts(model, texts, np.arange(len(texts.lengths)))
+    print(f"teacher read {texts.lengths.sum()} tokens", flush=True)
+    write_result(args.out, measure_sets(model, sets), name="teacher")
+    if args.state:
+        args.state.mkdir(parents=True, exist_ok=True)
+        for name, array in zip(names, (examples, flat, vectors.cpu().numpy()), strict=True):
+            np.save(args.state / f"{name}.npy", array)
+    return examples, flat, vectors
 
 
 if __name__ == "__main__":
