@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +39,7 @@ _MAX_PAGE_QUERIES, _WORDS_PER_QUERY = 300, 12
 _SECTION_NUMBER = re.compile(r"^[\d.\s]+")
 
 
-class Gain(NamedTuple):
+class LearningGain(NamedTuple):
     """Mean reciprocal rank of held-out pages, searched by their titles in another language."""
 
     source: str
@@ -54,7 +54,7 @@ class LearningReport(NamedTuple):
 
     pages: int
     blocks: int
-    gains: list[Gain]
+    gains: list[LearningGain]
     accepted: bool
 
 
@@ -70,16 +70,22 @@ class LearnedTerm(NamedTuple):
 
 
 def find_page_pairs(state: State, langs: Sequence[str] = ()) -> list[Page]:
-    """Return pages in two languages, or in two of some: those that paths or links tell, else those that find each
-    other."""
+    """Return the pages of a collection that say the same in several languages.
+
+    Paths and links tell which documents belong together; without any, documents that find each other are taken.
+
+    :param langs: only documents in these languages are considered; all if empty.
+    """
     where = {"lang": list(langs)} if langs else None
     documents = [record.document for records in state.store.scroll(where) for record in records]
     return group_pages(documents) or _find_mutual_pages(state, documents)
 
 
 def list_translated_paths(state: State) -> list[str]:
-    """Return the paths, without names of languages, of pages in several languages; [] if they are too few to learn
-    from. Texts are not read."""
+    """Return the paths, with `*` for the language, of pages in several languages; [] if they are too few to learn from.
+
+    Texts are not read.
+    """
     if len(state.langs) < 2:
         return []
     documents = (record.document for records in state.store.scroll(text=False) for record in records)
@@ -100,12 +106,13 @@ def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:
         raise InputError(f"{len(pages)} pages stand in two languages here: learning needs {MIN_PAGES} or more")
     held_out = pages[::HOLD_OUT_INTERVAL][:MAX_HELD_OUT]
     training_pages = [page for page in pages if page not in held_out]
-    gains = _measure_gains(state, held_out, _fit(align_pages(training_pages, model)))
-    is_better = sum(gain.pages * (gain.after - gain.before) for gain in gains) > 0
+    gains = _measure_gains(state, held_out, _fit_table(align_pages(training_pages, model)))
+    total_gain = sum(gain.pages * (gain.after - gain.before) for gain in gains)
     blocks = align_pages(pages, model)
-    if is_better:
-        add_learned_model(state, _fit(blocks))
-    return LearningReport(len(pages), len(blocks), gains, is_better)
+    is_accepted = total_gain > 0
+    if is_accepted:
+        add_learned_model(state, _fit_table(blocks))
+    return LearningReport(len(pages), len(blocks), gains, is_accepted)
 
 
 def add_learned_model(state: State, table: word_table.Table) -> None:
@@ -115,15 +122,19 @@ def add_learned_model(state: State, table: word_table.Table) -> None:
         opening.add_model(state, str(Path(folder) / NAME))
 
 
-def _fit(blocks: Sequence[Concept]) -> word_table.Table:
+def _fit_table(blocks: Sequence[Concept]) -> word_table.Table:
+    """Learn word translations from blocks that say the same in two languages, starting from the default model."""
     # Phrases are not learned: a search asks for both words of one, and for the compound they may be.
     from paragloss.translation.table_learning import TableSettings, learn_table  # needs scipy, which searching does not
 
     return learn_table(blocks, TableSettings(start=default.KIND, start_weight=DEFAULT_WEIGHT, phrases=False))
 
 
-def _measure_gains(state: State, held_out: Sequence[Page], table: word_table.Table) -> list[Gain]:
-    """Compare how well held-out pages are found without a learned table and with it."""
+def _measure_gains(state: State, held_out: Sequence[Page], table: word_table.Table) -> list[LearningGain]:
+    """Compare how well held-out pages are found without a learned table and with it, for each pair of languages.
+
+    The models of the collection are as before afterwards.
+    """
     previous_table = state.models.pop(NAME, None)
     try:
         before = _measure_ranks(state, held_out)
@@ -133,47 +144,60 @@ def _measure_gains(state: State, held_out: Sequence[Page], table: word_table.Tab
         state.models.pop(NAME, None)
         if previous_table is not None:
             state.models[NAME] = previous_table
-    return [Gain(*pair, count, rank, after[pair][1]) for pair, (count, rank) in before.items()]
+    gains = []
+    for (source, target), (n_pages, rank_before) in before.items():
+        _, rank_after = after[source, target]
+        gains.append(LearningGain(source, target, n_pages, rank_before, rank_after))
+    return gains
 
 
 def _measure_ranks(state: State, pages: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:
-    """Return for each two languages the number of pages searched by titles, and their mean reciprocal rank."""
+    """Search pages by their titles in another language.
+
+    :return: for each (source, target) the number of pages that were searched, and their mean reciprocal rank.
+    """
     measured = {}
-    for source, target in permutations(sorted({lang for page in pages for lang in page.documents}), 2):
-        pairs = [page.documents for page in pages if {source, target} <= page.documents.keys()]
-        titles = [(pair[target].id, _SECTION_NUMBER.sub("", pair[source].title)) for pair in pairs]
+    langs = sorted({lang for page in pages for lang in page.documents})
+    for source, target in permutations(langs, 2):
+        documents = [page.documents for page in pages if {source, target} <= page.documents.keys()]
+        titles = [(by_lang[target].id, _SECTION_NUMBER.sub("", by_lang[source].title)) for by_lang in documents]
         queries = [Query(id, title, source) for id, title in titles if title.strip()]
-        if not queries:
-            continue
-        reciprocal_ranks = []
-        for query, ranking in zip(queries, retrieval.rank(state, queries, SearchOptions(to=[target])), strict=True):
-            ids = [hit.id for hit in ranking]
-            reciprocal_ranks.append(1 / (1 + ids.index(query.id)) if query.id in ids else 0.0)
-        measured[source, target] = len(queries), sum(reciprocal_ranks) / len(queries)
+        if queries:
+            measured[source, target] = len(queries), _measure_mean_reciprocal_rank(state, queries, target)
     return measured
 
 
+def _measure_mean_reciprocal_rank(state: State, queries: Sequence[Query], target: str) -> float:
+    """Search for queries, each with the id of its page in the target language; a page that is not found counts 0."""
+    reciprocal_ranks = []
+    for query, ranking in zip(queries, retrieval.rank(state, queries, SearchOptions(to=[target])), strict=True):
+        doc_ids = [hit.id for hit in ranking]
+        reciprocal_ranks.append(1 / (1 + doc_ids.index(query.id)) if query.id in doc_ids else 0.0)
+    return sum(reciprocal_ranks) / len(queries)
+
+
 def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page]:
-    """Return documents of the two most frequent languages that are each other's best result."""
-    by_lang: dict[str, list[Document]] = {}
+    """Pair documents of the two most frequent languages that are each other's best search result."""
+    titled_by_lang: dict[str, list[Document]] = {}
     for document in documents:
         if document.title:
-            by_lang.setdefault(document.lang, []).append(document)
-    langs = sorted(by_lang, key=lambda lang: -len(by_lang[lang]))[:2]
-    if len(langs) < 2:
+            titled_by_lang.setdefault(document.lang, []).append(document)
+    if len(titled_by_lang) < 2:
         return []
-    forwards = _find_best_ids(state, by_lang[langs[0]], target=langs[1])
-    backwards = _find_best_ids(state, by_lang[langs[1]], target=langs[0])
+    source, target = sorted(titled_by_lang, key=lambda lang: -len(titled_by_lang[lang]))[:2]
+    best_targets = _find_best_ids(state, titled_by_lang[source], target=target)  # source id -> target id
+    best_sources = _find_best_ids(state, titled_by_lang[target], target=source)  # target id -> source id
     by_id = {document.id: document for document in documents}
     pages = []
-    for id, best_id in forwards.items():
-        if backwards.get(best_id) == id:
-            pages.append(Page(id, {by_id[id].lang: by_id[id], by_id[best_id].lang: by_id[best_id]}))
+    for source_id, target_id in best_targets.items():
+        if best_sources.get(target_id) == source_id:
+            pair = (by_id[source_id], by_id[target_id])
+            pages.append(Page(source_id, {document.lang: document for document in pair}))
     return pages
 
 
 def _find_best_ids(state: State, documents: Sequence[Document], target: str) -> dict[str, str]:
-    """Return the best result in another language for the first words of each document, by id."""
+    """Search for the first words of each document in another language; return the best result by document id."""
     queries = [
         Query(document.id, " ".join(document.full_text.split()[:_WORDS_PER_QUERY]), document.lang)
         for document in documents[:_MAX_PAGE_QUERIES]
@@ -187,21 +211,26 @@ def list_learned_terms(state: State, limit: int = 50) -> list[LearnedTerm]:
 
     :raises InputError: if nothing has been learned.
     """
-    table, model = _get_learned_table(state), state.default or default.open()
-    counted_terms: list[tuple[int, LearnedTerm]] = []
-    for source, target in table.pairs:
-        terms, spellings = table.words[source]
-        df = state.index.statistics.df("text", source, terms)
-        by_frequency = np.argsort(-df, kind="stable")[: int((df > 1).sum())].tolist()
-        for i in by_frequency:
-            learned = table.alternatives(terms[i], source, target)[:1]
-            defaults = model.alternatives(terms[i], source, target)
-            if not terms[i].isdigit() and _is_new_translation(learned, defaults):
-                before = defaults[0].text if defaults else ""
-                term = LearnedTerm(source, spellings[i], target, learned[0].text, learned[0].weight, before)
-                counted_terms.append((int(df[i]), term))
+    table = _get_learned_table(state)
+    counted_terms = [counted for pair in table.pairs for counted in _count_learned_terms(state, table, *pair)]
     counted_terms.sort(key=lambda item: (-item[0], item[1]))
     return [term for _, term in counted_terms[:limit]]
+
+
+def _count_learned_terms(
+    state: State, table: word_table.Table, source: str, target: str
+) -> Iterator[tuple[int, LearnedTerm]]:
+    """Yield the words of several documents that have a new translation, each with its number of documents."""
+    model = state.default or default.open()
+    terms, spellings = table.words[source]
+    df = state.index.statistics.df("text", source, terms)  # (n_terms,)
+    n_repeated = int((df > 1).sum())
+    for i in np.argsort(-df, kind="stable")[:n_repeated].tolist():
+        learned = table.alternatives(terms[i], source, target)[:1]
+        defaults = model.alternatives(terms[i], source, target)
+        if not terms[i].isdigit() and _is_new_translation(learned, defaults):
+            before = defaults[0].text if defaults else ""
+            yield int(df[i]), LearnedTerm(source, spellings[i], target, learned[0].text, learned[0].weight, before)
 
 
 def _is_new_translation(learned: Sequence[Alternative], defaults: Sequence[Alternative]) -> bool:

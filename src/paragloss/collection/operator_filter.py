@@ -41,13 +41,13 @@ class Occurrences(NamedTuple):
     """Where a document has the phrases and words of a query."""
 
     #: (start, end) offsets in its text, in order.
-    places: tuple[tuple[int, int], ...]
+    spans: tuple[tuple[int, int], ...]
     #: How often they stand in its title and in its other fields.
     field_count: int
 
 
 def narrow_options(state: State, options: SearchOptions, operators: QueryOperators) -> SearchOptions:
-    """Return the options of a search narrowed by `lang:`, `file:`, `after:` and `before:`."""
+    """Return the options of a search narrowed by its operators `lang:`, `file:`, `after:` and `before:`."""
     where: dict[str, Sequence[str | int | float | bool | Range]] = {}
     if operators.days != Range():
         where["meta.dated"] = [operators.days]
@@ -72,10 +72,10 @@ def filter_documents(
     :param doc_ids: the candidates, best first.
     """
     statistics = state.index.statistics
-    required = [CheckedTerm(term, readings, statistics) for term in operators.required]
-    excluded = [CheckedTerm(term, readings, statistics, is_excluded=True) for term in operators.excluded]
+    required = [CheckedTerm(text, readings, statistics) for text in operators.required]
+    excluded = [CheckedTerm(text, readings, statistics, is_excluded=True) for text in operators.excluded]
     required, excluded = [[term for term in terms if term.has_words] for terms in (required, excluded)]
-    possible_ids = _list_possible(state, required, doc_ids)
+    possible_ids = _select_possible_ids(state, required, doc_ids)
     occurrences_by_id: dict[str, Occurrences] = {}
     for start in range(0, len(possible_ids), _BATCH):
         if len(occurrences_by_id) >= options.k:
@@ -83,10 +83,25 @@ def filter_documents(
         for record in state.records(possible_ids[start : start + _BATCH]):
             if options.deadline:
                 options.deadline.check()
-            found = [_find_term(record, term) for term in required]
-            if None not in found and not any(_find_term(record, term) for term in excluded):
-                occurrences_by_id[record.document.id] = _join_occurrences([o for o in found if o])
+            occurrences = _check_document(record, required, excluded)
+            if occurrences is not None:
+                occurrences_by_id[record.document.id] = occurrences
     return dict([*occurrences_by_id.items()][: options.k])
+
+
+def _check_document(
+    record: Record, required: Sequence[CheckedTerm], excluded: Sequence[CheckedTerm]
+) -> Occurrences | None:
+    """Return where a document has the required terms; None if it lacks one or has one that is excluded."""
+    occurrences = []
+    for term in required:
+        term_occurrences = _find_term(record, term)
+        if term_occurrences is None:
+            return None
+        occurrences.append(term_occurrences)
+    if any(_find_term(record, term) for term in excluded):
+        return None
+    return _join_occurrences(occurrences)
 
 
 def describe_check(
@@ -108,6 +123,8 @@ class CheckedTerm:
     def __init__(self, text: str, readings: Readings, statistics: Statistics, *, is_excluded: bool = False) -> None:
         """Translate a term.
 
+        :param text: the phrase or word as it is in the query.
+        :param readings: the languages that the query may be in.
         :param is_excluded: look for the likeliest translation of a single word only, and not inside words.
         """
         word_counts = [len(list_content_terms(text, lang)) for lang, _ in readings]
@@ -124,27 +141,30 @@ class CheckedTerm:
         self._ids: dict[tuple[str, frozenset[str]], Ids] = {}
 
     def forms(self, lang: str) -> list[PhraseForms]:
-        """Return the ways to say the term in a language; none if it consists of stop words."""
+        """Return the forms of the term in a language, an entry for each reading; [] if it has only stop words."""
         if lang not in self._forms:
-            readings = zip(self._phrases, self._translations, strict=True)
-            forms = [
-                build_phrase_forms(phrase, lang, clauses.get(lang, ()), only_best=self._only_best)
-                for (phrase, _), clauses in readings
-            ]
-            self._forms[lang] = [form for form in forms if form.written or form.translations]
+            forms = []
+            for (phrase, _), clauses in zip(self._phrases, self._translations, strict=True):
+                form = build_phrase_forms(phrase, lang, clauses.get(lang, ()), only_best=self._only_best)
+                if form.written or form.translations:
+                    forms.append(form)
+            self._forms[lang] = forms
         return self._forms[lang]
 
     def may_occur(self, document_ids: Ids, lang: str) -> bool:
-        """Return whether the index has some form of every word among the terms of a document."""
+        """Tell whether the index has some form of every word of the term among the term ids of a document."""
         forms = self.forms(lang)
-        ways = [[frozenset({term}) for term in form.written] for form in forms if form.written] + [
-            [frozenset(t for terms in word for t in terms) for word in form.translations]
-            for form in forms
-            if form.translations
-        ]
-        return not forms or any(all(self._has_any(document_ids, lang, terms) for terms in way) for way in ways)
+        if not forms:
+            return True
+        # Each wording is a list of words, each given by the index terms that it may be.
+        wordings = [[frozenset({term}) for term in form.written] for form in forms if form.written]
+        for form in forms:
+            if form.translations:
+                wordings.append([frozenset(t for terms in word for t in terms) for word in form.translations])
+        return any(all(self._has_any(document_ids, lang, terms) for terms in wording) for wording in wordings)
 
     def _has_any(self, document_ids: Ids, lang: str, terms: frozenset[str]) -> bool:
+        """Tell whether a document, given by its term ids, has one of these terms in some field."""
         if (lang, terms) not in self._ids:
             fields = self._statistics.layout.fields
             self._ids[lang, terms] = np.concatenate([self._statistics.ids(field, lang, [*terms]) for field in fields])
@@ -152,6 +172,7 @@ class CheckedTerm:
 
 
 def _list_matching_paths(state: State, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield the paths of documents that match one of some patterns, such as `*.pdf`, from any folder on."""
     globs = [f"*/{pattern.lower()}" for pattern in patterns]
     for path in state.cache.get("paths", lambda: _list_paths(state)):
         if any(fnmatchcase("/" + path.lower().replace("\\", "/"), glob) for glob in globs):
@@ -163,35 +184,38 @@ def _list_paths(state: State) -> list[str]:
     return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
 
 
-def _list_possible(state: State, required: Sequence[CheckedTerm], doc_ids: Sequence[str]) -> list[str]:
-    """Return the documents that may have everything required, by their terms in the index."""
+def _select_possible_ids(state: State, required: Sequence[CheckedTerm], doc_ids: Sequence[str]) -> list[str]:
+    """Return the documents that may have everything required, judged by their terms in the index."""
     doc_langs, rows = state.store.read_sparse(TERMS_VECTOR, doc_ids)
-    rows_by_document = np.split(rows.indices, np.cumsum(rows.sizes)[:-1]) if len(doc_ids) else []
-    secondary = list(state.index.statistics.secondary_languages)
+    term_ids_by_document = np.split(rows.indices, np.cumsum(rows.sizes)[:-1]) if len(doc_ids) else []
+    secondary_languages = list(state.index.statistics.secondary_languages)
     possible_ids = []
-    for doc_id, lang, term_ids in zip(doc_ids, doc_langs, rows_by_document, strict=True):
-        if all(any(term.may_occur(term_ids, x) for x in (lang, *secondary)) for term in required):
+    for doc_id, doc_lang, term_ids in zip(doc_ids, doc_langs, term_ids_by_document, strict=True):
+        langs = (doc_lang, *secondary_languages)
+        if all(any(term.may_occur(term_ids, lang) for lang in langs) for term in required):
             possible_ids.append(doc_id)
     return possible_ids
 
 
 def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:
-    """Return where a document has a term; None if it does not have it."""
+    """Return where a document has a term or a translation of it; None if it does not have it.
+
+    A term of stop words only is in every document, nowhere in particular.
+    """
     document = record.document
     if not term.forms(document.lang):
         return Occurrences((), 0)
-    places: dict[tuple[int, int], None] = {}
-    for tokens in _iterate_tokens(record):
-        places.update(dict.fromkeys(_find_places(tokens, term)))
-    analyze = analyzer(document.lang).tokenize
-    fields = [document.title, *document.fields.values()]
-    field_count = sum(len(_find_places(analyze(text[:MAX_TOKENIZED_CHARACTERS]), term)) for text in fields if text)
-    return Occurrences(tuple(sorted(places)), field_count) if places or field_count else None
+    spans = {span for tokens in _iterate_tokens(record) for span in _find_spans(tokens, term)}
+    tokenize = analyzer(document.lang).tokenize
+    fields = [text[:MAX_TOKENIZED_CHARACTERS] for text in (document.title, *document.fields.values()) if text]
+    field_count = sum(len(_find_spans(tokenize(text), term)) for text in fields)
+    return Occurrences(tuple(sorted(spans)), field_count) if spans or field_count else None
 
 
-def _find_places(tokens: TokenizedText, term: CheckedTerm) -> list[tuple[int, int]]:
+def _find_spans(tokens: TokenizedText, term: CheckedTerm) -> list[tuple[int, int]]:
+    """Return the (start, end) offsets at which a text has a term in any of its forms."""
     forms = term.forms(tokens.lang)
-    return [place for form in forms for place in find_phrase(tokens, form, inside_words=not term.is_excluded)]
+    return [span for form in forms for span in find_phrase(tokens, form, inside_words=not term.is_excluded)]
 
 
 def _iterate_tokens(record: Record) -> Iterator[TokenizedText]:
@@ -204,5 +228,6 @@ def _iterate_tokens(record: Record) -> Iterator[TokenizedText]:
 
 
 def _join_occurrences(occurrences: Sequence[Occurrences]) -> Occurrences:
-    places = sorted({place for found in occurrences for place in found.places})
-    return Occurrences(tuple(places), sum(found.field_count for found in occurrences))
+    """Join the occurrences of several terms in one document."""
+    spans = sorted({span for term_occurrences in occurrences for span in term_occurrences.spans})
+    return Occurrences(tuple(spans), sum(term_occurrences.field_count for term_occurrences in occurrences))

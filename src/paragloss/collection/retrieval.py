@@ -125,7 +125,7 @@ class Answer(NamedTuple):
         return self.evidence.why(record.document, tokenized_texts[0])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as plain dictionaries and lists."""
+        """Return the answer as plain dictionaries and lists: the query with how it was understood, and the results."""
         words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
         words |= {"searched": dict(self.searched)} if self.searched else {}
         words |= {"suggestion": self.suggestion} if self.suggestion else {}
@@ -137,9 +137,12 @@ class Answer(NamedTuple):
 
 
 def search(state: State, text: str, options: SearchOptions) -> Answer:
-    """Rank documents for a query and prepare what is shown of the best ones.
+    """Rank documents for a query, and prepare what is shown of the best ones.
 
-    A query of names alone is read in the reader's language.
+    If the query seems to be misspelled and finds nothing useful as it is, its corrected spelling is searched as well.
+
+    :param text: the query as the reader typed it, operators included.
+    :raises DeadlineError: if `options.deadline` passes first.
     """
     state.index.catch_up()
     reading = read_query(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
@@ -147,18 +150,17 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_query(state, reading, ranking_options)
     query_coverage = coverage.measure_query_coverage(query, ranked.ranking.forms, state.index.statistics, targets)
-    corrected = None  # who uses operators means the words as they are typed
-    if not reading.operators.has_conditions:
+    corrected = None
+    if not reading.operators.has_conditions:  # with operators, the words are meant as they are typed
         corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
     shown_query = query
-    if corrected and not _fits_query(state, ranked, query_coverage, options, query):
+    if corrected and not _is_understood(state, ranked, query_coverage, options, query):
         shown_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
     if not (_is_answered(ranked, query_coverage) or reading.operators.required):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
     visible = _read_visible_documents(state, ranked.ranking, options)
-    results = _make_results(state, ranked, shown_query, list(visible.records.values()), options.deadline)
-    results = [result._replace(copies=visible.copies[result.id]) for result in results]
+    results = _make_results(state, ranked, shown_query, visible, options.deadline)
     return Answer(
         query,
         results,
@@ -171,16 +173,16 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     )
 
 
-def _fits_query(
+def _is_understood(
     state: State, ranked: RankedQuery, coverage: QueryCoverage, options: SearchOptions, query: Query
 ) -> bool:
-    """Return whether some word of the query is known in a language that was given or that documents are in."""
-    is_known = len(coverage.unknown) < coverage.words
-    return bool(ranked.ranking) and is_known and bool(options.lang or query.lang in state.langs)
+    """Tell whether a query found documents and has a known word, in a stated language or in one of the documents'."""
+    has_known_word = len(coverage.unknown) < coverage.words
+    return bool(ranked.ranking) and has_known_word and bool(options.lang or query.lang in state.langs)
 
 
 def _is_answered(ranked: RankedQuery, coverage: QueryCoverage) -> bool:
-    """Return whether some document may answer the query; if all its words are unknown, only a likely one does."""
+    """Tell whether the ranking may answer the query; if all its words are unknown, its first hit must be likely."""
     has_known_word = len(coverage.unknown) < coverage.words
     if not ranked.ranking or not isinstance(ranked.searcher, DefaultSearcher) or has_known_word:
         return bool(ranked.ranking)
@@ -188,7 +190,7 @@ def _is_answered(ranked: RankedQuery, coverage: QueryCoverage) -> bool:
 
 
 def _rank_correction(state: State, corrected: Query, ranked: RankedQuery, options: SearchOptions) -> RankedQuery:
-    """Rank documents for the corrected query and add what was found for the query as it was written."""
+    """Rank documents for a corrected query, and merge them with those ranked for the query as it was written."""
     reading = QueryReading(corrected, [Guess(corrected.lang, 1.0)])
     other = rank_queries(state, [reading], options)[0]
     return RankedQuery(merge_rankings([other.ranking, ranked.ranking], options.k), other.searcher)
@@ -202,46 +204,51 @@ class VisibleDocuments(NamedTuple):
 
 
 def _read_visible_documents(state: State, ranking: RankedList, options: SearchOptions) -> VisibleDocuments:
-    """Read the documents that are shown, the best ones or the newest of the best; of copies the first is shown."""
-    ranked = _without_texts(state, ranking)
+    """Read the `options.k` documents that are shown: the best ones, or the newest of the best if `options.newest`.
+
+    Of documents with nearly the same text only the first is shown; the others are listed as its copies.
+    """
+    ranked_records = _read_without_texts(state, ranking)
     if options.newest:
-        ranked.sort(key=lambda record: get_document_day(record.document.meta) or 0.0, reverse=True)
-    ranked = ranked[: options.k + EXTRA_FOR_COPIES]
-    groups = group_duplicates([record.signature for record in ranked])[: options.k]
+        ranked_records.sort(key=lambda record: get_document_day(record.document.meta) or 0.0, reverse=True)
+    ranked_records = ranked_records[: options.k + EXTRA_FOR_COPIES]
+    groups = group_duplicates([record.signature for record in ranked_records])[: options.k]
     copies = {}
     for group in groups:
-        first_id, *copy_ids = (ranked[position].document.id for position in group)
+        first_id, *copy_ids = (ranked_records[position].document.id for position in group)
         copies[first_id] = tuple(copy_ids)
     records = {record.document.id: (record, read_tokenized_texts(record)) for record in state.records(list(copies))}
     return VisibleDocuments(records, copies)
 
 
 def _make_results(
-    state: State,
-    ranked: RankedQuery,
-    query: Query,
-    records: Sequence[tuple[Record, Sequence[TokenizedText]]],
-    deadline: Deadline | None,
+    state: State, ranked: RankedQuery, query: Query, visible: VisibleDocuments, deadline: Deadline | None
 ) -> list[Result]:
-    """Prepare results as a person sees them."""
+    """Prepare the visible documents for display: title, snippet with marks, fit and copies.
+
+    :param query: the query, or its corrected spelling, whose matches are marked.
+    """
     ranking, searcher = ranked.ranking, ranked.searcher
-    matcher = Matcher(query, ranking.forms, state, [record.document.id for record, _ in records])
+    matcher = Matcher(query, ranking.forms, state, list(visible.records))
     scores = {hit.id: hit.score for hit in ranking}
     results = []
-    for record, tokenized_texts in records:
+    for doc_id, (record, tokenized_texts) in visible.records.items():
         if deadline:
             deadline.check()
-        score, highest = scores[record.document.id], searcher.max_score(record.document.lang)
-        if not 0 < highest < math.inf:
+        highest = searcher.max_score(record.document.lang)
+        if not 0 < highest < math.inf:  # unknown: the best hit counts as a perfect fit
             highest = max(ranking[0].score, 1e-9)
-        results.append(make_result(matcher, record, tokenized_texts, score, score / highest))
+        score = scores[doc_id]
+        result = make_result(matcher, record, tokenized_texts, score, score / highest)
+        results.append(result._replace(copies=visible.copies[doc_id]))
     return results
 
 
 def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
     """Explain why a search finds a document, if it is among its best hundred.
 
-    Raises `InputError` if the collection has no such document.
+    :return: the parts of the score with their pairs of matching words (`explanation.why`).
+    :raises InputError: if the collection has no such document.
     """
     state.index.catch_up()
     reading = read_query(state, query, options.reader or FALLBACK)
@@ -261,14 +268,17 @@ def make_matcher(state: State, text: str, id: str, options: SearchOptions) -> Ma
 
 
 def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadline | None = None) -> Query | None:
-    """Return the query with its spelling corrected; None if all its words are known.
+    """Return the query with its spelling corrected; None if all its words are known or nothing better is.
 
-    Words are compared with those of the query's language if that is `certain`, else with those of a few likely ones.
+    :param certain: whether the query's language was stated: then its words are compared with those of this language
+        only, else with those of a few likely languages.
     """
     statistics, model = state.index.statistics, state.default
-    own = [query.lang] if query.lang in state.langs else []
-    likely_languages = list(dict.fromkeys([*own, FALLBACK, *state.langs]))[:MAX_SPELLING_LANGUAGES]
-    return suggest_query(query, [query.lang] if certain else likely_languages, statistics, model, deadline)
+    if certain:
+        return suggest_query(query, [query.lang], statistics, model, deadline)
+    own_language = [query.lang] if query.lang in state.langs else []
+    likely_languages = list(dict.fromkeys([*own_language, FALLBACK, *state.langs]))[:MAX_SPELLING_LANGUAGES]
+    return suggest_query(query, likely_languages, statistics, model, deadline)
 
 
 def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
@@ -300,11 +310,11 @@ def rank_documents(state: State, text: str, options: SearchOptions) -> tuple[Que
     """Return the query with its language, and the best documents without their texts."""
     state.index.catch_up()
     reading = read_query(state, Query("", text, options.lang or ""))
-    records = _without_texts(state, rank_query(state, reading, options).ranking)
+    records = _read_without_texts(state, rank_query(state, reading, options).ranking)
     return reading.query, [record.document for record in records]
 
 
-def _without_texts(state: State, ranking: Sequence[Any]) -> list[Record]:
+def _read_without_texts(state: State, ranking: Sequence[Any]) -> list[Record]:
     """Return the records of ranked documents without their texts, which are read faster."""
     records = state.store.get([hit.id for hit in ranking], text=False)
     return [record for record in records if record is not None]
@@ -323,7 +333,11 @@ def read_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReadi
 
 
 def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
-    """Find out the language of a query; in doubt the reading has several."""
+    """Find out the language of a query, unless it has one; in doubt the reading has several guesses, likeliest first.
+
+    :param reader: the reader's language, in which a query of names alone is read.
+    :raises InputError: if the query is empty or too long.
+    """
     query = query_language.validate_query(query)
     if query.lang:
         guesses = [Guess(query.lang, 1.0)]
@@ -351,29 +365,36 @@ def resolve_targets(state: State, to: Sequence[str] | None) -> list[str]:
 
 
 def rank_query(state: State, reading: QueryReading, options: SearchOptions) -> RankedQuery:
-    """Rank documents for a query and keep those that meet the conditions of its operators."""
+    """Rank documents for a query, and keep those that meet the conditions of its operators, such as `lang:de`."""
     operators = reading.operators
     if not operators.has_conditions:
         return rank_queries(state, [reading], options)[0]._replace(notes=operators.notes)
     narrowed = narrow_options(state, options, operators)
     if not (operators.required or operators.excluded):
         return rank_queries(state, [reading], narrowed)[0]._replace(notes=operators.notes)
-    to_check = replace(narrowed, k=max(options.k, MAX_CHECKED_DOCUMENTS))
-    ranked = rank_queries(state, [reading], to_check)[0]
-    targets = resolve_targets(state, narrowed.to)
+    return _rank_and_check(state, reading, narrowed)
+
+
+def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions) -> RankedQuery:
+    """Rank documents for a query, and keep those that have its required phrases and words and none it excludes."""
+    operators = reading.operators
+    options_for_check = replace(options, k=max(options.k, MAX_CHECKED_DOCUMENTS))
+    ranked = rank_queries(state, [reading], options_for_check)[0]
+    targets = resolve_targets(state, options.to)
     searchers = [
-        (g.lang, build_searcher(state, options.pipeline, g.lang, targets, options.deadline)) for g in reading.guesses
+        (guess.lang, build_searcher(state, options.pipeline, guess.lang, targets, options.deadline))
+        for guess in reading.guesses
     ]
     candidate_ids = [hit.id for hit in ranked.ranking]
-    occurrences = filter_documents(state, operators, searchers, candidate_ids, narrowed)
+    occurrences = filter_documents(state, operators, searchers, candidate_ids, options)
     hits = tuple(hit for hit in ranked.ranking if hit.id in occurrences)
+    notes = describe_check(operators, candidate_ids, occurrences, limit=options_for_check.k)
     ranking = replace(ranked.ranking, hits=hits, lower_hits=())
-    notes = describe_check(operators, candidate_ids, occurrences, limit=to_check.k)
     return RankedQuery(ranking, ranked.searcher, occurrences, (*operators.notes, *notes))
 
 
 def rank_queries(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> list[RankedQuery]:
-    """Rank documents for several queries.
+    """Rank documents for several queries, given with the languages each may be in.
 
     A query that may be in one of several languages is searched in each, and a document gets its expected score.
     """
@@ -382,36 +403,52 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
     has_documents = not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
     if options.to is not None:
         where = {**(where or {}), "lang": targets}
-    rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
+    # For each query, the ranking of each of its readings with the probability of the reading.
+    weighted_rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
     searchers: dict[str, Searcher] = {}
     for source in dict.fromkeys(guess.lang for reading in readings for guess in reading.guesses):
-        numbers = [(i, guess.share) for i, r in enumerate(readings) for guess in r.guesses if guess.lang == source]
-        queries = [readings[i].query._replace(lang=source) for i, _ in numbers]
+        shares = _list_shares(readings, source)
+        queries = [readings[number].query._replace(lang=source) for number, _ in shares]
         searcher = searchers[source] = pipelines.build(parts, options.pipeline, source=source, targets=targets)
         if has_documents:
-            answers = searcher.search(queries, options.k, where)
+            rankings = searcher.search(queries, options.k, where)
         else:
-            answers = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
-        for (i, share), ranking in zip(numbers, answers, strict=True):
-            rankings[i].append((share, ranking))
+            rankings = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
+        for (number, share), ranking in zip(shares, rankings, strict=True):
+            weighted_rankings[number].append((share, ranking))
     return [
         RankedQuery(mix_readings(weighted, options.k), searchers[reading.guesses[0].lang])
-        for weighted, reading in zip(rankings, readings, strict=True)
+        for weighted, reading in zip(weighted_rankings, readings, strict=True)
+    ]
+
+
+def _list_shares(readings: Sequence[QueryReading], lang: str) -> list[tuple[int, float]]:
+    """Return the number of each query that may be in a language, and the probability that it is."""
+    return [
+        (number, guess.share)
+        for number, reading in enumerate(readings)
+        for guess in reading.guesses
+        if guess.lang == lang
     ]
 
 
 def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> RankedList:
-    """Merge the rankings of a query's readings, given how likely each is; scores are expected values."""
+    """Merge the rankings of one query, read in several languages, into one of expected scores.
+
+    :param weighted: the probability of each reading, and its ranking; probabilities need not sum to 1.
+    :param k: the number of hits; documents below them are kept in `lower_hits`.
+    """
     if len(weighted) == 1:
         return weighted[0][1]
     total = sum(share for share, _ in weighted)
-    shares = [(share / total, ranking) for share, ranking in weighted]
-    scored = [(share, [*ranking.hits, *ranking.lower_hits]) for share, ranking in shares]
-    hits = tuple(query_language.merge_expected_scores(scored, sum(len(hits) for _, hits in scored)))
+    readings = [(share / total, ranking) for share, ranking in weighted]
+    scored_hits = [(share, [*ranking.hits, *ranking.lower_hits]) for share, ranking in readings]
+    n_hits = sum(len(hits) for _, hits in scored_hits)
+    hits = tuple(query_language.merge_expected_scores(scored_hits, n_hits))
     return RankedList(
         hits[:k],
-        QueryForms.merge(ranking.forms for _, ranking in shares),
-        partial(explain_mixture, shares),
-        has_probabilities=any(ranking.has_probabilities for _, ranking in shares),
+        QueryForms.merge(ranking.forms for _, ranking in readings),
+        partial(explain_mixture, readings),
+        has_probabilities=any(ranking.has_probabilities for _, ranking in readings),
         lower_hits=hits[k:],
     )

@@ -31,6 +31,11 @@ class State:
     """A collection and the models it is searched with."""
 
     def __init__(self, location: str, store: AnyStore, index: TermIndex, *, default: bool = True) -> None:
+        """Load the models and the glossary of a collection whose store and index are open.
+
+        :param location: its folder or address.
+        :param default: False leaves the default model out.
+        """
         self.location = location
         self.store = store
         self.index = index
@@ -47,7 +52,10 @@ class State:
         self._embedding_translators: dict[str, tuple[BagEncoder, EmbeddingTranslator]] = {}
 
     def load_models(self) -> None:
-        """Load the models of the collection that are not loaded yet and may be used on this machine."""
+        """Load the models of the collection that are not loaded yet and may be used on this machine.
+
+        A model whose host the user has not allowed is left out with a warning, and named in `hosts_awaiting_consent`.
+        """
         hosts_awaiting_consent: dict[str, None] = {}
         for name, record in model_records.read_model_records(self.store).items():
             if not record.is_complete or name in self.models:
@@ -79,22 +87,25 @@ class State:
         return [record.document for record in self.store.get(ids) if record is not None]
 
     def records(self, ids: Sequence[str]) -> list[Record]:
-        """Return the same documents with what results are made from: positions of words, vectors of passages."""
+        """Return the records of these documents with what results are made from: tokens, and vectors of passages."""
         vector_names = [name for name, model in self.models.items() if isinstance(model, Pretrained)]
         return [record for record in self.store.get(ids, vectors=vector_names) if record is not None]
 
     def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
-        """Return what a pipeline can be made of; its store raises DeadlineError after the deadline."""
+        """Return what a pipeline can be made of: the store, the statistics, and the models by kind and name.
+
+        :param deadline: after it, the store raises DeadlineError.
+        """
         return pipelines.Parts(
             timed(self.store, deadline) if deadline else self.store,
             self.index.statistics,
-            {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
+            {name: model for name, model in self.models.items() if isinstance(model, Encoder)},
             apply_glossary(self.translators(), self.glossary),
-            {name: m for name, m in self.models.items() if isinstance(m, Reranker)},
+            {name: model for name, model in self.models.items() if isinstance(model, Reranker)},
             self.documents,
             machine=self.machine.engine,
             cache=self.cache,
-            choosers={name: m for name, m in self.models.items() if isinstance(m, TranslationChooser)},
+            choosers={name: model for name, model in self.models.items() if isinstance(model, TranslationChooser)},
             title_vectors=frozenset(self.store.dense) - self.models.keys(),
         )
 
@@ -104,18 +115,22 @@ class State:
         return default | {name: model for name, model in self.models.items() if isinstance(model, Translator)}
 
     def gloss_translators(self) -> dict[str, Translator]:
-        """Return what translates words for glosses, the most trusted first; always with the default model."""
+        """Return what translates words for glosses by name, the most trusted first; always with the default model."""
+        translators = dict(self.parts().translators)
+        default = translators.pop(pipelines.DEFAULT, None) or default_model.open()
+        return {**translators, pipelines.DEFAULT: default, **self._open_embedding_translators()}
+
+    def _open_embedding_translators(self) -> dict[str, Translator]:
+        """Return each bag encoder as a translator by nearest words; one made for an earlier model is replaced."""
         for name, model in self.models.items():
-            if isinstance(model, BagEncoder) and self._embedding_translators.get(name, (None,))[0] is not model:
+            cached_model, _ = self._embedding_translators.get(name, (None, None))
+            if isinstance(model, BagEncoder) and cached_model is not model:
                 self._embedding_translators[name] = (model, EmbeddingTranslator(model))
-        by_embedding = {
+        return {
             name: translator
             for name, (model, translator) in self._embedding_translators.items()
             if self.models.get(name) is model
         }
-        translators = dict(self.parts().translators)
-        default = translators.pop(pipelines.DEFAULT, None) or default_model.open()
-        return {**translators, pipelines.DEFAULT: default, **by_embedding}
 
     def write_glossary(self, pairs: Sequence[Pair]) -> int:
         """Replace the user's glossary; it counts from the next query on. Return its number of pairs."""

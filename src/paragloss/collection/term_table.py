@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TextIO
 
@@ -28,7 +28,7 @@ _HEADER_NAMES = frozenset({"term", "terms", "name", "names", "query"})
 
 
 class ListedDocument(NamedTuple):
-    """A document that has a term, with the texts around some of its places."""
+    """A document that has a term: how often, and the texts around the first places."""
 
     id: str
     lang: str
@@ -64,7 +64,10 @@ def count_terms(state: State, terms: Iterable[str], options: SearchOptions) -> I
 
 
 def count_term(state: State, term: str, options: SearchOptions) -> TermCount:
-    """Count the places of one term in the documents of a collection."""
+    """Find the documents that have a term or a translation of it, and count its places in them.
+
+    A term without operators of its own is looked for as a phrase in quotation marks is.
+    """
     state.index.catch_up()
     reading = retrieval.read_query(state, Query("", term, options.lang or ""), options.reader or FALLBACK)
     operators = reading.operators
@@ -85,7 +88,7 @@ def read_terms(lines: Iterable[str], *, is_csv: bool) -> list[str]:
 
 
 def write_term_table(stream: TextIO, rows: Iterable[TermCount]) -> None:
-    """Write a table as CSV: a line for each term and document; cells that would be formulas are made texts."""
+    """Write a table as CSV, a line for each term and listed document; cells that would be formulas are made texts."""
     writer = csv.writer(stream)
     writer.writerow(["term", "hits", "documents", "document", "language", "title", "file", "hits in it", "places"])
     for row in rows:
@@ -93,8 +96,8 @@ def write_term_table(stream: TextIO, rows: Iterable[TermCount]) -> None:
         for document in row.listed or [None]:
             cells: Sequence[Any] = []
             if document:
-                places = " | ".join(document.places)
-                cells = [document.id, document.lang, document.title, document.path, document.hits, places]
+                contexts = " | ".join(document.places)
+                cells = [document.id, document.lang, document.title, document.path, document.hits, contexts]
             writer.writerow(map(protect_cell, [*counts, *cells]))
         stream.flush()
 
@@ -105,18 +108,15 @@ def protect_cell(value: object) -> object:
 
 
 def _list_document(document: Document, occurrences: Occurrences) -> ListedDocument:
-    places = [_show_place(document.text, *place) for place in occurrences.places[:MAX_PLACES_PER_DOCUMENT]]
-    path = _get_path(document.meta)
-    return ListedDocument(document.id, document.lang, document.title, path, _count_hits(occurrences), tuple(places))
-
-
-def _get_path(meta: Mapping[str, Any]) -> str:
-    return str(meta.get("path") or meta.get("url") or "")
+    """Describe a document that has a term, with the texts around the first of its occurrences."""
+    contexts = [_cut_context(document.text, *span) for span in occurrences.spans[:MAX_PLACES_PER_DOCUMENT]]
+    path = str(document.meta.get("path") or document.meta.get("url") or "")
+    return ListedDocument(document.id, document.lang, document.title, path, _count_hits(occurrences), tuple(contexts))
 
 
 def _count_hits(occurrences: Occurrences) -> int:
-    return len(occurrences.places) + occurrences.field_count
+    return len(occurrences.spans) + occurrences.field_count
 
 
-def _show_place(text: str, start: int, end: int) -> str:
+def _cut_context(text: str, start: int, end: int) -> str:
     return " ".join(text[max(0, start - _CONTEXT) : end + _CONTEXT].split())
