@@ -11,14 +11,3 @@ sys.path[:0] = [str(TESTS_FOLDER), str(TESTS_FOLDER / "formats"), str(TESTS_FOLD
 os.environ["PARAGLOSS_MEANING"] = "0"
 #: What the person who runs the tests has allowed must not matter, and tests must not allow anything in their name.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="paragloss-test-config-")
-
-
-def pytest_collection_modifyitems(items):
-    """Report the tests listed in known_failures.txt as expected failures where they fail."""
-    import pytest
-
-    lines = (TESTS_FOLDER / "known_failures.txt").read_text(encoding="utf-8").splitlines()
-    expected_failures = {line for line in lines if line and not line.startswith("#")}
-    for item in items:
-        if item.nodeid.partition("[")[0] in expected_failures:
-            item.add_marker(pytest.mark.xfail(reason="listed in tests/known_failures.txt", strict=False))

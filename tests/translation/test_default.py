@@ -140,11 +140,12 @@ def test_terms_can_be_asked_about_one_by_one(model):
     assert model.find_known_parts("hauszug", "de") == []  # it is known
 
 
-def one_to_one(lang, english, other, **cells):
-    """Tables where each English word is one other, spelled as they are."""
+def one_to_one(lang, english, other, from_english=None, to_english=None):
+    """Tables where each English word is one other, spelled as they are, unless matrices are given."""
     number = len(english)
     straight = make_matrix(number, number, [(i, i, 1.0) for i in range(number)])
-    return {lang: Tables(english, english, other, other, cells.get("there", straight), cells.get("back", straight))}
+    matrices = [straight if matrix is None else matrix for matrix in (from_english, to_english)]
+    return {lang: Tables(english, english, other, other, *matrices)}
 
 
 def test_a_word_as_it_stands_is_an_alternative_where_both_might_write_it():

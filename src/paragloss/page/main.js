@@ -28,6 +28,12 @@ const page = {
   get state() { return state; },
   get reader() { return state.reader || readerLanguage; },
   ready: null, collection: currentCollection, langs, go,
+  // Ask the server again: also for the description of the collections, if that failed.
+  retry() {
+    $("trouble").hidden = true;
+    if (server.collections.length) search(page, true);
+    else start();
+  },
   replaceState(change) { state = { ...state, ...change }; history.replaceState(history.state, "", toAddress(state)); },
 };
 
@@ -194,7 +200,7 @@ files.listen(() => state, go, refresh);
 if (!state.q && state.view === "search") $("q").focus();
 // The search of the address does not wait for the description of the collection.
 const start = () => {
-  page.ready = refresh().catch((error) => showError(error, () => { $("trouble").hidden = true; start(); }));
+  page.ready = refresh().catch((error) => showError(error, page.retry));
   render();
 };
 start();

@@ -41,7 +41,7 @@ export async function search(page, again = false, { typing = false } = {}) {
   try {
     await showResults(page, own, key, typing);
   } catch (error) {
-    if (error.name !== "AbortError" && own === running) showError(error, () => search(page, true));
+    if (error.name !== "AbortError" && own === running) showError(error, page.retry);
   }
   if (own === running) $("results").setAttribute("aria-busy", "false");
 }

@@ -55,7 +55,8 @@ class WordSearcher:
         needed = self._statistics.layout.with_lengths(table.term_ids)
         limit = max(k, self._candidates)
         found = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed)
-        shares = table.measure(found.langs, filter_entries(found.rows, needed)).combined_share
+        # Whatever matches holds text in the query's language, if only a block of it.
+        shares = table.measure([query.lang] * len(found.ids), filter_entries(found.rows, needed)).combined_share
         hits = (Hit(doc_id, share) for doc_id, share in zip(found.ids, shares.tolist(), strict=True) if share)
         return RankedList(tuple(rank_hits(hits, k)), forms, partial(self._explain, query))
 
@@ -65,5 +66,5 @@ class WordSearcher:
     def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         table = self._build_table(query)
         _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
-        matches = table.attribute(document.lang, rows) if table is not None else []
+        matches = table.attribute(query.lang, rows) if table is not None else []
         return explain_matches(matches, list_origins(query), score)
