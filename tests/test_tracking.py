@@ -9,6 +9,7 @@ import pytest
 from paragloss.collection import Collection, file_records, writer
 from paragloss.collection.integrity import check, repair
 from paragloss.errors import InputError
+from paragloss.types import Document
 
 
 @pytest.fixture
@@ -53,6 +54,40 @@ def test_what_has_changed_is_read_again(notes, location):
         os.utime(notes / "b.txt", ns=(1, 1))
         assert collection.index_files([str(notes)]) == (1, 2, 0)
         assert search_ids(collection, "zebra") == ["b.txt"]
+
+
+def test_a_corrected_language_stays_when_its_file_is_read_again(tmp_path, location):
+    page = tmp_path / "plage.html"
+    page.write_text("<html lang=en><p>The sea was calm, and the boats came back before the evening.</html>")
+    with Collection.create(location) as collection:
+        collection.index_files([str(page)])
+        assert collection.get(["plage.html"])[0].lang == "en"
+        collection.correct_language("plage.html", "fr")
+        assert collection.get(["plage.html"])[0].lang == "fr"
+        collection.index_files([str(page)], again=True)
+        assert collection.get(["plage.html"])[0].lang == "fr"
+        page.write_text("<html lang=en><p>The wind had turned, and nobody went out to fish that day.</html>")
+        os.utime(page, ns=(1, 1))
+    with Collection.open(location) as collection:
+        assert collection.index_files([str(page)], lang="da").read == 1
+        [document] = collection.get(["plage.html"])
+        assert (document.lang, "fish" in document.text) == ("fr", True)
+        assert collection.langs == ("fr",)
+
+
+def test_a_correction_is_undone_by_an_empty_one_and_by_deleting_the_document(notes, location):
+    text = "The boats came back to the harbour before the evening."
+    with Collection.create(location) as collection:
+        collection.add([Document("a", text, "")])
+        collection.correct_language("a", "nl")
+        collection.correct_language("a", "")
+        assert collection.get(["a"])[0].lang == "en"
+        collection.correct_language("a", "nl")
+        collection.delete(["a"])
+        collection.add([Document("a", text, "")])
+        assert collection.get(["a"])[0].lang == "en"
+        with pytest.raises(InputError, match="no document 'z'"):
+            collection.correct_language("z", "nl")
 
 
 def test_what_is_gone_is_removed_only_when_that_is_asked_for(notes, location):

@@ -101,6 +101,19 @@ def test_documents_are_added_changed_and_deleted(serve):
     assert client.patch(path, json={"title": "x"}).status_code == 404
 
 
+def test_a_corrected_language_stays_when_the_document_is_sent_again(serve):
+    client = serve()
+    file = {"file": ("boats.txt", b"The boats came back to the harbour before the evening.")}
+    client.post("/api/files", files=file)
+    assert client.get("/api/documents/boats.txt").json()["lang"] == "en"
+    assert client.patch("/api/documents/boats.txt", json={"lang": "nl", "title": "Boten"}).status_code == 200
+    client.post("/api/files", files={"file": ("boats.txt", b"The boats stayed in the harbour for the whole day.")})
+    stored = client.get("/api/documents/boats.txt").json()
+    assert (stored["lang"], "stayed" in stored["text"]) == ("nl", True)
+    assert client.patch("/api/documents/boats.txt", json={"lang": ""}).status_code == 200
+    assert client.get("/api/documents/boats.txt").json()["lang"] == "en"
+
+
 def test_the_language_of_a_document_is_detected(serve):
     client = serve()
     client.post("/api/documents", json=[{"id": "x", "text": "Le facteur apporte une lettre à la maison du village."}])

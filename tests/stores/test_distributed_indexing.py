@@ -93,11 +93,16 @@ def test_every_document_is_indexed_once_although_a_worker_is_killed(server, file
         assert ["bad.jsonl" in message for message in report.failed] == [True]
         second_report = index_distributed(location, [str(files)], scheduler=cluster.scheduler_address)
         assert (second_report.read, second_report.unchanged) == (0, 8)
+        with Collection.open(location, default=False) as collection:
+            collection.correct_language("x/report.en.txt", "nl")
+        (files / "x" / "report.en.txt").write_text("The later report of x.")
+        index_distributed(location, [str(files)], scheduler=cluster.scheduler_address)
     with Collection.open(location, default=False) as collection:
         ids = sorted(document.id for document in collection.documents())
         assert len(ids) == 62
         assert {"x/report.en.txt", "y/report.en.txt"} < set(ids)
-        path = collection.get(["x/report.en.txt"])[0].meta["path"]
-        assert path == f"file://{files}/x/report.en.txt"
+        corrected = collection.get(["x/report.en.txt"])[0]
+        assert (corrected.lang, corrected.text) == ("nl", "The later report of x.")
+        assert corrected.meta["path"] == f"file://{files}/x/report.en.txt"
         assert sum(id.startswith("3.jsonl") for id in ids) == 3  # rows without an id are called after their file
     assert check(location) == []

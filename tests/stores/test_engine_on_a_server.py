@@ -41,3 +41,17 @@ def test_a_new_collection_on_a_server_has_the_vectors_of_the_built_in_encoder(se
             scores.append([(result.id, round(result.score, 4)) for result in results])
     assert scores[0] == scores[1]
     assert scores[0][0][0] == "bees"
+
+
+def test_a_corrected_language_stays_when_its_file_is_read_again(server, tmp_path):
+    page = tmp_path / "plage.html"
+    page.write_text("<html lang=en><p>The sea was calm, and the boats came back before the evening.</html>")
+    location = f"{server}/corrected-{uuid.uuid4().hex[:8]}"
+    with Collection.create(location, default=False, meaning=False) as collection:
+        collection.index_files([str(page)])
+        collection.correct_language("plage.html", "fr")
+    page.write_text("<html lang=en><p>The wind had turned, and nobody went out to fish that day.</html>")
+    with Collection.open(location, default=False) as collection:
+        assert collection.index_files([str(page)]).read == 1
+        [document] = collection.get(["plage.html"])
+        assert (document.lang, "fish" in document.text) == ("fr", True)

@@ -210,6 +210,17 @@ class Collection:
         """
         return writer.add(self.state, documents, lang=lang)
 
+    def correct_language(self, id: str, lang: str) -> None:
+        """Correct the language of a document. It keeps it, also when its file is read again, until it is deleted.
+
+        :param id: the document id.
+        :param lang: a language code; "" removes an earlier correction and identifies the language again.
+        :raises InputError: if the collection has no such document.
+
+        Example: `library.correct_language("rain", "fr")`
+        """
+        writer.correct_language(self.state, id, lang)
+
     def delete(self, ids: Sequence[str]) -> int:
         """Delete documents by id.
 

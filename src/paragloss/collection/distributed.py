@@ -21,6 +21,7 @@ from paragloss.bm25 import Bags, Layout
 from paragloss.collection.backfill import read_unchanged_vectors
 from paragloss.collection.collection import Collection
 from paragloss.collection.embeddings import select_quick_encoders
+from paragloss.collection.language_corrections import apply_corrections
 from paragloss.collection.models import load
 from paragloss.collection.preparation import PreparationSettings, PreparedDocuments, prepare_batches
 from paragloss.collection.sources import open_roots
@@ -160,9 +161,11 @@ def _prepare_parts(client: Any, parts: Sequence[Part], settings: PreparationSett
 
 
 def _write_documents(collection: Collection, prepared: PreparedDocuments) -> None:
-    """Write prepared documents; those to be translated are prepared again here, where the engine is."""
+    """Write prepared documents. They are prepared again here if they are to be translated, since the engine is here, or
+    if a user has corrected the language of one."""
     state = collection.state
-    if state.machine.to:
+    corrected = apply_corrections(prepared.documents, state.store)
+    if state.machine.to or corrected != prepared.documents:
         collection.index(prepared.documents, encode=False)
         return
     unchanged = read_unchanged_vectors(state.store, state.models, prepared.documents)

@@ -24,10 +24,12 @@ from paragloss.collection.backfill import (
 from paragloss.collection.document_languages import assign_languages
 from paragloss.collection.embeddings import encode_documents, select_quick_encoders
 from paragloss.collection.file_records import FileTracker
+from paragloss.collection.language_corrections import apply_corrections, record_correction, remove_corrections
 from paragloss.collection.preparation import PreparedDocuments, prepare_batches, prepare_in_processes
 from paragloss.collection.sources import read_sources
 from paragloss.collection.state import State
 from paragloss.errors import InputError, ParaglossError
+from paragloss.languages import normalise
 from paragloss.statistics import DRIFT
 from paragloss.stores import model_files
 from paragloss.types import Document
@@ -109,6 +111,7 @@ def _prepare(
     """Prepare batches for writing, in this process or in several."""
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
+    batches = (apply_corrections(batch, state.store) for batch in batches)
     if state.machine.to:
         batches = (
             document_translation.translate_documents(assign_languages(batch, lang), state.machine, state.store)
@@ -187,7 +190,8 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
     state.store.check_documents(documents)
     prepared = []
     for batch in _make_batches(documents, SMALL_BATCH_SIZE):  # what fails, fails before the first is written
-        batch = document_translation.translate_documents(assign_languages(batch, lang), state.machine, state.store)
+        batch = assign_languages(apply_corrections(batch, state.store), lang)
+        batch = document_translation.translate_documents(batch, state.machine, state.store)
         deferred = encode_few(state.store, state.models, batch) if len(documents) <= SMALL_BATCH_SIZE else {}
         prepared.append((batch, {**encode_documents(state.models, batch), **deferred}))
     for batch, dense in prepared:
@@ -195,8 +199,22 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
     return len(documents)
 
 
+def correct_language(state: State, id: str, lang: str) -> None:
+    """Give a document the language that a user says it is in; it keeps it when its file is read again.
+
+    :param lang: a language code; "" removes an earlier correction and identifies the language again.
+    """
+    documents = state.documents([id])
+    if not documents:
+        raise InputError(f"no document {id!r} in the collection")
+    lang = normalise(lang) if lang else ""
+    record_correction(state.store, id, lang)
+    add(state, [documents[0]._replace(lang=lang)])
+
+
 def delete(state: State, ids: Sequence[str]) -> int:
-    """Delete documents by id; return how many there were."""
+    """Delete documents by id, with what users have said of their languages; return how many there were."""
+    remove_corrections(state.store, ids)
     return state.index.delete(ids)
 
 

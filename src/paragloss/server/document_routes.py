@@ -120,7 +120,8 @@ async def replace_document(context: Context, id: NewPathId, document: schemas.Do
 
 @routes.patch("/documents/{id:document_id}", response_model=schemas.WriteResponse, responses=describe_errors(408, 413))
 async def change_document(context: Context, id: PathId, change: schemas.DocumentChange) -> JSONResponse:
-    """Change parts of a document; the others stay."""
+    """Change parts of a document; the others stay. Its language then also stays when the document is replaced, for
+    example because its file is read again; an empty one is identified again."""
     values = {key: value for key, value in change.model_dump().items() if value is not None}
     if "lang" in values:
         values["lang"] = rows.get_row_language(values)
@@ -129,7 +130,10 @@ async def change_document(context: Context, id: PathId, change: schemas.Document
         document = context.collection.get([id])[0]
         if document is None:
             raise UnknownDocumentError(f"no document {id!r} in {context.collection_name}")
-        context.collection.add([document._replace(**values)])
+        if "lang" in values:
+            context.collection.correct_language(id, values["lang"])
+        if values.keys() - {"lang"}:
+            context.collection.add([document._replace(**values)])
 
     await context.write(apply_change)
     context.metrics.count_written(context.collection_name, "added", 1)
