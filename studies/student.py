@@ -600,9 +600,16 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def configure_torch() -> None:
+    """Use fast matrix products; no attention by cuDNN, which plans anew for each shape (0.4 M tokens/s, not 1.15)."""
+    torch.set_float32_matmul_precision("high")
+    if DEVICE == "cuda":
+        torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 def main() -> None:
     start, args = time.time(), parse_arguments()
-    torch.set_float32_matmul_precision("high")
+    configure_torch()
     teacher, sets = load_data(args.data)
     examples, flat, targets = make_or_read_examples(args, teacher, sets)
     print(f"{len(flat)} tokens, {len(examples)} examples, {time.time() - start:.0f} s", flush=True)
