@@ -3,7 +3,7 @@
 from fakes import FixedSearcher, WordTranslator
 
 from paragloss.collection.search_plan import format_query, format_searchers
-from paragloss.search.fused import Fused, score_sum
+from paragloss.search.fused import Fused, fuse_scaled_scores
 from paragloss.search.merged import Merged
 from paragloss.search.translated import Reworded, Translated
 from paragloss.types import Query
@@ -17,8 +17,8 @@ def make_translator(**words):
 
 def test_nested_searchers_are_printed_indented():
     merged = Merged([Translated(FixedSearcher(a=1.0), make_translator(), to="fr"), FixedSearcher()])
-    assert format_searchers(Fused([merged], fuse=score_sum, weights=[0.5], depth=50), name="all") == (
-        "all: Fused(fuse=score_sum, weights=[0.5], depth=50)\n"
+    assert format_searchers(Fused([merged], fuse=fuse_scaled_scores, weights=[0.5], depth=50), name="all") == (
+        "all: Fused(fuse=fuse_scaled_scores, weights=[0.5], depth=50)\n"
         "  searchers: Merged()\n"
         "    searchers: Translated(to='fr', called='translator')\n"
         "      searcher: FixedSearcher(scores={a: 1}, requests=[])\n"

@@ -8,32 +8,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.errors import LineSyntaxError
-from paragloss.search.grammar import Chain, Fused, Option, Part, Ranked, Term, find_start, parse
+from paragloss.search.grammar import Chain, FusedTerms, PartOption, PipelinePart, Ranked, Term, find_start, parse
 
-BM25, CR5, TABLE, KNRM = Part("bm25"), Part("cr5"), Part("table"), Part("knrm")
+BM25, CR5, TABLE, KNRM = PipelinePart("bm25"), PipelinePart("cr5"), PipelinePart("table"), PipelinePart("knrm")
 
 
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
         ("bm25", BM25),
-        ("bm25+cr5", Fused((Term(None, BM25), Term(None, CR5)))),
-        ("bm25+0.3*cr5", Fused((Term(None, BM25), Term(0.3, CR5)))),
-        ("cr5:csls", Part("cr5", (Option("csls"),))),
-        ("bm25:title=2,url=0.5", Part("bm25", (Option("title", "2"), Option("url", "0.5")))),
-        ("e5|table|feedback", Chain((Part("e5"), TABLE, Part("feedback")))),
+        ("bm25+cr5", FusedTerms((Term(None, BM25), Term(None, CR5)))),
+        ("bm25+0.3*cr5", FusedTerms((Term(None, BM25), Term(0.3, CR5)))),
+        ("cr5:csls", PipelinePart("cr5", (PartOption("csls"),))),
+        ("bm25:title=2,url=0.5", PipelinePart("bm25", (PartOption("title", "2"), PartOption("url", "0.5")))),
+        ("e5|table|feedback", Chain((PipelinePart("e5"), TABLE, PipelinePart("feedback")))),
         ("bm25>knrm", Ranked(BM25, (KNRM,))),
-        ("bm25>knrm:depth=50>other", Ranked(BM25, (Part("knrm", (Option("depth", "50"),)), Part("other")))),
-        ("rrf:constant=10(bm25+cr5)", Part("rrf", (Option("constant", "10"),), parse("bm25+cr5"))),
+        (
+            "bm25>knrm:depth=50>other",
+            Ranked(BM25, (PipelinePart("knrm", (PartOption("depth", "50"),)), PipelinePart("other"))),
+        ),
+        ("rrf:constant=10(bm25+cr5)", PipelinePart("rrf", (PartOption("constant", "10"),), parse("bm25+cr5"))),
         # | binds tighter than *, * than +, + than >
-        ("2*a|b+c>d", Ranked(Fused((Term(2.0, Chain((Part("a"), Part("b")))), Term(None, Part("c")))), (Part("d"),))),
-        ("(bm25>knrm)+cr5", Fused((Term(None, Ranked(BM25, (KNRM,))), Term(None, CR5)))),
+        (
+            "2*a|b+c>d",
+            Ranked(
+                FusedTerms((Term(2.0, Chain((PipelinePart("a"), PipelinePart("b")))), Term(None, PipelinePart("c")))),
+                (PipelinePart("d"),),
+            ),
+        ),
+        ("(bm25>knrm)+cr5", FusedTerms((Term(None, Ranked(BM25, (KNRM,))), Term(None, CR5)))),
         ("((bm25))", BM25),
         (" bm25 +\n cr5 ", parse("bm25+cr5")),
         ('"my model: v2"+mt:"http://localhost:5000"', parse('"my model: v2" + mt:"http://localhost:5000"')),
-        ('"say ""hi"""', Part('say "hi"')),
-        ("表+cr5", Fused((Term(None, Part("表")), Term(None, CR5)))),
-        ("model-1.2_b/c", Part("model-1.2_b/c")),
+        ('"say ""hi"""', PipelinePart('say "hi"')),
+        ("表+cr5", FusedTerms((Term(None, PipelinePart("表")), Term(None, CR5)))),
+        ("model-1.2_b/c", PipelinePart("model-1.2_b/c")),
     ],
 )
 def test_a_pipeline_is_parsed_into_its_tree(text, tree):
@@ -83,13 +92,14 @@ def write_tree(node, *kinds):
         return f"({write_tree(node)})"
     if isinstance(node, Ranked):
         return ">".join([write_tree(node.search, Ranked), *map(write_tree, node.rerankers)])
-    if isinstance(node, Fused):
+    if isinstance(node, FusedTerms):
         weights = ["" if term.weight is None else f"{Decimal(repr(term.weight)):f}*" for term in node.terms]
         return "+".join(
-            weight + write_tree(term.search, Ranked, Fused) for weight, term in zip(weights, node.terms, strict=True)
+            weight + write_tree(term.search, Ranked, FusedTerms)
+            for weight, term in zip(weights, node.terms, strict=True)
         )
     if isinstance(node, Chain):
-        return "|".join(write_tree(step, Ranked, Fused, Chain) for step in node.steps)
+        return "|".join(write_tree(step, Ranked, FusedTerms, Chain) for step in node.steps)
     options = ",".join(quote(o.name) + ("" if o.value is None else f"={quote(o.value)}") for o in node.options)
     inner = "" if node.inner is None else f"({write_tree(node.inner)})"
     return quote(node.name) + (f":{options}" if options else "") + inner
@@ -100,14 +110,14 @@ def quote(text):
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-OPTIONS = st.builds(Option, NAMES, st.none() | NAMES)
+OPTIONS = st.builds(PartOption, NAMES, st.none() | NAMES)
 
 
 def tree_nodes(deeper):
     """Every tree that text can make: one term alone has a weight, a chain has two steps or more."""
-    parts = st.builds(Part, NAMES, st.lists(OPTIONS, max_size=3).map(tuple), st.none() | deeper)
+    parts = st.builds(PipelinePart, NAMES, st.lists(OPTIONS, max_size=3).map(tuple), st.none() | deeper)
     weights = st.none() | st.floats(0, 1e20, allow_nan=False)
-    fused = st.lists(st.builds(Term, weights, deeper), min_size=1, max_size=3).map(tuple).map(Fused)
+    fused = st.lists(st.builds(Term, weights, deeper), min_size=1, max_size=3).map(tuple).map(FusedTerms)
     return st.one_of(
         parts,
         st.lists(deeper, min_size=2, max_size=3).map(tuple).map(Chain),
@@ -116,7 +126,7 @@ def tree_nodes(deeper):
     )
 
 
-@given(st.recursive(st.builds(Part, NAMES), tree_nodes, max_leaves=8))
+@given(st.recursive(st.builds(PipelinePart, NAMES), tree_nodes, max_leaves=8))
 def test_a_tree_that_is_written_is_read_as_itself(tree):
     assert parse(write_tree(tree)) == tree
 

@@ -123,10 +123,16 @@ def test_a_translation_engine_is_opened_for_the_language_pair_of_the_search(monk
         lambda *arguments: requested.append(arguments) or (None if arguments[0] == "gone" else 1),
     )
     for source, targets in (("en", ["en", "fr", "de"]), ("en", ["en"]), ("en", ["fr"])):
-        parts_module.mt(SearchContext(make_parts(machine="mine", cache=DocumentCache()), source, targets))
-    parts_module.mt(SearchContext(make_parts(machine="mine", cache=DocumentCache()), "en", ["fr"]), engine="apertium")
+        parts_module.make_machine_translator(
+            SearchContext(make_parts(machine="mine", cache=DocumentCache()), source, targets)
+        )
+    parts_module.make_machine_translator(
+        SearchContext(make_parts(machine="mine", cache=DocumentCache()), "en", ["fr"]), engine="apertium"
+    )
     assert requested == [("mine", "en", "fr"), ("mine", "", ""), ("mine", "en", "fr"), ("apertium", "en", "fr")]
     with pytest.raises(InputError, match="'gone' is not on this machine"):
-        parts_module.mt(SearchContext(make_parts(machine="gone", cache=DocumentCache()), "en", ["fr"]))
+        parts_module.make_machine_translator(
+            SearchContext(make_parts(machine="gone", cache=DocumentCache()), "en", ["fr"])
+        )
     with pytest.raises(InputError, match="no translation engine"):
-        parts_module.mt(SearchContext(make_parts(), "en", ["fr"]))
+        parts_module.make_machine_translator(SearchContext(make_parts(), "en", ["fr"]))

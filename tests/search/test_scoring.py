@@ -11,12 +11,12 @@ from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.retrieval import collect_candidates
 from paragloss.index.terms import TermIndex
 from paragloss.search.clause_table import build_clause_table
-from paragloss.search.clauses import cut_query
+from paragloss.search.clauses import split_into_clauses
 from paragloss.search.scoring import (
     FEATURE_NAMES,
     QUERY_FEATURES,
-    Candidates,
     Coefficients,
+    MeasuredCandidates,
     ScoringModel,
     compute_probabilities,
     shipped_model,
@@ -54,7 +54,7 @@ def score_documents(collection, text):
 
 def make_candidates(rows, has_vectors):
     names = [f"d{i}" for i in range(len(rows))]
-    return Candidates(names, ["en"] * len(rows), np.array(rows, np.float32), np.array(has_vectors))
+    return MeasuredCandidates(names, ["en"] * len(rows), np.array(rows, np.float32), np.array(has_vectors))
 
 
 def make_weights(**values):
@@ -107,7 +107,7 @@ def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_satu
         index = TermIndex.build(store, fields=("title", "text"))
         index.add(documents)
         query = Query("", "volcano", "en")
-        table = build_clause_table(query, [("en", cut_query(query))], index.statistics)
+        table = build_clause_table(query, [("en", split_into_clauses(query))], index.statistics)
         languages, rows = store.read_sparse("terms", ["both", "text", "none"])
         evidence = table.measure(languages, rows)
     # All texts and all titles are of average length: an occurrence counts 1, one in the title twice as much.

@@ -32,7 +32,7 @@ def make_bag_encoder(**options):
 
 def explain_score(dense, query, document, score):
     """What a search by vectors says of a score."""
-    account = dense._account(query, document, score)
+    account = dense._explain(query, document, score)
     return list(account.contributions), account.exact
 
 

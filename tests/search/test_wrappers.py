@@ -4,7 +4,7 @@ from fakes import FixedSearcher, ShortestFirst, WordTranslator, make_document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.search.fused import Fused, reciprocal_rank, score_sum
+from paragloss.search.fused import Fused, fuse_reciprocal_ranks, fuse_scaled_scores
 from paragloss.search.merged import Merged
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Translated
@@ -28,7 +28,9 @@ def test_reciprocal_rank_by_hand():
 
 
 def test_score_sum_scales_each_list_between_its_last_and_best():
-    fused = Fused([FixedSearcher(a=12.0, b=7.0, c=2.0), FixedSearcher(b=3.0, a=1.0), FixedSearcher()], fuse=score_sum)
+    fused = Fused(
+        [FixedSearcher(a=12.0, b=7.0, c=2.0), FixedSearcher(b=3.0, a=1.0), FixedSearcher()], fuse=fuse_scaled_scores
+    )
     # a: 1 + 0, b: 0.5 + 1, c: 0
     assert fused.search(QUERIES, 3)[0] == [Hit("b", 1.5), Hit("a", 1.0), Hit("c", 0.0)]
 
@@ -49,14 +51,14 @@ def test_fusion_searches_at_least_to_its_depth():
 def test_every_searcher_needs_a_weight_and_equal_scores_all_count_as_best():
     with pytest.raises(ValueError, match="1 weights for 2 searchers"):
         Fused([FixedSearcher(), FixedSearcher()], weights=[1.0])
-    assert score_sum([[Hit("a", 2.0), Hit("b", 2.0)]], [3.0]) == {"a": 3.0, "b": 3.0}
+    assert fuse_scaled_scores([[Hit("a", 2.0), Hit("b", 2.0)]], [3.0]) == {"a": 3.0, "b": 3.0}
 
 
 @given(st.lists(st.permutations("abcde"), min_size=2, max_size=4))
 def test_reciprocal_rank_does_not_depend_on_the_order_of_lists(orders):
     lists = [[Hit(i, 5.0 - n) for n, i in enumerate(order)] for order in orders]
     ones = [1.0] * len(lists)
-    forward, backward = reciprocal_rank(lists, ones), reciprocal_rank(lists[::-1], ones)
+    forward, backward = fuse_reciprocal_ranks(lists, ones), fuse_reciprocal_ranks(lists[::-1], ones)
     assert forward == pytest.approx(backward)
 
 

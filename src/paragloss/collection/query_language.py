@@ -11,7 +11,7 @@ from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
 from paragloss.ranking import rank_hits
-from paragloss.search.fused import plain_sum
+from paragloss.search.fused import fuse_scores
 from paragloss.statistics import Statistics
 from paragloss.types import Hit, Multilingual, Query, Ranking, TermList
 
@@ -109,7 +109,7 @@ def select_readings(
 
 def merge_expected_scores(weighted: Sequence[tuple[float, Sequence[Hit]]], k: int) -> Ranking:
     """Rank documents by their expected scores, given rankings and the probability that each is the right one."""
-    scores = plain_sum([ranking for _, ranking in weighted], [share for share, _ in weighted])
+    scores = fuse_scores([ranking for _, ranking in weighted], [share for share, _ in weighted])
     return rank_hits((Hit(id, score) for id, score in scores.items()), k)
 
 

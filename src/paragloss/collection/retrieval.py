@@ -35,7 +35,7 @@ from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
 from paragloss.search.merged import merge_rankings
 from paragloss.search.query_operators import QueryOperators, parse_operators
-from paragloss.search.scoring import Candidates
+from paragloss.search.scoring import MeasuredCandidates
 from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Record, Searcher, TokenizedText
 
 #: Languages in which words of a query are compared with known ones, to correct its spelling.
@@ -292,7 +292,7 @@ def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list
     return [list(ranked.ranking) for ranked in rank_queries(state, readings, options)]
 
 
-def collect_candidates(state: State, text: str, options: SearchOptions) -> Candidates:
+def collect_candidates(state: State, text: str, options: SearchOptions) -> MeasuredCandidates:
     """Return the candidates of the default search for a query, with the features that they are scored by.
 
     The query is taken to be in its likeliest language. See `search.scoring` for what the features are.

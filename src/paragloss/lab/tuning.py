@@ -15,7 +15,7 @@ from paragloss.collection import Collection, retrieval
 from paragloss.errors import InputError
 from paragloss.evaluation import Comparison, compare, evaluate
 from paragloss.ranking import rank_hits
-from paragloss.search.fused import score_sum
+from paragloss.search.fused import fuse_scaled_scores
 from paragloss.translation.combined import list_known_targets
 from paragloss.types import Hit, Qrels, Query, RankedList
 
@@ -97,7 +97,7 @@ def _scorer(
     def score(weights: Sequence[float], query_numbers: Sequence[int]) -> dict[str, float]:
         run = {}
         for i in query_numbers:
-            fused = score_sum(rankings[i], weights)
+            fused = fuse_scaled_scores(rankings[i], weights)
             run[queries[i].id] = rank_hits((Hit(doc_id, total) for doc_id, total in fused.items()), _DEPTH)
         return evaluate(run, {id: qrels[id] for id in run}, [measure])[measure]
 

@@ -73,32 +73,41 @@ class ClauseTable:
         return self._summarize(bags, language_rows, title_tf, body_tf)
 
     def attribute(self, language: str, rows: SparseRows) -> list[Match]:
-        """Share the combined score of one document among the pairs of words that matched; they sum to it."""
-        evidence = self.measure([language], rows)
+        """Divide the combined score of one document among the pairs of query term and document word that matched.
+
+        The scores of the matches sum to the document's `combined_share`, see `measure`. A word that matched inside a
+        compound has SUBWORD_PREFIX.
+        """
         bags = self.statistics.layout.unpack_rows(rows)
         in_document, in_table = entries = self.match_entries(bags)
-        row = self.languages.get(language, -1)
-        amounts = self._weigh_entries(
-            bags,
-            entries,
-            TITLE_BOOST * self.title_factors + self.body_factors,
-            self._length_norms(bags, np.array([row])),
-        )
+        gains = self._compute_gains(language, rows, bags, entries)
+        term_ids, word_numbers = bags.ids[in_document].tolist(), self.word_numbers[in_table].tolist()
+        gain_of_pair: dict[tuple[str, str], float] = {}
+        for term_id, word_number, gain in zip(term_ids, word_numbers, gains.tolist(), strict=True):
+            pair = self._name_pair(word_number, term_id)
+            gain_of_pair[pair] = gain_of_pair.get(pair, 0.0) + gain
+        return [Match(source, word, gain) for (source, word), gain in gain_of_pair.items() if gain]
+
+    def _compute_gains(
+        self, language: str, rows: SparseRows, bags: Bags, entries: tuple[Integers, Integers]
+    ) -> Doubles:
+        """Return what each matched entry of one document adds to its combined score; (n_matches,)."""
+        evidence = self.measure([language], rows)
+        language_row = self.languages.get(language, -1)
+        factors = TITLE_BOOST * self.title_factors + self.body_factors
+        occurrences = self._weigh_entries(bags, entries, factors, self._length_norms(bags, np.array([language_row])))
         combined_tf = (TITLE_BOOST * evidence.title_tf + evidence.body_tf)[0]  # (n_clauses,)
-        gain_per_occurrence = self.shares_of_query(self.body_weights)[row] / (combined_tf + self.statistics.layout.k1)
-        totals: dict[tuple[str, str], float] = {}
-        for entry, number, gain in zip(
-            in_document.tolist(),
-            self.word_numbers[in_table].tolist(),
-            (amounts * gain_per_occurrence[self.clauses[in_table]]).tolist(),
-            strict=True,
-        ):
-            source, word = self.words[number]
-            field = self.statistics.layout.fields[int(bags.ids[entry]) // self.statistics.layout.span]
-            is_part = field in HOME_FIELDS and not word.startswith(SOUND_PREFIX)
-            key = source, SUBWORD_PREFIX + word if is_part else word
-            totals[key] = totals.get(key, 0.0) + gain
-        return [Match(source, word, gain) for (source, word), gain in totals.items() if gain]
+        clause_shares = self.shares_of_query(self.body_weights)[language_row]
+        gain_per_occurrence = clause_shares / (combined_tf + self.statistics.layout.k1)
+        _, in_table = entries
+        return np.asarray(occurrences * gain_per_occurrence[self.clauses[in_table]])
+
+    def _name_pair(self, word_number: int, term_id: int) -> tuple[str, str]:
+        """Return the query term and the word of a match, given the word's position and the id of the stored term."""
+        source, word = self.words[word_number]
+        field = self.statistics.layout.fields[term_id // self.statistics.layout.span]
+        is_inside_compound = field in HOME_FIELDS and not word.startswith(SOUND_PREFIX)
+        return source, SUBWORD_PREFIX + word if is_inside_compound else word
 
     def match_entries(self, bags: Bags) -> tuple[Integers, Integers]:
         """Pair the entries of documents with the entries of this table: (positions in `bags.ids`, in `term_ids`)."""
@@ -126,25 +135,35 @@ class ClauseTable:
         return np.asarray(bags.counts[in_document] * self.counts[in_table] * factors[bags.field[part]] / norms[part])
 
     def _length_norms(self, bags: Bags, language_rows: Integers) -> Doubles:
-        """Return 1 - b + b * length / average of every field of every document; (n_parts,)."""
+        """Compute BM25's length norm, 1 - b + b * length / average, of every field of every document; (n_parts,).
+
+        A field of subwords has the norm of the field that they are from.
+        """
         layout = self.statistics.layout
-        averages = self.statistics.summarize_languages(
-            tuple(self.languages)
-        ).average_lengths.T  # (n_languages, n_fields)
-        languages_of_parts = language_rows[bags.row]
-        average = averages[languages_of_parts, bags.field]
-        average = np.where((languages_of_parts >= 0) & (average > 0), average, bags.average)
-        norms = np.asarray(1 - layout.b + layout.b * bags.length / average)
-        for subwords, home in HOME_FIELDS.items():
-            if subwords in layout.fields and home in layout.fields:
-                norms_by_row = np.ones(bags.rows)
-                is_home = bags.field == layout.field(home)
-                norms_by_row[bags.row[is_home]] = norms[is_home]
-                is_subwords = bags.field == layout.field(subwords)
-                norms[is_subwords] = norms_by_row[bags.row[is_subwords]]
+        average_lengths = self._average_lengths(bags, language_rows)
+        norms = np.asarray(1 - layout.b + layout.b * bags.length / average_lengths)
+        for subword_field, home_field in HOME_FIELDS.items():
+            if subword_field in layout.fields and home_field in layout.fields:
+                is_home = bags.field == layout.field(home_field)
+                is_subwords = bags.field == layout.field(subword_field)
+                norm_of_document = np.ones(bags.rows)
+                norm_of_document[bags.row[is_home]] = norms[is_home]
+                norms[is_subwords] = norm_of_document[bags.row[is_subwords]]
         return norms
 
+    def _average_lengths(self, bags: Bags, language_rows: Integers) -> Doubles:
+        """Return the average length that each field of each document is compared with; (n_parts,).
+
+        It is the average of the document's language today, or what was stored with the document where that is unknown.
+        """
+        summary = self.statistics.summarize_languages(tuple(self.languages))
+        averages = summary.average_lengths.T  # (n_languages, n_fields)
+        language_of_part = language_rows[bags.row]
+        current = averages[language_of_part, bags.field]
+        return np.where((language_of_part >= 0) & (current > 0), current, bags.average)
+
     def _summarize(self, bags: Bags, language_rows: Integers, title_tf: Doubles, body_tf: Doubles) -> LexicalEvidence:
+        """Sum the saturated occurrences of all clauses, each by its share of the query's weight."""
         k1 = self.statistics.layout.k1
         body_weights = self.shares_of_query(self.body_weights)[language_rows]  # (n_docs, n_clauses)
         title_weights = self.shares_of_query(self.title_weights)[language_rows]
@@ -164,8 +183,10 @@ class ClauseTable:
         return np.asarray(is_matched @ -np.log(self.rates) - np.log(max(n_documents, 1)))
 
     def shares_of_query(self, weights: Doubles) -> Doubles:
-        """Divide clause weights by the weight of the whole query in each language; a last row of zeros stands for
-        languages in which nothing was asked; (n_languages + 1, n_clauses)."""
+        """Divide clause weights by their sum in each language; (n_languages + 1, n_clauses).
+
+        The last row has zeros, for documents in languages in which the query was not searched.
+        """
         totals = weights.sum(axis=1, keepdims=True)
         shares = weights / np.where(totals > 0, totals, 1.0)
         return np.concatenate([shares, np.zeros((1, weights.shape[1]))])
@@ -199,6 +220,15 @@ class _Terms(NamedTuple):
     clauses: Integers  # position in the list of clauses
 
 
+class _ClauseWeights(NamedTuple):
+    """How much the clauses of a query and their alternatives count."""
+
+    counts: Doubles  # (n_terms,) how much an occurrence of each alternative counts
+    clause_df: Doubles  # (n_clauses,) documents whose body matches each clause
+    body: Doubles  # (n_clauses,) importance times idf in the body
+    title: Doubles  # (n_clauses,) the same in the title
+
+
 class _Entries(NamedTuple):
     """Where documents may hold an alternative: one entry per field and alternative."""
 
@@ -219,25 +249,29 @@ class _TableBuilder:
         statistics: Statistics,
         field_weights: Mapping[str, float],
     ) -> None:
+        """Number the languages and the distinct query terms, and remember of which each clause is.
+
+        :param clause_list: each clause with its language.
+        """
         self.statistics, self.layout = statistics, statistics.layout
         self.source_language = query.lang
         self.title_factors, self.body_factors = self._split_field_weights(field_weights)
         self.languages = {lang: row for row, lang in enumerate(dict.fromkeys(languages))}
         self.clause_list = clause_list
-        keys = [_analyze_source(clause.source, query.lang) for _, clause in clause_list]
-        self.columns = {key: column for column, key in enumerate(dict.fromkeys(keys))}
-        self.column_of_clause = np.array([self.columns[key] for key in keys], np.int64)
+        query_terms = [_analyze_source(clause.source, query.lang) for _, clause in clause_list]
+        self.columns = {term: column for column, term in enumerate(dict.fromkeys(query_terms))}
+        self.column_of_clause = np.array([self.columns[term] for term in query_terms], np.int64)
         self.row_of_clause = np.array([self.languages[lang] for lang, _ in clause_list], np.int64)
-        self.documents_per_language = statistics.summarize_languages(
-            tuple(self.languages)
-        ).n_documents  # (n_fields, n_languages)
+        summary = statistics.summarize_languages(tuple(self.languages))
+        self.documents_per_language = summary.n_documents  # (n_fields, n_languages)
         self.words = [(clause.source, word) for _, clause in clause_list for word in clause.words]
 
     def build(self) -> ClauseTable:
+        """Look up the clauses' terms, weigh them, and arrange them in the order of their ids."""
         terms, word_numbers = self._collect_terms()
-        counts, clause_df, body_weights, title_weights = self._weigh_clauses(terms)
+        weights = self._weigh_clauses(terms)
         entries = self._join_entries(
-            self._list_entries(terms, word_numbers, counts), self._list_document_translations()
+            self._list_entries(terms, word_numbers, weights.counts), self._list_document_translations()
         )
         order = entries.ids.argsort(kind="stable")
         return ClauseTable(
@@ -247,14 +281,14 @@ class _TableBuilder:
             term_ids=entries.ids[order],
             clauses=self.column_of_clause[entries.clauses][order],
             counts=entries.counts[order],
-            body_weights=self._arrange(body_weights),
-            title_weights=self._arrange(title_weights),
-            rates=self._estimate_rates(clause_df),
+            body_weights=self._arrange(weights.body),
+            title_weights=self._arrange(weights.title),
+            rates=self._estimate_rates(weights.clause_df),
             title_factors=self.title_factors,
             body_factors=self.body_factors,
             words=self.words,
             word_numbers=entries.words[order],
-            request=self._make_request(entries, body_weights),
+            request=self._make_request(entries, weights.body),
         )
 
     def _collect_terms(self) -> tuple[_Terms, Integers]:
@@ -268,9 +302,8 @@ class _TableBuilder:
         terms = _Terms(hashes.astype(np.int64), probabilities, subword_weights, clause_of_word[occurs])
         return terms, np.flatnonzero(occurs)
 
-    def _weigh_clauses(self, terms: _Terms) -> tuple[Doubles, Doubles, Doubles, Doubles]:
-        """Return how much each alternative counts, the document frequency of each clause in the body, and its
-        importance times idf in body and title."""
+    def _weigh_clauses(self, terms: _Terms) -> _ClauseWeights:
+        """Weigh the alternatives of each clause against each other, and the clauses by importance and idf."""
         first_terms = terms.clauses.searchsorted(np.arange(len(self.clause_list)))
         frequencies = [
             self._document_frequencies("text", INNER, terms),
@@ -280,7 +313,7 @@ class _TableBuilder:
         counts, clause_df = temper_alternatives(terms.probabilities, np.stack(frequencies), first_terms, documents)
         importance = np.array([clause.weight for _, clause in self.clause_list])
         body_weights, title_weights = importance * compute_idf(documents, clause_df)
-        return counts, clause_df[0], body_weights, title_weights
+        return _ClauseWeights(counts, clause_df[0], body_weights, title_weights)
 
     def _estimate_rates(self, clause_df: Doubles) -> Doubles:
         """Return the share of documents that match each clause, all languages together; (n_clauses,).
@@ -312,34 +345,41 @@ class _TableBuilder:
         return self.statistics.df_of(self.layout.ids(self.layout.field(field), hashes)).astype(np.float64)
 
     def _list_entries(self, terms: _Terms, word_numbers: Integers, counts: Doubles) -> _Entries:
-        """List the entries of all alternatives in the fields of documents' own languages."""
+        """List the entries of all alternatives in all searched fields, except translations of documents."""
         factors = self.title_factors + self.body_factors
         fields = [
             field
             for field, factor in zip(self.layout.fields, factors.tolist(), strict=True)
             if factor and field != translation_field(self.source_language)
         ]
+        ids_by_field = [self.layout.ids(self.layout.field(field), terms.hashes) for field in fields]
+        subword_counts = counts * terms.subword_weights
+        counts_by_field = [subword_counts if field in HOME_FIELDS else counts for field in fields]
         return _Entries(
-            ids=np.concatenate([self.layout.ids(self.layout.field(field), terms.hashes) for field in fields]),
+            ids=np.concatenate(ids_by_field),
             words=np.tile(word_numbers, len(fields)),
             clauses=np.tile(terms.clauses, len(fields)),
-            counts=np.concatenate(
-                [counts * terms.subword_weights if field in HOME_FIELDS else counts for field in fields]
-            ),
+            counts=np.concatenate(counts_by_field),
         )
 
     def _list_document_translations(self) -> _Entries:
-        """List the entries of the query's own words in the field that holds translations of documents, if there is
-        one. Its terms are known by the language of the document, as those of all its fields."""
+        """List the entries of the query's own words in the field that holds translations of documents, if there is one.
+
+        The ids of its terms depend on the language of the document, as those of all fields do. The words are added to
+        `words`.
+        """
         field = translation_field(self.source_language)
+        if field not in self.layout.fields:
+            no_numbers = np.zeros(0, np.int64)
+            return _Entries(np.zeros(0, np.uint32), no_numbers, no_numbers, np.zeros(0))
         ids: list[int] = []
         clauses: list[int] = []
         counts: list[float] = []
         first_word = len(self.words)
-        for number, (lang, clause) in enumerate(self.clause_list if field in self.layout.fields else ()):
+        for clause_number, (lang, clause) in enumerate(self.clause_list):
             own_terms = analyzer(self.source_language).terms(clause.source)
             ids += self.statistics.ids(field, lang, own_terms).tolist()
-            clauses += [number] * len(own_terms)
+            clauses += [clause_number] * len(own_terms)
             counts += [1 / len(own_terms)] * len(own_terms)
             self.words += [(clause.source, term) for term in own_terms]
         words = np.arange(first_word, len(self.words))

@@ -1,4 +1,4 @@
-"""The clauses of a query in one language: each query term with the words that it may be there."""
+"""The clauses of a query in one language: each query term with the words that may translate it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from paragloss.bm25 import Doubles, term_hashes
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT
 from paragloss.types import Analyzer, Query, Translation
 
-#: Documents that are scored exactly for each query, or as many as are wanted. On held-out titles of two collections 100
-#: gave the same reciprocal ranks as 1,000 at a fifth of the time.
+#: How many documents are scored exactly for each query; more if more results are asked for. On held-out titles of two
+#: collections 100 gave the same reciprocal ranks as 1,000 at a fifth of the time.
 MAX_CANDIDATES = 200
 
 
 class Clause(NamedTuple):
-    """A query term and the words of a language that it may be."""
+    """A query term and the words of one language that may translate it."""
 
     source: str
     weight: float  # how much the query term counts
@@ -29,31 +29,37 @@ class Clause(NamedTuple):
     numbers: Doubles
 
 
-def cut_query(query: Query, analyze: Callable[[str], Analyzer] = analyzer) -> list[Clause]:
-    """Split the clauses of a query into terms of its language; clauses of stop words only are left out.
+def split_into_clauses(query: Query, analyze: Callable[[str], Analyzer] = analyzer) -> list[Clause]:
+    """Split a query into clauses of terms of its language.
 
-    A query without clauses has one for each of its terms.
+    A translated query has a clause for each translated term, without those of stop words only; any other query has
+    one for each of its terms.
+
+    :param analyze: returns the analyzer of a language.
     """
     if not query.clauses:
-        return [_make_own_clause(word, query.lang) for word in analyze(query.lang).terms(query.text)]
-    clauses = [_cut_translation(translation, query.lang, analyze) for translation in query.clauses]
+        return [_make_untranslated_clause(word, query.lang) for word in analyze(query.lang).terms(query.text)]
+    clauses = [_split_alternatives(translation, query.lang, analyze) for translation in query.clauses]
     return [clause for clause in clauses if clause is not None]
 
 
-@lru_cache(maxsize=20_000)  # people ask for the same words again
-def _cut_translation(translation: Translation, lang: str, analyze: Callable[[str], Analyzer]) -> Clause | None:
-    """Split the alternatives of a query term into terms of a language; None if they are stop words only."""
+@lru_cache(maxsize=20_000)  # people search for the same words again
+def _split_alternatives(translation: Translation, lang: str, analyze: Callable[[str], Analyzer]) -> Clause | None:
+    """Split the translations of a query term into terms of a language; None if they are stop words only.
+
+    The probability of a translation of several words is divided among them.
+    """
     tokenize = analyze(lang).terms
     phrases: list[tuple[Sequence[str], float]] = []
     for text, weight, terms in translation.alternatives:
         phrase = terms or tuple(tokenize(text))
         if phrase:
             phrases.append((phrase, weight))
-    total = sum([weight for _, weight in phrases])
+    total_weight = sum([weight for _, weight in phrases])
     probabilities: dict[str, float] = {}
     for words, weight in phrases:
         for word in words:
-            probabilities[word] = probabilities.get(word, 0.0) + weight / (total * len(words))
+            probabilities[word] = probabilities.get(word, 0.0) + weight / (total_weight * len(words))
     if not probabilities:
         return None
     subword_weights = [1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in probabilities]
@@ -61,8 +67,8 @@ def _cut_translation(translation: Translation, lang: str, analyze: Callable[[str
 
 
 @lru_cache(maxsize=20_000)
-def _make_own_clause(word: str, lang: str) -> Clause:
-    """Make the clause of a word that stands for itself."""
+def _make_untranslated_clause(word: str, lang: str) -> Clause:
+    """Make the clause of a word that is searched as it is."""
     return _make_clause(word, 1.0, {word: 1.0}, [0.0], lang)
 
 

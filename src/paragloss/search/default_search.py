@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +20,11 @@ from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
-from paragloss.search.clauses import cut_query
+from paragloss.search.clauses import split_into_clauses
 from paragloss.search.evidence import attribute_clauses, explain_matches, list_origins
 from paragloss.search.scoring import (
     FEATURE_NAMES,
-    Candidates,
+    MeasuredCandidates,
     ScoringModel,
     compute_probabilities,
     shipped_model,
@@ -46,12 +45,13 @@ from paragloss.types import (
     ScoreExplanation,
     SparseRows,
     Store,
+    Translation,
     Translator,
     Where,
 )
 
-#: Candidates that are measured for each query: by words, and by each kind of vector. With 100 or 200 by words the first
-#: ten results of 720 queries were equally good; with 60 nDCG@10 falls by .001.
+#: How many documents are measured for each query: the best by words, and the best by each kind of vector. With 100 or
+#: 200 by words the first ten results of 720 queries were equally good; with 60 nDCG@10 falls by .001.
 WORD_CANDIDATES = 100
 VECTOR_CANDIDATES = 50
 #: How much of the expected best of several unrelated passages is subtracted: passages of a document are alike.
@@ -86,11 +86,26 @@ class StoredTerms(NamedTuple):
     rows: SparseRows
 
 
+class SimilarDocuments(NamedTuple):
+    """Cosines of documents with the query's vector, by document id."""
+
+    passages: dict[str, float]  # of each document's most similar passage
+    titles: dict[str, float]
+
+
+class SemanticEvidence(NamedTuple):
+    """How similar documents are to the query, in standard deviations above unrelated ones; (n_docs,) each."""
+
+    title: Floats  # of the best passage where a document has no title vector
+    passage: Floats
+    has_vectors: npt.NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class QueryEvidence:
     """What was measured of the candidates of one query."""
 
-    candidates: Candidates
+    candidates: MeasuredCandidates
     table: ClauseTable | None
     forms: QueryForms
 
@@ -109,6 +124,14 @@ class DefaultSearcher:
         semantic: SemanticSearchers | None = None,
         model: ScoringModel | None = None,
     ) -> None:
+        """Search a store.
+
+        :param targets: the languages of the documents that are searched.
+        :param translator: translates queries; without one they are searched as they are.
+        :param translator_name: names the translator in explanations.
+        :param semantic: compares vectors; without it only words are searched.
+        :param model: computes the scores; the model of the package if None.
+        """
         self._store, self._statistics, self._targets = store, statistics, tuple(targets)
         self._translator, self._translator_name = translator, translator_name
         self._semantic = semantic
@@ -127,50 +150,62 @@ class DefaultSearcher:
         """Find candidates for a query and measure their features."""
         languages = [str(lang) for lang in (where or {}).get("lang", self._targets)]
         forms = self.translate(query, languages)
-        table = build_clause_table(query, [(form.lang, cut_query(form)) for form in forms], self._statistics)
-        found = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
+        table = build_clause_table(query, [(form.lang, split_into_clauses(form)) for form in forms], self._statistics)
+        word_matches = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
         query_vector = self._encode(query)
-        similar = self._find_similar(query_vector, max(k, VECTOR_CANDIDATES), where)
-        documents = self._read_similar(found, similar)
-        candidates = self._measure(query, documents, table, query_vector, similar)
+        cosines = self._find_similar(query_vector, max(k, VECTOR_CANDIDATES), where)
+        documents = self._add_documents(word_matches, cosines)
+        candidates = self._measure(query, documents, table, query_vector, cosines)
         return QueryEvidence(candidates, table, QueryForms(tuple(forms), self._name_vector(query_vector)))
 
     def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
-        """Return the query in each language that documents are searched in: its own words in its own language and in
-        languages into which nothing translates, clauses of alternatives in the others."""
-        wanted = list(
-            dict.fromkeys([*(self._targets if languages is None else languages), *self._statistics.secondary_languages])
-        )
-        into = list_known_targets(self._translator, query.lang, wanted) if self._translator is not None else []
-        clauses = translate_many(self._translator, query, into) if self._translator is not None and into else {}
+        """Return the query in each language that documents are searched in.
+
+        It has clauses of alternatives where the translator knows the language, and its own words in its own language
+        and where nothing translates.
+
+        :param languages: the languages of the searched documents; all targets if None. Languages that documents have
+            parts in are added.
+        """
+        target_languages = self._targets if languages is None else languages
+        searched_languages = list(dict.fromkeys([*target_languages, *self._statistics.secondary_languages]))
+        clauses_by_language = self._translate_clauses(query, searched_languages)
         forms = []
-        for lang in wanted:
-            translations = tuple(clauses.get(lang, ()))
+        for lang in searched_languages:
+            translations = tuple(clauses_by_language.get(lang, ()))
             if translations and INNER in self._statistics.layout.fields:
                 translations = tuple(add_sound_alternatives(translations, query.lang, lang))
             form = Query(query.id, query.text, lang, translations)
             forms.append(attribute_clauses(form, self._translator_name) if translations else form)
         return forms
 
+    def _translate_clauses(self, query: Query, languages: Sequence[str]) -> Mapping[str, Sequence[Translation]]:
+        """Translate a query into those of the languages that the translator knows."""
+        if self._translator is None:
+            return {}
+        known_languages = list_known_targets(self._translator, query.lang, languages)
+        return translate_many(self._translator, query, known_languages) if known_languages else {}
+
     def _find_by_words(self, table: ClauseTable | None, limit: int, where: Where | None) -> StoredTerms:
         """Find documents by words, and read what their stored vectors hold of the query's terms."""
         if table is None or not len(table.request.indices):
             return StoredTerms([], [], SparseRows(_NO_SIZES, _NO_IDS, _NO_VALUES))
-        needed = self._statistics.layout.with_lengths(table.term_ids)
-        rows = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, where, needed)
+        needed_ids = self._statistics.layout.with_lengths(table.term_ids)
+        rows = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, where, needed_ids)
         return StoredTerms(rows.ids, rows.langs, rows.rows)
 
-    def _read_similar(self, found: StoredTerms, similar: Sequence[dict[str, float]]) -> StoredTerms:
-        """Add the documents that only vectors have found."""
-        known_ids = set(found.doc_ids)
-        new_ids = [doc_id for doc_id in dict.fromkeys(chain(*similar)) if doc_id not in known_ids]
-        languages, rows = self._store.read_sparse(TERMS_VECTOR, new_ids)
+    def _add_documents(self, documents: StoredTerms, cosines: SimilarDocuments) -> StoredTerms:
+        """Read the documents that only vectors have found, and return them behind the others."""
+        known_ids = set(documents.doc_ids)
+        similar_ids = dict.fromkeys([*cosines.passages, *cosines.titles])
+        new_ids = [doc_id for doc_id in similar_ids if doc_id not in known_ids]
+        new_languages, new_rows = self._store.read_sparse(TERMS_VECTOR, new_ids)
         joined_rows = SparseRows(
-            np.concatenate([found.rows.sizes, rows.sizes]),
-            np.concatenate([found.rows.indices, rows.indices]),
-            np.concatenate([found.rows.values, rows.values]),
+            np.concatenate([documents.rows.sizes, new_rows.sizes]),
+            np.concatenate([documents.rows.indices, new_rows.indices]),
+            np.concatenate([documents.rows.values, new_rows.values]),
         )
-        return StoredTerms([*found.doc_ids, *new_ids], [*found.languages, *languages], joined_rows)
+        return StoredTerms([*documents.doc_ids, *new_ids], [*documents.languages, *new_languages], joined_rows)
 
     def _encode(self, query: Query) -> Floats | None:
         """Return the query's vector; None where the encoder knows nothing of it."""
@@ -183,16 +218,14 @@ class DefaultSearcher:
         """Return the query's vector by the name under which documents have theirs."""
         return {} if vector is None or self._semantic is None else {self._semantic.passages.vector_name: vector}
 
-    def _find_similar(self, vector: Floats | None, limit: int, where: Where | None) -> list[dict[str, float]]:
-        """Return the cosines of the documents with the most similar passages, and of those with the most similar
-        titles."""
+    def _find_similar(self, vector: Floats | None, limit: int, where: Where | None) -> SimilarDocuments:
+        """Find the documents with the most similar passages, and those with the most similar titles."""
         if vector is None or self._semantic is None:
-            return [{}, {}]
-        titles = self._semantic.titles
-        return [
-            self._semantic.passages.search(vector, limit, where),
-            titles.search(vector, limit, where) if titles is not None else {},
-        ]
+            return SimilarDocuments({}, {})
+        passages, titles = self._semantic.passages, self._semantic.titles
+        return SimilarDocuments(
+            passages.search(vector, limit, where), titles.search(vector, limit, where) if titles is not None else {}
+        )
 
     def _measure(
         self,
@@ -200,51 +233,41 @@ class DefaultSearcher:
         documents: StoredTerms,
         table: ClauseTable | None,
         query_vector: Floats | None,
-        similar: Sequence[dict[str, float]],
-    ) -> Candidates:
-        doc_ids, doc_languages, rows = documents
-        lexical = self._measure_words(table, doc_languages, rows)
-        title_similarity, passage_similarity, has_vectors = self._measure_similarity(
-            query_vector, similar, doc_ids, doc_languages, lexical
-        )
-        columns = build_features(query, lexical, title_similarity, passage_similarity)
+        cosines: SimilarDocuments,
+    ) -> MeasuredCandidates:
+        """Compute the features of all candidates, by words and by vectors, however they were found."""
+        lexical = self._measure_words(table, documents.languages, documents.rows)
+        similarity = self._measure_similarity(query_vector, cosines, documents, lexical)
+        columns = build_features(query, lexical, similarity.title, similarity.passage)
         features = np.stack([columns[name] for name in FEATURE_NAMES], axis=1).astype(np.float32)
-        return Candidates(list(doc_ids), doc_languages, features, has_vectors)
+        return MeasuredCandidates(list(documents.doc_ids), documents.languages, features, similarity.has_vectors)
 
     def _measure_words(self, table: ClauseTable | None, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
+        """Measure how far documents match the clauses of the query; not at all if it has none."""
         if table is None:
             no_clauses, no_share = np.zeros((len(languages), 0)), np.zeros(len(languages))
             return LexicalEvidence(no_clauses, no_clauses, no_share, no_share, no_share, no_share)
-        needed = self._statistics.layout.with_lengths(table.term_ids)
-        return table.measure(languages, filter_entries(rows, needed))
+        needed_ids = self._statistics.layout.with_lengths(table.term_ids)
+        return table.measure(languages, filter_entries(rows, needed_ids))
 
     def _measure_similarity(
-        self,
-        vector: Floats | None,
-        similar: Sequence[dict[str, float]],
-        doc_ids: Sequence[str],
-        languages: Sequence[str],
-        lexical: LexicalEvidence,
-    ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-        """Return standardized similarities of title and best passage, and which documents have vectors."""
-        n_docs = len(doc_ids)
-        zeros = np.zeros(n_docs, np.float32)
-        if vector is None or self._semantic is None or not n_docs:
-            return zeros, zeros, np.zeros(n_docs, bool)
-        passages, titles = self._semantic.passages, self._semantic.titles
-        cosines = passages.complete(vector, similar[0], doc_ids)
-        has_vectors = np.array([doc_id in cosines for doc_id in doc_ids], bool)
-        passage = passages.standardize(vector, languages, _column(cosines, doc_ids))
-        passage -= PASSAGE_CORRECTION * expected_best_of(lexical.text_length / TERMS_PER_PASSAGE)
+        self, vector: Floats | None, cosines: SimilarDocuments, documents: StoredTerms, lexical: LexicalEvidence
+    ) -> SemanticEvidence:
+        """Measure how similar the title and the best passage of each document are to the query."""
+        zeros = np.zeros(len(documents.doc_ids), np.float32)
+        if vector is None or self._semantic is None or not documents.doc_ids:
+            return SemanticEvidence(zeros, zeros, zeros.astype(bool))
+        n_passages = lexical.text_length / TERMS_PER_PASSAGE
+        passage, has_vectors = _standardize(self._semantic.passages, vector, cosines.passages, documents)
+        passage -= PASSAGE_CORRECTION * expected_best_of(n_passages)
         title = passage
-        if titles is not None:
-            title_cosines = titles.complete(vector, similar[1], doc_ids)
-            has_title = np.array([doc_id in title_cosines for doc_id in doc_ids], bool)
-            title = titles.standardize(vector, languages, _column(title_cosines, doc_ids))
+        if self._semantic.titles is not None:
+            title, has_title = _standardize(self._semantic.titles, vector, cosines.titles, documents)
             title = np.where(has_title, title, passage)
-        return np.where(has_vectors, title, zeros), np.where(has_vectors, passage, zeros), has_vectors
+        return SemanticEvidence(np.where(has_vectors, title, zeros), np.where(has_vectors, passage, zeros), has_vectors)
 
     def _rank(self, evidence: QueryEvidence, k: int) -> RankedList:
+        """Return the k candidates with the highest probabilities, and the other candidates as lower hits."""
         candidates = evidence.candidates
         log_odds = self._model.log_odds(candidates)
         scores = dict(zip(candidates.doc_ids, compute_probabilities(log_odds).tolist(), strict=True))
@@ -253,13 +276,13 @@ class DefaultSearcher:
         return RankedList(hits[:k], evidence.forms, explainer, has_probabilities=True, lower_hits=hits[k:])
 
     def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> ScoreExplanation:
-        """Split the log-odds of a candidate into parts, and the part of the words into pairs of words."""
+        """Split the log-odds of a candidate into named parts, and the part of the words into pairs of words."""
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
         contributions = self._model.explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
         parts = []
         for name, features in PARTS_OF_EXPLANATION.items():
-            log_odds = sum(part.log_odds for part in contributions if part.feature in features)
+            log_odds = sum(contribution.log_odds for contribution in contributions if contribution.feature in features)
             if name == WORDS_PART:
                 parts.append((name, self._explain_words(evidence, document, candidates.languages[row], log_odds)))
             elif log_odds:
@@ -270,22 +293,22 @@ class DefaultSearcher:
         self, evidence: QueryEvidence, document: Document, language: str, log_odds: float
     ) -> ScoreExplanation:
         """Share the log-odds of the words among the pairs of words that matched."""
-        unmatched = ScoreExplanation(log_odds, (Contribution("", "", WORDS_PART, log_odds),))
+        without_pairs = ScoreExplanation(log_odds, (Contribution("", "", WORDS_PART, log_odds),))
         if evidence.table is None:
-            return unmatched
+            return without_pairs
         _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
         matches = evidence.table.attribute(language, rows)
         origins: dict[tuple[str, str], dict[str, float]] = {}
         for form in evidence.forms.queries:
             origins.update(list_origins(form))
         total = sum(match.score for match in matches)
-        return explain_matches(matches, origins, total).scale_to(log_odds) if total else unmatched
+        return explain_matches(matches, origins, total).scale_to(log_odds) if total else without_pairs
 
 
 def build_features(
     query: Query, lexical: LexicalEvidence, title_similarity: Floats, passage_similarity: Floats
 ) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    """Compute the columns of the features from what was measured of the candidates; see `scoring.FEATURES`."""
+    """Return the columns of the features, one value per candidate; `scoring.FEATURES` says what each means."""
     n_terms = max(len(analyzer(query.lang).terms(query.text)), 1)
     return {
         "words": lexical.combined_share,
@@ -297,5 +320,14 @@ def build_features(
     }
 
 
-def _column(cosines: Mapping[str, float], doc_ids: Sequence[str]) -> Floats:
-    return np.array([cosines.get(doc_id, 0.0) for doc_id in doc_ids], np.float32)
+def _standardize(
+    searcher: SimilaritySearcher, vector: Floats, cosines: dict[str, float], documents: StoredTerms
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return the cosine of each document in standard deviations, and whether the document has a vector.
+
+    :param cosines: the known cosines by document id; the others are read from the store.
+    """
+    all_cosines = searcher.complete(vector, cosines, documents.doc_ids)
+    has_vector = np.array([doc_id in all_cosines for doc_id in documents.doc_ids], bool)
+    column = np.array([all_cosines.get(doc_id, 0.0) for doc_id in documents.doc_ids], np.float32)
+    return searcher.standardize(vector, documents.languages, column), has_vector

@@ -41,7 +41,7 @@ class Dense:
         vectors = self.vectors(queries)
         rankings = self._search_vectors(vectors, k, where)
         return [
-            RankedList(tuple(ranking), QueryForms(vectors={self.name: vector}), partial(self._account, query))
+            RankedList(tuple(ranking), QueryForms(vectors={self.name: vector}), partial(self._explain, query))
             for query, vector, ranking in zip(queries, vectors, rankings, strict=True)
         ]
 
@@ -54,26 +54,27 @@ class Dense:
 
         Raises `LanguageError` for a language that the encoder does not know.
         """
-        rows = np.zeros((len(queries), self.encoder.dim), np.float32)
+        vectors = np.zeros((len(queries), self.encoder.dim), np.float32)
         for lang in dict.fromkeys(query.lang for query in queries):
             if lang not in self.encoder.langs:
                 raise LanguageError(
                     f"the model behind {self.name!r} does not know {lang!r}; it knows {', '.join(self.encoder.langs)}"
                 )
-            numbers = [i for i, query in enumerate(queries) if query.lang == lang]
-            rows[numbers] = self.encoder.encode([queries[i].text for i in numbers], lang)
-        return rows
+            positions = [i for i, query in enumerate(queries) if query.lang == lang]
+            vectors[positions] = self.encoder.encode([queries[i].text for i in positions], lang)
+        return vectors
 
     def _search_vectors(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
+        """Return the best k documents for each vector; none for a vector of zeros, which is not sent to the store."""
         rankings: list[Ranking] = [[] for _ in vectors]
-        numbers = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)
-        if len(numbers):
-            answers = self.store.search_dense(self.name, vectors[numbers], k, where, exact=self._exact)
-            for i, ranking in zip(numbers.tolist(), answers, strict=True):
+        positions = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)
+        if len(positions):
+            new_rankings = self.store.search_dense(self.name, vectors[positions], k, where, exact=self._exact)
+            for i, ranking in zip(positions.tolist(), new_rankings, strict=True):
                 rankings[i] = ranking
         return rankings
 
-    def _account(self, query: Query, document: Document, score: float) -> ScoreExplanation:
+    def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         def read_vectors() -> Floats | None:
             (record,) = self.store.get([document.id], vectors=[self.name])
             return record.dense.get(self.name) if record is not None else None

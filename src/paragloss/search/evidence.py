@@ -14,12 +14,14 @@ from paragloss.analysis import analyzer
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Contribution, Document, Query, RankedList, ScoreExplanation
 
-#: What words that stand as they are were met through.
-AS_THEY_STAND = "bm25"
-#: What names were met through that were compared by sound, and what is said of words that stand inside longer ones.
-BY_SOUND, INSIDE = "by sound", ", inside"
+#: The translator that explanations name for words that were searched as they are.
+UNTRANSLATED = "bm25"
+#: The translator that explanations name for names that were compared by sound.
+BY_SOUND = "by sound"
+#: Follows the name of the translator where a word matched inside a longer one.
+COMPOUND_SUFFIX = ", inside"
 NOTHING = ScoreExplanation(0.0)
-#: The part of an explanation that says what it costs that the query may be in several languages.
+#: The part of an explanation for what a score loses because the query may be in several languages.
 DOUBT = "language of the query"
 
 
@@ -31,39 +33,41 @@ class Match(NamedTuple):
     score: float
 
 
-def add_explanations(accounts: Iterable[ScoreExplanation]) -> ScoreExplanation:
-    """Add explanations of one document, part by part."""
-    nonzero = [account for account in accounts if account.score]
+def add_explanations(explanations: Iterable[ScoreExplanation]) -> ScoreExplanation:
+    """Add up explanations of one document's score; parts with the same name are added."""
+    nonzero = [explanation for explanation in explanations if explanation.score]
     if len(nonzero) == 1:
         return nonzero[0]
-    parts: dict[str, list[ScoreExplanation]] = {}
-    for account in nonzero:
-        for name, part in account.parts:
-            parts.setdefault(name, []).append(part)
+    parts_by_name: dict[str, list[ScoreExplanation]] = {}
+    for explanation in nonzero:
+        for name, part in explanation.parts:
+            parts_by_name.setdefault(name, []).append(part)
     return ScoreExplanation(
-        sum(account.score for account in nonzero),
-        tuple(share for account in nonzero for share in account.contributions),
-        all(account.exact for account in nonzero),
-        tuple((name, add_explanations(same_part)) for name, same_part in parts.items()),
+        sum(explanation.score for explanation in nonzero),
+        tuple(contribution for explanation in nonzero for contribution in explanation.contributions),
+        all(explanation.exact for explanation in nonzero),
+        tuple((name, add_explanations(parts)) for name, parts in parts_by_name.items()),
     )
 
 
 def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Document, score: float) -> ScoreExplanation:
-    """Explain the expected score of a document over several rankings, given how likely each is the right one.
+    """Explain the expected score of a document over several rankings of which one is the right one.
 
-    Scores add up. Log-odds don't: a probability is explained by the ranking that contributes most to it, and by one
-    part more for the doubt which ranking is the right one.
+    Plain scores add up. Log-odds don't: a probability is explained by the ranking that contributes most to it, and by
+    one part more (DOUBT) for the difference to the expected score.
+
+    :param weighted: each ranking with the probability that it is the right one.
+    :param score: the expected score.
     """
     if not any(ranking.has_probabilities for _, ranking in weighted):
-        accounts = [(share, ranking.explain(document)) for share, ranking in weighted]
-        return add_explanations(account.scale_to(share * account.score) for share, account in accounts)
-    ranking = max(weighted, key=lambda pair: pair[0] * pair[1].score_of(document.id))[1]
-    account = ranking.explain(document)
-    doubt = math.log(score / (1 - score)) - account.score
-    return account._replace(
-        score=account.score + doubt,
-        parts=(*account.parts, (DOUBT, ScoreExplanation(doubt, (Contribution("", "", DOUBT, doubt),)))),
-    )
+        explanations = [(share, ranking.explain(document)) for share, ranking in weighted]
+        return add_explanations(explanation.scale_to(share * explanation.score) for share, explanation in explanations)
+    _, main_ranking = max(weighted, key=lambda pair: pair[0] * pair[1].score_of(document.id))
+    explanation = main_ranking.explain(document)
+    expected_log_odds = math.log(score / (1 - score))
+    doubt = expected_log_odds - explanation.score
+    doubt_part = ScoreExplanation(doubt, (Contribution("", "", DOUBT, doubt),))
+    return explanation._replace(score=explanation.score + doubt, parts=(*explanation.parts, (DOUBT, doubt_part)))
 
 
 def attribute_clauses(query: Query, name: str) -> Query:
@@ -80,28 +84,35 @@ def explain_matches(
 ) -> ScoreExplanation:
     """Explain a score by pairs of words; a pair that several translators know is divided by their weights.
 
-    `origins` has the weights of the translators of each pair, see `list_origins`.
+    :param origins: the weights of the translators of each pair, see `list_origins`.
     """
-    shares = []
+    contributions = []
     for source, word, gain in matches:
         plain_word = word.removeprefix(SUBWORD_PREFIX)
-        is_sound = word.startswith(SOUND_PREFIX)
-        weights = {BY_SOUND: 1.0} if is_sound else origins.get((source, plain_word)) or {AS_THEY_STAND: 1.0}
-        total, suffix = sum(weights.values()), "" if plain_word == word else INSIDE
-        shares += [Contribution(source, word, name + suffix, gain * weight / total) for name, weight in weights.items()]
-    return ScoreExplanation(score, tuple(shares))
+        suffix = COMPOUND_SUFFIX if word != plain_word else ""
+        if word.startswith(SOUND_PREFIX):
+            weights: Mapping[str, float] = {BY_SOUND: 1.0}
+        else:
+            weights = origins.get((source, plain_word)) or {UNTRANSLATED: 1.0}
+        total_weight = sum(weights.values())
+        for name, weight in weights.items():
+            contributions.append(Contribution(source, word, name + suffix, gain * weight / total_weight))
+    return ScoreExplanation(score, tuple(contributions))
 
 
 def list_origins(query: Query) -> dict[tuple[str, str], dict[str, float]]:
-    """List for every pair of query term and translated term the weights of the translators that know it; the words of
-    a phrase share its weight."""
+    """Return the translators of every pair of query term and translated term, with their weights.
+
+    The words of a phrase share its weight.
+    """
     origins: dict[tuple[str, str], dict[str, float]] = {}
     analyze = analyzer(query.lang).terms
     for clause in query.clauses:
-        for name, share, alternatives in clause.origins:
+        for translator_name, share, alternatives in clause.origins:
             for alternative in alternatives:
                 terms = alternative.terms or tuple(analyze(alternative.text))
                 for term in terms:
                     weights = origins.setdefault((clause.source, term), {})
-                    weights[name] = weights.get(name, 0.0) + share * alternative.weight / len(terms)
+                    weight = share * alternative.weight / len(terms)
+                    weights[translator_name] = weights.get(translator_name, 0.0) + weight
     return origins

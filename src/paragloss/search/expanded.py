@@ -1,6 +1,6 @@
-"""Search twice: the best documents of a first search lend the query their words (Rocchio's pseudo-relevance feedback,
-eq. 5.1 of Liu's thesis). Put it inside `Translated` to expand after translation; with `translation.expansion` outside
-the translator as well, before and after.
+"""Search twice: words of the best documents of a first search are added to the query (Rocchio's pseudo-relevance
+feedback, eq. 5.1 of Liu's thesis). Put it inside `Translated` to expand after translation; with
+`translation.expansion` outside the translator as well, before and after.
 """
 
 from __future__ import annotations
@@ -12,11 +12,7 @@ from paragloss.types import Document, Hit, Query, RankedList, Searcher, Where
 
 
 class Expanded:
-    """Asks the inner searcher for `depth` documents, adds their `terms` most telling words to the query, asks again.
-
-    The query's own words weigh `alpha` and what the documents add to them, the best new word `beta`. Only documents in
-    the query's language lend words. `idf` says how rare a term of a language is in the collection.
-    """
+    """Searches again with the query expanded by words of the first search's best documents in its language."""
 
     def __init__(
         self,
@@ -29,21 +25,30 @@ class Expanded:
         alpha: float = 1.0,
         beta: float = 0.3,
     ) -> None:
+        """Expand the queries of a searcher.
+
+        :param documents: reads documents by their ids.
+        :param idf: returns the inverse document frequency of a term, given its language and the term.
+        :param depth: how many documents of the first search are used.
+        :param terms: how many new words are added to the query.
+        :param alpha: the weight of the query's own words, to which the documents may add.
+        :param beta: the weight of the best new word.
+        """
         self.searcher, self._documents, self._idf = searcher, documents, idf
         self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Return the best k documents for each query, best first."""
-        first = self.searcher.search(queries, self._depth, where)
-        again = [self.expand(query, ranking) for query, ranking in zip(queries, first, strict=True)]
-        return self.searcher.search(again, k, where)
+        first_rankings = self.searcher.search(queries, self._depth, where)
+        expanded = [self.expand(query, ranking) for query, ranking in zip(queries, first_rankings, strict=True)]
+        return self.searcher.search(expanded, k, where)
 
     def max_score(self, lang: str) -> float:
         """Return the highest score that a document of a language can have."""
         return self.searcher.max_score(lang)
 
     def expand(self, query: Query, ranking: Sequence[Hit]) -> Query:
-        """The query with what its best documents add."""
+        """Add the words of its best documents to a query."""
         documents = self._documents([hit.id for hit in ranking])
         clauses = rocchio(
             as_clauses(query),

@@ -1,4 +1,7 @@
-"""Several searchers over the same documents, one ranking. Reciprocal rank fusion: Cormack et al., SIGIR 2009."""
+"""Fuse the rankings of several searchers of the same documents into one.
+
+Reciprocal rank fusion: Cormack et al., SIGIR 2009.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ Fusion: TypeAlias = Callable[[Sequence[Sequence[Hit]], Sequence[float]], dict[st
 
 
 class Fused:
-    """Asks every searcher for `depth` hits and fuses what they say; `weights` say how far each is trusted."""
+    """Fuses the rankings of several searchers of the same documents into one."""
 
     def __init__(
         self,
@@ -24,8 +27,15 @@ class Fused:
         weights: Sequence[float] | None = None,
         depth: int = 100,
     ) -> None:
+        """Fuse the rankings of searchers.
+
+        :param fuse: computes a score for each document from the rankings and the weights; reciprocal rank fusion if
+            None.
+        :param weights: the weight of each searcher; all 1 if None.
+        :param depth: how many hits of each searcher are fused.
+        """
         self._searchers = list(searchers)
-        self._fuse = fuse or reciprocal_rank
+        self._fuse = fuse or fuse_reciprocal_ranks
         self._weights = list(weights) if weights is not None else [1.0] * len(self._searchers)
         if len(self._weights) != len(self._searchers):
             raise ValueError(f"{len(self._weights)} weights for {len(self._searchers)} searchers")
@@ -34,41 +44,43 @@ class Fused:
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Return the best k documents for each query, best first."""
         depth = max(k, self._depth)
-        answers = [searcher.search(queries, depth, where) for searcher in self._searchers]
-        return [self._one(rankings, k) for rankings in zip(*answers, strict=True)]
+        rankings_by_searcher = [searcher.search(queries, depth, where) for searcher in self._searchers]
+        return [self._fuse_rankings(rankings, k) for rankings in zip(*rankings_by_searcher, strict=True)]
 
     def max_score(self, lang: str) -> float:
         """Return the highest score that a document of a language can have."""
         return math.inf
 
-    def _one(self, rankings: Sequence[RankedList], k: int) -> RankedList:
+    def _fuse_rankings(self, rankings: Sequence[RankedList], k: int) -> RankedList:
+        """Fuse the rankings of one query, one from each searcher."""
         scores = self._fuse(rankings, self._weights)
         forms = QueryForms.merge(ranking.forms for ranking in rankings)
         hits = rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), k)
-        return RankedList(tuple(hits), forms, partial(self._account, rankings))
+        return RankedList(tuple(hits), forms, partial(self._explain, rankings))
 
-    def _account(self, rankings: Sequence[RankedList], document: Document, score: float) -> ScoreExplanation:
-        """Every fusion is a sum over its searchers."""
+    def _explain(self, rankings: Sequence[RankedList], document: Document, score: float) -> ScoreExplanation:
+        """Explain a fused score by one part for each searcher: a fusion is a sum over its searchers."""
         parts = []
         for number, (ranking, weight) in enumerate(zip(rankings, self._weights, strict=True), start=1):
-            if share := self._fuse([ranking], [weight]).get(document.id, 0.0):
+            share = self._fuse([ranking], [weight]).get(document.id, 0.0)
+            if share:
                 parts.append((str(number), ranking.explain(document).scale_to(share)))
         return ScoreExplanation(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
 
-def reciprocal_rank(
+def fuse_reciprocal_ranks(
     rankings: Sequence[Sequence[Hit]], weights: Sequence[float], *, constant: int = 60
 ) -> dict[str, float]:
-    """Each ranking gives weight / (constant + place), places from 1; scores don't matter, only order."""
+    """Score each document by the sum of weight / (constant + rank) over its rankings; ranks count from 1."""
     fused: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights, strict=True):
-        for place, hit in enumerate(ranking, start=1):
-            fused[hit.id] = fused.get(hit.id, 0.0) + weight / (constant + place)
+        for rank, hit in enumerate(ranking, start=1):
+            fused[hit.id] = fused.get(hit.id, 0.0) + weight / (constant + rank)
     return fused
 
 
-def score_sum(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
-    """Each ranking gives weight x its score scaled to [0, 1] between its last and its best hit."""
+def fuse_scaled_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
+    """Score each document by the sum of weight * score, with scores scaled to [0, 1] in each ranking."""
     fused: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights, strict=True):
         if not ranking:
@@ -80,8 +92,8 @@ def score_sum(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> di
     return fused
 
 
-def plain_sum(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
-    """Each ranking gives weight x score, as it is: for scores that mean the same from query to query."""
+def fuse_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
+    """Score each document by the sum of weight * score, for scores that mean the same from query to query."""
     fused: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights, strict=True):
         for hit in ranking:

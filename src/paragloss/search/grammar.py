@@ -26,7 +26,7 @@ MAX_DEPTH = 20
 
 
 @dataclass(frozen=True)
-class Option:
+class PartOption:
     """`name=value`, or a word by itself. `at` is its offset in the text."""
 
     name: str
@@ -35,11 +35,11 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Part:
+class PipelinePart:
     """A name, its options, and the pipeline in parentheses after it."""
 
     name: str
-    options: tuple[Option, ...] = ()
+    options: tuple[PartOption, ...] = ()
     inner: Node | None = None
     at: int = field(default=0, compare=False)
 
@@ -60,7 +60,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Fused:
+class FusedTerms:
     """Several rankings that are fused; or one with a weight."""
 
     terms: tuple[Term, ...]
@@ -71,10 +71,10 @@ class Ranked:
     """A search, and the rerankers that score its results again, one after the other."""
 
     search: Node
-    rerankers: tuple[Part, ...]
+    rerankers: tuple[PipelinePart, ...]
 
 
-Node: TypeAlias = Part | Chain | Fused | Ranked
+Node: TypeAlias = PipelinePart | Chain | FusedTerms | Ranked
 
 
 def parse(text: str) -> Node:
@@ -86,7 +86,7 @@ def find_start(node: Node) -> int:
     """Return the offset of a node in the text that it was parsed from."""
     if isinstance(node, Chain):
         return find_start(node.steps[0])
-    if isinstance(node, Fused):
+    if isinstance(node, FusedTerms):
         return find_start(node.terms[0].search)
     return find_start(node.search) if isinstance(node, Ranked) else node.at
 
@@ -124,7 +124,7 @@ class _Parser:
         terms = [self._parse_term()]
         while self._skip("+"):
             terms.append(self._parse_term())
-        return terms[0].search if len(terms) == 1 and terms[0].weight is None else Fused(tuple(terms))
+        return terms[0].search if len(terms) == 1 and terms[0].weight is None else FusedTerms(tuple(terms))
 
     def _parse_term(self) -> Term:
         number, star = self._token, self._tokens[min(self._position + 1, len(self._tokens) - 1)]
@@ -144,7 +144,7 @@ class _Parser:
     def _parse_step(self) -> Node:
         return self._parse_group() if self._token.sign == "(" else self._parse_part("the name of a part, or (")
 
-    def _parse_part(self, expected: str) -> Part:
+    def _parse_part(self, expected: str) -> PipelinePart:
         name = self._read_word(expected)
         options = []
         if self._skip(":"):
@@ -152,11 +152,11 @@ class _Parser:
             while self._skip(","):
                 options.append(self._parse_option())
         inner = self._parse_group() if self._token.sign == "(" else None
-        return Part(name.word, tuple(options), inner, name.at)
+        return PipelinePart(name.word, tuple(options), inner, name.at)
 
-    def _parse_option(self) -> Option:
+    def _parse_option(self) -> PartOption:
         name = self._read_word("an option")
-        return Option(name.word, self._read_word("a value").word if self._skip("=") else None, name.at)
+        return PartOption(name.word, self._read_word("a value").word if self._skip("=") else None, name.at)
 
     def _parse_group(self) -> Node:
         self._depth += 1
@@ -193,11 +193,15 @@ class _Parser:
 
 
 def _tokenize(text: str) -> Iterator[_Token]:
+    """Yield the signs, words and quoted words of a pipeline, and an "end" token.
+
+    Raises LineSyntaxError for a quote that is not closed.
+    """
     position = 0
     end = len(text.rstrip())
     while position < end:
         match = _TOKEN.match(text, position)
-        if match is None:  # only a quote can be no token
+        if match is None:  # every character but a quote begins a token
             raise LineSyntaxError("a quote that never ends", text, text.index('"', position))
         sign, quoted, word = match.groups()
         start = match.end() - len(match[0].lstrip())

@@ -48,6 +48,15 @@ class Lexical:
         name: str = "terms",
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
+        """Search the sparse vectors of a store.
+
+        :param weights: how much each searched field counts; every field 1 if None.
+        :param langs: search documents of these languages with the words as they are; only those of the query's own
+            language if None.
+        :param proportional: divide scores by the highest one possible.
+        :param name: the name of the sparse vectors.
+        :param analyze: returns the analyzer of a language.
+        """
         weights = dict.fromkeys(statistics.layout.fields, 1.0) if weights is None else dict(weights)
         for field in weights:
             statistics.layout.field(field)  # raises an error for a field that is not indexed
@@ -72,7 +81,7 @@ class Lexical:
         return 1.0 if self._proportional else math.inf
 
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
-        """Return what the store is asked; empty if no document can match."""
+        """Return the sparse vector that is sent to the store for a query; empty if no document can match."""
         languages = self._list_languages(query, where)
         weighed = self._statistics.weigh_queries(
             [(lang, self._weigh_terms(query, lang)) for lang in languages], self._weights
@@ -80,28 +89,34 @@ class Lexical:
         return _add_vectors([self._scale(vector, highest) for vector, highest in weighed])
 
     def matches(self, query: Query, id: str) -> list[Match]:
-        """List what every word adds to the score of a document, in its language and in those it has beside."""
+        """List what every word adds to the score of a document, in its main language and in those of other blocks."""
         (own_language,), rows = self._store.read_sparse(self._name, [id])
         document = SparseVector(rows.indices, rows.values)
-        languages = self._list_languages(query, {"lang": [own_language, *self._statistics.secondary_languages]})
+        document_languages = [own_language, *self._statistics.secondary_languages]
         matches = []
-        for lang in languages:
-            ((_, highest),) = self._statistics.weigh_queries([(lang, self._weigh_terms(query, lang))], self._weights)
+        for lang in self._list_languages(query, {"lang": document_languages}):
+            _, highest_score = self._weigh(lang, self._weigh_terms(query, lang))
             for source, word, weight in self._list_words(query, lang):
-                ((vector, _),) = self._statistics.weigh_queries([(lang, {word: weight})], self._weights)
-                score = dot(vector, document) / (highest if self._proportional else 1.0)
+                word_vector, _ = self._weigh(lang, {word: weight})
+                score = dot(word_vector, document) / (highest_score if self._proportional else 1.0)
                 matches.append(Match(source, word, score))
         return [match for match in matches if match.score]
 
+    def _weigh(self, lang: str, term_weights: Mapping[str, float]) -> tuple[SparseVector, float]:
+        """Return the vector of weighted terms of a language, and the highest score that a document can have for it."""
+        (weighed,) = self._statistics.weigh_queries([(lang, term_weights)], self._weights)
+        return weighed
+
     def _search_vectors(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
+        """Return the best k documents for each vector; none for an empty vector, which is not sent to the store."""
         rankings: list[Ranking] = [[] for _ in vectors]
-        numbers = [i for i, vector in enumerate(vectors) if len(vector.indices)]
-        if numbers:
+        positions = [i for i, vector in enumerate(vectors) if len(vector.indices)]
+        if positions:
             # The ids of terms are those of a language: the store need not filter by it as well.
             conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
-            requests = [vectors[i] for i in numbers]
-            answers = self._store.search_sparse(self._name, requests, k, conditions or None)
-            for i, ranking in zip(numbers, answers, strict=True):
+            nonempty_vectors = [vectors[i] for i in positions]
+            new_rankings = self._store.search_sparse(self._name, nonempty_vectors, k, conditions or None)
+            for i, ranking in zip(positions, new_rankings, strict=True):
                 rankings[i] = ranking
         return rankings
 
@@ -126,7 +141,7 @@ class Lexical:
         return weights
 
     def _list_words(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
-        """Iterate over the words that are searched: the query's term, the word of the language, and its weight."""
+        """Yield the words that are searched in a language: (the query's term, the word, its weight)."""
         terms = self._analyze(lang).terms
         if not query.clauses:
             yield from ((word, word, 1.0) for word in terms(query.text))

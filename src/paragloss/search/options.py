@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 from paragloss.errors import LineSyntaxError
-from paragloss.search.grammar import Option, Part
+from paragloss.search.grammar import PartOption, PipelinePart
 
 #: Fields with their weights; None for a field without one.
 Fields: TypeAlias = Mapping[str, float | None]
@@ -20,7 +20,7 @@ Fields: TypeAlias = Mapping[str, float | None]
 _DECIMAL = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
-class Setting(NamedTuple):
+class OptionType(NamedTuple):
     """A keyword argument: the values that it takes, and its default."""
 
     name: str
@@ -28,7 +28,7 @@ class Setting(NamedTuple):
     default: Any
 
     @classmethod
-    def from_annotation(cls, name: str, annotation: Any, default: Any) -> Setting:
+    def from_annotation(cls, name: str, annotation: Any, default: Any) -> OptionType:
         """Read the words of a `Literal`, or those that the function in an `Annotated` lists."""
         if get_origin(annotation) is Literal:
             annotation = get_args(annotation)
@@ -37,10 +37,10 @@ class Setting(NamedTuple):
         return cls(name, annotation, default)
 
 
-def list_settings(make: Callable[..., Any]) -> dict[str, Setting]:
+def list_option_types(make: Callable[..., Any]) -> dict[str, OptionType]:
     """Return the options of a function by name; `fields` is not one of them."""
     return {
-        name: Setting.from_annotation(name, parameter.annotation, parameter.default)
+        name: OptionType.from_annotation(name, parameter.annotation, parameter.default)
         for name, parameter in inspect.signature(make, eval_str=True).parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY and name != "fields"
     }
@@ -49,7 +49,7 @@ def list_settings(make: Callable[..., Any]) -> dict[str, Setting]:
 def format_options(make: Callable[..., Any]) -> list[str]:
     """List the options of a function as they are written, with their defaults."""
     lines = []
-    for name, kind, default in list_settings(make).values():
+    for name, kind, default in list_option_types(make).values():
         if isinstance(kind, tuple):
             lines.append("|".join(kind))
         else:
@@ -58,7 +58,7 @@ def format_options(make: Callable[..., Any]) -> list[str]:
 
 
 def bind_options(
-    part: Part, text: str, makers: Sequence[Callable[..., Any]], fields: Sequence[str]
+    part: PipelinePart, text: str, makers: Sequence[Callable[..., Any]], fields: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return for each function the keyword arguments that the part's options give it.
 
@@ -83,24 +83,33 @@ def _add_argument(arguments: dict[str, Any], name: str, value: Any) -> None:
         arguments[name] = value
 
 
-def _parse_option(option: Option, make: Callable[..., Any], fields: Sequence[str], text: str) -> tuple[str, Any] | None:
-    """Return the keyword argument that an option is for a function; None if the function has no such option."""
-    settings = list_settings(make)
-    if option.name in settings and (option.value is not None or settings[option.name].kind is bool):
-        return option.name, _parse_value(option, settings[option.name], text)
+def _parse_option(
+    option: PartOption, make: Callable[..., Any], fields: Sequence[str], text: str
+) -> tuple[str, Any] | None:
+    """Return the keyword argument (name, value) that an option sets in a call of a function.
+
+    None if the function has no such option.
+    """
+    types = list_option_types(make)
+    if option.name in types and (option.value is not None or types[option.name].kind is bool):
+        return option.name, _parse_value(option, types[option.name], text)
     if option.value is None:
-        for setting in settings.values():
-            if isinstance(setting.kind, tuple) and option.name in setting.kind:
-                return setting.name, option.name
+        for option_type in types.values():
+            if isinstance(option_type.kind, tuple) and option.name in option_type.kind:
+                return option_type.name, option.name
     if option.name in fields and _has_fields(make):
-        weight = None if option.value is None else _parse_value(option, Setting(option.name, float, 1.0), text)
+        weight = None if option.value is None else _parse_value(option, OptionType(option.name, float, 1.0), text)
         return "fields", {option.name: weight}
     return None
 
 
-def _parse_value(option: Option, setting: Setting, text: str) -> Any:
-    value, kind = option.value, setting.kind
-    minimum = min(setting.default, 1) if kind is int else 0
+def _parse_value(option: PartOption, option_type: OptionType, text: str) -> Any:
+    """Convert the value of an option to its type; raise LineSyntaxError with what was expected if it does not fit.
+
+    :param text: the pipeline, for the error.
+    """
+    value, kind = option.value, option_type.kind
+    minimum = min(option_type.default, 1) if kind is int else 0
     if kind is bool and value in (None, "yes", "no"):
         return value != "no"
     if value and (kind is str or (isinstance(kind, tuple) and value in kind)):
@@ -109,15 +118,21 @@ def _parse_value(option: Option, setting: Setting, text: str) -> Any:
         return int(value)
     if kind is float and value and _DECIMAL.fullmatch(value):
         return float(value)
-    if isinstance(kind, tuple):
-        expected = f"one of {', '.join(kind)}"
-    else:
-        numbers = {int: f"a whole number from {minimum} up", float: "a number from 0 up"}
-        expected = {bool: "yes or no", **numbers}.get(kind, "a word")
+    expected = _describe_expected(kind, minimum)
     raise LineSyntaxError(f"{option.name}={value}: expected {expected}", text, option.at)
 
 
-def _describe_unknown(part: Part, option: Option, makers: Sequence[Callable[..., Any]], fields: Sequence[str]) -> str:
+def _describe_expected(kind: Any, minimum: int) -> str:
+    """Say which values an option of a type takes."""
+    if isinstance(kind, tuple):
+        return f"one of {', '.join(kind)}"
+    numbers = {int: f"a whole number from {minimum} up", float: "a number from 0 up"}
+    return {bool: "yes or no", **numbers}.get(kind, "a word")
+
+
+def _describe_unknown(
+    part: PipelinePart, option: PartOption, makers: Sequence[Callable[..., Any]], fields: Sequence[str]
+) -> str:
     options = [line for make in makers for line in format_options(make)]
     if any(map(_has_fields, makers)):
         options += [f"{field}=WEIGHT" for field in fields]

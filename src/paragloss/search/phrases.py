@@ -13,21 +13,21 @@ from paragloss.analysis import analyzer
 from paragloss.translation.subword_terms import find_subword_matches
 from paragloss.types import Integers, Query, TokenizedText, Translation
 
-#: Translated words may stand among so many more words than the phrase has: other languages put articles, prepositions
+#: How many other words may stand between the translated words of a phrase: other languages put articles, prepositions
 #: and verbs between them.
 MAX_EXTRA_WORDS = 2
-#: Alternatives that are less likely than this, relative to the best one, are not taken for a word of a phrase.
+#: Translations that are less likely than this, relative to the best one, are not used for a word of a phrase.
 MIN_RELATIVE_WEIGHT = 0.15
 #: A single word of another language stands for a whole phrase, as Freispeichersammlung does for garbage collection, if
 #: it is at least this likely a translation of each of its words, relative to the best one.
-MIN_RELATIVE_WEIGHT_ALONE = 0.4
+MIN_RELATIVE_WEIGHT_OF_PHRASE = 0.4
 
-#: The terms of one way to say a word; more than one if that is a phrase itself.
+#: The terms of one translation of a word; several if the translation is a phrase.
 Terms: TypeAlias = tuple[str, ...]
 
 
 class PhraseForms(NamedTuple):
-    """The ways to say a phrase in one language."""
+    """The forms of a phrase in one language: as it is written, and its translations."""
 
     lang: str
     #: The terms of the phrase as it is written, in order.
@@ -35,7 +35,7 @@ class PhraseForms(NamedTuple):
     #: For each word the terms of its translations; empty where nothing translates into the language.
     translations: tuple[frozenset[Terms], ...]
     #: Terms each of which translates the whole phrase.
-    whole: frozenset[Terms]
+    single_word_translations: frozenset[Terms]
     #: How many words the phrase has.
     word_count: int
 
@@ -46,40 +46,42 @@ class PhraseForms(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """The tokens that say one word of a phrase: their first and last number, and which word it is."""
+    """Tokens of a text that match one word of a phrase."""
 
-    first: int
-    last: int
-    word: int
-    may_be_whole: bool = (
-        False  # whether the token may say the other words as well: it is a compound, or their translation
-    )
+    first: int  # index of the first token
+    last: int  # index of the last token
+    word: int  # index of the word in the phrase
+    #: Whether the token may match the other words as well: it is a compound, or a translation of the phrase.
+    may_match_phrase: bool = False
 
 
 def build_phrase_forms(phrase: Query, lang: str, clauses: Sequence[Translation], *, only_best: bool) -> PhraseForms:
-    """Collect the ways to say a phrase in a language.
+    """Collect the forms of a phrase in a language: as it is written, and its translations.
 
-    :param clauses: its words as translated into the language.
+    :param clauses: the words of the phrase as translated into the language.
     :param only_best: use the likeliest translation of each word and no other.
     """
     min_weight = 1.0 if only_best else MIN_RELATIVE_WEIGHT
-    required = [clause for clause in clauses if clause.required]
-    words = [_list_translations(clause, lang, min_weight) for clause in required]
-    whole = [_list_translations(clause, lang, max(min_weight, MIN_RELATIVE_WEIGHT_ALONE)) for clause in required]
+    required_words = [clause for clause in clauses if clause.required]
+    translations = [_list_translations(word, lang, min_weight) for word in required_words]
+    min_phrase_weight = max(min_weight, MIN_RELATIVE_WEIGHT_OF_PHRASE)
+    likely_translations = [_list_translations(word, lang, min_phrase_weight) for word in required_words]
+    shared_translations = frozenset.intersection(*likely_translations) if likely_translations else frozenset[Terms]()
     written = tuple(list_content_terms(phrase.text, lang))
     word_count = len(list_content_terms(phrase.text, phrase.lang)) or len(written)
-    joined = frozenset.intersection(*whole) if whole else frozenset[Terms]()
-    return PhraseForms(lang, written, tuple(filter(None, words)), joined, word_count)
+    return PhraseForms(lang, written, tuple(filter(None, translations)), shared_translations, word_count)
 
 
 def list_content_terms(text: str, lang: str) -> list[str]:
-    """Return the terms of a text without stop words, also if it has no others."""
+    """Return the terms of a text without stop words; none if it has stop words only."""
     words = [word for _, _, word in analyzer(lang).tokens(text)]
-    return list(filter(None, analyzer(lang).token_terms([*words, "0"])[:-1]))  # stop words are kept beside nothing else
+    # The analyzer keeps the stop words of a text that has nothing else; a number after them prevents that.
+    *terms, _ = analyzer(lang).token_terms([*words, "0"])
+    return list(filter(None, terms))
 
 
 def _list_translations(clause: Translation, lang: str, min_weight: float) -> frozenset[Terms]:
-    """Return the terms of the translations whose weight, relative to the best, is not below the least one."""
+    """Return the terms of the translations whose weight, relative to the best one, is at least `min_weight`."""
     analyze = analyzer(lang).terms
     best = max((alternative.weight for alternative in clause.alternatives), default=0.0)
     likely = [alternative for alternative in clause.alternatives if alternative.weight >= min_weight * best]
@@ -87,20 +89,22 @@ def _list_translations(clause: Translation, lang: str, min_weight: float) -> fro
 
 
 def find_phrase(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool = False) -> list[tuple[int, int]]:
-    """Return the (start, end) offsets of the places where a text has a phrase, in order.
+    """Return the (start, end) character offsets of all occurrences of a phrase in a text, in order.
 
     :param inside_words: a translation that is a part of a compound, or sounds like a name, counts as well.
     """
-    runs = [(first, first + len(forms.written) - 1) for first in _find_runs(tokens, forms.written)]
+    token_ranges = [(first, first + len(forms.written) - 1) for first in _find_runs(tokens, forms.written)]
     if forms.translations:
         intervals = sorted(_find_translations(tokens, forms, inside_words=inside_words))
-        runs += _find_windows(intervals, len(forms.translations), forms.word_count + MAX_EXTRA_WORDS)
-    ends = tokens.starts + tokens.lengths[tokens.word_indices]
-    return sorted({(int(tokens.starts[first]), int(ends[first : last + 1].max())) for first, last in runs})
+        max_window = forms.word_count + MAX_EXTRA_WORDS
+        token_ranges += _find_windows(intervals, len(forms.translations), max_window)
+    token_ends = tokens.starts + tokens.lengths[tokens.word_indices]
+    spans = {(int(tokens.starts[first]), int(token_ends[first : last + 1].max())) for first, last in token_ranges}
+    return sorted(spans)
 
 
 def _find_runs(tokens: TokenizedText, terms: Terms) -> list[int]:
-    """Return the numbers of the tokens at which a sequence of terms begins."""
+    """Return the indices of the tokens at which a sequence of terms begins."""
     if not terms:
         return []
     firsts = np.arange(len(tokens.word_indices) - len(terms) + 1)
@@ -111,45 +115,55 @@ def _find_runs(tokens: TokenizedText, terms: Terms) -> list[int]:
 
 
 def _find_translations(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool) -> Iterator[Interval]:
-    """Yield the tokens that say a word of the phrase."""
-    words_by_part: dict[str, list[int]] = {}
-    if inside_words:
-        for part, word_number in find_subword_matches(tokens, forms.lang, forms.terms):
-            words_by_part.setdefault(part, []).append(word_number)
-    for number, alternatives in enumerate(forms.translations):
-        single = {terms[0] for terms in alternatives if len(terms) == 1}
-        parts = {word_number for term in single & words_by_part.keys() for word_number in words_by_part[term]}
-        parts.update(tokens.find_words({terms[0] for terms in forms.whole}))
-        for position in _have_words(tokens.word_indices, {*tokens.find_words(single), *parts}).nonzero()[0].tolist():
-            yield Interval(position, position, number, int(tokens.word_indices[position]) in parts)
+    """Yield the tokens that match a translation of a word of the phrase."""
+    words_by_part = _find_compounds(tokens, forms) if inside_words else {}
+    phrase_words = tokens.find_words({terms[0] for terms in forms.single_word_translations})
+    for word, alternatives in enumerate(forms.translations):
+        single_terms = {terms[0] for terms in alternatives if len(terms) == 1}
+        compounds = {number for term in single_terms & words_by_part.keys() for number in words_by_part[term]}
+        may_match_phrase = compounds.union(phrase_words)
+        is_match = _have_words(tokens.word_indices, {*tokens.find_words(single_terms), *may_match_phrase})
+        for position in np.flatnonzero(is_match).tolist():
+            yield Interval(position, position, word, int(tokens.word_indices[position]) in may_match_phrase)
         for terms in alternatives:
             if len(terms) > 1:
                 for first in _find_runs(tokens, terms):
-                    yield Interval(first, first + len(terms) - 1, number)
+                    yield Interval(first, first + len(terms) - 1, word)
+
+
+def _find_compounds(tokens: TokenizedText, forms: PhraseForms) -> dict[str, list[int]]:
+    """Return the words of a text that contain each term of a phrase, or sound like it, by their numbers."""
+    words_by_part: dict[str, list[int]] = {}
+    for part, word_number in find_subword_matches(tokens, forms.lang, forms.terms):
+        words_by_part.setdefault(part, []).append(word_number)
+    return words_by_part
 
 
 def _have_words(word_indices: Integers, word_numbers: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Return for each token whether it is one of some words of the text, given by their numbers; (n_tokens,)."""
     return np.isin(word_indices, [*word_numbers])
 
 
 def _find_windows(intervals: Sequence[Interval], word_count: int, width: int) -> Iterator[tuple[int, int]]:
     """Yield the first and last token of the windows that have every word of a phrase and do not overlap.
 
-    One token does not stand for all words unless it is a compound or a translation of all: tables give a word's
-    neighbours among its translations.
+    One token does not match all words unless it is a compound or a translation of the phrase: translation tables give
+    a word's neighbours among its translations.
 
-    :param intervals: the tokens that say a word, in order.
+    :param intervals: the tokens that match a word, in order.
+    :param word_count: the number of words of the phrase.
     :param width: the number of tokens of a window, in which a translation of several tokens counts as one.
     """
-    latest: dict[int, Interval] = {}
+    latest: dict[int, Interval] = {}  # the last interval of each word
     previous_end = -1
     for interval in intervals:
         latest[interval.word] = interval
-        is_one_token = word_count > 1 and len({i[:2] for i in latest.values()}) == 1
-        if len(latest) < word_count or (is_one_token and not interval.may_be_whole):
+        is_one_token = word_count > 1 and len({(match.first, match.last) for match in latest.values()}) == 1
+        if len(latest) < word_count or (is_one_token and not interval.may_match_phrase):
             continue
-        first, last = min(i.first for i in latest.values()), max(i.last for i in latest.values())
-        extra = sum(i.last - i.first for i in latest.values())
-        if last - first + 1 - extra <= width and first > previous_end:
+        first = min(match.first for match in latest.values())
+        last = max(match.last for match in latest.values())
+        extra_tokens = sum(match.last - match.first for match in latest.values())
+        if last - first + 1 - extra_tokens <= width and first > previous_end:
             yield first, last
             previous_end = last

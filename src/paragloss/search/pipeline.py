@@ -38,28 +38,28 @@ def build_default(search: SearchContext) -> DefaultSearcher:
     """Build the default search from all translators of a collection and its best encoder."""
     parts = search.parts
     languages = [*search.targets, *parts.statistics.secondary_languages]
-    usable = {
+    translators = {
         name: translator
         for name, translator in parts.translators.items()
         if list_known_targets(translator, search.source, languages)
     }
-    weights = [1.0 if name == DEFAULT else _get_trust(translator) for name, translator in usable.items()]
+    weights = [1.0 if name == DEFAULT else _get_trust(translator) for name, translator in translators.items()]
     return DefaultSearcher(
         parts.store,
         parts.statistics,
         targets=search.targets,
-        translator=makers.mix(search, list(usable.values()), weights) if usable else None,
+        translator=makers.mix_translators(search, list(translators.values()), weights) if translators else None,
         semantic=_choose_encoder(search),
     )
 
 
 def _choose_encoder(search: SearchContext) -> SemanticSearchers | None:
-    """Choose the encoder of the default search: a pretrained one if there is one that knows the query's language."""
+    """Choose an encoder that knows the query's language, a pretrained one if there is one; None if none knows it."""
     parts = search.parts
     encoders = {name: encoder for name, encoder in parts.encoders.items() if search.source in encoder.langs}
     if not encoders:
         return None
-    name = min(encoders, key=lambda name: isinstance(encoders[name], BagEncoder))
+    name = min(encoders, key=lambda name: isinstance(encoders[name], BagEncoder))  # False sorts first
     title_name = title_vector_name(name)
     return SemanticSearchers(
         makers.make_query_encoder(encoders[name]),
@@ -80,16 +80,26 @@ def _get_trust(translator: Translator) -> float:
 def list_part_options(parts: Parts) -> dict[str, list[str]]:
     """List the parts that a pipeline for this collection may name, with their options as they are written."""
     fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in list_own_fields(parts.statistics)]
-    clause_options = [*format_options(makers.onward), *format_options(makers.clauses), *fields]
+    clause_options = [
+        *format_options(makers.get_intermediate_language),
+        *format_options(makers.make_clause_searcher),
+        *fields,
+    ]
     options = {name: format_options(make) for name, make in makers.SEARCHERS.items()}
     options["bm25"] += fields
-    encoder_options = [*format_options(makers.meaning), ",".join(format_options(makers.words))]
+    encoder_options = [
+        *format_options(makers.make_encoder_searcher),
+        ",".join(format_options(makers.make_word_translator)),
+    ]
     options |= dict.fromkeys(parts.encoders, encoder_options)
     options |= {name: [*format_options(makers.choose_translator), *clause_options] for name in parts.translators}
     options |= {name: [*format_options(make), *clause_options] for name, make in makers.TRANSLATORS.items()}
-    options[f"{MIX}(a+b)"] = [*format_options(makers.mix), *clause_options[1:]]
-    options |= {f"{FEEDBACK}|a": format_options(makers.before), f"a|{FEEDBACK}": format_options(makers.after)}
-    options |= {f"a|{TOGETHER}": format_options(makers.together)}
-    options |= {f"a|{name}": format_options(makers.witnessed) for name in parts.choosers}
+    options[f"{MIX}(a+b)"] = [*format_options(makers.mix_translators), *clause_options[1:]]
+    options |= {
+        f"{FEEDBACK}|a": format_options(makers.make_feedback_translator),
+        f"a|{FEEDBACK}": format_options(makers.make_feedback_searcher),
+    }
+    options |= {f"a|{TOGETHER}": format_options(makers.make_cooccurrence_translator)}
+    options |= {f"a|{name}": format_options(makers.make_parallel_text_translator) for name in parts.choosers}
     options |= {f"{name}(a+b)": format_options(maker) for name, maker in makers.FUSIONS.items()}
-    return options | {f"a>{name}": format_options(makers.rerank) for name in parts.rerankers}
+    return options | {f"a>{name}": format_options(makers.make_reranked_searcher) for name in parts.rerankers}

@@ -65,7 +65,7 @@ class QueryOperators(NamedTuple):
 
 
 def parse_operators(query: str) -> QueryOperators:
-    """Split a query into words and conditions; without operators its text is the query itself."""
+    """Split a query into its words and the conditions that its operators set."""
     if _SIGNS.isdisjoint(query):
         return QueryOperators(query)
     parser = _Parser()
@@ -86,21 +86,22 @@ class _Parser:
         self.notes: list[str] = []
 
     def take(self, match: re.Match[str]) -> str:
-        """Note an operator and return the words that are searched in its place."""
+        """Record an operator, and return the words that replace it in the text of the query."""
         if match["name"]:
             return self._take_filter(match["name"].lower(), match["quoted_value"] or match["value"])
         term = " ".join((match["phrase"] if match["word"] is None else match["word"]).split())
         if not any(map(str.isalnum, term)):
             return term
         kind = "excluded" if "-" in (match["sign"], match["word_sign"]) else "required"
-        if len(self._list("required")) + len(self._list("excluded")) >= MAX_CHECKED_TERMS:
+        n_checked_terms = len(self._list("required")) + len(self._list("excluded"))
+        if n_checked_terms >= MAX_CHECKED_TERMS:
             self._note(f"Only {MAX_CHECKED_TERMS} phrases and signed words can be checked; the others count as words.")
         else:
             self.operators.append((kind, term))
         return "" if kind == "excluded" else term
 
     def build(self, text: str) -> QueryOperators:
-        """Return the query with these words and all operators."""
+        """Return the recorded operators with the text of the query."""
         days = Range()
         for kind in ("after", "before"):
             for value in self._list(kind):
@@ -116,6 +117,7 @@ class _Parser:
         )
 
     def _take_filter(self, name: str, value: str) -> str:
+        """Record a filter, or a note if it can't be used; no words replace it."""
         values = [part for part in value.split(",") if part] if name == "lang" else [value]
         for part in values:
             note = _check_filter(name, part)
@@ -175,7 +177,7 @@ def _note_open_quote(query: str) -> tuple[str, ...]:
 
 
 def intersect_filters(first: Where, second: Where) -> Where:
-    """Return a filter that lets pass what both let pass: of each field the values or the range they share."""
+    """Return a filter for the documents that pass both filters: of each field, what both allow."""
     shared = {**first, **second}
     for field in first.keys() & second.keys():
         pairs = product(first[field], second[field])
@@ -184,6 +186,7 @@ def intersect_filters(first: Where, second: Where) -> Where:
 
 
 def _intersect_values(first: Value, second: Value) -> list[Value]:
+    """Return what two allowed values have in common: the value if they are equal, the overlap of two ranges."""
     if not (isinstance(first, Range) and isinstance(second, Range)):
         return [first] if first == second else []
     lows = [(bound.low, bound.low_open) for bound in (first, second) if bound.low is not None]

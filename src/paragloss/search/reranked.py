@@ -26,10 +26,10 @@ from paragloss.types import (
 
 
 class Reranked:
-    """Scores the first `depth` hits of a searcher with a reranker; the others keep their order below them.
+    """Scores the best hits of a searcher again with a reranker; the other hits keep their order below them.
 
-    A reranker may know only some languages (`langs`): documents in others stay below too, and queries in others are not
-    reranked. A `Rescorer` is given the scores of the searcher.
+    A reranker may know only some languages (`langs`). Documents in other languages stay below too, and queries in other
+    languages are not reranked. A `Rescorer` is given the scores of the searcher.
     """
 
     def __init__(
@@ -40,6 +40,11 @@ class Reranked:
         *,
         depth: int = 100,
     ) -> None:
+        """Rerank the hits of a searcher.
+
+        :param documents: reads documents by their ids.
+        :param depth: how many hits are reranked.
+        """
         self.searcher = searcher
         self.reranker = reranker
         self.documents = documents
@@ -47,27 +52,25 @@ class Reranked:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Return the best k documents for each query, best first."""
-        first = self.searcher.search(queries, max(k, self.depth), where)
-        return [self._rerank(query, ranking, k) for query, ranking in zip(queries, first, strict=True)]
+        rankings = self.searcher.search(queries, max(k, self.depth), where)
+        return [self._rerank(query, ranking, k) for query, ranking in zip(queries, rankings, strict=True)]
 
     def max_score(self, lang: str) -> float:
         """Return the highest score that a document of a language can have."""
         return math.inf
 
     def _rerank(self, query: Query, ranking: RankedList, k: int) -> RankedList:
+        """Return the best k hits of a ranking, with its first hits in the order of the reranker's scores."""
         first_hits = ranking[: self.depth]
         documents = self._read_documents(query, first_hits)
-        explainer = partial(self._account, query, first_hits, {document.id for document in documents})
+        explainer = partial(self._explain, query, first_hits, {document.id for document in documents})
         if not documents:
             return RankedList(ranking[:k], ranking.forms, explainer)
         scores = self._score(query, documents, {hit.id: hit.score for hit in first_hits})
         hits = [Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True)]
-        reranked = rank_hits(hits, len(hits))
-        # One descending list: the other hits continue just below the lowest score, in their old order.
-        lowest, reranked_ids = reranked[-1].score, {hit.id for hit in reranked}
-        unranked = [hit for hit in ranking if hit.id not in reranked_ids]
-        lower_hits = [Hit(hit.id, lowest - position) for position, hit in enumerate(unranked, start=1)]
-        return RankedList((*reranked, *lower_hits)[:k], ranking.forms, explainer)
+        reranked_hits = rank_hits(hits, len(hits))
+        all_hits = (*reranked_hits, *_place_below(reranked_hits, ranking))
+        return RankedList(all_hits[:k], ranking.forms, explainer)
 
     def _read_documents(self, query: Query, hits: Sequence[Hit]) -> list[Document]:
         """Read the documents whose language the reranker knows; none if it does not know the query's."""
@@ -77,13 +80,22 @@ class Reranked:
         documents = self.documents([hit.id for hit in hits])
         return [document for document in documents if langs is None or document.lang in langs]
 
-    def _score(self, query: Query, documents: Sequence[Document], scores_before: Mapping[str, float]) -> Floats:
+    def _score(self, query: Query, documents: Sequence[Document], searcher_scores: Mapping[str, float]) -> Floats:
+        """Return the reranker's score of each document; `searcher_scores` has the searcher's by document id."""
         if isinstance(self.reranker, Rescorer):
-            before = np.array([scores_before[document.id] for document in documents], np.float32)
-            return self.reranker.rescore(query, documents, before)
+            scores = np.array([searcher_scores[document.id] for document in documents], np.float32)
+            return self.reranker.rescore(query, documents, scores)
         return self.reranker.score(query, documents)
 
-    def _account(
-        self, query: Query, first: Sequence[Hit], known: set[str], document: Document, score: float
+    def _explain(
+        self, query: Query, first_hits: Sequence[Hit], reranked_ids: set[str], document: Document, score: float
     ) -> ScoreExplanation:
-        return explain_reranker_score(self.reranker, query, document, score, first, known)
+        return explain_reranker_score(self.reranker, query, document, score, first_hits, reranked_ids)
+
+
+def _place_below(reranked_hits: Sequence[Hit], ranking: RankedList) -> list[Hit]:
+    """Return the hits of a ranking that were not reranked, with new scores just below the lowest reranked one."""
+    reranked_ids = {hit.id for hit in reranked_hits}
+    lowest_score = reranked_hits[-1].score
+    other_hits = [hit for hit in ranking if hit.id not in reranked_ids]
+    return [Hit(hit.id, lowest_score - position) for position, hit in enumerate(other_hits, start=1)]

@@ -1,14 +1,14 @@
 """The scoring model of the default search: features of a document for a query -> probability that it answers it.
 
-That probability orders the results, merges the languages and is the fit that is shown. Studies get the features of all
+That probability orders the results, merges the languages and is shown to the reader. Studies get the features of all
 candidates of a query from
 
-    paragloss.collection.retrieval.collect_candidates(state, text, options) -> Candidates
+    paragloss.collection.retrieval.collect_candidates(state, text, options) -> MeasuredCandidates
 
-where `state` is `Collection.state` and `options` a `SearchOptions`. `Candidates` has `doc_ids`, `languages`, `features`
-(float32, one row per candidate, columns as in `FEATURE_NAMES`) and `has_vectors` (whether the encoder has read the
-document; for the others the model without vectors is used, and the similarity columns are 0). `scoring_model.json`
-beside this file holds the coefficients; `ScoringModel.save` writes one.
+where `state` is `Collection.state` and `options` a `SearchOptions`. `MeasuredCandidates` has `doc_ids`, `languages`,
+`features` (float32, one row per candidate, columns as in `FEATURE_NAMES`) and `has_vectors` (whether the encoder has
+read the document; for the others the model without vectors is used, and the similarity columns are 0).
+`scoring_model.json` beside this file holds the coefficients; `ScoringModel.save` writes one.
 
 How to fit: listwise for the features of documents (softmax over the candidates of a query, weights not negative), then
 a logistic regression over that score and `QUERY_FEATURES`, which are equal for all candidates of a query. One logistic
@@ -50,7 +50,7 @@ MODEL_FILE = Path(__file__).parent / "scoring_model.json"
 
 
 @dataclass(frozen=True)
-class Candidates:
+class MeasuredCandidates:
     """Documents that the store returned for one query, in no particular order, with their features."""
 
     doc_ids: Sequence[str]
@@ -59,7 +59,7 @@ class Candidates:
     has_vectors: npt.NDArray[np.bool_]  # (n_candidates,)
 
 
-class Contribution(NamedTuple):
+class FeatureContribution(NamedTuple):
     """What one feature adds to the log-odds of a document."""
 
     feature: str
@@ -73,6 +73,13 @@ class Coefficients(NamedTuple):
     intercept: float
     weights: Doubles  # (n_features,)
 
+    def to_table(self) -> dict[str, float]:
+        """Return the coefficients by name, rounded as they are saved."""
+        table = {"intercept": round(self.intercept, 3)}
+        for feature, weight in zip(FEATURE_NAMES, self.weights, strict=True):
+            table[feature] = round(float(weight), 3)
+        return table
+
 
 @dataclass(frozen=True)
 class ScoringModel:
@@ -85,21 +92,21 @@ class ScoringModel:
     with_vectors: Coefficients
     without_vectors: Coefficients
 
-    def log_odds(self, candidates: Candidates) -> Doubles:
+    def log_odds(self, candidates: MeasuredCandidates) -> Doubles:
         """Return the logarithm of the odds that each candidate answers the query; (n_candidates,)."""
         features = candidates.features.astype(np.float64)
         with_vectors = features @ self.with_vectors.weights + self.with_vectors.intercept
         without = features @ self.without_vectors.weights + self.without_vectors.intercept
         return np.asarray(np.where(candidates.has_vectors, with_vectors, without))
 
-    def explain(self, features: Floats, *, has_vectors: bool) -> list[Contribution]:
+    def explain(self, features: Floats, *, has_vectors: bool) -> list[FeatureContribution]:
         """Split the log-odds of one candidate into what its features contribute; the intercept comes last."""
         coefficients = self.with_vectors if has_vectors else self.without_vectors
         contributions = [
-            Contribution(name, float(value), float(value) * float(weight))
+            FeatureContribution(name, float(value), float(value) * float(weight))
             for name, value, weight in zip(FEATURE_NAMES, features, coefficients.weights, strict=True)
         ]
-        return [*contributions, Contribution("intercept", 1.0, coefficients.intercept)]
+        return [*contributions, FeatureContribution("intercept", 1.0, coefficients.intercept)]
 
     @classmethod
     def load(cls, path: Path = MODEL_FILE) -> ScoringModel:
@@ -110,12 +117,8 @@ class ScoringModel:
     def save(self, path: Path, recipe: str) -> None:
         """Write the coefficients to a JSON file, with the command that computed them."""
         tables = {
-            name: {"intercept": round(coefficients.intercept, 3)}
-            | {
-                feature: round(float(weight), 3)
-                for feature, weight in zip(FEATURE_NAMES, coefficients.weights, strict=True)
-            }
-            for name, coefficients in (("with_vectors", self.with_vectors), ("without_vectors", self.without_vectors))
+            "with_vectors": self.with_vectors.to_table(),
+            "without_vectors": self.without_vectors.to_table(),
         }
         path.write_text(json.dumps({"recipe": recipe, **tables}, indent=1) + "\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The semantic half of the default search: how far documents are more similar to a query than unrelated ones are.
+"""The semantic half of the default search: how much more similar documents are to a query than unrelated ones are.
 
 Cosines of unrelated texts differ from language to language and from query to query. A similarity is therefore given in
 standard deviations above the cosines of a fixed sample of the collection's documents in the same language.
@@ -16,9 +16,9 @@ from paragloss.types import Floats, Store, Where
 
 #: Documents of each language in the background sample.
 DOCS_IN_BACKGROUND = 100
-#: A language's background leans on that of all languages as if they had this many more documents.
+#: The background of all languages counts in that of one language as much as this many of its documents.
 PRIOR_DOCS = 10
-#: The least standard deviation that is taken for one: of two documents alike it would be 0.
+#: The least standard deviation: that of equal documents would be 0.
 MIN_DEVIATION = 0.02
 #: Terms of a text for each passage that the encoder reads.
 TERMS_PER_PASSAGE = 60.0
@@ -49,23 +49,28 @@ class Background:
         return np.asarray((cosines - means[rows]) / deviations[rows])
 
     def _estimate_moments(self, query_vector: Floats) -> tuple[Floats, Floats]:
-        """Return mean and standard deviation of the query's cosines with the sample of each language; the last row, for
-        other languages, has those of all languages; (n_languages + 1,) each."""
+        """Return mean and standard deviation of the query's cosines with the sample of each language.
+
+        Those of small samples are smoothed with the mean over all languages. The last row, for languages without a
+        sample, has that mean; (n_languages + 1,) each.
+        """
         cosines = self.vectors @ query_vector
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
         means = np.add.reduceat(cosines, starts) / self.sizes
         distances = cosines - means.repeat(self.sizes.astype(np.int64))
         variances = np.add.reduceat(distances**2, starts) / self.sizes
-        mean, variance = means.mean(), variances.mean()
-        trust = self.sizes / (self.sizes + PRIOR_DOCS)
-        smoothed_means = np.append(trust * means + (1 - trust) * mean, mean)
-        smoothed_variances = np.append(trust * variances + (1 - trust) * variance, variance)
+        overall_mean, overall_variance = means.mean(), variances.mean()
+        own_share = self.sizes / (self.sizes + PRIOR_DOCS)
+        smoothed_means = np.append(own_share * means + (1 - own_share) * overall_mean, overall_mean)
+        smoothed_variances = np.append(own_share * variances + (1 - own_share) * overall_variance, overall_variance)
         return smoothed_means, np.maximum(np.sqrt(smoothed_variances), MIN_DEVIATION)
 
 
 def sample_background(store: Store, vector_name: str, languages: Sequence[str]) -> Background:
-    """Read the vectors of a fixed number of documents of each language; equal vectors are taken once, so that copies of
-    a document change nothing."""
+    """Read the vectors of a fixed number of documents of each language.
+
+    Equal vectors are counted once, so that copies of a document change nothing.
+    """
     samples = {}
     for lang in languages:
         records = next(store.scroll({"lang": [lang]}, batch=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False), [])

@@ -10,13 +10,17 @@ from paragloss.types import Query, RankedList, Searcher, Translator, Where
 
 
 class Translated:
-    """Translates each query into `to` and asks the inner searcher for documents of that language.
+    """Translates each query into one language and searches its documents with another searcher.
 
-    The inner searcher gets the alternatives of every term as clauses, and their best wording as text. `called` is the
-    translator's name.
+    That searcher gets the alternatives of every term as clauses, and the best ones as text.
     """
 
     def __init__(self, searcher: Searcher, translator: Translator, *, to: str, called: str = "translator") -> None:
+        """Translate queries for a searcher.
+
+        :param to: the language of the searched documents.
+        :param called: the name of the translator in explanations.
+        """
         self.searcher = searcher
         self.translator = translator
         self._to, self._called = to, called
@@ -34,18 +38,18 @@ class Translated:
         return self.searcher.max_score(lang) if lang == self._to else 0.0
 
     def translate(self, query: Query) -> Query:
-        """Return the query for the inner searcher; a query in the target language stays as it is."""
+        """Return the translated query; a query in the target language stays as it is."""
         if query.lang == self._to:
             return query
         clauses = tuple(self.translator.translate(query, self._to))
-        best = " ".join(clause.alternatives[0].text for clause in clauses)
+        best_wording = " ".join(clause.alternatives[0].text for clause in clauses)
         if getattr(self.searcher, "looks_inside", False):
             clauses = tuple(add_sound_alternatives(clauses, query.lang, self._to))
-        return attribute_clauses(Query(query.id, best or query.text, self._to, clauses), self._called)
+        return attribute_clauses(Query(query.id, best_wording or query.text, self._to, clauses), self._called)
 
 
 class Reworded:
-    """Expresses each query in more or other words of its own language, and asks the inner searcher."""
+    """Expresses each query in more or other words of its own language, and searches with another searcher."""
 
     def __init__(self, searcher: Searcher, translator: Translator, *, called: str = "translator") -> None:
         self.searcher = searcher
@@ -61,7 +65,7 @@ class Reworded:
         return self.searcher.max_score(lang)
 
     def translate(self, query: Query) -> Query:
-        """Return the query for the inner searcher."""
+        """Return the reworded query."""
         clauses = tuple(self.translator.translate(query, query.lang))
         words = dict.fromkeys(alternative.text for clause in clauses for alternative in clause.alternatives)
         return attribute_clauses(Query(query.id, " ".join(words) or query.text, query.lang, clauses), self._called)

@@ -10,14 +10,14 @@ from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, build_clause_table
-from paragloss.search.clauses import MAX_CANDIDATES, cut_query
+from paragloss.search.clauses import MAX_CANDIDATES, split_into_clauses
 from paragloss.search.evidence import explain_matches, list_origins
 from paragloss.statistics import Statistics
 from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreExplanation, Store, Where
 
 
 class WordSearcher:
-    """Ranks documents in the query's language by the share of the query's weight that they match, 0 to 1."""
+    """Ranks the documents of each query's language by the share of the query's weight that they match, 0 to 1."""
 
     def __init__(
         self,
@@ -27,7 +27,11 @@ class WordSearcher:
         weights: Mapping[str, float] | None = None,
         candidates: int = MAX_CANDIDATES,
     ) -> None:
-        """Search the fields that have a weight; of the best `candidates` documents, scores are exact."""
+        """Search a store.
+
+        :param weights: the fields to search, with how much each counts; the default weights if None.
+        :param candidates: how many of the best documents are scored exactly.
+        """
         self._store, self._statistics = store, statistics
         self._weights, self._candidates = weights, candidates
 
@@ -45,23 +49,26 @@ class WordSearcher:
         return [self._search_query(query, k, where) for query in queries]
 
     def _search_query(self, query: Query, k: int, where: Where | None) -> RankedList:
+        """Find candidates for one query in the store, and rank them by their exact scores."""
         forms = QueryForms((query,))
-        languages = (where or {}).get("lang")
-        table = self._build_table(query) if languages is None or query.lang in languages else None
+        allowed_languages = (where or {}).get("lang")
+        is_allowed = allowed_languages is None or query.lang in allowed_languages
+        table = self._build_table(query) if is_allowed else None
         if table is None or not len(table.request.indices):
             return RankedList(forms=forms)
         # The ids of terms are those of a language: the store need not filter by it as well.
         conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
-        needed = self._statistics.layout.with_lengths(table.term_ids)
+        needed_ids = self._statistics.layout.with_lengths(table.term_ids)
         limit = max(k, self._candidates)
-        found = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed)
-        # Whatever matches holds text in the query's language, if only a block of it.
-        shares = table.measure([query.lang] * len(found.ids), filter_entries(found.rows, needed)).combined_share
-        hits = (Hit(doc_id, share) for doc_id, share in zip(found.ids, shares.tolist(), strict=True) if share)
+        candidates = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed_ids)
+        # Every candidate has text in the query's language, if only a block of it.
+        languages = [query.lang] * len(candidates.ids)
+        shares = table.measure(languages, filter_entries(candidates.rows, needed_ids)).combined_share
+        hits = (Hit(doc_id, share) for doc_id, share in zip(candidates.ids, shares.tolist(), strict=True) if share)
         return RankedList(tuple(rank_hits(hits, k)), forms, partial(self._explain, query))
 
     def _build_table(self, query: Query) -> ClauseTable | None:
-        return build_clause_table(query, [(query.lang, cut_query(query))], self._statistics, self._weights)
+        return build_clause_table(query, [(query.lang, split_into_clauses(query))], self._statistics, self._weights)
 
     def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         table = self._build_table(query)

@@ -24,7 +24,7 @@ from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, concatenate_ranges, filter_entries
 from paragloss.index.fields import INNER, SUBWORD_FIELDS
 from paragloss.ranking import rank_hits
-from paragloss.search.clauses import MAX_CANDIDATES, cut_query
+from paragloss.search.clauses import MAX_CANDIDATES, split_into_clauses
 from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import (
     PROBABILITY_EXPONENT,
@@ -188,7 +188,7 @@ class ClauseSearcher(StructuredSearcher):
         clauses = compiled.clauses[found.entry]
         gains = compiled.gains[found.bags.field[found.part], clauses] / (tf[found.part, clauses] + norms[found.part])
         scores = gains * found.amounts / (compiled.highest if self._proportional else 1.0)
-        words = [(clause.source, word) for clause in cut_query(query, self._analyze) for word in clause.words]
+        words = [(clause.source, word) for clause in split_into_clauses(query, self._analyze) for word in clause.words]
         subwords = self._statistics.layout.field(INNER) if self.looks_inside else -1
         totals: dict[tuple[str, str], float] = {}
         for number, field, score in zip(
@@ -201,7 +201,7 @@ class ClauseSearcher(StructuredSearcher):
         return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
     def _compile(self, query: Query) -> CompiledClauses | None:
-        clauses = cut_query(query, self._analyze)
+        clauses = split_into_clauses(query, self._analyze)
         fields = np.flatnonzero(self._factors)
         if not clauses or not len(fields):
             return None
