@@ -21,8 +21,8 @@ import paragloss
 from paragloss.cli import app
 from paragloss.cli.help_layout import OTHER_COMMANDS, SECTIONS
 from paragloss.lab.commands import data_files
-from paragloss.lab.commands.flags import flags
-from paragloss.lab.settings import expected
+from paragloss.lab.commands.flags import list_flags
+from paragloss.lab.settings import describe_values
 from paragloss.methods import load_method, load_methods
 
 LOOK_UP = Path(__file__).parent / "look-up"
@@ -133,8 +133,8 @@ def build_settings_section(method_name: str) -> str:
             "| flag | what it does | takes | default |",
             "|---|---|---|---|",
         ]
-        for flag, option in flags(function).items():
-            allowed_values = "files" if data_files.reader(option.type) is not None else expected(option)
+        for flag, option in list_flags(function).items():
+            allowed_values = "files" if data_files.choose_reader(option.type) is not None else describe_values(option)
             cells = [f"`{flag}`", option.setting.help, allowed_values, format_default(option.default)]
             lines.append(f"| {' | '.join(map(escape_cell, cells))} |")
         lines.append("")

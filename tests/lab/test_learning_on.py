@@ -17,13 +17,13 @@ def test_learning_on_says_by_how_much_it_helps(monkeypatch, capsys):
 
     monkeypatch.setattr(learning_on, "gain", gain)
     concepts = [Concept(str(i), {"en": f"word {i}", "da": f"ord {i}"}) for i in range(100)]
-    training._gained(concepts, {"start": "default", "seed": 1})
+    training._print_gain(concepts, {"start": "default", "seed": 1})
     assert arguments == {"start": "default", "seed": 1, "texts": 100}
     assert capsys.readouterr().out == "en->da: 10 held-out texts found with RR 0.772 before, 0.831 after\n"
 
 
 def test_too_few_texts_give_no_comparison(capsys):
-    training._gained([Concept("1", {"en": "word", "da": "ord"})], {"start": "default"})
+    training._print_gain([Concept("1", {"en": "word", "da": "ord"})], {"start": "default"})
     assert "too few" in capsys.readouterr().out
 
 

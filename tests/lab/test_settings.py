@@ -11,9 +11,9 @@ from test_cli import CORPUS, paragloss_
 from vector_files import write_vectors
 
 from paragloss.errors import ModelError
-from paragloss.lab.commands.flags import PYTHON_ONLY, flags
+from paragloss.lab.commands.flags import PYTHON_ONLY, list_flags
 from paragloss.lab.methods import alignment, cr5, opca, ordinal, xcnn
-from paragloss.lab.settings import alternatives, options, refused, series_of
+from paragloss.lab.settings import find_problem, find_series, read_options, union_members
 from paragloss.methods import load_method, load_methods
 
 #: What can be learned in a moment, whatever else is set; a method takes those it knows.
@@ -40,28 +40,29 @@ def list_functions():
 
 @pytest.mark.parametrize(("method", "function"), list_functions())
 def test_every_keyword_is_a_flag_or_has_a_reason_not_to_be(method, function):
-    assert {option.name for option in flags(function).values()} == options(function).keys() - PYTHON_ONLY.keys()
+    names_of_flags = {option.name for option in list_flags(function).values()}
+    assert names_of_flags == read_options(function).keys() - PYTHON_ONLY.keys()
     assert all(PYTHON_ONLY.values())
 
 
 @pytest.mark.parametrize(("method", "function"), list_functions())
 def test_every_setting_is_explained_in_a_line(method, function):
-    silent = [flag for flag, option in flags(function).items() if not option.setting.help]
+    silent = [flag for flag, option in list_flags(function).items() if not option.setting.help]
     assert not silent, f"{method}: annotate {silent} with Setting('what it is for', ...) as lab/settings.py shows"
 
 
 @pytest.mark.parametrize(("method", "function"), list_functions())
 def test_every_default_is_within_its_bounds(method, function):
-    for option in options(function).values():
+    for option in read_options(function).values():
         if option.default is not inspect.Parameter.empty:
-            assert not refused(option, option.default), option.name
+            assert not find_problem(option, option.default), option.name
 
 
 def test_help_lists_methods_and_explains_settings(tmp_path):
     listed = paragloss_("train", "--help", cwd=tmp_path).stdout
     assert all(f"\n  {method} " in listed for method in load_methods())
     help_text = paragloss_("train", "cr5", "--help", cwd=tmp_path).stdout
-    for flag, option in flags(cr5.fit).items():
+    for flag, option in list_flags(cr5.fit).items():
         (line,) = [line for line in help_text.splitlines() if line.startswith((f"  {flag} ", f"  {flag},"))]
         assert option.setting.help in line
     assert "--thresholds" in paragloss_("tune", "ordinal", "--help", cwd=tmp_path).stdout
@@ -79,10 +80,10 @@ def corpus(tmp_path_factory):
 
 def list_wrong_words(option):
     """What may be typed for a setting by mistake."""
-    series = series_of(option.type)
+    series = find_series(option.type)
     if series is not None:
         return [",".join([word] * (series.length or 1)) for word in BAD_VALUES[series.kind]]
-    kinds = [kind for kind in alternatives(option.type) if kind in BAD_VALUES]
+    kinds = [kind for kind in union_members(option.type) if kind in BAD_VALUES]
     return BAD_VALUES[kinds[0]] if kinds else ("no-such-file.tsv", "")
 
 
@@ -91,9 +92,9 @@ def list_wrong_words(option):
 def test_no_value_that_can_be_typed_is_an_internal_error(method, corpus):
     """A value is refused in one line that names the setting, or it trains."""
     fit = load_method(method).fit
-    declared = options(fit)
-    quick = {flag: QUICK_VALUES[o.name] for flag, o in flags(fit).items() if o.name in QUICK_VALUES and o.type is int}
-    for flag, option in flags(fit).items():
+    declared = read_options(fit)
+    quick = {f: QUICK_VALUES[o.name] for f, o in list_flags(fit).items() if o.name in QUICK_VALUES and o.type is int}
+    for flag, option in list_flags(fit).items():
         for word in list_wrong_words(option):
             arguments = [f"--no-{flag[2:]}"] if option.type is bool and word == "" else [f"{flag}={word}"]
             quick_arguments = [
@@ -118,7 +119,7 @@ def is_within_bounds(option, word):
         value = float(word)
     except ValueError:
         return option.type is not bool and not option.setting.words
-    return math.isfinite(value) and not refused(option, int(value) if value == int(value) else value)
+    return math.isfinite(value) and not find_problem(option, int(value) if value == int(value) else value)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +146,8 @@ def test_python_gets_the_same_bounds(fit, settings, message):
 
 
 def test_numbers_of_numpy_are_accepted():
-    assert not refused(options(cr5.fit)["dim"], np.int64(8))
-    assert not refused(options(cr5.fit)["lambda_"], np.float32(0.5))
+    assert not find_problem(read_options(cr5.fit)["dim"], np.int64(8))
+    assert not find_problem(read_options(cr5.fit)["lambda_"], np.float32(0.5))
 
 
 @pytest.mark.parametrize("solver", ["early", "one-pass", "converged"])

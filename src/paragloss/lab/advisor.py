@@ -108,24 +108,29 @@ class Situation:
 
     @property
     def aligned_texts(self) -> int:
+        """Number of texts that exist in the user's language and another one."""
         pairs = self.corpus.aligned.items()
         return sum(count for pair, count in pairs if self.query_lang in pair.split("-"))
 
     @property
     def can_train(self) -> bool:
+        """Whether there are enough aligned texts, and the packages to train with."""
         return self.aligned_texts >= MIN_ALIGNED_FOR_TRAINING and TRAINING in self.machine.installed
 
     @property
     def has_memory_for_encoder(self) -> bool:
+        """Whether e5 and the vectors of all documents fit into memory."""
         return self.machine.memory > E5_BYTES + BYTES_PER_DOCUMENT * self.corpus.documents
 
     @property
     def can_encode(self) -> bool:
+        """Whether e5 is installed, fits into memory and is fast enough."""
         in_time = self.encoding_hours <= MAX_ENCODING_HOURS
         return ENCODER in self.machine.installed and self.has_memory_for_encoder and in_time
 
     @property
     def pipeline_parts(self) -> list[str]:
+        """Parts of the recommended pipeline, which adds up their scores."""
         knows_a_language = len(self.unknown_langs) < len(self.document_langs) or not self.document_langs
         parts = ["bm25"]
         parts += ["default"] if knows_a_language else []
@@ -171,45 +176,67 @@ def advise(
 
 
 def summarize_corpus(paths: Sequence[str]) -> CorpusSummary:
-    """Count documents by language, aligned texts by language pair, and word pairs."""
-    counts: Counter[str] = Counter()
-    langs_by_concept: dict[str, set[str]] = {}
-    aligned: Counter[str] = Counter()
-    word_pairs: Counter[str] = Counter()
-    characters = 0
+    """Count documents by language, aligned texts by language pair, and word pairs.
+
+    :raises InputError: if a path does not exist or no document can be read
+    """
+    counts = _CorpusCounts()
     for path in paths:
         if not Path(path).exists():
             raise InputError("there is no such file or folder", location=path)
-        pair = aligned_files.languages(path) if Path(path).is_file() else None
-        if pair is not None:
-            texts = list(aligned_files.read_pairs(path))
-            mean_words = np.mean([len(text.split()) for text, _ in texts] or [0])
-            (word_pairs if mean_words < 2 else aligned)["-".join(pair)] += len(texts)
+        langs = aligned_files.languages(path) if Path(path).is_file() else None
+        if langs is None:
+            counts.add_documents(path)
         else:
-            characters += _count_documents(path, counts, langs_by_concept)
-    for langs in langs_by_concept.values():
-        aligned.update(f"{source}-{target}" for source, target in combinations(sorted(langs), 2))
-    total = counts.total()
-    if not total and not aligned and not word_pairs:
+            counts.add_pairs(path, "-".join(langs))
+    summary = counts.summarize()
+    if not (summary.documents or summary.aligned or summary.dictionaries):
         raise InputError(f"{', '.join(paths)}: no document that can be read")
-    return CorpusSummary(
-        total, dict(counts.most_common()), characters // max(total, 1), dict(aligned), dict(word_pairs)
-    )
+    return summary
 
 
-def _count_documents(path: str, counts: Counter[str], langs_by_concept: dict[str, set[str]]) -> int:
-    """Add a file's documents to the counts by language and concept; return their characters."""
-    characters = 0
-    identified = ""
-    for number, document in enumerate(read_documents(path)):
-        if not document.lang and (number < DOCS_IDENTIFIED or number % IDENTIFICATION_STEP == 0):
-            identified = identify([document.text[:CHARS_FOR_IDENTIFICATION]])[0] or "?"
-        lang = document.lang or identified
-        counts[lang] += 1
-        characters += len(document.text)
-        concept = str(document.meta.get("concept", document.id.rsplit(".", 1)[0]))
-        langs_by_concept.setdefault(concept, set()).add(lang)
-    return characters
+@dataclass
+class _CorpusCounts:
+    """Running counts of what a user's files contain."""
+
+    documents_by_lang: Counter[str] = field(default_factory=Counter)
+    langs_by_concept: dict[str, set[str]] = field(default_factory=dict)
+    aligned: Counter[str] = field(default_factory=Counter)  # language pair -> texts in pair files
+    word_pairs: Counter[str] = field(default_factory=Counter)
+    characters: int = 0
+
+    def add_pairs(self, path: str, lang_pair: str) -> None:
+        """Count the lines of a file of pairs: as words if its texts are single words, else as aligned texts."""
+        texts = [text for text, _ in aligned_files.read_pairs(path)]
+        mean_words = np.mean([len(text.split()) for text in texts] or [0])
+        counts = self.word_pairs if mean_words < 2 else self.aligned
+        counts[lang_pair] += len(texts)
+
+    def add_documents(self, path: str) -> None:
+        """Count the documents of a file or folder by language, and note the languages of their concepts."""
+        identified = ""
+        for number, document in enumerate(read_documents(path)):
+            if not document.lang and (number < DOCS_IDENTIFIED or number % IDENTIFICATION_STEP == 0):
+                identified = identify([document.text[:CHARS_FOR_IDENTIFICATION]])[0] or "?"
+            lang = document.lang or identified
+            self.documents_by_lang[lang] += 1
+            self.characters += len(document.text)
+            concept = str(document.meta.get("concept", document.id.rsplit(".", 1)[0]))
+            self.langs_by_concept.setdefault(concept, set()).add(lang)
+
+    def summarize(self) -> CorpusSummary:
+        """Summarize all that was counted; a concept counts for each pair of its languages."""
+        aligned = self.aligned.copy()
+        for langs in self.langs_by_concept.values():
+            aligned.update(f"{source}-{target}" for source, target in combinations(sorted(langs), 2))
+        total = self.documents_by_lang.total()
+        return CorpusSummary(
+            total,
+            dict(self.documents_by_lang.most_common()),
+            self.characters // max(total, 1),
+            dict(aligned),
+            dict(self.word_pairs),
+        )
 
 
 def describe_machine() -> MachineSummary:
@@ -228,21 +255,33 @@ def estimate_encoding_hours(corpus: CorpusSummary, machine: MachineSummary, figu
 def estimate_quality(
     figures: Figures, langs: Sequence[str], systems: Sequence[str], *, long: bool
 ) -> list[ExpectedQuality]:
-    """Average each system over the measured tasks in these languages, or over all tasks if none was measured.
+    """Average the measured quality of each system over the tasks that resemble the user's documents.
 
+    :param figures: measured quality by task and system
+    :param langs: languages of the documents; if none of them was measured, all languages count
+    :param systems: names of systems; one that was not measured is left out of the result
     :param long: whether to compare with tasks on pages instead of tasks on sentences
     """
-    kinds = ("documents", "questions", "ad hoc") if long else ("sentences", "questions")
-    tasks = {name: scores for name, scores in figures["tasks"].items() if name.split(",")[0] in kinds}
-    endings = tuple(f"-{lang}" for lang in langs)
-    similar = {name: scores for name, scores in tasks.items() if name.endswith(endings)} if endings else {}
+    tasks = _select_tasks(figures["tasks"], langs, long=long)
     estimates = []
     for system in dict.fromkeys(systems):
-        scores = [task[system] for task in (similar or tasks).values() if system in task]
+        scores = [score_by_system[system] for score_by_system in tasks if system in score_by_system]
         if scores:
             cost = figures["costs"].get(system, {})
             estimates.append(ExpectedQuality(system, float(np.mean(scores)), len(scores), cost))
     return estimates
+
+
+def _select_tasks(tasks: Mapping[str, dict[str, float]], langs: Sequence[str], *, long: bool) -> list[dict[str, float]]:
+    """Select tasks on texts of similar length, in these languages if there are any; return their scores by system.
+
+    The name of a task starts with its kind and ends in its languages: "sentences, en-fr".
+    """
+    kinds = ("documents", "questions", "ad hoc") if long else ("sentences", "questions")
+    of_kind = {name: scores for name, scores in tasks.items() if name.split(",")[0] in kinds}
+    endings = tuple(f"-{lang}" for lang in langs)
+    in_langs = [scores for name, scores in of_kind.items() if endings and name.endswith(endings)]
+    return in_langs or list(of_kind.values())
 
 
 def _explain(situation: Situation) -> list[str]:
@@ -250,23 +289,24 @@ def _explain(situation: Situation) -> list[str]:
     documents, memory = situation.corpus.documents, f"{situation.machine.memory / 1e9:.0f} GB of memory"
     hours = _format_hours(situation.encoding_hours)
     total = len(situation.document_langs)
+    known = total - len(situation.unknown_langs)
     reasons = ["all that was read is in the language you ask in"]
     if total:
-        known_count = total - len(situation.unknown_langs)
-        reasons = [f"the default model knows {known_count} of the {total} other languages"]
+        reasons = [f"the default model knows {known} of the {total} other languages"]
     if situation.can_train:
         reasons.append(f"{situation.aligned_texts:,} aligned texts are enough for a table and Cr5 of your own")
     if situation.can_encode:
         reasons.append(f"e5 is installed, {documents:,} documents fit {memory}, and encoding them takes {hours}")
     elif ENCODER in situation.machine.installed:
-        too_slow = f"encoding {documents:,} documents would take {hours} here"
-        too_large = f"{memory} are short for {documents:,} documents"
-        problem = too_slow if situation.encoding_hours > MAX_ENCODING_HOURS else too_large
+        problem = f"{memory} are short for {documents:,} documents"
+        if situation.encoding_hours > MAX_ENCODING_HOURS:
+            problem = f"encoding {documents:,} documents would take {hours} here"
         reasons.append(f"e5 is installed, but {problem}")
     return reasons
 
 
 def _format_hours(hours: float) -> str:
+    """Write a duration in minutes, hours or days, whichever suits."""
     if hours >= 48:
         return f"{hours / 24:,.0f} days"
     return f"{hours:.0f} hours" if hours >= 2 else f"{max(hours * 60, 1):.0f} minutes"

@@ -1,7 +1,7 @@
-"""Aligned texts: many files, each read by what its name says, joined by concept.
+"""Read aligned texts from files of several formats and join them by concept.
 
 Sentence pairs are files such as `en-de.tsv`, one pair per line, its two columns in the languages the file is named
-after; or two files, line beside line, as Europarl and WMT have them.
+after; or two files with as many lines, as Europarl and WMT have them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_aligned(paths: Iterable[PathLike] | PathLike, *, on_error: OnError = No
     """Read concepts from files, or from folders of them. A concept in one language is kept: it counts words."""
     all_paths = [paths] if isinstance(paths, str | Path) else list(paths)
     return group_by_concept(
-        part for path in all_paths for file in _files(Path(path)) for part in read_parts(file, on_error=on_error)
+        part for path in all_paths for file in _list_files(Path(path)) for part in read_parts(file, on_error=on_error)
     )
 
 
@@ -51,18 +51,23 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptT
     raise InputError(f"no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}", location=path)
 
 
-def _files(path: Path) -> list[Path]:
+def _list_files(path: Path) -> list[Path]:
+    """List the files of a folder that hold aligned texts; a file stands for itself.
+
+    :raises InputError: if the folder has none
+    """
     if not path.is_dir():
         return [path]
-    files = [
-        file
-        for file in sorted(path.iterdir())
-        if file.is_file()
-        and (format_suffix(file) in (".jsonl", ".ndjson") or (format_suffix(file) == ".tsv" and languages(file)))
-    ]
+    files = [file for file in sorted(path.iterdir()) if file.is_file() and _holds_aligned_texts(file)]
     if not files:
         raise InputError(f"no aligned texts in this folder; supported: {_SUPPORTED}", location=path)
     return files
+
+
+def _holds_aligned_texts(file: Path) -> bool:
+    """Tell by its name whether a file of a folder holds aligned texts; .tsv files must be named after languages."""
+    kind = format_suffix(file)
+    return kind in (".jsonl", ".ndjson") or (kind == ".tsv" and languages(file) is not None)
 
 
 def languages(path: PathLike) -> tuple[str, str] | None:
@@ -74,11 +79,11 @@ def languages(path: PathLike) -> tuple[str, str] | None:
 
 def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
     """Read the first two columns of every line."""
-    return parse_lines(path, lambda _, line: _pair(line), on_error=on_error)
+    return parse_lines(path, lambda _, line: _parse_pair(line), on_error=on_error)
 
 
 def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
-    """Read two files line by line as pairs; pairs of which one is blank are left out."""
+    """Pair the lines of two files; pairs with a blank line are left out."""
     for left, right in zip_longest(read_lines(first), read_lines(second)):
         if left is None or right is None:
             raise InputError(f"{first} and {second} have not as many lines: they should say the same, line by line")
@@ -89,24 +94,28 @@ def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
 def read_bitext(
     path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None
 ) -> Iterator[ConceptText]:
-    """Read each pair as a concept of two languages, named after folder, file and line: `tatoeba/en-de:12`."""
+    """Read a file of sentence pairs; each pair is a concept named after folder, file and line: `tatoeba/en-de:12`.
+
+    :param langs: languages of the two columns; by default those the file is named after
+    :return: two texts for each line
+    """
     pair = langs or languages(path)
     if pair is None:
         raise InputError(
             "no language pair in the file's name; call it after its languages, as en-de.tsv", location=path
         )
-    first, second = parse_language_code(pair[0]), parse_language_code(pair[1])
+    source, target = parse_language_code(pair[0]), parse_language_code(pair[1])
     name = f"{Path(path).absolute().parent.name}/{file_stem(path)}"
 
     def parse(number: int, line: str) -> tuple[ConceptText, ConceptText]:
-        left, right = _pair(line)
-        return ConceptText(f"{name}:{number}", first, left), ConceptText(f"{name}:{number}", second, right)
+        left, right = _parse_pair(line)
+        return ConceptText(f"{name}:{number}", source, left), ConceptText(f"{name}:{number}", target, right)
 
     for texts in parse_lines(path, parse, on_error=on_error):
         yield from texts
 
 
-def _pair(line: str) -> tuple[str, str]:
+def _parse_pair(line: str) -> tuple[str, str]:
     columns = line.split("\t")
     if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
         raise InputError(f"a pair needs two texts with a tab between them; the line is {line[:60]!r}")

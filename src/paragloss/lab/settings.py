@@ -1,4 +1,4 @@
-"""Settings of methods: a line that explains each, and the values it may have, written where the setting is declared.
+"""Settings of training methods: the help and the allowed values of each, declared in the annotation of its argument.
 
 A setting is `dim: Annotated[int, Setting("...", min=1)]`. `checked` refuses values out of bounds before any work is
 done, and the command line makes its flags, their help and their errors from the same annotation.
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Setting(NamedTuple):
-    """What a setting is for, and which values it takes. Of a tuple, the bounds hold for every number in it."""
+    """The help of a setting and the values it takes. For a tuple, the bounds hold for every number in it."""
 
     help: str
     min: float | None = None
@@ -43,18 +43,20 @@ class Setting(NamedTuple):
     below: float | None = None
     words: Sequence[str] = ()
     ascending: bool = False
-    #: For what no bound can say: what is wrong with a value, or "".
+    #: A check that bounds can't express: value -> what is wrong with it, or "".
     refuse: Callable[[Any], str] | None = None
 
 
-def _unreachable(device: str) -> str:
-    from paragloss.lab.solving.arrays import unreachable  # with numpy, which those who only ask for help do without
+def _find_device_problem(device: str) -> str:
+    """Say why torch can't compute on a device, or return ""."""
+    # Imported late because it imports numpy, which printing help does without.
+    from paragloss.lab.solving.arrays import find_device_problem
 
-    return unreachable(device, numpy=False)
+    return find_device_problem(device, numpy=False)
 
 
 class Option(NamedTuple):
-    """A keyword argument of a function: its type without what is only said about it, and that."""
+    """A keyword argument of a function, its annotation split into the plain type and the Setting."""
 
     name: str
     type: Any
@@ -62,113 +64,126 @@ class Option(NamedTuple):
     setting: Setting
 
 
-def options(function: Callable[..., Any]) -> dict[str, Option]:
-    """The keyword arguments of a function. One that ends in `**settings: Annotated[Any, other]` hands the rest on to
-    `other`, whose arguments are then its own as well."""
+def read_options(function: Callable[..., Any]) -> dict[str, Option]:
+    """Read the keyword arguments of a function from its signature, by name.
+
+    A function that ends in `**settings: Annotated[Any, other]` passes further arguments on to the function `other`,
+    so the keyword arguments of `other` are included.
+    """
     option_by_name: dict[str, Option] = {}
     plain = inspect.unwrap(function)
     for name, parameter in inspect.signature(plain).parameters.items():
-        hint = _hint(plain, name, parameter.annotation)
-        about = getattr(hint, "__metadata__", ())
+        annotation = _resolve_annotation(plain, name, parameter.annotation)
+        metadata = getattr(annotation, "__metadata__", ())
         if parameter.kind is parameter.KEYWORD_ONLY:
-            setting = next((item for item in about if isinstance(item, Setting)), Setting(""))
-            option_by_name[name] = Option(name, get_args(hint)[0] if about else hint, parameter.default, setting)
+            setting = next((item for item in metadata if isinstance(item, Setting)), Setting(""))
+            plain_type = get_args(annotation)[0] if metadata else annotation
+            option_by_name[name] = Option(name, plain_type, parameter.default, setting)
         elif parameter.kind is parameter.VAR_KEYWORD:
-            for other in about:
-                option_by_name |= {
-                    name: option for name, option in options(other).items() if name not in option_by_name
-                }
+            for other_function in metadata:
+                option_by_name = {**read_options(other_function), **option_by_name}
     return option_by_name
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap the function so that it refuses settings that are out of bounds."""
+    """Decorate a function so that it refuses settings that are not as declared."""
 
     @wraps(function)
-    def first_checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        check(function, kwargs)
+    def check_and_call(*args: P.args, **kwargs: P.kwargs) -> T:
+        check_settings(function, kwargs)
         return function(*args, **kwargs)
 
-    return first_checked
+    return check_and_call
 
 
-def check(function: Callable[..., Any], settings: Mapping[str, Any]) -> None:
-    """Raise an error that names the setting, the value and what was expected, where a value is not as declared."""
-    option_by_name = options(function)
+def check_settings(function: Callable[..., Any], settings: Mapping[str, Any]) -> None:
+    """Compare settings by name with what a function declares.
+
+    :raises ModelError: naming the setting, its value and what was expected
+    """
+    option_by_name = read_options(function)
     for name, value in settings.items():
-        if name in option_by_name and (reason := refused(option_by_name[name], value)):
-            raise ModelError(f"{name} {value!r}: {reason}")
+        problem = find_problem(option_by_name[name], value) if name in option_by_name else ""
+        if problem:
+            raise ModelError(f"{name} {value!r}: {problem}")
 
 
-def refused(option: Option, value: Any) -> str:
-    """Say what was expected of a value, or "" where it is as declared."""
-    setting, kinds = option.setting, alternatives(option.type)
+def find_problem(option: Option, value: Any) -> str:
+    """Return what is wrong with the value of a setting, such as "expected a number, above 0"; "" for a valid one."""
+    if not _is_as_declared(option, value):
+        return f"expected {describe_values(option)}"
+    if option.setting.refuse is not None and value is not None:
+        return option.setting.refuse(value)
+    return ""
+
+
+def _is_as_declared(option: Option, value: Any) -> bool:
+    """Tell whether a value has the type, length, order and bounds that its setting declares."""
     if value is None:
-        return "" if NoneType in kinds or option.default is None else f"expected {expected(option)}"
-    series = series_of(option.type)
-    numbers = [value]
-    if series is not None:
-        if not _is_series(value, series.length):
-            return f"expected {expected(option)}"
-        numbers = list(value)
-    for number in numbers:
-        if not _fits(number, series.kind if series else option.type, setting):
-            return f"expected {expected(option)}"
-    if setting.ascending and numbers != sorted(numbers):
-        return f"expected {expected(option)}"
-    return setting.refuse(value) if setting.refuse is not None else ""
+        return option.default is None or NoneType in union_members(option.type)
+    series = find_series(option.type)
+    if series is None:
+        return _is_allowed(value, option.type, option.setting)
+    if not _is_series(value, series.length):
+        return False
+    numbers = list(value)
+    if not all(_is_allowed(number, series.kind, option.setting) for number in numbers):
+        return False
+    return not option.setting.ascending or numbers == sorted(numbers)
 
 
-def expected(option: Option) -> str:
-    """Describe the values a setting takes."""
-    setting, series = option.setting, series_of(option.type)
+def describe_values(option: Option) -> str:
+    """Describe the values a setting takes, such as "a whole number, at least 1 and at most 10,000"."""
+    setting, series = option.setting, find_series(option.type)
     if setting.words:
         return f"one of {', '.join(setting.words)}"
-    kind = (
-        series.kind
-        if series
-        else next((singular for singular in alternatives(option.type) if singular in _NAMES), None)
-    )
-    singular, plural = _NAMES.get(kind, ("a value", "values"))
-    named = {"at least": setting.min, "above": setting.above, "at most": setting.max, "below": setting.below}
-    bound_by_word = {word: bound for word, bound in named.items() if bound is not None}
-    bounds = [
-        f"{word} {bound:,.0f}" if bound == int(bound) else f"{word} {bound}" for word, bound in bound_by_word.items()
-    ]
-    text = singular
-    if series is not None:
-        text = f"ascending {plural}" if setting.ascending else plural
-        text = f"{series.length} {text}" if series.length else text
-    return f"{text}, {' and '.join(bounds)}" if bounds else text
+    if series is None:
+        kind = next((member for member in union_members(option.type) if member in _KIND_NAMES), None)
+        text, _ = _KIND_NAMES.get(kind, ("a value", "values"))
+    else:
+        _, plural = _KIND_NAMES[series.kind]
+        length = f"{series.length} " if series.length else ""
+        text = f"{length}{'ascending ' if setting.ascending else ''}{plural}"
+    bounds = _describe_bounds(setting)
+    return f"{text}, {bounds}" if bounds else text
+
+
+def _describe_bounds(setting: Setting) -> str:
+    """Describe the bounds of a setting, such as "above 0 and at most 1"; "" if it has none."""
+    named_bounds = [("at least", setting.min), ("above", setting.above), ("at most", setting.max)]
+    named_bounds.append(("below", setting.below))
+    texts = []
+    for relation, bound in named_bounds:
+        if bound is not None:
+            number = f"{bound:,.0f}" if bound == int(bound) else str(bound)
+            texts.append(f"{relation} {number}")
+    return " and ".join(texts)
 
 
 class Series(NamedTuple):
-    """Several numbers of a kind: so many, or any number of them."""
+    """The type of a setting that holds several numbers of one kind; `length` is None if it may hold any number."""
 
     kind: type
     length: int | None
 
 
-def series_of(hint: Any) -> Series | None:
-    """Return what a type such as `tuple[int, int] | None` or `Sequence[float]` contains; None if it is no series of
-    numbers."""
-    for alternative in alternatives(hint):
-        inner = get_args(alternative)
-        if (
-            get_origin(alternative) in (tuple, Sequence, Iterable)
-            and inner
-            and all(kind in (int, float) for kind in inner)
-        ):
-            return Series(inner[0], len(inner) if get_origin(alternative) is tuple else None)
+def find_series(hint: Any) -> Series | None:
+    """Return the series of numbers that a type such as `tuple[int, int] | None` or `Sequence[float]` allows, if any."""
+    for member in union_members(hint):
+        kinds = get_args(member)
+        holds_numbers = bool(kinds) and all(kind in (int, float) for kind in kinds)
+        if get_origin(member) in (tuple, Sequence, Iterable) and holds_numbers:
+            return Series(kinds[0], len(kinds) if get_origin(member) is tuple else None)
     return None
 
 
-def alternatives(hint: Any) -> tuple[Any, ...]:
+def union_members(hint: Any) -> tuple[Any, ...]:
     """Return the members of a union; another type is its only member."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
-_NAMES: Mapping[Any, tuple[str, str]] = {
+#: type -> how one and several of its values are called in error messages
+_KIND_NAMES: Mapping[Any, tuple[str, str]] = {
     int: ("a whole number", "whole numbers"),
     float: ("a number", "numbers"),
     str: ("a word", "words"),
@@ -176,7 +191,7 @@ _NAMES: Mapping[Any, tuple[str, str]] = {
 }
 
 
-def _hint(function: Callable[..., Any], name: str, annotation: Any) -> Any:
+def _resolve_annotation(function: Callable[..., Any], name: str, annotation: Any) -> Any:
     """Resolve the names in an annotation; return Any for one that only the type checker can resolve."""
     try:
         holder = SimpleNamespace(__annotations__={name: annotation})
@@ -186,39 +201,44 @@ def _hint(function: Callable[..., Any], name: str, annotation: Any) -> Any:
 
 
 def _is_series(value: Any, length: int | None) -> bool:
+    """Tell whether a value can be iterated, is no text, and has the given length (None: any)."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return False
     return length is None or len(list(value)) == length
 
 
-def _fits(value: Any, hint: Any, setting: Setting) -> bool:
-    kinds = alternatives(hint)
-    number: Any = value
+def _is_allowed(value: Any, hint: Any, setting: Setting) -> bool:
+    """Tell whether a single value (no series) has the type `hint` and respects the words and bounds of its setting."""
+    kinds = union_members(hint)
     if setting.words and isinstance(value, str):
         return value in setting.words
     if float in kinds or int in kinds:
         number_type = Real if float in kinds else Integral
-        if not isinstance(value, number_type) or isinstance(value, bool) or not math.isfinite(value):
-            return False
-        return not (
-            (setting.min is not None and number < setting.min)
-            or (setting.above is not None and number <= setting.above)
-            or (setting.max is not None and number > setting.max)
-            or (setting.below is not None and number >= setting.below)
-        )
+        is_number = isinstance(value, number_type) and not isinstance(value, bool) and math.isfinite(value)
+        return is_number and _is_within_bounds(value, setting)
     if kinds in ((str,), (bool,)):
         return isinstance(value, kinds[0])
     return True
 
 
-#: What learning by contrast (`lab.descent.contrast`) can minimise, and how.
+def _is_within_bounds(number: Any, setting: Setting) -> bool:
+    """Tell whether a number respects all bounds of its setting."""
+    return (
+        (setting.min is None or number >= setting.min)
+        and (setting.above is None or number > setting.above)
+        and (setting.max is None or number <= setting.max)
+        and (setting.below is None or number < setting.below)
+    )
+
+
+#: Losses and optimizers of `lab.descent.contrast`.
 LOSSES = ("difference", "logistic")
 OPTIMIZERS = ("adam", "cg")
 
-# Settings that several methods share. Bounds from above are where a slip of the finger is likelier than a wish.
+# Settings that several methods share. Upper bounds are values that are probably typing errors.
 
 Dim: TypeAlias = Annotated[int, Setting("How many dimensions the vectors have.", min=1, max=10_000)]
-Seed: TypeAlias = Annotated[int, Setting("Where chance begins: the same seed, the same model.", min=0, max=2**32 - 1)]
+Seed: TypeAlias = Annotated[int, Setting("The random seed: the same seed gives the same model.", min=0, max=2**32 - 1)]
 Stem: TypeAlias = Annotated[bool, Setting("Cut words down to their stems and drop stop words.")]
 MaxTerms: TypeAlias = Annotated[int, Setting("The most terms a language may have.", min=1)]
 MinDf: TypeAlias = Annotated[int, Setting("A term counts if so many documents have it.", min=1)]
@@ -238,7 +258,7 @@ Negatives: TypeAlias = Annotated[
 Checkpoint: TypeAlias = Annotated[
     str | Path | None, Setting("Where to keep the state of training; a killed one goes on from it.")
 ]
-Device: TypeAlias = Annotated[str, Setting("Where torch computes: cpu, cuda.", refuse=_unreachable)]
+Device: TypeAlias = Annotated[str, Setting("Where torch computes: cpu, cuda.", refuse=_find_device_problem)]
 Loss: TypeAlias = Annotated[
     str, Setting("What is minimised over differences of cosines: them, or their logistic loss.", words=LOSSES)
 ]

@@ -9,7 +9,7 @@ from paragloss.lab import judgments
 from paragloss.lab.learning import sampling
 from paragloss.lab.learning.counting import count
 from paragloss.lab.methods import alignment, bae, cr5, knrm, s2net, xcnn
-from paragloss.lab.settings import options
+from paragloss.lab.settings import read_options
 from paragloss.lab.solving import maps
 from paragloss.lab.solving.spectrum import closed_form
 from paragloss.methods import load_method
@@ -242,7 +242,7 @@ def test_counting_settings_reach_the_counting(name, monkeypatch):
         raise CapturedError(arguments)
 
     expected = {"stem": False, "max_terms": 77, "min_df": 3}
-    if "lengths" in options(module.fit):
+    if "lengths" in read_options(module.fit):
         expected["lengths"] = (2, 9)
     monkeypatch.setattr(module, "count", note)
     with pytest.raises(CapturedError) as caught:

@@ -1,4 +1,4 @@
-"""What do clicks say of relevance? From logs (`log_files`) to scores, grades, pairs and judgments.
+"""Estimate relevance from clicks: from logs (`log_files`) to scores, grades, pairs and judgments.
 
 The labels of Xiong et al. (SIGIR 2017) and of Liu's thesis are here: SAME is `dctr`, DIFF is `tacm`, RAW is `raw`.
 """

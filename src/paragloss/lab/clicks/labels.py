@@ -1,4 +1,4 @@
-"""From scores to judgments: grades, pairs to learn from, judged queries. Knows nothing of where scores come from."""
+"""Turn estimated relevance into training data: grades, pairs of documents, judged queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paragloss.types import Document, JudgedCollection, Qrels, Query
 
 
 class Pair(NamedTuple):
-    """For a query one document is better than another, by so much: what pairwise rankers learn from."""
+    """Two documents of a query and by how much the score of the better one is higher; for pairwise learning."""
 
     query: str
     better: str
@@ -21,8 +21,7 @@ class Pair(NamedTuple):
 
 
 def cuts(scores: Mapping[str, Mapping[str, float]], shares: Sequence[float]) -> list[float]:
-    """Compute the scores above which the given shares of all documents lie: (0.3, 0.1) gives a bound for grades 1 and
-    2."""
+    """Compute the bounds of grades: shares (0.3, 0.1) give the scores that 30 % and 10 % of all documents exceed."""
     values = [score for documents in scores.values() for score in documents.values()]
     if not values or any(not 0 < share < 1 for share in shares) or list(shares) != sorted(shares, reverse=True):
         raise InputError(f"shares {tuple(shares)}: expected falling shares between 0 and 1, such as (0.3, 0.1)")
@@ -38,32 +37,41 @@ def graded(scores: Mapping[str, Mapping[str, float]], bounds: Sequence[float]) -
 
 
 def thousandths(scores: Mapping[str, Mapping[str, float]]) -> Qrels:
-    """Turn scores into grades of thousandths, so that who learns from pairs can require a difference (`fit_judged`)."""
+    """Turn scores into grades of thousandths, so that `fit_judged` can learn from pairs of a minimum difference."""
     return {
-        query: {d: round(1000 * score) for d, score in by_document.items()} for query, by_document in scores.items()
+        query: {doc_id: round(1000 * score) for doc_id, score in score_by_document.items()}
+        for query, score_by_document in scores.items()
     }
 
 
 def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0) -> list[Pair]:
-    """List all pairs of a query's documents whose scores (or grades) differ by more than `difference`, widest first."""
+    """List the pairs of a query's documents whose scores (or grades) differ by more than `difference`.
+
+    Pairs are ordered by query, those of the largest difference first.
+    """
     document_pairs = []
-    for query, documents in scores.items():
-        ranked = sorted(documents.items(), key=lambda item: (-item[1], item[0]))
-        wide = [
-            Pair(query, better, worse, high - low)
-            for i, (better, high) in enumerate(ranked)
-            for worse, low in ranked[i + 1 :]
-            if high - low > difference
+    for query, score_by_document in scores.items():
+        ranked = sorted(score_by_document.items(), key=lambda item: (-item[1], item[0]))
+        query_pairs = [
+            Pair(query, better, worse, better_score - worse_score)
+            for i, (better, better_score) in enumerate(ranked)
+            for worse, worse_score in ranked[i + 1 :]
+            if better_score - worse_score > difference
         ]
-        document_pairs += sorted(wide, key=lambda pair: -pair.difference)
+        document_pairs += sorted(query_pairs, key=lambda pair: -pair.difference)
     return document_pairs
 
 
 def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Document], lang: str) -> JudgedCollection:
-    """Make judged queries, numbered q1, q2, ...; documents that are not given are left out, and queries without any."""
+    """Make a judged collection of graded queries, numbered q1, q2, ...
+
+    :param grades: text of the query -> document id -> grade; documents that are not in `documents` are left out, and
+        queries that have no other documents
+    :param lang: language of the queries
+    """
     available = {
-        query: {doc_id: grade for doc_id, grade in by_document.items() if doc_id in documents}
-        for query, by_document in grades.items()
+        text: {doc_id: grade for doc_id, grade in grade_by_document.items() if doc_id in documents}
+        for text, grade_by_document in grades.items()
     }
     text_by_id = {f"q{number}": text for number, text in enumerate(available, 1) if available[text]}
     if not text_by_id:

@@ -1,7 +1,7 @@
-"""Click logs: which results people were shown for a query, and which they opened.
+"""Read and write click logs: which results people were shown for a query, and which they opened.
 
-Our own form is JSON Lines: `{"query": "...", "shown": ["d1", "d2"], "clicks": [{"doc": "d2", "dwell": 31.5}]}`.
-Sogou's (2008) has a line per click: time, user, [query], rank and order of the click, URL, with tabs between them.
+Our own format is JSON Lines: `{"query": "...", "shown": ["d1", "d2"], "clicks": [{"doc": "d2", "dwell": 31.5}]}`.
+Sogou's (2008) has a line per click: time, user, [query], rank and order of the click, URL, separated by tabs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from paragloss.formats.rows import get_row_language, get_row_text
 from paragloss.formats.text import OnError, PathLike, open_output, parse_lines, read_lines
 
 # In the published files a blank stands between rank and order, in their description a tab.
-_SOGOU = re.compile(r"([^\t]*)\t([^\t]+)\t\[(.*)\]\t *(\d+)[ \t](\d+)\t(.+)")
+_SOGOU_LINE = re.compile(r"([^\t]*)\t([^\t]+)\t\[(.*)\]\t *(\d+)[ \t](\d+)\t(.+)")
 
 
 class Click(NamedTuple):
-    """A result opened: its place from 1, or 0 if that is unknown, and the seconds spent on it, where known."""
+    """A result that was opened: its rank from 1 (0 if unknown), and the seconds spent on it, where known."""
 
     document: str
     rank: int = 0
@@ -29,7 +29,7 @@ class Click(NamedTuple):
 
 
 class Session(NamedTuple):
-    """One query of one person: the documents shown, best first (none where the log doesn't say), and the clicks."""
+    """One query of one person: the documents shown, best first (empty if the log doesn't say), and the clicks."""
 
     query: str
     results: tuple[str, ...]
@@ -39,7 +39,7 @@ class Session(NamedTuple):
 
 def read_sessions(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     """Read a log in our own format."""
-    return parse_lines(path, lambda _, line: _session(jsonl.parse_json_object(line)), on_error=on_error)
+    return parse_lines(path, lambda _, line: _parse_session(jsonl.parse_json_object(line)), on_error=on_error)
 
 
 def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
@@ -49,7 +49,7 @@ def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
 
 
 def write_sessions(path: PathLike, sessions: Iterable[Session]) -> None:
-    """Write our own form."""
+    """Write a log in our own format."""
     with open_output(path) as out:
         for session in sessions:
             clicks = [{"doc": c.document} | ({} if c.dwell is None else {"dwell": c.dwell}) for c in session.clicks]
@@ -58,44 +58,52 @@ def write_sessions(path: PathLike, sessions: Iterable[Session]) -> None:
 
 
 def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) -> Iterator[Session]:
-    """Read a log in Sogou's format; clicks in their order, grouped by user and query over the whole file.
+    """Read a log in Sogou's format; a session holds the clicks of one user for one query, in their order.
 
     The published files are in GB18030: convert them first, `iconv -f GB18030 -t UTF-8`.
     """
-    grouped: dict[tuple[str, str], list[tuple[int, Click]]] = {}
-    for user, query, order, click in parse_lines(path, lambda _, line: _sogou(line), on_error=on_error):
-        grouped.setdefault((user, query), []).append((order, click))
-    for (_, query), clicks in grouped.items():
-        yield Session(query, (), tuple(click for _, click in sorted(clicks, key=lambda pair: pair[0])), lang)
+    clicks_by_session: dict[tuple[str, str], list[tuple[int, Click]]] = {}  # (user, query) -> (order, click)
+    for user, query, order, click in parse_lines(path, lambda _, line: _parse_sogou_line(line), on_error=on_error):
+        clicks_by_session.setdefault((user, query), []).append((order, click))
+    for (_, query), ordered_clicks in clicks_by_session.items():
+        clicks = [click for _, click in sorted(ordered_clicks, key=lambda pair: pair[0])]
+        yield Session(query, (), tuple(clicks), lang)
 
 
-def _sogou(line: str) -> tuple[str, str, int, Click]:
-    match = _SOGOU.fullmatch(line)
+def _parse_sogou_line(line: str) -> tuple[str, str, int, Click]:
+    """Return the user, the query, the click's position in the order of clicks, and the click."""
+    match = _SOGOU_LINE.fullmatch(line)
     if match is None:
         raise InputError("not a line of Sogou's log; expected time, user, [query], rank, order, url, tabs between them")
     _, user, query, rank, order, url = match.groups()
     return user, query, int(order), Click(url, int(rank))
 
 
-def _session(row: dict[str, Any]) -> Session:
+def _parse_session(row: dict[str, Any]) -> Session:
+    """Make a session of a row of our own format.
+
+    :raises InputError: if the query, the results shown or the clicks are missing or of another type
+    """
     query, results, clicks = get_row_text(row, "query"), row.get("shown", []), row.get("clicks", [])
     if not query.strip():
         raise InputError("no query; add a key 'query' that says what was asked")
-    if not isinstance(results, list) or not all(isinstance(name, str) for name in results):
+    if not isinstance(results, list) or not all(isinstance(doc_id, str) for doc_id in results):
         raise InputError('\'shown\' is no list of document ids; write "shown": ["d1", "d2"]')
     if not isinstance(clicks, list):
         raise InputError('\'clicks\' is no list; write "clicks": [{"doc": "d1", "dwell": 12.5}]')
-    rank_by_id = {name: rank for rank, name in enumerate(results, 1)}
-    return Session(query, tuple(results), tuple(_click(click, rank_by_id) for click in clicks), get_row_language(row))
+    rank_by_id = {doc_id: rank for rank, doc_id in enumerate(results, 1)}
+    parsed_clicks = tuple(_parse_click(click, rank_by_id) for click in clicks)
+    return Session(query, tuple(results), parsed_clicks, get_row_language(row))
 
 
-def _click(click: Any, rank_by_id: dict[str, int]) -> Click:
-    name = click.get("doc") if isinstance(click, dict) else None
-    if not isinstance(name, str) or not name:
+def _parse_click(click: Any, rank_by_id: dict[str, int]) -> Click:
+    """Make a Click of an object of a row, with its rank among the documents shown (0 if none are listed)."""
+    doc_id = click.get("doc") if isinstance(click, dict) else None
+    if not isinstance(doc_id, str) or not doc_id:
         raise InputError('a click names no document; write {"doc": "d1", "dwell": 12.5}')
-    if rank_by_id and name not in rank_by_id:
-        raise InputError(f"the click on {name!r} is on no document shown; add it to 'shown'")
+    if rank_by_id and doc_id not in rank_by_id:
+        raise InputError(f"the click on {doc_id!r} is on no document shown; add it to 'shown'")
     dwell = click.get("dwell")
     if dwell is not None and (isinstance(dwell, bool) or not isinstance(dwell, int | float) or dwell < 0):
-        raise InputError(f"'dwell' of {name!r} is {dwell!r}; give seconds, or leave it out")
-    return Click(name, rank_by_id.get(name, 0), None if dwell is None else float(dwell))
+        raise InputError(f"'dwell' of {doc_id!r} is {dwell!r}; give seconds, or leave it out")
+    return Click(doc_id, rank_by_id.get(doc_id, 0), None if dwell is None else float(dwell))

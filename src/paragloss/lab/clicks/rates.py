@@ -1,5 +1,6 @@
-"""What clicks say without a model of readers: click-through rates, single and first clicks, how often queries are asked
-(the head, torso and tail of Xiong et al., SIGIR 2017, section 5, and of Liu's thesis, chapter 6).
+"""Estimate relevance by counting clicks: click-through rates, single clicks, first clicks; select queries by frequency.
+
+The frequencies are the head, torso and tail of Xiong et al., SIGIR 2017, section 5, and of Liu's thesis, chapter 6.
 
 DCTR: Chuklin, Markov and de Rijke, "Click Models for Web Search", 2015, sec. 3.2.
 """
@@ -13,43 +14,46 @@ from typing import TypeAlias
 from paragloss.errors import InputError
 from paragloss.lab.clicks.log_files import Session
 
-#: query as asked -> document -> how relevant it seems
+#: text of the query -> document id -> estimated relevance
 Scores: TypeAlias = dict[str, dict[str, float]]
-#: Every rate starts at one success in two trials (a Beta(1, 1) prior), so that one click is not certainty.
-PRIOR = (1.0, 2.0)
+#: Clicks and views that every rate starts from (a Beta(1, 1) prior), so that a single click does not give a rate of 1.
+PRIOR_CLICKS, PRIOR_VIEWS = 1.0, 2.0
 
 
 def dctr(sessions: Iterable[Session]) -> Scores:
-    """Compute how often a document was opened where it was shown: (clicks + 1) / (shown + 2).
+    """Compute the click-through rate of each document and query: (clicks + 1) / (times shown + 2).
 
-    A session that does not say what was shown is taken to have shown whatever such sessions of its query opened.
+    A session without a list of results counts as if it had shown all documents that such sessions of its query opened.
     """
     times_shown, times_clicked = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
-    unlisted_sessions, opened_documents = Counter[str](), defaultdict[str, set[str]](set)
+    unlisted_sessions, unlisted_documents = Counter[str](), defaultdict[str, set[str]](set)
     for session in sessions:
+        clicked = {click.document for click in session.clicks}
         times_shown[session.query].update(set(session.results))
-        documents = {click.document for click in session.clicks}
-        times_clicked[session.query].update(documents)
+        times_clicked[session.query].update(clicked)
         if not session.results:
             unlisted_sessions[session.query] += 1
-            opened_documents[session.query] |= documents
-    for query, documents in opened_documents.items():
-        times_shown[query].update(dict.fromkeys(documents, unlisted_sessions[query]))
-    hits, trials = PRIOR
+            unlisted_documents[session.query] |= clicked
+    for query, doc_ids in unlisted_documents.items():
+        times_shown[query].update(dict.fromkeys(doc_ids, unlisted_sessions[query]))
     return {
-        query: {d: (times_clicked[query][d] + hits) / (n + trials) for d, n in sorted(counts.items())}
-        for query, counts in times_shown.items()
+        query: {
+            doc_id: (times_clicked[query][doc_id] + PRIOR_CLICKS) / (views + PRIOR_VIEWS)
+            for doc_id, views in sorted(views_by_document.items())
+        }
+        for query, views_by_document in times_shown.items()
     }
 
 
 def raw(sessions: Iterable[Session]) -> Scores:
     """Count the sessions of a query in which a document was the only one opened; other sessions are ignored."""
-    return _counted((s.query, s.clicks[0].document) for s in sessions if len({c.document for c in s.clicks}) == 1)
+    with_one_document = (s for s in sessions if len({click.document for click in s.clicks}) == 1)
+    return _count_pairs((session.query, session.clicks[0].document) for session in with_one_document)
 
 
 def first_clicks(sessions: Iterable[Session]) -> Scores:
     """Count the sessions of a query in which a document was opened first."""
-    return _counted((session.query, session.clicks[0].document) for session in sessions if session.clicks)
+    return _count_pairs((session.query, session.clicks[0].document) for session in sessions if session.clicks)
 
 
 def select_by_frequency(sessions: Iterable[Session], *, minimum: int = 1, below: int | None = None) -> list[Session]:
@@ -63,9 +67,10 @@ def select_by_frequency(sessions: Iterable[Session], *, minimum: int = 1, below:
     return selected
 
 
-def _counted(choices: Iterable[tuple[str, str]]) -> Scores:
+def _count_pairs(pairs: Iterable[tuple[str, str]]) -> Scores:
+    """Count how often each pair of a query and a document occurs."""
     counts: Scores = {}
-    for query, document in choices:
-        query_counts = counts.setdefault(query, {})
-        query_counts[document] = query_counts.get(document, 0.0) + 1.0
+    for query, doc_id in pairs:
+        count_by_document = counts.setdefault(query, {})
+        count_by_document[doc_id] = count_by_document.get(doc_id, 0.0) + 1.0
     return counts

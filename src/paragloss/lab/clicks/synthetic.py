@@ -1,4 +1,4 @@
-"""Click logs made of readers whose habits are known: to try click models on, and where no real log can be had."""
+"""Simulate click logs of readers with known habits, to test click models and to train where there is no real log."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from paragloss.lab.clicks.log_files import Click, Session
+
+#: Mean seconds that a reader spends on a document; they follow a gamma distribution of this shape.
+SECONDS_IF_SATISFIED, SECONDS_IF_NOT, DWELL_SHAPE = 60.0, 10.0, 4.0
 
 
 def simulate(
@@ -20,27 +23,49 @@ def simulate(
     swaps: int = 1,
     seed: int = 0,
 ) -> list[Session]:
-    """Simulate readers of the given rankings, `sessions` for each query (or as many as are given for it).
+    """Simulate the sessions of readers who are shown given rankings.
 
-    Each reader is shown a query's ranking with `swaps` random neighbours exchanged, goes down it, and gives up at each
-    place with chance 1 - `depth`. What attracts is opened: for about a minute if it satisfies, which ends the search,
-    otherwise for about ten seconds.
+    :param rankings: query -> document ids, best first
+    :param attraction: query -> document id -> probability that a reader who sees the document opens it
+    :param satisfaction: query -> document id -> probability that an opened document ends the search
+    :param sessions: number of sessions of every query, or of each
+    :param depth: probability of going on to the next result
+    :param swaps: random neighbours of the ranking that are exchanged in each session
     """
     rng = np.random.default_rng(seed)
     log = []
     for query, ranking in rankings.items():
         for _ in range(sessions if isinstance(sessions, int) else sessions[query]):
-            ranking_shown = list(ranking)
-            for at in rng.integers(0, max(len(ranking_shown) - 1, 1), swaps if len(ranking_shown) > 1 else 0):
-                ranking_shown[at], ranking_shown[at + 1] = ranking_shown[at + 1], ranking_shown[at]
-            clicks = []
-            for rank, document in enumerate(ranking_shown, 1):
-                if rng.random() < attraction[query].get(document, 0.0):
-                    pleased = rng.random() < satisfaction[query].get(document, 0.0)
-                    clicks.append(Click(document, rank, round(float(rng.gamma(4.0, 15.0 if pleased else 2.5)), 1)))
-                    if pleased:
-                        break
-                if rng.random() > depth:
-                    break
-            log.append(Session(query, tuple(ranking_shown), tuple(clicks), lang))
+            results = _swap_neighbours(ranking, swaps, rng)
+            clicks = _simulate_clicks(results, attraction[query], satisfaction[query], depth, rng)
+            log.append(Session(query, tuple(results), tuple(clicks), lang))
     return log
+
+
+def _swap_neighbours(ranking: Sequence[str], swaps: int, rng: np.random.Generator) -> list[str]:
+    """Exchange random neighbours of a ranking."""
+    results = list(ranking)
+    for position in rng.integers(0, max(len(results) - 1, 1), swaps if len(results) > 1 else 0):
+        results[position], results[position + 1] = results[position + 1], results[position]
+    return results
+
+
+def _simulate_clicks(
+    results: Sequence[str],
+    attraction: Mapping[str, float],
+    satisfaction: Mapping[str, float],
+    depth: float,
+    rng: np.random.Generator,
+) -> list[Click]:
+    """Simulate a reader who goes down a ranking, opens what attracts, and stops when satisfied or tired."""
+    clicks = []
+    for rank, doc_id in enumerate(results, 1):
+        if rng.random() < attraction.get(doc_id, 0.0):
+            is_satisfied = rng.random() < satisfaction.get(doc_id, 0.0)
+            scale = SECONDS_IF_SATISFIED if is_satisfied else SECONDS_IF_NOT
+            clicks.append(Click(doc_id, rank, round(float(rng.gamma(DWELL_SHAPE, scale / DWELL_SHAPE)), 1)))
+            if is_satisfied:
+                break
+        if rng.random() > depth:
+            break
+    return clicks

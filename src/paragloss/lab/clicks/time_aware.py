@@ -1,13 +1,13 @@
-"""A time-aware click model: who reads a page for long was probably satisfied, and looked no further.
+"""The time-aware click model (TACM): a reader who stays on a page for long was probably satisfied and stopped there.
 
 Liu, Xie, Wang, Nie, Zhang and Ma, "Time-aware click model", TOIS 2016; docs/understand/papers/bilingual-knrm.md says
-what ours does otherwise.
+where ours differs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -20,147 +20,238 @@ from paragloss.lab.clicks.rates import Scores
 from paragloss.types import Integers
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
-#: A rate starts from so many trials made up.
-STRENGTH = 2.0
+#: Number of additional trials that every estimated rate starts from.
+PRIOR_TRIALS = 2.0
+#: Where the three probabilities start.
+INITIAL_CHANCE = 0.5
 
 
 class ClickModel(NamedTuple):
-    """What TACM found: how often each document is opened when seen, how often it then ends the search satisfied, and
-    how likely a place is looked at."""
+    """The probabilities that TACM estimates."""
 
-    attraction: Scores
-    satisfaction: Scores
-    examination: Doubles  # (last click's place from 0 = none, place): chance to be looked at
+    attraction: Scores  # that a document is opened when it is seen
+    satisfaction: Scores  # that the search ends satisfied after it was opened
+    examination: Doubles  # that a rank is looked at: (rank of the last click, 0 for none; rank)
 
     def relevance(self) -> Scores:
         """Multiply attraction and satisfaction: a relevant document is opened when it is seen, and ends the search."""
-        return {q: {d: a * self.satisfaction[q][d] for d, a in ds.items()} for q, ds in self.attraction.items()}
+        return {
+            query: {doc_id: chance * self.satisfaction[query][doc_id] for doc_id, chance in chance_by_document.items()}
+            for query, chance_by_document in self.attraction.items()
+        }
 
 
 def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.0) -> ClickModel:
     """Fit the time-aware click model by expectation maximisation.
 
-    A reader goes from click to click and looks at what lies between with a chance that depends on the places; what
-    is seen is opened as often as it attracts. After a click of t seconds the search ends satisfied with chance
-    s (1 - exp(-t / patience)); otherwise the reader looks on. A click without a time counts as an average one.
+    The reader goes from click to click and looks at the results between two clicks with a probability that depends on
+    their ranks; a document that is seen is opened with the probability of its attraction. After a click of t seconds
+    the search ends satisfied with probability s (1 - exp(-t / patience)); otherwise the reader looks on. A click
+    without a time counts as an average one.
+
+    :raises InputError: if a session does not say what was shown, or there is none
     """
-    steps = _Steps(sessions, patience)
-    attraction, power = np.full(len(steps.names), 0.5), np.full(len(steps.names), 0.5)
-    examination = np.full((steps.max_rank + 1, steps.max_rank + 1), 0.5)
+    log = _flatten_sessions(sessions, patience)
+    chances = _Chances(
+        np.full(len(log.numbers), INITIAL_CHANCE),
+        np.full(len(log.numbers), INITIAL_CHANCE),
+        np.full((log.max_rank + 1, log.max_rank + 1), INITIAL_CHANCE),
+    )
     for _ in range(rounds):
-        attraction, power, examination = _round(steps, attraction, power, examination)
-    pleased = _pleased(steps, _ended(steps, attraction, power, examination))
-    satisfaction = _average(steps.visited, pleased, len(steps.names))
-    return ClickModel(steps.scores(attraction), steps.scores(satisfaction), examination)
+        chances = _update_chances(log, chances)
+    satisfied = _estimate_satisfied_visits(log, _estimate_satisfied_endings(log, chances))
+    satisfaction = _average_by_document(log.visited, satisfied, len(log.numbers))
+    return ClickModel(log.scores(chances.attraction), log.scores(satisfaction), chances.examination)
 
 
-class _Steps:
-    """Sessions as flat arrays. A look is a result that may have been seen: behind the last click, or on the way."""
+class _Look(NamedTuple):
+    """A result that the reader may have looked at."""
 
-    def __init__(self, sessions: Iterable[Session], patience: float) -> None:
-        self.names: dict[tuple[str, str], int] = {}
-        looks: list[tuple[int, int, int, bool, int]] = []  # document, from, place, opened, ending or -1
-        visits: list[tuple[int, float, int]] = []  # document opened, seconds or nan, ending or -1
-        endings = 0
-        for session in sessions:
-            if not session.results:
-                raise InputError(f"a session for {session.query!r} does not say what was shown: use dctr, not TACM")
-            ids = [self.names.setdefault((session.query, d), len(self.names)) for d in session.results]
-            clicks = _in_order(session)
-            opened: set[int] = set()
-            for last_rank, next_rank in pairwise([0, *(rank for rank, _ in clicks)]):
-                between = (
-                    range(last_rank + 1, next_rank) if next_rank > last_rank else range(last_rank - 1, next_rank, -1)
-                )
-                looks += [(ids[i - 1], last_rank, i, False, -1) for i in between if i not in opened]
-                looks.append((ids[next_rank - 1], last_rank, next_rank, True, -1))
-                opened.add(next_rank)
-            last = clicks[-1][0] if clicks else 0
-            ending = endings if clicks else -1
-            endings += bool(clicks)
-            looks += [(ids[i - 1], last, i, False, ending) for i in range(max(opened, default=0) + 1, len(ids) + 1)]
-            for number, (rank, click) in enumerate(clicks, 1):
-                seconds = math.nan if click.dwell is None else click.dwell
-                visits.append((ids[rank - 1], seconds, ending if number == len(clicks) else -1))
-        if not looks:
-            raise InputError("the log has no session with results: nothing to learn from")
-        table = np.array(looks, np.int64)
-        self.document, self.start, self.rank = table[:, 0], table[:, 1], table[:, 2]
-        self.opened, self.ending = table[:, 3].astype(bool), table[:, 4]
-        self.endings = endings
-        self.visited = np.array([v[0] for v in visits], np.int64)
-        self.visit_ending = np.array([v[2] for v in visits], np.int64)
-        self.sufficient_time = _estimate_sufficient_time(np.array([v[1] for v in visits], np.float64), patience)
-        self.max_rank = int(self.rank.max())
+    document: int  # number of the pair of query and document
+    last_rank: int  # rank of the click before; 0 if there was none
+    rank: int
+    is_opened: bool
+    ending: int = -1  # number of the session's ending if this look would follow the last click
+
+
+class _Visit(NamedTuple):
+    """A document that was opened."""
+
+    document: int
+    seconds: float  # nan if unknown
+    ending: int  # number of the session's ending if this was the last click, else -1
+
+
+class _FlatLog(NamedTuple):
+    """All sessions of a log as flat arrays. Every session with a click has one ending."""
+
+    numbers: Mapping[tuple[str, str], int]  # (query, document id) -> number of the pair
+    document: Integers  # (looks,) and so are the next four
+    last_rank: Integers
+    rank: Integers
+    opened: npt.NDArray[np.bool_]
+    ending: Integers
+    n_endings: int
+    visited: Integers  # (visits,) number of the pair of query and document
+    visit_ending: Integers  # (visits,)
+    sufficient_time: Doubles  # (visits,) probability that the visit was long enough to satisfy
+
+    @property
+    def max_rank(self) -> int:
+        """The lowest place of a result."""
+        return int(self.rank.max())
 
     def scores(self, values: Doubles) -> Scores:
+        """Arrange a value for each pair of query and document as query -> document id -> value."""
         scores_by_query: Scores = {}
-        for (query, document), i in sorted(self.names.items()):
-            scores_by_query.setdefault(query, {})[document] = float(values[i])
+        for (query, doc_id), number in sorted(self.numbers.items()):
+            scores_by_query.setdefault(query, {})[doc_id] = float(values[number])
         return scores_by_query
 
 
-def _ended(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> Doubles:
-    """Estimate how likely each session ended because its last click satisfied; later results were then not seen."""
-    last, trailing = steps.visit_ending >= 0, steps.ending >= 0
-    chance = np.zeros(steps.endings)
-    chance[steps.visit_ending[last]] = (power[steps.visited] * steps.sufficient_time)[last]
-    passed = 1 - attraction[steps.document] * examination[steps.start, steps.rank]
-    silence = np.zeros(steps.endings)
-    np.add.at(silence, steps.ending[trailing], np.log(passed[trailing]))
-    return np.asarray(chance / (chance + (1 - chance) * np.exp(silence)))
+class _Chances(NamedTuple):
+    """The probabilities during estimation."""
+
+    attraction: Doubles  # (pairs of query and document,)
+    power: Doubles  # (pairs,) that a document satisfies a reader who stays long enough
+    examination: Doubles  # (ranks + 1, ranks + 1) as in ClickModel
 
 
-def _pleased(steps: _Steps, ended: Doubles) -> Doubles:
-    """Estimate how likely each visit satisfied; one that was followed by another did not."""
-    pleased = np.zeros(len(steps.visited))
-    last = steps.visit_ending >= 0
-    pleased[last] = ended[steps.visit_ending[last]]
-    return pleased
+def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
+    """List all looks and visits of all sessions."""
+    numbers: dict[tuple[str, str], int] = {}
+    looks: list[_Look] = []
+    visits: list[_Visit] = []
+    n_endings = 0
+    for session in sessions:
+        if not session.results:
+            raise InputError(f"a session for {session.query!r} does not say what was shown: use dctr, not TACM")
+        documents = [numbers.setdefault((session.query, doc_id), len(numbers)) for doc_id in session.results]
+        clicks = _order_clicks(session)
+        ending = n_endings if clicks else -1
+        n_endings += bool(clicks)
+        looks += _list_looks(documents, [rank for rank, _ in clicks], ending)
+        for position, (rank, click) in enumerate(clicks, 1):
+            seconds = math.nan if click.dwell is None else click.dwell
+            visits.append(_Visit(documents[rank - 1], seconds, ending if position == len(clicks) else -1))
+    if not looks:
+        raise InputError("the log has no session with results: nothing to learn from")
+    document, last_rank, rank_of_look, opened, look_ending = np.array(looks, np.int64).T
+    return _FlatLog(
+        numbers,
+        document,
+        last_rank,
+        rank_of_look,
+        opened.astype(bool),
+        look_ending,
+        n_endings,
+        visited=np.array([visit.document for visit in visits], np.int64),
+        visit_ending=np.array([visit.ending for visit in visits], np.int64),
+        sufficient_time=_estimate_sufficient_time(np.array([visit.seconds for visit in visits], np.float64), patience),
+    )
 
 
-def _round(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> tuple[Doubles, ...]:
-    """Do one round of expectation and maximisation."""
-    ended = _ended(steps, attraction, power, examination)
-    on = np.ones(len(steps.document))  # how likely the reader still looked on when this result came
-    trailing = steps.ending >= 0
-    on[trailing] = 1 - ended[steps.ending[trailing]]
-    a, e = attraction[steps.document], examination[steps.start, steps.rank]
-    # CandidateRows at and not opened, so not attractive; or not looked at, which says nothing of attraction.
-    liked = np.where(steps.opened, 1.0, on * a * (1 - e) / (1 - a * e) + (1 - on) * a)
-    examined_chance = np.where(steps.opened, 1.0, on * e * (1 - a) / (1 - a * e))
-    width = steps.max_rank + 1
-    examined = _rate(steps.start * width + steps.rank, examined_chance, on, width * width).reshape(width, width)
-    # Satisfaction takes the power to satisfy and enough time; a search that goes on lacked one of the two.
-    s, f, pleased = power[steps.visited], steps.sufficient_time, _pleased(steps, ended)
-    able = pleased + (1 - pleased) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
-    return _average(steps.document, liked, len(attraction)), _average(steps.visited, able, len(power)), examined
+def _list_looks(documents: Sequence[int], clicked_ranks: Sequence[int], ending: int) -> list[_Look]:
+    """List the results that the reader of one session may have looked at.
+
+    On the way from one click to the next, up or down, these are the results between them that were not opened before;
+    after the last click, those below the lowest click.
+
+    :param documents: number of the document at each rank
+    :param clicked_ranks: ranks from 1 in the order of the clicks
+    """
+    looks: list[_Look] = []
+    opened: set[int] = set()
+    for last_rank, next_rank in pairwise([0, *clicked_ranks]):
+        direction = 1 if next_rank > last_rank else -1
+        for rank in range(last_rank + direction, next_rank, direction):
+            if rank not in opened:
+                looks.append(_Look(documents[rank - 1], last_rank, rank, is_opened=False))
+        looks.append(_Look(documents[next_rank - 1], last_rank, next_rank, is_opened=True))
+        opened.add(next_rank)
+    last_rank = clicked_ranks[-1] if clicked_ranks else 0
+    for rank in range(max(opened, default=0) + 1, len(documents) + 1):
+        looks.append(_Look(documents[rank - 1], last_rank, rank, is_opened=False, ending=ending))
+    return looks
 
 
-def _average(owners: Integers, chances: Doubles, size: int) -> Doubles:
-    """Per document. One of which little is known is taken for an ordinary one, not for one of 1/2: a result that was
-    hardly ever looked at must not beat one that was looked at and passed over."""
-    ordinary = float(chances.mean()) if len(chances) else 0.5
-    return _rate(owners, chances, np.ones(len(chances)), size, towards=ordinary)
+def _estimate_satisfied_endings(log: _FlatLog, chances: _Chances) -> Doubles:
+    """Estimate how likely each session ended because its last click satisfied the reader: (endings,).
+
+    The alternative is that the reader looked on and found no later result attractive.
+    """
+    is_last_visit, is_trailing = log.visit_ending >= 0, log.ending >= 0
+    satisfied = np.zeros(log.n_endings)
+    satisfied[log.visit_ending[is_last_visit]] = (chances.power[log.visited] * log.sufficient_time)[is_last_visit]
+    not_opened = 1 - chances.attraction[log.document] * chances.examination[log.last_rank, log.rank]
+    log_silence = np.zeros(log.n_endings)  # log of the probability that no trailing result is opened
+    np.add.at(log_silence, log.ending[is_trailing], np.log(not_opened[is_trailing]))
+    return np.asarray(satisfied / (satisfied + (1 - satisfied) * np.exp(log_silence)))
 
 
-def _rate(owners: Integers, hits: Doubles, trials: Doubles, size: int, *, towards: float = 0.5) -> Doubles:
-    """Compute hits per trial, with two more trials of rate `towards`."""
-    prior = towards * STRENGTH
-    return np.asarray((np.bincount(owners, hits, size) + prior) / (np.bincount(owners, trials, size) + STRENGTH))
+def _estimate_satisfied_visits(log: _FlatLog, satisfied_endings: Doubles) -> Doubles:
+    """Estimate how likely each visit satisfied the reader, (visits,); one that was followed by another did not."""
+    satisfied = np.zeros(len(log.visited))
+    is_last = log.visit_ending >= 0
+    satisfied[is_last] = satisfied_endings[log.visit_ending[is_last]]
+    return satisfied
 
 
-def _in_order(session: Session) -> list[tuple[int, Click]]:
+def _update_chances(log: _FlatLog, chances: _Chances) -> _Chances:
+    """Do one round of expectation maximisation."""
+    satisfied_endings = _estimate_satisfied_endings(log, chances)
+    looked_on = np.ones(len(log.document))  # how likely the reader had not stopped before this result
+    is_trailing = log.ending >= 0
+    looked_on[is_trailing] = 1 - satisfied_endings[log.ending[is_trailing]]
+    a, e = chances.attraction[log.document], chances.examination[log.last_rank, log.rank]
+    # A result that was not opened was seen and is not attractive, or was not seen, which says nothing of attraction.
+    attracted = np.where(log.opened, 1.0, looked_on * a * (1 - e) / (1 - a * e) + (1 - looked_on) * a)
+    examined = np.where(log.opened, 1.0, looked_on * e * (1 - a) / (1 - a * e))
+    width = log.max_rank + 1
+    cells = log.last_rank * width + log.rank
+    # A satisfied reader met a document with the power to satisfy and stayed long enough; one who looked on did not.
+    s, f = chances.power[log.visited], log.sufficient_time
+    satisfied = _estimate_satisfied_visits(log, satisfied_endings)
+    powerful = satisfied + (1 - satisfied) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
+    n_documents = len(log.numbers)
+    return _Chances(
+        _average_by_document(log.document, attracted, n_documents),
+        _average_by_document(log.visited, powerful, n_documents),
+        _estimate_rates(cells, examined, looked_on, width * width).reshape(width, width),
+    )
+
+
+def _average_by_document(documents: Integers, chances: Doubles, n_documents: int) -> Doubles:
+    """Average probabilities by document: (n_documents,).
+
+    A document of which little is known gets about the overall average rather than 1/2, so that a result that was
+    hardly ever looked at does not beat one that was looked at and not opened.
+    """
+    average = float(chances.mean()) if len(chances) else INITIAL_CHANCE
+    return _estimate_rates(documents, chances, np.ones(len(chances)), n_documents, prior_rate=average)
+
+
+def _estimate_rates(
+    groups: Integers, hits: Doubles, trials: Doubles, n_groups: int, *, prior_rate: float = INITIAL_CHANCE
+) -> Doubles:
+    """Divide the hits of each group by its trials, (n_groups,), with PRIOR_TRIALS more trials of rate `prior_rate`."""
+    prior_hits = prior_rate * PRIOR_TRIALS
+    total_hits = np.bincount(groups, hits, n_groups) + prior_hits
+    return np.asarray(total_hits / (np.bincount(groups, trials, n_groups) + PRIOR_TRIALS))
+
+
+def _order_clicks(session: Session) -> list[tuple[int, Click]]:
     """List ranks and clicks in the order of the clicks; a document opened again counts when it was opened first."""
-    rank_by_id = {document: rank for rank, document in enumerate(session.results, 1)}
+    rank_by_id = {doc_id: rank for rank, doc_id in enumerate(session.results, 1)}
     first_click: dict[str, Click] = {}
     for click in session.clicks:
         first_click.setdefault(click.document, click)
-    return [(rank_by_id[d], click) for d, click in first_click.items() if d in rank_by_id]
+    return [(rank_by_id[doc_id], click) for doc_id, click in first_click.items() if doc_id in rank_by_id]
 
 
 def _estimate_sufficient_time(seconds: Doubles, patience: float) -> Doubles:
+    """Estimate how likely each visit was long enough to satisfy, (visits,); unknown times get the average."""
     satisfied_chance = 1 - np.exp(-seconds / patience)
-    # With no times at all the model is left with its satisfaction alone.
+    # Without any times every visit counts as long enough.
     average = float(np.nanmean(satisfied_chance)) if np.isfinite(satisfied_chance).any() else 1.0
     return np.asarray(np.nan_to_num(satisfied_chance, nan=average))

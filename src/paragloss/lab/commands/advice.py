@@ -11,7 +11,7 @@ from paragloss.cli.output import print_json, print_table
 from paragloss.cli.program import AsJson, app
 
 if TYPE_CHECKING:
-    from paragloss.lab.advisor import Advice, ExpectedQuality
+    from paragloss.lab.advisor import Advice, CorpusSummary, ExpectedQuality
 
 
 @app.command(rich_help_panel=MEASURING)
@@ -32,13 +32,9 @@ def advise(
 
 
 def _print_advice(advice: Advice) -> None:
-    corpus, machine = advice.corpus, advice.machine
-    if corpus.documents:
-        counts = ", ".join(f"{code} {count:,}" for code, count in corpus.langs.items())
-        print(f"{corpus.documents:,} documents of {corpus.mean_characters:,} characters: {counts}")
-    for kind, pairs in (("aligned", corpus.aligned), ("dictionary", corpus.dictionaries)):
-        for pair, count in pairs.items():
-            print(f"{kind} {pair}: {count:,}")
+    """Print a recommendation: the documents, the machine, the pipeline, its quality, and what to do next."""
+    _print_corpus(advice.corpus)
+    machine = advice.machine
     gpu = "a GPU" if machine.gpu else "no GPU"
     installed = ", ".join(machine.installed) or "none"
     print(f"{machine.cores} cores, {machine.memory / 1e9:.0f} GB, {gpu}; optional parts: {installed}")
@@ -49,6 +45,16 @@ def _print_advice(advice: Advice) -> None:
     suggestions = [f"  {number}. {text}" for number, text in enumerate(advice.suggestions, start=1)]
     print("\n".join(["\nwhat would help most:", *suggestions]))
     print("\n".join(["\ncommands:", *(f"  {command}" for command in advice.commands)]))
+
+
+def _print_corpus(corpus: CorpusSummary) -> None:
+    """Print how many documents, aligned texts and word pairs there are in each language."""
+    if corpus.documents:
+        counts = ", ".join(f"{code} {count:,}" for code, count in corpus.langs.items())
+        print(f"{corpus.documents:,} documents of {corpus.mean_characters:,} characters: {counts}")
+    for kind, pairs in (("aligned", corpus.aligned), ("dictionary", corpus.dictionaries)):
+        for pair, count in pairs.items():
+            print(f"{kind} {pair}: {count:,}")
 
 
 def _format_expected(row: ExpectedQuality) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +15,13 @@ from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
 from paragloss.types import JudgedCollection, Qrels, Query
 
+if TYPE_CHECKING:
+    from paragloss.lab.clicks import Scores
+    from paragloss.lab.clicks.log_files import Session
+
+#: Click models of the command `clicks`, and steps of the command `log`.
 MODELS = ("dctr", "tacm", "raw")
-WORK = ("translate", "clean", "case")
+LOG_STEPS = ("translate", "clean", "case")
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that can't be read.")]
 
 
@@ -38,7 +43,6 @@ def clicks(
     skip_bad: SkipBad = False,
 ) -> None:
     """Turn a click log into relevance judgments."""
-    from paragloss.formats.text import open_output
     from paragloss.lab import clicks
     from paragloss.lab.clicks.log_files import read_log
 
@@ -46,21 +50,36 @@ def clicks(
         raise InputError(f"--model {model!r}: expected one of {', '.join(MODELS)}")
     skipped = Skipped(skip_bad)
     sessions = list(read_log(log, on_error=skipped.on_error))
-    spoken = {session.query: session.lang or lang for session in sessions}
-    # All queries are numbered, judged or not, as `search --queries LOG` numbers them.
-    ids = {text: f"q{number}" for number, text in enumerate(spoken, 1)}
-    sessions = clicks.select_by_frequency(sessions, **_times(frequency))
-    estimates = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
-    best = _numbers("--shares", shares)
-    grades = clicks.thousandths(estimates) if scores else clicks.graded(estimates, clicks.cuts(estimates, best))
-    queries = [Query(ids[text], text, spoken[text]) for text in grades]
-    _write(Path(out), queries, {ids[text]: scores_of_query for text, scores_of_query in grades.items()})
-    with open_output(Path(out, "scores.tsv")) as table:
-        for text, scores_of_query in estimates.items():
-            table.writelines(f"{ids[text]}\t{document}\t{score:.6g}\n" for document, score in scores_of_query.items())
+    query_by_text = _number_queries(sessions, lang)
+    sessions = clicks.select_by_frequency(sessions, **_parse_frequency(frequency))
+    relevance = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
+    grade_shares = _parse_numbers("--shares", shares)
+    grades = clicks.thousandths(relevance) if scores else clicks.graded(relevance, clicks.cuts(relevance, grade_shares))
+    qrels = {query_by_text[text].id: grade_by_document for text, grade_by_document in grades.items()}
+    _write_judgments(Path(out), [query_by_text[text] for text in grades], qrels)
+    _write_scores(Path(out, "scores.tsv"), query_by_text, relevance)
     skipped.print_summary()
     pairs = sum(map(len, grades.values()))
-    print(f"{len(sessions)} sessions, {len(queries)} queries, {pairs} judged pairs by {model}: {out}")
+    print(f"{len(sessions)} sessions, {len(qrels)} queries, {pairs} judged pairs by {model}: {out}")
+
+
+def _number_queries(sessions: Sequence[Session], lang: str) -> dict[str, Query]:
+    """Make a Query of each query text in a log; those whose session states no language are in `lang`.
+
+    All queries are numbered, judged or not, as `search --queries LOG` numbers them.
+    """
+    lang_by_text = {session.query: session.lang or lang for session in sessions}
+    return {text: Query(f"q{number}", text, lang_by_text[text]) for number, text in enumerate(lang_by_text, 1)}
+
+
+def _write_scores(path: Path, query_by_text: Mapping[str, Query], relevance: Scores) -> None:
+    """Write a line for each query and document: their ids and the estimated relevance, separated by tabs."""
+    from paragloss.formats.text import open_output
+
+    with open_output(path) as table:
+        for text, score_by_document in relevance.items():
+            query_id = query_by_text[text].id
+            table.writelines(f"{query_id}\t{doc_id}\t{score:.6g}\n" for doc_id, score in score_by_document.items())
 
 
 @app.command(rich_help_panel=MEASURING)
@@ -82,67 +101,88 @@ def log(
     translate: translate the queries; documents and judgments stay. clean: then drop queries that share a translation.
     case: keep or remove the capital letters of the queries.
     """
-    if work not in WORK:
-        raise InputError(f"no work {work!r}; there is {', '.join(WORK)}")
+    if work not in LOG_STEPS:
+        raise InputError(f"no work {work!r}; there is {', '.join(LOG_STEPS)}")
     if not out:
         raise InputError("no --out given: say which folder the queries and judgments go to")
-    before = data_files.judged("log", judged.split(","))
-    result, summary = {
-        "translate": lambda: _translated(before, by, to, case),
-        "clean": lambda: _cleaned(before, after, longest, seed, at_random),
-        "case": lambda: _cased(before, case),
-    }[work]()
-    _write(Path(out), result.queries, result.qrels)
+    before = data_files.read_judged_files("log", judged.split(","))
+    if work == "translate":
+        result, summary = _translate_queries(before, by, to, case)
+    elif work == "clean":
+        result, summary = _remove_ambiguous_queries(before, after, longest, seed if at_random else None)
+    else:
+        result, summary = _change_capitals(before, case)
+    _write_judgments(Path(out), result.queries, result.qrels)
     if as_json:
         print_json(summary)
     else:
         print_table(["", ""], [[key, str(value)] for key, value in summary.items()])
 
 
-def _translated(before: JudgedCollection, by: str, to: str, case: str) -> tuple[JudgedCollection, dict[str, object]]:
+def _translate_queries(
+    before: JudgedCollection, translator_name: str, lang: str, case: str
+) -> tuple[JudgedCollection, dict[str, object]]:
+    """Translate the queries; return them with the old documents and judgments, and a summary to print."""
     from paragloss.collection import translator
     from paragloss.lab import query_log
     from paragloss.languages import normalise
 
-    if not by or not to:
+    if not translator_name or not lang:
         raise InputError("translate needs --with TRANSLATOR and --to LANGUAGE")
-    target = normalise(to)
-    translated = query_log.translate_log(before, translator(by, before.queries[0].lang, target), target, case=case)
+    target = normalise(lang)
+    query_translator = translator(translator_name, before.queries[0].lang, target)
+    translated = query_log.translate_log(before, query_translator, target, case=case)
     shared = query_log.ambiguous(before.queries, translated.queries)
-    summary = {"queries": len(translated.queries), "language": target, "ambiguous translations": len(shared)}
-    lengths = query_log.list_lengths(before, translated)
-    return translated, {**summary, "documents of ambiguous queries": lengths.ranges}
+    return translated, {
+        "queries": len(translated.queries),
+        "language": target,
+        "ambiguous translations": len(shared),
+        "documents of ambiguous queries": query_log.list_lengths(before, translated).ranges,
+    }
 
 
-def _cleaned(
-    before: JudgedCollection, after: str, longest: int, seed: int, at_random: bool
+def _remove_ambiguous_queries(
+    before: JudgedCollection, translated_folder: str, longest: int, random_seed: int | None
 ) -> tuple[JudgedCollection, dict[str, object]]:
+    """Remove queries that share a translation; return what is left, and a summary to print.
+
+    :param before: the log before its queries were translated
+    :param translated_folder: the folder with the translated queries and their judgments
+    :param longest: ambiguous queries with more documents than this are removed
+    :param random_seed: if given, remove random queries instead, until as few judged pairs are left
+    """
     from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.lab import query_log
 
-    if not after:
+    if not translated_folder:
         raise InputError("clean needs --after FOLDER: what `paragloss log translate` wrote")
-    queries, qrels = read_queries(Path(after, "queries.jsonl")), read_qrels(Path(after, "qrels"))
-    translated = JudgedCollection(list(queries), before.documents, qrels)
+    queries = list(read_queries(Path(translated_folder, "queries.jsonl")))
+    translated = JudgedCollection(queries, before.documents, read_qrels(Path(translated_folder, "qrels")))
     cleaned = query_log.clean(before, translated, longest=longest)
-    result = query_log.clean_at_random(translated, cleaned.pairs_left, seed=seed) if at_random else cleaned.judged
-    summary = {"ambiguous": cleaned.ambiguous, "removed": len(translated.queries) - len(result.queries)}
-    return result, {**summary, "pairs before": cleaned.pairs, "pairs after": sum(map(len, result.qrels.values()))}
+    result = cleaned.judged
+    if random_seed is not None:
+        result = query_log.clean_at_random(translated, cleaned.pairs_left, seed=random_seed)
+    return result, {
+        "ambiguous": cleaned.ambiguous,
+        "removed": len(translated.queries) - len(result.queries),
+        "pairs before": cleaned.pairs,
+        "pairs after": sum(map(len, result.qrels.values())),
+    }
 
 
-def _cased(before: JudgedCollection, case: str) -> tuple[JudgedCollection, dict[str, object]]:
+def _change_capitals(before: JudgedCollection, case: str) -> tuple[JudgedCollection, dict[str, object]]:
+    """Change the capital letters of the queries as `query_log.CASES` says; return the log and a summary to print."""
     from paragloss.lab.query_log import CASES
 
     if case not in CASES:
         raise InputError(f"--case {case!r}: expected one of {', '.join(CASES)}")
-    queries = [query._replace(text=CASES[case](query.text)) for query in before.queries]
-    changed = sum(
-        query_before.text != query_after.text for query_before, query_after in zip(before.queries, queries, strict=True)
-    )
+    change_case = CASES[case]
+    queries = [query._replace(text=change_case(query.text)) for query in before.queries]
+    changed = sum(change_case(query.text) != query.text for query in before.queries)
     return before._replace(queries=queries), {"queries": len(queries), "changed": changed}
 
 
-def _write(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:
+def _write_judgments(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:
     from paragloss.formats.jsonl import write_jsonl_queries
     from paragloss.formats.trec import write_qrels
 
@@ -151,15 +191,15 @@ def _write(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:
     write_qrels(folder / "qrels", qrels)
 
 
-def _numbers(flag: str, text: str) -> list[float]:
+def _parse_numbers(flag: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"{flag} {text!r}: expected numbers with commas between them") from None
 
 
-def _times(text: str) -> dict[str, int]:
-    """Read MINIMUM..BELOW, either of which may be missing, as arguments of `select_by_frequency`."""
+def _parse_frequency(text: str) -> dict[str, int]:
+    """Parse MINIMUM..BELOW, either of which may be missing, as arguments of `select_by_frequency`."""
     minimum, dots, below = text.partition("..")
     if not text:
         return {}

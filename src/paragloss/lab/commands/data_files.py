@@ -1,7 +1,8 @@
-"""Files that methods take as settings: the setting's type says how they are read.
+"""Read the files that are values of settings; the type of a setting decides how.
 
-Several files are parted by commas, or the flag is given again. A file of one language says which in its name
-(`wiki.fr.vec`, `joint_28_fr.txt.gz`), or is written fr=FILE.
+Several files are separated by commas, or the flag is repeated. A file of one language is named after it
+(`wiki.fr.vec`, `joint_28_fr.txt.gz`), or is written fr=FILE. Every reader takes the flag, for error messages, and the
+texts that were given for it.
 """
 
 from __future__ import annotations
@@ -14,128 +15,153 @@ from paragloss.types import Document, Floats, JudgedCollection
 
 #: The files of the LS-CLIR collection: queries, documents, judgments; given in any order.
 LSCLIR = (".queries", ".documents", ".rel")
-#: Reads what stood behind a flag, each time it was given.
+#: Shares of the documents that get grade 1 and grade 2 when judgments are made from a click log.
+GRADE_SHARES = (0.3, 0.1)
+#: (flag, texts given for it) -> value of the setting
 Reader = Callable[[str, list[str]], Any]
 
 
-def reader(hint: Any) -> Reader | None:
-    """Return what reads files for a setting of this type; None for a setting that is no data."""
+def choose_reader(hint: Any) -> Reader | None:
+    """Return the function that reads files for a setting of this type; None if its value is not in files."""
     from paragloss.encoders.bag import BagEncoder
     from paragloss.lab.learning.monolingual import Vectors
-    from paragloss.lab.settings import alternatives
+    from paragloss.lab.settings import union_members
 
     readers: dict[Any, Reader] = {
-        Mapping[str, Vectors]: word_vectors,
-        Mapping[str, Mapping[str, Floats]]: word_lookup,
-        Mapping[tuple[str, str], Sequence[tuple[str, str]]]: word_pairs,
-        Sequence[str]: texts,
-        Sequence[tuple[str, str]]: clicked,
-        Sequence[JudgedCollection]: judgments,
-        BagEncoder: model,
+        Mapping[str, Vectors]: read_word_vectors,
+        Mapping[str, Mapping[str, Floats]]: read_vectors_by_word,
+        Mapping[tuple[str, str], Sequence[tuple[str, str]]]: read_word_pairs,
+        Sequence[str]: read_text_lines,
+        Sequence[tuple[str, str]]: read_clicked_texts,
+        Sequence[JudgedCollection]: read_judgments,
+        BagEncoder: read_model,
     }
-    return next((readers[kind] for kind in alternatives(hint) if kind in readers), None)
+    return next((readers[member] for member in union_members(hint) if member in readers), None)
 
 
-def word_vectors(_: str, arguments: list[str]) -> Any:
+def read_word_vectors(_: str, arguments: list[str]) -> Any:
+    """Read word vectors by language, a file for each."""
     from paragloss.formats.vectors import read_multilingual_vectors
     from paragloss.lab.learning.monolingual import Vectors
 
-    return {lang: Vectors(words, rows) for lang, (words, rows) in read_multilingual_vectors(listed(arguments)).items()}
+    vectors_by_lang = read_multilingual_vectors(_split_paths(arguments))
+    return {lang: Vectors(words, rows) for lang, (words, rows) in vectors_by_lang.items()}
 
 
-def word_lookup(flag: str, arguments: list[str]) -> dict[str, dict[str, Floats]]:
+def read_vectors_by_word(flag: str, arguments: list[str]) -> dict[str, dict[str, Floats]]:
+    """Read word vectors as language -> word -> vector."""
     return {
         lang: dict(zip(vectors.words, vectors.rows, strict=True))
-        for lang, vectors in word_vectors(flag, arguments).items()
+        for lang, vectors in read_word_vectors(flag, arguments).items()
     }
 
 
-def word_pairs(flag: str, arguments: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Read dictionary files named after their languages, such as en-fr.tsv."""
+def read_word_pairs(flag: str, arguments: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Read dictionary files named after their languages, such as en-fr.tsv: (en, fr) -> pairs of words."""
     from paragloss.formats.dictionaries import read_entries
     from paragloss.lab.aligned_files import languages
     from paragloss.languages import normalise
 
-    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for path in listed(arguments):
-        named = languages(path)
-        if named is None:
+    word_pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for path in _split_paths(arguments):
+        named_languages = languages(path)
+        if named_languages is None:
             raise InputError(f"{flag} {path}: no languages in the file's name; call it after them, as en-fr.tsv")
-        source, target = normalise(named[0]), normalise(named[1])
-        pairs_of_languages = pairs.setdefault((source, target), [])
-        pairs_of_languages += [(entry.source, entry.target) for entry in read_entries(path, source, target)]
-    return pairs
+        source, target = normalise(named_languages[0]), normalise(named_languages[1])
+        entries = read_entries(path, source, target)
+        word_pairs.setdefault((source, target), []).extend((entry.source, entry.target) for entry in entries)
+    return word_pairs
 
 
-def texts(_: str, arguments: list[str]) -> list[str]:
+def read_text_lines(_: str, arguments: list[str]) -> list[str]:
     """Read a text from each line."""
     from paragloss.formats.text import read_lines
 
-    return [line.strip() for path in listed(arguments) for _, line in read_lines(path) if line.strip()]
+    return [line.strip() for path in _split_paths(arguments) for _, line in read_lines(path) if line.strip()]
 
 
-def clicked(flag: str, arguments: list[str]) -> list[tuple[str, str]]:
-    """Read queries and the texts clicked: two columns of a .tsv, or a click log and its documents."""
+def read_clicked_texts(flag: str, arguments: list[str]) -> list[tuple[str, str]]:
+    """Read pairs of a query and the text that was clicked.
+
+    Each argument is a .tsv file with these two columns, or a click log and files of its documents: LOG,DOCUMENTS.
+    """
     from paragloss.lab.aligned_files import read_pairs
     from paragloss.lab.clicks.log_files import read_log
 
-    clicked_pairs: list[tuple[str, str]] = []
-    for text in arguments:
-        log, *files = text.split(",")
-        if not files:
-            clicked_pairs += read_pairs(log)
+    clicked_texts: list[tuple[str, str]] = []
+    for argument in arguments:
+        log, *document_files = argument.split(",")
+        if not document_files:
+            clicked_texts += read_pairs(log)
             continue
-        at_hand = documents(files)
+        documents = _read_documents_by_id(document_files)
         for session in read_log(log):
-            clicked_pairs += [
-                (session.query, at_hand[c.document].text) for c in session.clicks if c.document in at_hand
-            ]
-    if not clicked_pairs:
+            clicked_ids = [click.document for click in session.clicks if click.document in documents]
+            clicked_texts += [(session.query, documents[doc_id].text) for doc_id in clicked_ids]
+    if not clicked_texts:
         raise InputError(f"{flag} {','.join(arguments)}: no click is on a document at hand; give those that were shown")
-    return clicked_pairs
+    return clicked_texts
 
 
-def judgments(flag: str, arguments: list[str]) -> list[JudgedCollection]:
-    """Read QUERIES,DOCUMENTS,JUDGMENTS or a click log and its documents, LOG,DOCUMENTS, for each argument."""
-    return [judged(flag, text.split(",")) for text in arguments]
+def read_judgments(flag: str, arguments: list[str]) -> list[JudgedCollection]:
+    """Read a judged collection for each argument, QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS."""
+    return [read_judged_files(flag, argument.split(",")) for argument in arguments]
 
 
-def judged(flag: str, files: Sequence[str]) -> JudgedCollection:
-    from paragloss.formats.queries import read_qrels, read_queries
+def read_judged_files(flag: str, files: Sequence[str]) -> JudgedCollection:
+    """Read a judged collection from files of queries, documents and judgments, or from a click log and its documents.
+
+    The files of LS-CLIR are recognized by their endings and may be given in any order.
+    """
     from paragloss.formats.text import format_suffix
-    from paragloss.lab import clicks
-    from paragloss.lab.clicks.log_files import read_log
 
     if len(files) == 2:
-        sessions = list(read_log(files[0]))
-        scores = clicks.dctr(sessions)
-        grades = clicks.graded(scores, clicks.cuts(scores, (0.3, 0.1)))
-        return clicks.judged(grades, documents(files[1:]), next((s.lang for s in sessions if s.lang), ""))
+        return _judge_by_clicks(*files)
     if len(files) != 3:
         raise InputError(f"{flag} {','.join(files)}: expected QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS")
     if {format_suffix(path) for path in files} == set(LSCLIR):
         files = sorted(files, key=lambda path: LSCLIR.index(format_suffix(path)))
-    document_by_id = documents([files[1]])
+    return _read_judged_collection(flag, *files)
+
+
+def _judge_by_clicks(log: str, document_file: str) -> JudgedCollection:
+    """Make judgments from the click-through rates of a log."""
+    from paragloss.lab import clicks
+    from paragloss.lab.clicks.log_files import read_log
+
+    sessions = list(read_log(log))
+    rates = clicks.dctr(sessions)
+    grades = clicks.graded(rates, clicks.cuts(rates, GRADE_SHARES))
+    lang = next((session.lang for session in sessions if session.lang), "")
+    return clicks.judged(grades, _read_documents_by_id([document_file]), lang)
+
+
+def _read_judged_collection(flag: str, query_file: str, document_file: str, qrels_file: str) -> JudgedCollection:
+    """Read queries, documents and judgments; queries without a judged document are left out."""
+    from paragloss.formats.queries import read_qrels, read_queries
+
+    location = f"{flag} {query_file},{document_file},{qrels_file}"
+    documents = _read_documents_by_id([document_file])
     qrels = {
-        query: {d: g for d, g in grades.items() if d in document_by_id}
-        for query, grades in read_qrels(files[2]).items()
+        query_id: {doc_id: grade for doc_id, grade in grades.items() if doc_id in documents}
+        for query_id, grades in read_qrels(qrels_file).items()
     }
-    judged_queries = [query for query in read_queries(files[0]) if qrels.get(query.id)]
-    if not judged_queries:
-        raise InputError(f"{flag} {','.join(files)}: no query has a judged document that is at hand")
-    if not judged_queries[0].lang or not next(iter(document_by_id.values())).lang:
-        raise InputError(f"{flag} {','.join(files)}: queries and documents must say their language; add a key 'lang'")
-    return JudgedCollection(judged_queries, document_by_id, {query.id: qrels[query.id] for query in judged_queries})
+    queries = [query for query in read_queries(query_file) if qrels.get(query.id)]
+    if not queries:
+        raise InputError(f"{location}: no query has a judged document that is at hand")
+    if not queries[0].lang or not next(iter(documents.values())).lang:
+        raise InputError(f"{location}: queries and documents must say their language; add a key 'lang'")
+    return JudgedCollection(queries, documents, {query.id: qrels[query.id] for query in queries})
 
 
-def documents(files: Sequence[str]) -> dict[str, Document]:
+def _read_documents_by_id(files: Sequence[str]) -> dict[str, Document]:
     from paragloss.formats.documents import read_documents
 
     return {document.id: document for path in files for document in read_documents(path)}
 
 
-def model(_: str, arguments: list[str]) -> Any:
-    """Load a saved model; return the argument itself where none of that name is saved, for the method to interpret."""
+def read_model(_: str, arguments: list[str]) -> Any:
+    """Load a saved model; return the argument itself if no model of that name exists, for the method to interpret."""
     from pathlib import Path
 
     from paragloss.collection import load
@@ -143,5 +169,5 @@ def model(_: str, arguments: list[str]) -> Any:
     return load(arguments[-1]) if Path(arguments[-1]).exists() else arguments[-1]
 
 
-def listed(arguments: Sequence[str]) -> list[str]:
-    return [path for text in arguments for path in text.split(",") if path]
+def _split_paths(arguments: Sequence[str]) -> list[str]:
+    return [path for argument in arguments for path in argument.split(",") if path]

@@ -1,7 +1,7 @@
-"""The settings of methods as flags: read off the signatures of their `fit`, `tune` and the like.
+"""Turn the settings of methods into flags of the command line, from the signatures of their `fit`, `tune` and others.
 
-A setting's line of help and its bounds stand in its annotation (`lab.settings`); its type says how what was typed
-is read. Files are read by `lab.commands.data_files`.
+The annotation of a setting (`lab.settings`) holds its help and bounds; its type says how its text is parsed. Files
+are read by `lab.commands.data_files`.
 """
 
 from __future__ import annotations
@@ -13,26 +13,33 @@ from typing import Any, get_args
 
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
-from paragloss.lab.settings import Option, alternatives, expected, options, refused, series_of
+from paragloss.lab.settings import Option, describe_values, find_problem, find_series, read_options, union_members
 from paragloss.methods import load_methods
 
-#: What can't be typed, and why; everything else that a method takes is a flag.
+#: Settings without a flag, and the reason.
 PYTHON_ONLY = {"progress": "a function; the command line shows its own progress"}
-_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+YES_WORDS, NO_WORDS = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
-def flags(function: Callable[..., Any]) -> dict[str, Option]:
-    """Return a function's settings by the flags that set them."""
-    return {flag_of(name): option for name, option in options(function).items() if name not in PYTHON_ONLY}
+def list_flags(function: Callable[..., Any]) -> dict[str, Option]:
+    """Return the settings of a function by their flags, such as "--min-df"."""
+    return {_name_flag(name): option for name, option in read_options(function).items() if name not in PYTHON_ONLY}
 
 
-def flag_of(name: str) -> str:
+def _name_flag(name: str) -> str:
     return f"--{name.strip('_').replace('_', '-')}"
 
 
-def separated(words: Sequence[str], functions: Sequence[Callable[..., Any]]) -> tuple[list[str], dict[str, list[str]]]:
-    """Separate words that are no flags from flags with their values; flags of any of the functions are known."""
-    option_by_flag = {flag: option for function in functions for flag, option in flags(function).items()}
+def split_arguments(
+    words: Sequence[str], functions: Sequence[Callable[..., Any]]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Split the words of a command line into paths and flags.
+
+    :param functions: the functions whose settings may be given as flags
+    :return: the words that are no flags, and the texts given for each flag; those of a switch are "yes" and "no"
+    :raises InputError: if the last word is a flag that needs a value
+    """
+    option_by_flag = {flag: option for function in functions for flag, option in list_flags(function).items()}
     paths: list[str] = []
     texts_by_flag: dict[str, list[str]] = {}
     remaining = list(words)
@@ -42,114 +49,147 @@ def separated(words: Sequence[str], functions: Sequence[Callable[..., Any]]) -> 
             paths.append(word)
             continue
         flag, equals, text = word.partition("=")
-        if flag.startswith("--no-") and f"--{flag[5:]}" in option_by_flag and not equals:
-            flag, text = f"--{flag[5:]}", "no"
+        positive_flag = f"--{flag.removeprefix('--no-')}"
+        if not equals and flag.startswith("--no-") and positive_flag in option_by_flag:
+            flag, text = positive_flag, "no"
         elif not equals and flag in option_by_flag:
-            text = "yes" if is_switch(option_by_flag[flag]) else _next(flag, remaining)
+            text = "yes" if is_switch(option_by_flag[flag]) else _take_value(flag, remaining)
         texts_by_flag.setdefault(flag, []).append(text)
     return paths, texts_by_flag
 
 
-def values(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:
-    """Read the keyword arguments from flags; an error names the flag, its value and what was expected."""
-    option_by_flag = flags(function)
+def parse_settings(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:
+    """Convert flags with their texts to keyword arguments of a function.
+
+    :raises InputError: naming the flag, its value and what was expected
+    """
+    option_by_flag = list_flags(function)
     arguments = {}
     for flag, texts in texts_by_flag.items():
         if flag not in option_by_flag:
             raise InputError(f"{method} has no setting {flag}; it has {', '.join(sorted(option_by_flag))}")
         option = option_by_flag[flag]
-        arguments[option.name] = value = _read(flag, option, texts)
-        if reason := refused(option, value):
-            raise InputError(f"{flag} {','.join(texts)}: {reason}")
+        value = _parse_value(flag, option, texts)
+        problem = find_problem(option, value)
+        if problem:
+            raise InputError(f"{flag} {','.join(texts)}: {problem}")
+        arguments[option.name] = value
     return arguments
 
 
-def _read(flag: str, option: Option, texts: list[str]) -> Any:
-    """Convert a value to the setting's type. A flag that is given again adds to a list, else the last one counts."""
-    if (reader := data_files.reader(option.type)) is not None:
-        return reader(flag, texts)
-    series, kinds = series_of(option.type), alternatives(option.type)
+def _parse_value(flag: str, option: Option, texts: list[str]) -> Any:
+    """Convert the texts of a flag to the type of its setting.
+
+    A flag that is repeated adds to a list; of a setting with a single value the last text counts.
+    """
+    read_files = data_files.choose_reader(option.type)
+    if read_files is not None:
+        return read_files(flag, texts)
+    series = find_series(option.type)
     try:
         if series is not None:
             return tuple(series.kind(part) for text in texts for part in text.split(",") if part.strip())
         if _is_grid(option.type):
-            return tuple(tuple(float(part) for part in row.split(",")) for text in texts for row in text.split("/"))
+            rows = [row for text in texts for row in text.split("/")]
+            return tuple(tuple(float(part) for part in row.split(",")) for row in rows)
         if is_switch(option):
-            return _switched(texts[-1])
-        kind = next((candidate for candidate in kinds if candidate in (int, float)), str)
-        return kind(texts[-1])
+            return _parse_switch(texts[-1])
+        return (_find_number_type(option.type) or str)(texts[-1])
     except (ValueError, OverflowError):
-        raise InputError(f"{flag} {texts[-1]!r}: expected {expected(option)}") from None
+        raise InputError(f"{flag} {texts[-1]!r}: expected {describe_values(option)}") from None
 
 
 def is_switch(option: Option) -> bool:
+    """Tell whether a setting is true or false."""
     return option.type is bool
 
 
 def _is_grid(hint: Any) -> bool:
-    """Say whether a type is several series of numbers, to be tried one after the other."""
-    return any(series_of(inner) is not None for inner in get_args(hint))
+    """Tell whether a type holds several series of numbers, to be tried one after the other."""
+    return any(find_series(item_type) is not None for item_type in get_args(hint))
 
 
-def _switched(text: str) -> bool:
-    if text.lower() not in (*_YES, *_NO):
+def _find_number_type(hint: Any) -> type[int] | type[float] | None:
+    """Return the first of int and float among the members of a union."""
+    return next((member for member in union_members(hint) if member in (int, float)), None)
+
+
+def _parse_switch(text: str) -> bool:
+    if text.lower() not in (*YES_WORDS, *NO_WORDS):
         raise ValueError(text)
-    return text.lower() in _YES
+    return text.lower() in YES_WORDS
 
 
-def _next(flag: str, remaining: list[str]) -> str:
+def _take_value(flag: str, remaining: list[str]) -> str:
+    """Remove the value of a flag from the words that follow it."""
     if not remaining:
         raise InputError(f"{flag} is the last word: say its value behind it")
     return remaining.pop(0)
 
 
-def summary(name: str, function: str = "fit") -> str:
-    """Return the first sentence of a method's file."""
-    about = inspect.getdoc(load_methods(function)[name]) or ""
-    return " ".join(about.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+def summarize_method(name: str, function: str = "fit") -> str:
+    """Return the first sentence of the docstring of a method's file."""
+    docstring = inspect.getdoc(load_methods(function)[name]) or ""
+    first_paragraph = " ".join(docstring.split("\n\n")[0].split())
+    return first_paragraph.split(". ")[0].rstrip(".")
 
 
-def settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]]) -> str:
-    """Write the help of a command: usage, what it does, and a line for each setting, under a heading per function."""
+def format_settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]]) -> str:
+    """Write the help of a command: its usage, what it does, and a line for each setting.
+
+    :param usage: the command line, without the program's name
+    :param functions: pairs of a heading and the function whose settings are listed under it; a setting that an
+        earlier function has is only named
+    """
     lines = [f"Usage: paragloss {usage}"]
     explained_flags: set[str] = set()
     for heading, function in functions:
-        new_flags = {flag: option for flag, option in flags(function).items() if flag not in explained_flags}
-        repeated = [flag for flag in flags(function) if flag in explained_flags]
-        explained_flags |= new_flags.keys()
+        option_by_flag = list_flags(function)
+        repeated_flags = [flag for flag in option_by_flag if flag in explained_flags]
+        rows = [
+            (_format_usage(flag, option), describe_setting(option))
+            for flag, option in option_by_flag.items()
+            if flag not in explained_flags
+        ]
+        explained_flags |= option_by_flag.keys()
+        width = max((len(flag_usage) for flag_usage, _ in rows), default=0)
         lines += ["", inspect.getdoc(function) or "", ""] if heading == "Settings" else [""]
         lines.append(f"{heading}:")
-        width = max((len(_format_flag(flag, option)) for flag, option in new_flags.items()), default=0)
-        lines += [f"  {_format_flag(flag, option):<{width}}  {explained(option)}" for flag, option in new_flags.items()]
-        lines += [f"  and of those above: {', '.join(repeated)}"] if repeated else []
+        lines += [f"  {flag_usage:<{width}}  {description}" for flag_usage, description in rows]
+        if repeated_flags:
+            lines.append(f"  and of those above: {', '.join(repeated_flags)}")
     return "\n".join(lines)
 
 
-def explained(option: Option) -> str:
-    """Describe a setting in a line: purpose, values and default."""
+def describe_setting(option: Option) -> str:
+    """Describe a setting in a line: purpose, allowed words and default."""
     default = option.default
-    usual = "" if default in (None, "", ()) or default is inspect.Parameter.empty else f" [{_written(default)}]"
-    choice = f" ({', '.join(option.setting.words)})" if option.setting.words else ""
-    return f"{option.setting.help}{choice}{usual}".strip()
+    has_default = default not in (None, "", ()) and default is not inspect.Parameter.empty
+    words = f" ({', '.join(option.setting.words)})" if option.setting.words else ""
+    return f"{option.setting.help}{words}{f' [{_format_default(default)}]' if has_default else ''}".strip()
 
 
-def _format_flag(flag: str, option: Option) -> str:
+def _format_usage(flag: str, option: Option) -> str:
+    """Write a flag as it is used: `--stem, --no-stem`, `--dim N`, `--lengths N,N` or `--vectors FILE`."""
     if is_switch(option):
         return f"{flag}, --no-{flag[2:]}"
-    series = series_of(option.type)
+    series, number_type = find_series(option.type), _find_number_type(option.type)
     if series is not None:
-        placeholder = ",".join(["N"] * (series.length or 2)) + ("" if series.length else ",...")
-    elif data_files.reader(option.type) is not None:
+        placeholder = ",".join(["N"] * series.length) if series.length else "N,N,..."
+    elif data_files.choose_reader(option.type) is not None:
         placeholder = "FILE"
+    elif number_type is not None:
+        placeholder = "N" if number_type is int else "X"
     else:
-        kind = next((candidate for candidate in alternatives(option.type) if candidate in (int, float)), None)
-        placeholder = (
-            "N" if kind is int else "X" if kind is float else "PATH" if Path in alternatives(option.type) else "WORD"
-        )
+        placeholder = "PATH" if Path in union_members(option.type) else "WORD"
     return f"{flag} {placeholder}"
 
 
-def _written(default: Any) -> str:
+def _format_default(default: Any) -> str:
+    """Write a default value as it would be typed."""
     if isinstance(default, tuple):
-        return ("/" if isinstance(default[0], tuple) else ",").join(map(_written, default))
-    return str(default) if not isinstance(default, bool) else "yes" if default else "no"
+        separator = "/" if isinstance(default[0], tuple) else ","
+        return separator.join(map(_format_default, default))
+    if isinstance(default, bool):
+        return "yes" if default else "no"
+    return str(default)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,13 +17,16 @@ from paragloss.cli.output import Progress, Skipped, check_model_folder, print_js
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
-from paragloss.lab.commands.flags import separated, settings_help, summary, values
-from paragloss.lab.settings import options
+from paragloss.lab.commands.flags import format_settings_help, parse_settings, split_arguments, summarize_method
+from paragloss.lab.settings import read_options
 from paragloss.methods import load_method, load_methods
 from paragloss.types import Concept, JudgedCollection
 
-#: Words that the command does not know are the method's own flags.
-_OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
+if TYPE_CHECKING:
+    from paragloss.lab.tuning import Tuned
+
+#: Flags that the command does not know are settings of the method.
+_PASS_UNKNOWN_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 Method = Annotated[str, typer.Argument(help="Method: cr5, lsi, opca, table, ...")]
 Files = Annotated[
     list[str] | None, typer.Argument(help='Rows {"concept","lang","title","text"}, or en-xx.tsv; LS-CLIR files.')
@@ -36,11 +39,11 @@ JudgedFiles = Annotated[
     typer.Option(help="Learn from QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS (ordinal, knrm). Repeatable."),
 ]
 
-#: Fewer concepts than these leave too few to measure by.
-_TELLING = 100
+#: With fewer concepts, a tenth of them are too few texts to measure what learning improved.
+MIN_CONCEPTS_FOR_GAIN = 100
 
 
-@app.command(context_settings=_OPEN, add_help_option=False, rich_help_panel=TRAINING)
+@app.command(context_settings=_PASS_UNKNOWN_FLAGS, add_help_option=False, rich_help_panel=TRAINING)
 def train(
     context: typer.Context,
     method: Method = "",
@@ -60,28 +63,29 @@ def train(
     from paragloss import collection as engine
 
     if help or not method:
-        print(_help(method, context) if method else f"{context.get_help()}\n\n{_methods('fit')}")
+        print(_format_train_help(method) if method else f"{context.get_help()}\n\n{_list_methods('fit')}")
         raise typer.Exit(0 if help else 2)
     module = load_method(method)
     if out:
         check_model_folder(out)
     fits = [module.fit, *(getattr(module, name) for name in ("fit_judged", "add_language") if hasattr(module, name))]
-    paths, texts_by_flag = separated([*(files or []), *context.args], fits)
+    paths, texts_by_flag = split_arguments([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
-        _train_judged(method, module, texts_by_flag, [*([",".join(paths)] if paths else []), *(judged or [])], out)
+        judged_sets = [",".join(paths), *(judged or [])] if paths else list(judged or [])
+        _train_judged(method, module, texts_by_flag, judged_sets, out)
     elif add_language:
-        _add_language(method, module, texts_by_flag, _concepts(paths, "", skip_bad), add_language, to, out)
+        _add_language(method, module, texts_by_flag, _read_concepts(paths, "", skip_bad), add_language, to, out)
     else:
-        settings = values(method, module.fit, texts_by_flag)
-        _needed(out, paths)
-        aligned = _concepts(paths, langs, skip_bad)
+        settings = parse_settings(method, module.fit, texts_by_flag)
+        _require_files_and_out(paths, out)
+        aligned = _read_concepts(paths, langs, skip_bad)
         run = partial(engine.train, module.fit, aligned)
         _fit_and_save(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
         if method == "table" and settings.get("start"):
-            _gained(aligned, settings)
+            _print_gain(aligned, settings)
 
 
-@app.command(context_settings=_OPEN, add_help_option=False, rich_help_panel=TRAINING)
+@app.command(context_settings=_PASS_UNKNOWN_FLAGS, add_help_option=False, rich_help_panel=TRAINING)
 def tune(
     context: typer.Context,
     method: Method = "",
@@ -102,23 +106,21 @@ def tune(
 
     `tune fusion --in COLLECTION --queries FILE --qrels FILE` learns the weights of the parts from your judgments.
     """
-    if method == "fusion" and not help:
+    if help or not method:
+        has_settings = method not in ("", "fusion")
+        print(_format_tune_help(method) if has_settings else f"{context.get_help()}\n\n{_list_methods('tune')}")
+        raise typer.Exit(0 if help else 2)
+    if method == "fusion":
         _tune_fusion(collection, queries, qrels, measure=measure, to=to, as_json=as_json)
         return
-    if help or not method:
-        method = "" if method == "fusion" else method
-        usage = f"tune {method} FILE... [--plot FILE] [settings]"
-        help_text = settings_help(usage, [("Settings", load_method(method, "tune").tune)]) if method else None
-        print(help_text or f"{context.get_help()}\n\n{_methods('tune')}")
-        raise typer.Exit(0 if help else 2)
     module = load_method(method, "tune")
-    paths, texts_by_flag = separated([*(files or []), *context.args], [module.tune])
-    settings = values(method, module.tune, texts_by_flag)
+    paths, texts_by_flag = split_arguments([*(files or []), *context.args], [module.tune])
+    settings = parse_settings(method, module.tune, texts_by_flag)
     if next(iter(inspect.signature(module.tune).parameters)) == "judged":
         tuning = module.tune(_read_one_judged_set(method, paths, judged), **settings)
     else:
-        _needed("-", paths)
-        tuning = module.tune(_concepts(paths, langs, skip_bad), **settings)
+        _require_files(paths)
+        tuning = module.tune(_read_concepts(paths, langs, skip_bad), **settings)
     if plot:
         module.plot(tuning, plot)
         print(f"plot: {plot}", file=sys.stderr)
@@ -126,33 +128,43 @@ def tune(
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:
-        print_table(list(header), [[_cell(cell) for cell in row] for row in rows])
+        print_table(list(header), [[_format_cell(cell) for cell in row] for row in rows])
 
 
 def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str] | None) -> JudgedCollection:
-    sets = data_files.judgments("--judged", list(judged or ([",".join(paths)] if paths else [])))
+    """Read the only judged collection: that of the option --judged, or else that of the three paths."""
+    sets = data_files.read_judgments("--judged", list(judged or ([",".join(paths)] if paths else [])))
     if len(sets) != 1:
         raise InputError(f"{method} is tuned on one set of judgments: give QUERIES DOCUMENTS JUDGMENTS once")
     return sets[0]
 
 
-def _tune_fusion(collection: str, queries: str, qrels: str, *, measure: str, to: str, as_json: bool) -> None:
+def _tune_fusion(
+    collection_path: str, query_file: str, qrels_file: str, *, measure: str, to: str, as_json: bool
+) -> None:
+    """Learn the weights of a collection's pipeline parts from judgments, and print them with what they improve."""
     from paragloss.collection import Collection
     from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.lab import tuning
 
-    for flag, value in (("--in", collection), ("--queries", queries), ("--qrels", qrels)):
+    for flag, value in (("--in", collection_path), ("--queries", query_file), ("--qrels", qrels_file)):
         if not value:
             raise InputError(f"no {flag} given: tune fusion --in COLLECTION --queries FILE --qrels FILE")
-    targets = [lang.strip() for lang in to.split(",") if lang.strip()] or None
-    query_list, judged = list(read_queries(queries)), read_qrels(qrels)
-    with Collection.open(collection) as engine:
-        tuned = tuning.tune(engine, query_list, judged, measure=measure, to=targets)
+    target_langs = [lang.strip() for lang in to.split(",") if lang.strip()] or None
+    queries, qrels = list(read_queries(query_file)), read_qrels(qrels_file)
+    with Collection.open(collection_path) as collection:
+        tuned = tuning.tune(collection, queries, qrels, measure=measure, to=target_langs)
     if as_json:
         print_json({**tuned._asdict(), "test": tuned.test._asdict(), "pipeline": tuned.pipeline})
-        return
+    else:
+        _print_fusion(tuned)
+
+
+def _print_fusion(tuned: Tuned) -> None:
+    """Print the weights of the parts and how much they improve the measure."""
     rows = zip(tuned.parts, tuned.before, tuned.after, strict=True)
-    print_table(["part", "without judgments", "with them"], [[part, f"{b:g}", f"{a:g}"] for part, b, a in rows])
+    cells = [[part, f"{before:g}", f"{after:g}"] for part, before, after in rows]
+    print_table(["part", "without judgments", "with them"], cells)
     test = tuned.test
     print(
         f"{tuned.measure} of {tuned.queries} queries, each measured with weights that others chose: {test.first:.4f} "
@@ -161,15 +173,17 @@ def _tune_fusion(collection: str, queries: str, qrels: str, *, measure: str, to:
 
 
 def _train_judged(
-    method: str, module: ModuleType, texts_by_flag: dict[str, list[str]], sets: list[str], out: str
+    method: str, module: ModuleType, texts_by_flag: dict[str, list[str]], judged_sets: list[str], out: str
 ) -> None:
+    """Train a model on judgments and save it; each judged set is written QUERIES,DOCUMENTS,JUDGMENTS."""
     if not hasattr(module, "fit_judged"):
         raise InputError(f"{method} does not learn from judgments; ordinal and knrm do")
-    settings = values(method, module.fit_judged, texts_by_flag)
-    _needed(out, sets)
-    learned = data_files.judgments("--judged", sets)
-    queries = sum(len(judged_set.queries) for judged_set in learned)
-    _fit_and_save(method, f"{queries} queries", out, module.fit_judged, partial(module.fit_judged, *learned), settings)
+    settings = parse_settings(method, module.fit_judged, texts_by_flag)
+    _require_files_and_out(judged_sets, out)
+    collections = data_files.read_judgments("--judged", judged_sets)
+    queries = sum(len(collection.queries) for collection in collections)
+    run = partial(module.fit_judged, *collections)
+    _fit_and_save(method, f"{queries} queries", out, module.fit_judged, run, settings)
 
 
 def _add_language(
@@ -178,28 +192,29 @@ def _add_language(
     texts_by_flag: dict[str, list[str]],
     aligned: list[Concept],
     lang: str,
-    to: str,
+    model: str,
     out: str,
 ) -> None:
+    """Add a language to a saved model and save it under `out`, or in its own folder."""
     from paragloss import collection as engine
     from paragloss.languages import normalise
 
     if not hasattr(module, "add_language"):
         raise InputError(f"{method} can't add a language to a model; cr5 can")
-    if not to:
+    if not model:
         raise InputError("no --to given: say which model the language is added to")
-    settings, code = values(method, module.add_language, texts_by_flag), normalise(lang)
+    settings, code = parse_settings(method, module.add_language, texts_by_flag), normalise(lang)
     started = time.perf_counter()
-    engine.add_language(module.add_language, to, aligned, code, **settings).save(out or to)
-    print(f"added {code} from {len(aligned)} concepts in {time.perf_counter() - started:.1f} s: {out or to}")
+    engine.add_language(module.add_language, model, aligned, code, **settings).save(out or model)
+    print(f"added {code} from {len(aligned)} concepts in {time.perf_counter() - started:.1f} s: {out or model}")
 
 
-def _gained(aligned: list[Concept], settings: dict[str, Any]) -> None:
-    """Say what learning on was worth: once more without a tenth of the texts, which are then looked for."""
+def _print_gain(aligned: list[Concept], settings: dict[str, Any]) -> None:
+    """Measure what continuing from a table gained, on texts that a second training leaves out, and print it."""
     from paragloss.lab.learning_on import gain
 
-    if len(aligned) < _TELLING:
-        print(f"{len(aligned)} concepts are too few to say by how much that helps: {_TELLING} would do")
+    if len(aligned) < MIN_CONCEPTS_FOR_GAIN:
+        print(f"{len(aligned)} concepts are too few to say by how much that helps: {MIN_CONCEPTS_FOR_GAIN} would do")
         return
     for source, target, texts, before, after in gain(aligned, **settings):
         print(f"{source}->{target}: {texts} held-out texts found with RR {before:.3f} before, {after:.3f} after")
@@ -208,9 +223,14 @@ def _gained(aligned: list[Concept], settings: dict[str, Any]) -> None:
 def _fit_and_save(
     method: str, amount: str, out: str, fit: Callable[..., Any], run: Callable[..., Any], settings: dict[str, Any]
 ) -> None:
-    """Run a fit with a progress bar where it can tell how far it is, and save what it gives."""
+    """Train a model, with a progress bar if the method reports its progress, and save it.
+
+    :param amount: what it is trained on, as printed afterwards: "200 concepts"
+    :param fit: the function whose settings are given
+    :param run: `fit` with its data, to be called with the settings
+    """
     started = time.perf_counter()
-    if "progress" in options(fit):
+    if "progress" in read_options(fit):
         with Progress(f"training {method}") as bar:
             model = run(progress=bar.show_training, **settings)
     else:
@@ -219,20 +239,25 @@ def _fit_and_save(
     print(f"trained {method} on {amount} in {time.perf_counter() - started:.1f} s: {out}")
 
 
-def _concepts(paths: Sequence[str], langs: str, skip_bad: bool) -> list[Concept]:
+def _read_concepts(paths: Sequence[str], langs: str, skip_bad: bool) -> list[Concept]:
+    """Read aligned texts, and keep those in `langs` ("" for all)."""
     from paragloss.lab.aligned_files import read_aligned
 
     skipped = Skipped(skip_bad)
-    concepts = in_languages(read_aligned(tracked(list(paths), "reading"), on_error=skipped.on_error), langs)
+    concepts = select_languages(read_aligned(tracked(list(paths), "reading"), on_error=skipped.on_error), langs)
     skipped.print_summary()
     return concepts
 
 
-def _needed(out: str, paths: Sequence[str]) -> None:
-    if not paths:
-        raise InputError("no FILE given: name files with rows of concept, lang, title and text")
+def _require_files_and_out(paths: Sequence[str], out: str) -> None:
+    _require_files(paths)
     if not out:
         raise InputError("no --out given: say where the model goes, such as --out models/cr5")
+
+
+def _require_files(paths: Sequence[str]) -> None:
+    if not paths:
+        raise InputError("no FILE given: name files with rows of concept, lang, title and text")
 
 
 def _are_judgments(paths: Sequence[str]) -> bool:
@@ -241,36 +266,48 @@ def _are_judgments(paths: Sequence[str]) -> bool:
     return any(format_suffix(path) in data_files.LSCLIR for path in paths)
 
 
-def _help(method: str, context: typer.Context) -> str:
+def _format_train_help(method: str) -> str:
+    """Write the help of `train` with the settings of one method."""
     module = load_method(method)
     sections = [("Settings", module.fit)]
     if hasattr(module, "fit_judged"):
         sections.append(("With --judged QUERIES,DOCUMENTS,JUDGMENTS", module.fit_judged))
     if hasattr(module, "add_language"):
         sections.append(("With --add-language xx --to MODEL", module.add_language))
-    return settings_help(f"train {method} FILE... --out MODEL [--langs en,fr] [--skip-bad] [settings]", sections)
+    return format_settings_help(f"train {method} FILE... --out MODEL [--langs en,fr] [--skip-bad] [settings]", sections)
 
 
-def _methods(function: str) -> str:
+def _format_tune_help(method: str) -> str:
+    """Write the help of `tune` with the settings of one method."""
+    sections = [("Settings", load_method(method, "tune").tune)]
+    return format_settings_help(f"tune {method} FILE... [--plot FILE] [settings]", sections)
+
+
+def _list_methods(function: str) -> str:
+    """List the installed methods that have a function, such as "fit", each with its first sentence."""
     width = max(map(len, load_methods(function)))
-    lines = [f"  {name:<{width}}  {summary(name, function)}" for name in sorted(load_methods(function))]
+    lines = [f"  {name:<{width}}  {summarize_method(name, function)}" for name in sorted(load_methods(function))]
     return "\n".join(["Methods:", *lines])
 
 
-def _cell(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     if isinstance(cell, tuple | list):
         return ",".join(map(str, cell))
     return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
 
 
-def in_languages(concepts: list[Concept], langs: str) -> list[Concept]:
-    """Keep the texts of some languages, or all if none is given."""
+def select_languages(concepts: list[Concept], langs: str) -> list[Concept]:
+    """Keep the texts in the given languages, such as "en,fr", or all if `langs` is empty.
+
+    :raises InputError: if no text is left
+    """
     from paragloss.languages import normalise
 
     if langs:
-        language_codes = {normalise(lang) for lang in langs.split(",")}
+        codes = {normalise(lang) for lang in langs.split(",")}
         concepts = [
-            c._replace(texts={of: text for of, text in c.texts.items() if of in language_codes}) for c in concepts
+            concept._replace(texts={lang: text for lang, text in concept.texts.items() if lang in codes})
+            for concept in concepts
         ]
     selected = [concept for concept in concepts if concept.texts]
     if not selected:

@@ -19,7 +19,7 @@ from paragloss.errors import ModelError
 from paragloss.evaluation.report import panels
 from paragloss.lab.learning.counting import Counted, count, text_of
 from paragloss.lab.settings import Checkpoint, Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
-from paragloss.lab.solving.arrays import Arrays, unreachable
+from paragloss.lab.solving.arrays import Arrays, find_device_problem
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.lab.solving.spectrum import SOLVERS, Progress, Solution, chosen, closed_form, leading, reduced_rank
 from paragloss.ranking import find_nearest
@@ -31,7 +31,7 @@ Lambda: TypeAlias = Annotated[
     float, Setting("How much large word weights cost; the paper tries 0.5 to 6.", above=0, max=1e9)
 ]
 ComputeDevice: TypeAlias = Annotated[
-    str | None, Setting("Where to compute: cpu, cuda (both by torch) or numpy.", refuse=unreachable)
+    str | None, Setting("Where to compute: cpu, cuda (both by torch) or numpy.", refuse=find_device_problem)
 ]
 
 

@@ -23,19 +23,23 @@ Dense: TypeAlias = Any
 PANEL = 64
 
 
-def unreachable(device: str | None, *, numpy: bool = True) -> str:
-    """Say why nothing can be computed on a device, or "" where it can."""
+def find_device_problem(device: str | None, *, numpy: bool = True) -> str:
+    """Say why nothing can be computed on a device, or return "".
+
+    :param device: a device of torch, "numpy", or None for the default
+    :param numpy: whether "numpy" is allowed
+    """
     if device is None or (numpy and device == "numpy"):
         return ""
-    have = "cpu, cuda or numpy" if numpy else "cpu or cuda"
+    allowed = "cpu, cuda or numpy" if numpy else "cpu or cuda"
     try:
         import torch
     except ImportError:
-        return f"expected {have}; all but numpy needs torch, which is not installed: pip install 'paragloss[train]'"
+        return f"expected {allowed}; all but numpy needs torch, which is not installed: pip install 'paragloss[train]'"
     try:
         torch.zeros(1, device=device).cpu()
     except Exception as error:  # torch raises half a dozen kinds here
-        return f"expected {have}, and torch can't use this one here ({str(error).splitlines()[0][:80]})"
+        return f"expected {allowed}, and torch can't use this one here ({str(error).splitlines()[0][:80]})"
     return ""
 
 
@@ -46,8 +50,9 @@ class Arrays:
     def __init__(self, device: str | None = None) -> None:
         if device is None:
             device = "cpu" if importlib.util.find_spec("torch") else "numpy"
-        if why := unreachable(device):
-            raise ModelError(f"device {device!r}: {why}")
+        problem = find_device_problem(device)
+        if problem:
+            raise ModelError(f"device {device!r}: {problem}")
         self.device = device
         self.torch: Any = None
         if device != "numpy":
