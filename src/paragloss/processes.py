@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from multiprocessing import connection
 from multiprocessing.context import SpawnContext, SpawnProcess
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
 from paragloss.errors import ParaglossError
@@ -23,7 +23,9 @@ from paragloss.errors import ParaglossError
 J = TypeVar("J")
 T = TypeVar("T")
 _MAX_WAITING_PER_PROCESS = 2
-_THREADS = "OMP_NUM_THREADS"
+#: One processor for each process; and Python's own helper, which removes the semaphores of a process that was killed or
+#: ended by a second Ctrl-C, does so silently. Both read the environment when they start.
+_CHILDREN_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore:resource_tracker:UserWarning"}
 _starting = threading.Lock()
 
 
@@ -50,16 +52,17 @@ class WorkerPool(ProcessPoolExecutor):
 @contextmanager
 def open_pool(workers: int, initialize: Callable[..., None], *arguments: Any) -> Iterator[WorkerPool]:
     """Open a pool of processes for the duration of a block."""
-    previous_threads = os.environ.get(_THREADS)
-    os.environ[_THREADS] = "1"  # the children's libraries read it when they are loaded
+    previous_values = {name: os.environ.get(name) for name in _CHILDREN_ENVIRONMENT}
+    os.environ.update(_CHILDREN_ENVIRONMENT)
     pool = WorkerPool(workers, initialize, *arguments)
     try:
         yield pool
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-        os.environ.pop(_THREADS)
-        if previous_threads is not None:
-            os.environ[_THREADS] = previous_threads
+        for name, value in previous_values.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def in_order(
@@ -140,18 +143,38 @@ class _Context(SpawnContext):
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C in this thread; a process started within inherits that.
+    """Block Ctrl-C in this thread and put it off until the end of the block.
 
-    It would print a traceback if it were interrupted before it can ignore interrupts.
+    A process started within inherits the mask; it would print a traceback if it were interrupted before it can ignore
+    interrupts. It would also print one if this process stopped before it had sent all that the other reads first. The
+    mask alone doesn't prevent that: the system gives the signal to another thread, and the main thread handles it.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with _interrupts_put_off():
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _interrupts_put_off() -> Iterator[None]:
+    """Call the handler of SIGINT at the end of the block if the signal came within it."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    interrupts: list[FrameType | None] = []
+    signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(frame))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if interrupts:
+            handler(signal.SIGINT, interrupts[0])
 
 
 def _initialize_worker(initialize: Callable[..., None], *arguments: Any) -> None:

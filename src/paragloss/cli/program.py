@@ -64,11 +64,6 @@ def main() -> None:
             raise
         # A line of the user's with the place of the mistake stays as it is; any other message is one line.
         _fail(plain_lines(str(error)) if isinstance(error, LineSyntaxError) else plain(" ".join(str(error).split())))
-    except SystemExit as ended:
-        if ended.code == 130:  # of Ctrl-C, set by typer
-            progress = _get_interruption_message(ended) or "what was reported as done is kept"
-            print(f"paragloss: stopped; {progress}", file=sys.stderr)
-        raise
     except MemoryError as error:
         _fail(f"not enough memory ({error}); give less at once, or smaller settings")
     except BrokenPipeError:
@@ -123,14 +118,6 @@ def _allow_named_hosts() -> None:
         hosts.allow_host(arguments[position + 1])
         arguments = arguments[:position] + arguments[position + 2 :]
     sys.argv = arguments
-
-
-def _get_interruption_message(ended: BaseException) -> str:
-    """Return the message of the KeyboardInterrupt that caused an exit, "" if there is none."""
-    cause: BaseException | None = ended
-    while cause is not None and not isinstance(cause, KeyboardInterrupt):
-        cause = cause.__cause__ or cause.__context__
-    return plain(cause) if cause is not None else ""
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
