@@ -327,7 +327,8 @@ def run_in_shell(command, cwd, **environment):
 
 def test_a_closed_standard_output_is_no_internal_error(folder):
     finished = run_in_shell("{paragloss} list --in library >&-", folder)
-    assert (finished.returncode, finished.stderr) == (0, "paragloss: 100 of 721; --k shows more\n")
+    assert finished.returncode == 0
+    assert re.fullmatch(r"paragloss: 100 of \d+; --k shows more\n", finished.stderr)
 
 
 def test_letters_beyond_the_locale_are_written_as_escapes(folder):
