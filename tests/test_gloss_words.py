@@ -61,7 +61,7 @@ def test_content_words_get_meanings_with_places_and_shares():
 def test_what_the_reader_asked_for_decides_between_senses():
     spanish = WordTranslator({"banco": {"bank": 0.6, "bench": 0.4}})
     assert best_meanings(gloss("un banco", "es", "en", {"t": spanish})) == {"banco": "bank"}
-    assert best_meanings(gloss("un banco", "es", "en", {"t": spanish}, asked="wooden bench")) == {"banco": "bench"}
+    assert best_meanings(gloss("un banco", "es", "en", {"t": spanish}, query="wooden bench")) == {"banco": "bench"}
 
 
 def test_a_glossary_outweighs_other_sources():
@@ -102,7 +102,7 @@ def test_what_is_said_can_be_written_as_json():
 def test_it_is_written_as_json_writes_its_words():
     text = 'Der "Zug" fährt\tzu dem Haus nach Wien ab. 12 Вчера Меркель\\Путин.'
     for lang in ("de", "ru"):
-        glossed = gloss(text, lang, "en", {"default": default.open(), "lexicon": lexicon.open()}, asked="train")
+        glossed = gloss(text, lang, "en", {"default": default.open(), "lexicon": lexicon.open()}, query="train")
         words = [
             {
                 **{
@@ -139,9 +139,9 @@ def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
     for query_text in ("", "bank", "river bench", "bank"):
         sentence_glosses.analyze_sentence.cache_clear()
         senses.describe_word_by_built_in_sources.cache_clear()
-        one_by_one = [gloss(text, lang, "en", sources, asked=query_text).as_json() for text, lang in texts]
+        one_by_one = [gloss(text, lang, "en", sources, query=query_text).as_json() for text, lang in texts]
         for _ in range(2):  # as they are remembered, too
-            in_batch = glosses(texts, "en", sources, asked=query_text)
+            in_batch = glosses(texts, "en", sources, query=query_text)
             assert [gloss_of_text.as_json() for gloss_of_text in in_batch] == one_by_one
     for (text, _), gloss_of_text in zip(texts, one_by_one, strict=True):
         assert all(text[word["start"] : word["end"]] == word["text"] for word in gloss_of_text["words"])
@@ -151,7 +151,7 @@ def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
 def test_what_was_asked_before_does_not_stay_with_a_sentence():
     sources = {"default": default.open(), "lexicon": lexicon.open()}
     glosses_said = [
-        gloss("Das Schloss", "de", "en", sources, asked=query_text)
+        gloss("Das Schloss", "de", "en", sources, query=query_text)
         for query_text in ("", "castle", "lock", "", "castle")
     ]
     expected = ("castle", "castle", "lock", "castle", "castle")
@@ -182,7 +182,7 @@ def test_a_text_without_words_has_no_gloss(text):
 def test_what_was_asked_for_decides_between_likely_meanings_only():
     says = WordTranslator({"bank": {"bank": 0.5, "bench": 0.4, "bee": 0.1}})
     decided = [
-        gloss("Bank", "de", "en", {"says": says}, asked=query_text).words[0].meanings[0].text
+        gloss("Bank", "de", "en", {"says": says}, query=query_text).words[0].meanings[0].text
         for query_text in ("", "bench", "bee")
     ]
     assert decided == ["bank", "bench", "bank"]

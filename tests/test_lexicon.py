@@ -108,7 +108,7 @@ def test_a_word_that_is_remembered_still_means_what_is_asked_for():
     two_senses = lexicon.pack_lexicon({"de": {"bank": make_entries("bank", "bench"), "die": make_entries("the")}})
     query_texts = ["", "bench", "a shore", "bank", "bench"]
     rendering_text = [
-        gloss("die Bank", "de", "en", {"l": two_senses}, asked=query_text).words[-1].meanings[0].text
+        gloss("die Bank", "de", "en", {"l": two_senses}, query=query_text).words[-1].meanings[0].text
         for query_text in query_texts
     ]
     assert rendering_text == ["bank", "bench", "bank", "bank", "bench"]

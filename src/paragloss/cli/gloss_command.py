@@ -41,7 +41,7 @@ def gloss(
     if source is None:
         raise LanguageError(f"can't tell the language of {file}: say it with --lang")
     target = languages.normalise(to)
-    glossed = gloss_text(text, source, target, _open_sources(by or [], source, target), asked=query)
+    glossed = gloss_text(text, source, target, _open_sources(by or [], source, target), query=query)
     if as_json:
         print_json(glossed.as_json())
     elif as_html:

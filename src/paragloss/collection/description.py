@@ -72,7 +72,7 @@ def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, quer
         "lexicon": lexicon.open(),
     }
     texts_in_langs = ((text, languages.normalise(lang) if lang else _identify(state, text)) for text, lang in texts)
-    return glosses(texts_in_langs, target, sources, asked=query)
+    return glosses(texts_in_langs, target, sources, query=query)
 
 
 def _identify(state: State, text: str) -> str:

@@ -16,7 +16,7 @@ from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.formats.subtitles import find_time_code
-from paragloss.gloss import contributions, snippet
+from paragloss.gloss import compute_contributions, make_snippet
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.translation.subword_terms import find_subword_matches
@@ -145,7 +145,7 @@ class Matcher:
 def _find_similar_terms(model: BagEncoder, vector: Floats, document: Document) -> dict[str, float]:
     """Return the terms of a document that contribute most to its similarity, each with its share of the best one's."""
     lang = document.lang
-    contribution_by_word = contributions(model, vector[: model.dim], document.text, lang)
+    contribution_by_word = compute_contributions(model, vector[: model.dim], document.text, lang)
     highest = max(contribution_by_word.values(), default=0.0)
     is_stemmed = model.towers[lang].vocabulary.stem
     shares: dict[str, float] = {}
@@ -171,7 +171,7 @@ def make_result(
         tokenized = tokenized.slice_text(*passage)
     if not tokenized.text:
         tokenized = analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
-    excerpt = snippet(tokenized, weights, partly=tokenized.lang != tokenized_texts[0].lang)
+    excerpt = make_snippet(tokenized, weights, partly=tokenized.lang != tokenized_texts[0].lang)
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
         meta = {**meta, "page": 1 + document.text.count("\f", 0, start + excerpt.first + 1)}

@@ -16,7 +16,7 @@ from paragloss.collection.display import Matcher
 from paragloss.collection.state import State
 from paragloss.formats.markdown import BULLET
 from paragloss.formats.subtitles import find_time_code
-from paragloss.gloss.snippets import MARKED, best_window
+from paragloss.gloss.snippets import MIN_RELATIVE_WEIGHT_OF_MARK, find_best_window
 from paragloss.types import Document, Record, TokenizedText
 
 #: Characters of an excerpt, and of those that stand before the best passage in it.
@@ -101,7 +101,7 @@ def _find_best_passage(
     passage = matcher.passage(record)
     if passage:
         return list(passage)
-    start, end = best_window(tokenized.select_weighted(weights).offsets(), weights, _WINDOW)
+    start, end = find_best_window(tokenized.select_weighted(weights).offsets(), weights, _WINDOW)
     return [start, end] if end else None
 
 
@@ -111,7 +111,7 @@ def _find_marks(weights: Mapping[str, float], document: Document, low: int, high
         span._replace(start=span.start + low, end=span.end + low)
         for span in analyzer(document.lang).spans(document.text[low:high])
     ]
-    min_weight = MARKED * max((weights.get(span.term, 0.0) for span in spans), default=0.0)
+    min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max((weights.get(span.term, 0.0) for span in spans), default=0.0)
     return [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= min_weight > 0]
 
 

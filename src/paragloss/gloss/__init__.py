@@ -2,6 +2,16 @@
 
 from paragloss.gloss.glossed_text import Gloss, Meaning, Word
 from paragloss.gloss.sentence_glosses import LexiconTranslator, gloss, glosses
-from paragloss.gloss.snippets import Snippet, contributions, snippet
+from paragloss.gloss.snippets import Snippet, compute_contributions, make_snippet
 
-__all__ = ["Gloss", "LexiconTranslator", "Meaning", "Snippet", "Word", "contributions", "gloss", "glosses", "snippet"]
+__all__ = [
+    "Gloss",
+    "LexiconTranslator",
+    "Meaning",
+    "Snippet",
+    "Word",
+    "compute_contributions",
+    "gloss",
+    "glosses",
+    "make_snippet",
+]

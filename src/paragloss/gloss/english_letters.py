@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -19,10 +19,10 @@ import numpy as np
 from paragloss.analysis.romanisation import to_katakana
 
 FOLDER = Path(__file__).parent / "english_letters"
-#: Spellings that are kept from letter to letter, and that are returned in the end.
+#: The number of spellings that the beam search carries from letter to letter, and that are returned in the end.
 _BEAM_WIDTH = 20
 _MAX_SPELLINGS = 16
-#: Steps of one letter that are tried, and that are kept, given the steps before.
+#: The number of steps of one letter that are tried, and that remain, given the steps before.
 _MAX_STEPS_TRIED = 14
 _MAX_STEPS_KEPT = 8
 #: The log-probability by which a spelling may fall behind the best one on the way.
@@ -59,25 +59,38 @@ class SpellingModel:
     """
 
     def __init__(self, steps: list[tuple[str, str]], *counts_by_order: Mapping[int, int]) -> None:
+        """Take the counts of a trained model.
+
+        :param steps: each step by its number: a letter and the English letters it becomes.
+        :param counts_by_order: how often each sequence of one, two and three steps was seen, by its number.
+        """
         self._english = [english for _, english in steps]
         self._n_steps = len(steps)
         self._counts_by_order = counts_by_order
         self._contexts_by_order = [self._count_contexts(counts) for counts in counts_by_order]
-        by_frequency = sorted(range(self._n_steps), key=lambda step: -counts_by_order[0][step])
-        self._steps_of_letter: dict[str, list[int]] = {}
-        for step in by_frequency:
-            same_letter = self._steps_of_letter.setdefault(steps[step][0], [])
-            if len(same_letter) < _MAX_STEPS_TRIED:
-                same_letter.append(step)
+        self._steps_of_letter = self._group_by_letter(steps)
         self._bigrams = lru_cache(maxsize=10_000)(self._compute_bigrams)
         self._trigrams = lru_cache(maxsize=50_000)(self._compute_trigrams)
 
+    def _group_by_letter(self, steps: Sequence[tuple[str, str]]) -> dict[str, list[int]]:
+        """Return the commonest steps of each letter, by their numbers, commonest first."""
+        unigram_counts = self._counts_by_order[0]
+        steps_of_letter: dict[str, list[int]] = {}
+        for step in sorted(range(self._n_steps), key=lambda step: -unigram_counts[step]):
+            letter, _ = steps[step]
+            steps_of_letter.setdefault(letter, []).append(step)
+        return {letter: numbers[:_MAX_STEPS_TRIED] for letter, numbers in steps_of_letter.items()}
+
     def _count_contexts(self, counts: Mapping[int, int]) -> _ContextCounts:
-        context_of_step = np.fromiter(counts, np.int64, len(counts)) // self._n_steps
-        contexts, index, different = np.unique(context_of_step, return_inverse=True, return_counts=True)
-        totals = np.bincount(index, np.fromiter(counts.values(), np.int64, len(counts))).astype(int)
-        pairs = zip(totals.tolist(), different.tolist(), strict=True)
-        return dict(zip(contexts.tolist(), pairs, strict=True))
+        """Return for each context how often it was seen, and how many different steps followed it."""
+        sequences = np.fromiter(counts, np.int64, len(counts))
+        frequencies = np.fromiter(counts.values(), np.int64, len(counts))
+        contexts, context_index, n_different = np.unique(
+            sequences // self._n_steps, return_inverse=True, return_counts=True
+        )
+        totals = np.bincount(context_index, frequencies).astype(int)
+        total_and_different = zip(totals.tolist(), n_different.tolist(), strict=True)
+        return dict(zip(contexts.tolist(), total_and_different, strict=True))
 
     def _compute_bigrams(self, previous: int, letter: str) -> list[tuple[int, float]]:
         """Return the commonest steps of a letter with their probabilities after one step."""
@@ -103,18 +116,18 @@ class SpellingModel:
         return (count + different * lower_order) / (total + different)
 
     def spell(self, letters: str) -> tuple[tuple[str, float], ...]:
-        """Return the likeliest English spellings with their shares, found by beam search."""
+        """Return the likeliest English spellings of some letters with their shares, which sum to 1."""
         probabilities: dict[str, float] = {}
         for (context, text), log_probability in self._search(letters).items():
-            ((_, _, end),) = self._trigrams(context, "")
-            probabilities[text] = probabilities.get(text, 0.0) + math.exp(log_probability + end)
+            ((_, _, end_log_probability),) = self._trigrams(context, "")  # the step that ends a word
+            probabilities[text] = probabilities.get(text, 0.0) + math.exp(log_probability + end_log_probability)
         best = sorted(probabilities.items(), key=lambda item: (-item[1], item[0]))[:_MAX_SPELLINGS]
         likely = [(text, share) for text, share in best if text and share >= _MIN_RELATIVE_SHARE * best[0][1]]
         total = sum(share for _, share in likely)
         return tuple((text, share / total) for text, share in likely)
 
     def _search(self, letters: str) -> dict[tuple[int, str], float]:
-        """Return (last two steps, spelling) -> log-probability of the spellings that remain after all letters."""
+        """Find likely spellings by beam search: (number of the last two steps, spelling) -> log-probability."""
         beam = {(0, ""): 0.0}
         for letter in letters:
             extended: dict[tuple[int, str], float] = {}

@@ -36,7 +36,7 @@ def is_software_identifier(text: str, lexicon: Lexicon) -> bool:
 
 def _is_joined(text: str, lexicon: Lexicon) -> bool:
     """Say whether a text is a sequence of two or more meanings that the lexicon has."""
-    reachable = {0}
+    reachable = {0}  # offsets up to which the text is such a sequence
     for end in range(2, len(text) + 1):
         for start in range(max(0, end - len(text) + 1), end - 1):
             part = text[start:end]

@@ -17,6 +17,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -165,6 +166,7 @@ class Lexicon:
         return tuple([self._unpack_entry(cell) for cell in views["cells"][end - sizes[-1] : end].tolist()])
 
     def _unpack_entry(self, cell: int) -> LexiconEntry:
+        """Return the entry that `_pack_entry` packed into 32 bits."""
         number = cell & 0xFFFFF
         weight = (cell >> 20 & 63) / _MAX_STORED_WEIGHT
         kind = PARTS_OF_SPEECH[self._views["kinds"][number]]
@@ -228,9 +230,9 @@ def simplify_letters(word: str) -> str:
 
 
 def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> list[WordReading]:
-    """Look up all words of a sentence, known phrases as one.
+    """Look up all words of a sentence; a known phrase is looked up as one.
 
-    `adjacent` says of each word whether nothing but a space stands between it and the next one.
+    :param adjacent: for each word whether nothing but a space stands between it and the next one.
     """
     readings: list[WordReading] = []
     keys = [normalize_key(word, lang) for word in words]
@@ -323,12 +325,13 @@ def _strip_particles(key: str, lang: str) -> list[tuple[str, str]]:
 
 
 def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
-    """Return the entries of the known word that this one becomes by the most reliable exchange of its ending."""
-    rules, best_rule, best_entries = lexicon.rules_by_ending(lang), None, tuple[LexiconEntry, ...]()
-    for size in range(min(_MAX_ENDING_LETTERS, len(key) - 2), 0, -1):
-        for rule in rules.get(key[-size:], ()):
+    """Return the entries of the known word that a word becomes by the most reliable exchange of its ending."""
+    rules_by_ending = lexicon.rules_by_ending(lang)
+    best_rule, best_entries = None, tuple[LexiconEntry, ...]()
+    for ending_length in range(min(_MAX_ENDING_LETTERS, len(key) - 2), 0, -1):
+        for rule in rules_by_ending.get(key[-ending_length:], ()):
             if best_rule is None or rule.share > best_rule.share:
-                entries = lexicon.find_entries(key[:-size] + rule.base, lang)
+                entries = lexicon.find_entries(key[:-ending_length] + rule.base, lang)
                 if entries:
                     best_rule, best_entries = rule, entries
     if best_rule is not None:
@@ -346,11 +349,11 @@ def inflect_english(entry: LexiconEntry, effect: str, lexicon: Lexicon) -> str:
     text = entry.text
     if not effect or " " in text or (effect == "s") != (entry.kind == "noun"):
         return text
-    irregular, stem = "", text.removesuffix("e")
+    irregular_form, stem = "", text.removesuffix("e")
     if effect == "s":
-        irregular = _IRREGULAR_PLURALS.get(text, "")
+        irregular_form = _IRREGULAR_PLURALS.get(text, "")
         stem = text[:-1] + "ie" if text.endswith("y") else text
-    for form in (irregular, stem + effect, text + effect, text + "es"):
+    for form in (irregular_form, stem + effect, text + effect, text + "es"):
         if form and lexicon.has_meaning(form):
             return form
     return text
@@ -403,7 +406,7 @@ def is_stop_word(word: str, lang: str) -> bool:
 
 
 def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:
-    """Split a whole word into known words, the longest first.
+    """Split a word of a language without spaces into known words, taking the longest one at each position.
 
     Returns [] if a piece is unknown, if more than one piece is a single character, or if a name in katakana would be
     split into several short pieces.
@@ -419,9 +422,9 @@ def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:
             return []
         pieces.append(key[position:end])
         position = end
-    short_letters = 3 if _KATAKANA.fullmatch(key) else 1
-    short_pieces = sum(len(piece) <= short_letters for piece in pieces)
-    return pieces if short_pieces <= 1 else []
+    max_short_length = 3 if _KATAKANA.fullmatch(key) else 1
+    n_short_pieces = sum(len(piece) <= max_short_length for piece in pieces)
+    return pieces if n_short_pieces <= 1 else []
 
 
 def _join_separable_verbs(
@@ -477,14 +480,15 @@ def pack_lexicon(
     sizes: list[int] = []
     langs: dict[str, Any] = {}
     for lang, words in sorted(entries.items()):
-        by_hash: dict[int, Sequence[LexiconEntry]] = {}
-        for word, group in words.items():
-            by_hash.setdefault(hash_key(word.encode()), group)  # of two words with one hash the first stays
-        langs[lang] = {"place": [len(keys), len(keys) + len(by_hash)], "rules": list((rules or {}).get(lang, ()))}
-        for key in sorted(by_hash):
+        entries_by_hash: dict[int, Sequence[LexiconEntry]] = {}
+        for word, word_entries in words.items():
+            entries_by_hash.setdefault(hash_key(word.encode()), word_entries)  # if two words have one hash, the first
+        key_range = [len(keys), len(keys) + len(entries_by_hash)]
+        langs[lang] = {"place": key_range, "rules": list((rules or {}).get(lang, ()))}
+        for key, word_entries in sorted(entries_by_hash.items(), key=itemgetter(0)):
             keys.append(key)
-            sizes.append(len(by_hash[key]))
-            cells += [_pack_entry(entry, number_by_text[entry.text]) for entry in by_hash[key]]
+            sizes.append(len(word_entries))
+            cells += [_pack_entry(entry, number_by_text[entry.text]) for entry in word_entries]
     arrays = _make_arrays(keys, sizes, cells, english, kinds or {})
     return Lexicon({**(about or {}), "langs": langs, "english": len(english)}, arrays)
 
@@ -511,5 +515,6 @@ def _make_arrays(
 
 
 def _pack_entry(entry: LexiconEntry, number: int) -> int:
+    """Pack an entry into 32 bits: the number of its English text, its weight, its source and whether it is certain."""
     weight = min(max(round(entry.weight * _MAX_STORED_WEIGHT), 0), _MAX_STORED_WEIGHT)
     return number | weight << 20 | SOURCES.index(entry.source) << 26 | int(entry.sure) << 28

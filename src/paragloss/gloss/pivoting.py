@@ -7,6 +7,7 @@ meanings of each translation. A translation counts more, the more meanings it sh
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from paragloss.analysis import analyzer
 from paragloss.gloss.lexicon import Lexicon, LexiconEntry
@@ -20,36 +21,60 @@ _MIN_OVERLAP_SCORE = 0.1
 _CERTAIN_OVERLAP = 0.2
 
 
+class _Candidate(NamedTuple):
+    """A translation of one English meaning."""
+
+    text: str
+    score: float
+    is_certain: bool
+
+
 @lru_cache(maxsize=20_000)
 def translate_entries(
     entries: tuple[LexiconEntry, ...], to: str, model: DefaultModel, lexicon: Lexicon
 ) -> tuple[LexiconEntry, ...]:
-    """Translate the English entries of a word into another language, likeliest first."""
+    """Translate the English entries of a word into another language, likeliest first; their weights sum to 1."""
     weight_by_stem = {_stem(entry.text): entry.weight for entry in entries}
     scores: dict[str, float] = {}
     certain: dict[str, bool] = {}
     for entry in entries[:_MAX_ENGLISH_MEANINGS]:
-        function_words = lexicon.find_entries(entry.text, f"en>{to}")
-        if function_words:
-            text = function_words[0].text
-            scores[text] = scores.get(text, 0.0) + entry.weight * function_words[0].weight
-            certain[text] = entry.sure
-            continue
-        for text, share in _translate_meaning(entry.text, to, model):
-            overlap = _compute_overlap(weight_by_stem, text, to, lexicon)
-            scores[text] = scores.get(text, 0.0) + entry.weight * share * (_MIN_OVERLAP_SCORE + overlap)
-            certain[text] = certain.get(text, False) or (entry.sure and overlap >= _CERTAIN_OVERLAP)
-    total = sum(scores.values())
-    ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        for text, score, is_certain in _translate_entry(entry, weight_by_stem, to, model, lexicon):
+            scores[text] = scores.get(text, 0.0) + score
+            certain[text] = certain.get(text, False) or is_certain
+    total_score = sum(scores.values())
+    best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     source = entries[0].source
-    return tuple(LexiconEntry(text, score / total, source, certain[text]) for text, score in ranked if score)
+    return tuple(LexiconEntry(text, score / total_score, source, certain[text]) for text, score in best_first if score)
+
+
+def _translate_entry(
+    entry: LexiconEntry, weight_by_stem: dict[str, float], to: str, model: DefaultModel, lexicon: Lexicon
+) -> list[_Candidate]:
+    """Translate one English meaning: function words by the lexicon, others by the model.
+
+    :param weight_by_stem: the weights of all English meanings of the word, by their stems.
+    """
+    function_words = lexicon.find_entries(entry.text, f"en>{to}")
+    if function_words:
+        return [_Candidate(function_words[0].text, entry.weight * function_words[0].weight, entry.sure)]
+    candidates = []
+    for text, share in _translate_meaning(entry.text, to, model):
+        overlap = _compute_overlap(weight_by_stem, text, to, lexicon)
+        score = entry.weight * share * (_MIN_OVERLAP_SCORE + overlap)
+        candidates.append(_Candidate(text, score, entry.sure and overlap >= _CERTAIN_OVERLAP))
+    return candidates
 
 
 def _compute_overlap(weight_by_stem: dict[str, float], text: str, lang: str, lexicon: Lexicon) -> float:
-    """Return how much of a word's English meanings a translation has as its own (0 to 1)."""
+    """Return which share of a word's English meanings a translation has too (0 to 1).
+
+    :param weight_by_stem: the weights of the word's English meanings, by their stems.
+    :param text: the translation.
+    :param lang: its language.
+    """
     entries = lexicon.find_entries(text, lang) or lexicon.find_entries(text.lower(), lang)
-    back = {_stem(entry.text): entry.weight for entry in entries}
-    return sum(min(weight, back.get(stem, 0.0)) for stem, weight in weight_by_stem.items())
+    translation_weights = {_stem(entry.text): entry.weight for entry in entries}
+    return sum(min(weight, translation_weights.get(stem, 0.0)) for stem, weight in weight_by_stem.items())
 
 
 def _stem(text: str) -> str:
@@ -57,12 +82,13 @@ def _stem(text: str) -> str:
 
 
 def _translate_meaning(english: str, to: str, model: DefaultModel) -> list[tuple[str, float]]:
-    """Translate English words; of several words the best translations are joined."""
+    """Return translations of an English meaning with their shares; of several words the best ones are joined."""
     terms = analyzer("en", stop=False).terms(english)
     translations = [model.alternatives(term, "en", to)[:_MAX_TRANSLATIONS] for term in terms]
     if len(translations) == 1:
         return [(alternative.text, alternative.weight) for alternative in translations[0]]
-    best = [alternatives[0] for alternatives in translations if alternatives]
-    if not best:
+    best_alternatives = [alternatives[0] for alternatives in translations if alternatives]
+    if not best_alternatives:
         return []
-    return [(" ".join(alternative.text for alternative in best), min(alternative.weight for alternative in best))]
+    text = " ".join(alternative.text for alternative in best_alternatives)
+    return [(text, min(alternative.weight for alternative in best_alternatives))]

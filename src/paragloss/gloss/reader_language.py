@@ -15,7 +15,7 @@ from paragloss.translation.default import DefaultModel
 MIN_LOG_LIKELIHOOD_MARGIN = 6.0
 #: Up to this many words tell too little: each of them must be a word of the reader's language.
 _MAX_WORDS_OF_PHRASE = 3
-#: Longer sentences are looked at only if they have a stop word of the reader's language that is none of their own.
+#: Longer sentences are examined only if they have a stop word of the reader's language that is none of their own.
 _MAX_WORDS_WITHOUT_STOP_WORD = 5
 _WORDS = re.compile(r"[^\W\d_]+")
 

@@ -71,6 +71,7 @@ def find_punctuation(between: str) -> str:
 
 
 def _render_clause(clause: Clause, lang: str, to: str) -> str:
+    """Write the words of a clause as one line, in English order if that is the reader's language."""
     ordered = clause
     if to == "en":
         for rule in _ORDER_RULES.get(lang, ()):
@@ -130,7 +131,7 @@ def _insert_of_before(clause: Clause, is_owner: Callable[[RenderedWord], bool]) 
     linked: Clause = []
     follows_noun = False
     for position, word in enumerate(clause):
-        head = next((later for later in clause[position:] if later.kind != "adjective"), word)
+        head = next((candidate for candidate in clause[position:] if candidate.kind != "adjective"), word)
         if follows_noun and head.kind == "noun" and is_owner(head) and not word.text.startswith(_ATTACHED_WORDS):
             word = word._replace(text=f"of {word.text}")
         linked.append(word)
@@ -140,9 +141,10 @@ def _insert_of_before(clause: Clause, is_owner: Callable[[RenderedWord], bool]) 
 
 def _put_subject_first(clause: Clause) -> Clause:
     """Put the subject before the verb: "closed the school doors" becomes "the school closed doors"."""
-    last = next((i for i, word in enumerate(clause[1:], 1) if word.kind != "adjective"), 0)
-    if not last or clause[0].kind != "verb" or clause[last].kind != "noun":
+    noun = next((i for i, word in enumerate(clause[1:], 1) if word.kind != "adjective"), 0)
+    if not noun or clause[0].kind != "verb" or clause[noun].kind != "noun":
         return clause
+    last = noun  # the last word of the subject, with its owners
     while last + 1 < len(clause) and (clause[last + 1].text.startswith("of ") or clause[last].kind == "adjective"):
         last += 1
     return [*clause[1 : last + 1], clause[0], *clause[last + 1 :]]
@@ -186,8 +188,8 @@ def _drop_copula_behind_verb(clause: Clause) -> Clause:
 
 def _put_postpositions_first(clause: Clause) -> Clause:
     """Turn postpositions into prepositions: "school of roof on" becomes "on roof of school"."""
-    ordered: Clause = []
-    phrase: Clause = []
+    ordered: Clause = []  # the words before the current noun phrase, in English order
+    phrase: Clause = []  # the current noun phrase
     owners: Clause = []  # owners of the phrase's noun, the last one first, each behind its "of"
     for word in clause:
         text = word.text.removeprefix(GUESS).casefold()

@@ -36,6 +36,8 @@ CONFIRMING_DEFAULT = "default, seconds"
 SOUND = "sound"
 #: How much each source counts; any other source counts 1.
 SOURCE_TRUST = {"glossary": 100.0, "dictionary": 2.0, LEXICON: 3.0, UNSURE_LEXICON: 1.0, CONFIRMING_DEFAULT: 2.5}
+#: Sources that are believed if they say that a word means itself.
+_SOURCES_OF_OWN_MEANINGS = frozenset({"glossary", LEXICON, UNSURE_LEXICON})
 #: Factor for a meaning that the query asks for, and the score, relative to the best, that it must have already: a query
 #: about bees does not turn every insect into a bee.
 QUERY_FACTOR = 2.0
@@ -142,7 +144,7 @@ def _is_readers_word(occurrence: WordOccurrence, sources: BuiltInSources) -> boo
 def describe_word_by_built_in_sources(
     occurrence: WordOccurrence, sources: BuiltInSources, query_terms: frozenset[str] = frozenset()
 ) -> DescribedWord:
-    """Describe a word of which no other source knows anything; cached, since the answer is always the same."""
+    """Describe a word that only the built-in sources know; cached, since the answer is always the same."""
     return describe_word(occurrence, sources, query_terms, {}, {})
 
 
@@ -166,7 +168,7 @@ def is_built_in(source: str) -> bool:
 def _collect_candidates(
     occurrence: WordOccurrence, sources: BuiltInSources, user_weights: WeightsByMeaning
 ) -> WeightsByMeaning:
-    """Gather what all sources say of a word; fallbacks are asked only if no other source knows it."""
+    """Collect the meanings of a word from all sources; fallbacks are asked only if no other source knows it."""
     candidates = {meaning: dict(weights) for meaning, weights in user_weights.items()}
     for entry in occurrence.entries:
         source = LEXICON if entry.sure else UNSURE_LEXICON
@@ -186,14 +188,14 @@ def _add_default_model(candidates: dict[str, dict[str, float]], term: str, sourc
     model = remove_glossary(source) if source else None
     if not isinstance(model, DefaultModel) or sources.lang not in model.langs:
         return
-    text_by_last_term = {(analyze_terms(text, "en") or (text,))[-1]: text for text in reversed(candidates)}
+    meaning_by_last_term = {(analyze_terms(text, "en") or (text,))[-1]: text for text in reversed(candidates)}
     for alternative in _translate_term(model, term, sources.lang):
         last_term = alternative.terms[-1] if alternative.terms else alternative.text
-        confirmed = text_by_last_term.get(last_term, "")
-        if not confirmed and not _is_likely_addition(alternative, sources):
+        confirmed_meaning = meaning_by_last_term.get(last_term, "")
+        if not confirmed_meaning and not _is_likely_addition(alternative, sources):
             continue
-        name = CONFIRMING_DEFAULT if confirmed else "default"
-        weights = candidates.setdefault(confirmed or alternative.text, {})
+        name = CONFIRMING_DEFAULT if confirmed_meaning else "default"
+        weights = candidates.setdefault(confirmed_meaning or alternative.text, {})
         weights[name] = weights.get(name, 0.0) + alternative.weight
 
 
@@ -212,7 +214,10 @@ def _translate_term(model: DefaultModel, term: str, lang: str) -> tuple[Alternat
 
 
 def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSources) -> WeightsByMeaning:
-    """Ask sources that are often wrong; return {} unless one of them is certain enough."""
+    """Ask the fallbacks, which are often wrong, for meanings of a word; {} unless one of them is certain enough.
+
+    A word that they do not know is translated by its longest known part.
+    """
     text, query = occurrence.text, Query("", occurrence.text, sources.lang)
     answers: dict[int, dict[str, dict[str, float]]] = {}
     for name, translator in sources.fallbacks:
@@ -220,11 +225,11 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
     candidates = {
         meaning: weights for meaning, weights in answers.get(0, {}).items() if not _is_identifier(meaning, sources)
     }
-    translated = [weights for meaning, weights in candidates.items() if meaning.casefold() != text.casefold()]
-    if not translated and occurrence.may_be_common_word:
+    translations = [weights for meaning, weights in candidates.items() if meaning.casefold() != text.casefold()]
+    if not translations and occurrence.may_be_common_word:
         meanings = _translate_longest_part(term, sources, dict(sources.fallbacks))
         return {meaning.text: {meaning.source: meaning.weight} for meaning in meanings}
-    best_share = max((max(weights.values()) for weights in translated), default=0.0)
+    best_share = max((max(weights.values()) for weights in translations), default=0.0)
     return candidates if best_share >= MIN_GUESS_SHARE else {}
 
 
@@ -258,55 +263,73 @@ def _find_loan_word(occurrence: WordOccurrence, sources: BuiltInSources) -> list
 
 
 def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozenset[str], to: str) -> RankedMeanings:
-    """Rank meanings by the weights of their sources, each times the source's trust."""
-    scores = _score_candidates(candidates, text)
-    best_score = max((score for score, _ in scores.values()), default=0.0)
-    likely = {
-        meaning: analyze_terms(meaning, to)
-        for meaning, (score, _) in scores.items()
-        if score >= MIN_RELATIVE_SCORE_FOR_QUERY * best_score
-    }
-    for meaning, terms in likely.items():
-        if not query_terms.isdisjoint(terms):
-            score, source = scores[meaning]
-            scores[meaning] = score * QUERY_FACTOR, source
-    total = sum([score for score, _ in scores.values()])
-    ranked = sorted([(-score, meaning, source) for meaning, (score, source) in scores.items()])[:MAX_MEANINGS]
-    meanings = [
-        Meaning(meaning, -negative / total, source)
-        for negative, meaning, source in ranked
-        if -negative >= MIN_SHARE * total
-    ]
-    return RankedMeanings(meanings, frozenset(term for terms in likely.values() for term in terms))
+    """Rank the meanings of a word by the weights of their sources, each times the source's trust.
 
-
-def _score_candidates(candidates: WeightsByMeaning, text: str) -> dict[str, tuple[float, str]]:
-    """Return meaning -> (score, source with the largest part of it).
-
-    A word is not a meaning of itself merely because a source passes unknown words through: the source must know other
-    meanings of the word too, and give this one a considerable share.
+    :param text: the word.
+    :param query_terms: likely meanings with one of these terms count more.
+    :param to: the language of the meanings.
     """
-    own = text.casefold()
-    itself = {meaning for meaning in candidates if meaning.casefold() == own}
-    knowing_sources = (
-        {source for meaning, weights in candidates.items() if meaning not in itself for source in weights}
-        if itself
-        else set()
-    )
-    scores: dict[str, tuple[float, str]] = {}
-    for meaning, weights in candidates.items():
-        counted = weights
-        if meaning in itself:
-            counted = {
-                source: weight
-                for source, weight in weights.items()
-                if source in ("glossary", LEXICON, UNSURE_LEXICON)
-                or (source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF)
-            }
-        if counted:
-            parts = [(SOURCE_TRUST.get(source, 1.0) * weight, source) for source, weight in counted.items()]
-            scores[meaning] = sum([score for score, _ in parts]), max(parts, key=itemgetter(0))[1]
+    scores = _score_candidates(candidates, text)
+    best_score = max((scored.score for scored in scores.values()), default=0.0)
+    terms_of_likely = {
+        meaning: analyze_terms(meaning, to)
+        for meaning, scored in scores.items()
+        if scored.score >= MIN_RELATIVE_SCORE_FOR_QUERY * best_score
+    }
+    for meaning, terms in terms_of_likely.items():
+        if not query_terms.isdisjoint(terms):
+            scores[meaning] = scores[meaning]._replace(score=scores[meaning].score * QUERY_FACTOR)
+    total_score = sum([scored.score for scored in scores.values()])
+    best_first = sorted(scores.items(), key=lambda item: (-item[1].score, item[0]))[:MAX_MEANINGS]
+    meanings = [
+        Meaning(meaning, scored.score / total_score, scored.source)
+        for meaning, scored in best_first
+        if scored.score >= MIN_SHARE * total_score
+    ]
+    return RankedMeanings(meanings, frozenset(term for terms in terms_of_likely.values() for term in terms))
+
+
+class _ScoredMeaning(NamedTuple):
+    """The score of a meaning and the source with the largest part of it."""
+
+    score: float
+    source: str
+
+
+def _score_candidates(candidates: WeightsByMeaning, text: str) -> dict[str, _ScoredMeaning]:
+    """Return the score of each meaning of a word: the sum of its sources' weights, each times the source's trust."""
+    scores: dict[str, _ScoredMeaning] = {}
+    for meaning, weights in _drop_passed_through(candidates, text).items():
+        parts = [(SOURCE_TRUST.get(source, 1.0) * weight, source) for source, weight in weights.items()]
+        _, main_source = max(parts, key=itemgetter(0))
+        scores[meaning] = _ScoredMeaning(sum([part for part, _ in parts]), main_source)
     return scores
+
+
+def _drop_passed_through(candidates: WeightsByMeaning, text: str) -> WeightsByMeaning:
+    """Remove the answers of sources that return an unknown word as its own meaning.
+
+    A word may be a meaning of itself if the glossary or the lexicon says so, or a source that knows other meanings of
+    the word too and gives this one a considerable share.
+    """
+    folded_text = text.casefold()
+    other_meanings = {meaning: weights for meaning, weights in candidates.items() if meaning.casefold() != folded_text}
+    if len(other_meanings) == len(candidates):
+        return candidates
+    knowing_sources = {source for weights in other_meanings.values() for source in weights}
+    remaining: dict[str, Mapping[str, float]] = {}
+    for meaning, weights in candidates.items():
+        if meaning in other_meanings:
+            remaining[meaning] = weights
+            continue
+        trusted_weights = {
+            source: weight
+            for source, weight in weights.items()
+            if source in _SOURCES_OF_OWN_MEANINGS or (source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF)
+        }
+        if trusted_weights:
+            remaining[meaning] = trusted_weights
+    return remaining
 
 
 def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *, starts_sentence: bool) -> Word:
@@ -322,9 +345,9 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
     kind = "name" if has_capital and not starts_sentence else "unknown"
     latin = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
     if sources.lexicon and latin != text:
-        match = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
-        if match and (match.text[:1].isupper() or text[:1].isupper()):
-            kind, latin = "name", match.text
+        english_name = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
+        if english_name and (english_name.text[:1].isupper() or text[:1].isupper()):
+            kind, latin = "name", english_name.text
     if kind == "name" and latin != text:
         latin = latin[:1].upper() + latin[1:]
     return Word(0, len(text), text, kind, romanised="" if latin == text else latin)
@@ -363,9 +386,12 @@ def ask_translator(
     to: str,
     answers: dict[int, dict[str, dict[str, float]]],
 ) -> list[tuple[int, int]]:
-    """Add what a translator says of the words of a text to `answers`: start of a word -> meaning -> source -> weight.
+    """Translate the words of a text, and add their meanings to `answers`.
 
+    :param name: the translator's name.
     :param spans: the content words of the text.
+    :param query: the text.
+    :param answers: start of a word -> meaning -> name of a translator -> weight.
     :return: (start, end) of each word and phrase of the user's glossary that the text contains.
     """
     glossary_spans: list[tuple[int, int]] = []
@@ -382,7 +408,7 @@ def ask_translator(
 
 
 def _find_sources(text: str, clauses: Iterable[Translation]) -> Iterator[tuple[int, int]]:
-    """Yield where the source of each clause stands in the text."""
+    """Yield the (start, end) offsets in the text of each clause's source."""
     for clause in clauses:
         start = text.casefold().find(clause.source.casefold())
         if start >= 0:

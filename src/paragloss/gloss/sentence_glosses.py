@@ -42,30 +42,32 @@ MAX_CHARACTERS = 50_000
 _MAX_CACHED_CHARACTERS = 400
 _CACHED_SENTENCES = 2_000
 _CACHED_QUERIES_PER_SENTENCE = 4
+#: How many characters behind the last word of a sentence are searched for punctuation.
+_LAST_PUNCTUATION_LENGTH = 2
 
 
-def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexicon], *, asked: str = "") -> Gloss:
+def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexicon], *, query: str = "") -> Gloss:
     """Gloss a text.
 
     :param text: the foreign text.
     :param lang: its language.
     :param to: the reader's language.
-    :param sources: translators and lexicons by name. Those that do not know the two languages are passed over; without
+    :param sources: translators and lexicons by name; those that do not know the two languages are not used. Without
         any, words have no meanings.
-    :param asked: the reader's query, in the language `to`; meanings that it contains are preferred.
+    :param query: the reader's query, in the language `to`; meanings that it contains are preferred.
     :return: the words with their meanings, and a rough rendering.
     """
-    return glosses([(text, lang)], to, sources, asked=asked)[0]
+    return glosses([(text, lang)], to, sources, query=query)[0]
 
 
 def glosses(
-    texts: Iterable[tuple[str, str]], to: str, sources: Mapping[str, Translator | Lexicon], *, asked: str = ""
+    texts: Iterable[tuple[str, str]], to: str, sources: Mapping[str, Translator | Lexicon], *, query: str = ""
 ) -> list[Gloss]:
     """Gloss several texts, each given with its language; see `gloss`.
 
     Sentences in the reader's language are rendered as they are, and their words are not listed.
     """
-    query_terms = frozenset(analyzer(to).terms(asked)) if asked else frozenset[str]()
+    query_terms = frozenset(analyzer(to).terms(query)) if query else frozenset[str]()
     sources_by_lang: dict[str, LanguageSources] = {}
     results = []
     for text, lang in texts:
@@ -76,7 +78,7 @@ def glosses(
 
 
 class LexiconTranslator:
-    """A Translator that answers as a gloss does: by the lexicon and the default model."""
+    """A Translator that gives each word the meanings that its gloss has: of the lexicon and the default model."""
 
     def knows(self, source: str, target: str) -> bool:
         """Return True: words without a meaning stay as they are."""
@@ -94,18 +96,22 @@ class LexiconTranslator:
 
 
 class LanguageSources(NamedTuple):
-    """The sources for one pair of languages: the collection's own translators are asked before the built-in ones."""
+    """The sources for one pair of languages; the collection's own translators come before the built-in ones."""
 
     built_in: BuiltInSources
     translators: Mapping[str, Translator]
 
 
 def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexicon]) -> LanguageSources:
-    """Sort the sources by whether their answers count as knowledge or, beside a lexicon, as guesses."""
-    foreign = {lang, to} - {"en"}
-    lexicon = next(
-        (source for source in sources.values() if isinstance(source, Lexicon) and foreign & source.langs), None
+    """Select the sources that know a pair of languages, and tell those whose answers are guesses from the others.
+
+    If there is a lexicon of the languages, the default model and embeddings are fallbacks, whose answers are guesses.
+    """
+    foreign_languages = {lang, to} - {"en"}
+    lexicons_of_languages = (
+        source for source in sources.values() if isinstance(source, Lexicon) and foreign_languages & source.langs
     )
+    lexicon = next(lexicons_of_languages, None)
     translators: dict[str, Translator] = {}
     fallbacks: list[tuple[str, Translator]] = []
     for name, source in sources.items():
@@ -132,7 +138,7 @@ def _gloss_text(text: str, sources: LanguageSources, query_terms: frozenset[str]
 
 
 def _gloss_sentence(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> GlossedSentence:
-    """Gloss a sentence; the result is cached if only the built-in sources speak of it."""
+    """Gloss a sentence; the result is cached if only the built-in sources are used."""
     is_constant = sources.built_in.is_constant and not sources.translators
     if is_constant and len(text) <= _MAX_CACHED_CHARACTERS:
         sentence = analyze_sentence(text, sources.built_in)
@@ -143,8 +149,8 @@ def _gloss_sentence(text: str, sources: LanguageSources, query_terms: frozenset[
 class LocatedWord(NamedTuple):
     """A word at text[start:end] of its sentence.
 
-    `weights` is what the collection's own sources say of it; `description` is what the built-in sources say, None if
-    the answer depends on other sources.
+    `weights` are the meanings that the collection's own sources give it; `description` is how the built-in sources
+    describe it, None if other sources are needed.
     """
 
     start: int
@@ -177,23 +183,35 @@ def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
     """Split a sentence into words and phrases and find their entries and translations in all sources."""
     built_in, translators = sources
     tokens = _tokenize(text, built_in.lang)
-    content = [token for token in tokens if token.term]
-    weights_by_start: dict[int, dict[str, dict[str, float]]] = {}
-    glossary_spans: list[tuple[int, int]] = []
-    for name, translator in translators.items():
-        query = Query("", text, built_in.lang)
-        glossary_spans += ask_translator(name, translator, content, query, built_in.to, weights_by_start)
+    weights_by_start, glossary_spans = _ask_translators(text, tokens, sources)
     is_constant = built_in.is_constant and (bool(built_in.fallbacks) or not translators)
     words = []
-    for reading in _look_up(text, tokens, built_in, glossary_spans):
+    for reading in _look_up_entries(text, tokens, built_in, glossary_spans):
         occurrence = _make_occurrence(text, tokens, reading)
         start, end = tokens[reading.first].start, tokens[reading.last - 1].end
         weights = weights_by_start.get(start, {})
-        is_fixed = is_constant and not weights
-        description = describe_word_by_built_in_sources(occurrence, built_in) if is_fixed else None
+        has_fixed_description = is_constant and not weights
+        description = describe_word_by_built_in_sources(occurrence, built_in) if has_fixed_description else None
         words.append(LocatedWord(start, end, occurrence, weights, description))
     likely_terms = frozenset[str]().union(*(word.description.likely_terms for word in words if word.description))
     return AnalyzedSentence(text, tuple(words), likely_terms, sources)
+
+
+def _ask_translators(
+    text: str, tokens: Sequence[Span], sources: LanguageSources
+) -> tuple[dict[int, dict[str, dict[str, float]]], list[tuple[int, int]]]:
+    """Translate a sentence by the collection's own translators.
+
+    Returns start of a word -> meaning -> source -> weight, and the (start, end) of words that the user's glossary has.
+    """
+    built_in, translators = sources
+    content_words = [token for token in tokens if token.term]
+    query = Query("", text, built_in.lang)
+    weights_by_start: dict[int, dict[str, dict[str, float]]] = {}
+    glossary_spans: list[tuple[int, int]] = []
+    for name, translator in translators.items():
+        glossary_spans += ask_translator(name, translator, content_words, query, built_in.to, weights_by_start)
+    return weights_by_start, glossary_spans
 
 
 def _tokenize(text: str, lang: str) -> list[Span]:
@@ -201,46 +219,55 @@ def _tokenize(text: str, lang: str) -> list[Span]:
     tokens = analyzer(lang).tokens(text)
     pieces = [piece for _, _, piece in tokens]
     terms = analyzer(lang).token_terms(pieces)
-    termless = [piece for piece, term in zip(pieces, terms, strict=True) if not term]  # stop words and punctuation
-    is_word = iter(analyzer(lang, stem=False, stop=False).token_terms(termless))
+    # Pieces without a term are stop words or punctuation; an analyzer that keeps stop words tells them apart.
+    termless = [position for position, term in enumerate(terms) if not term]
+    unstopped_terms = analyzer(lang, stem=False, stop=False).token_terms([pieces[position] for position in termless])
+    stop_words = {position for position, term in zip(termless, unstopped_terms, strict=True) if term}
     return [
-        Span(start, end, term) for (start, end, _), term in zip(tokens, terms, strict=True) if term or next(is_word)
+        Span(start, end, terms[position])
+        for position, (start, end, _) in enumerate(tokens)
+        if terms[position] or position in stop_words
     ]
 
 
-def _look_up(
+def _look_up_entries(
     text: str, tokens: Sequence[Span], sources: BuiltInSources, glossary_spans: Sequence[tuple[int, int]]
 ) -> list[WordReading]:
-    """Find the lexicon's entries of words and phrases, in the reader's language."""
+    """Find the words and phrases of a sentence in the lexicon, with their meanings in the reader's language."""
     lexicon = sources.lexicon
     if not lexicon:
         return [WordReading(i, i + 1) for i in range(len(tokens))]
     words = [text[token.start : token.end] for token in tokens]
     if sources.lang == "en":
-        readings = [
-            WordReading(i, i + 1, (LexiconEntry(word.lower(), 1.0, "texts", True),)) for i, word in enumerate(words)
-        ]
+        readings = [_read_english_word(i, word) for i, word in enumerate(words)]
     else:
         adjacent = _find_adjacent_words(text, tokens, glossary_spans)
         readings = lexicons.read_sentence(words, adjacent, sources.lang, lexicon)
     if sources.to == "en":
         return readings
-    model = default_model.open()
-    pivoted = []
-    for reading in readings:
-        if reading.entries:
-            entries = pivoting.translate_entries(reading.entries, sources.to, model, lexicon)
-            reading = reading._replace(entries=entries, prefix="")
-        pivoted.append(reading)
-    return pivoted
+    return [_translate_reading(reading, sources.to, lexicon) for reading in readings]
+
+
+def _read_english_word(position: int, word: str) -> WordReading:
+    """Return the reading of a word of an English sentence: it means itself."""
+    entry = LexiconEntry(word.lower(), 1.0, "texts", True)
+    return WordReading(position, position + 1, (entry,))
+
+
+def _translate_reading(reading: WordReading, to: str, lexicon: Lexicon) -> WordReading:
+    """Translate the English meanings of a word into the reader's language."""
+    if not reading.entries:
+        return reading
+    entries = pivoting.translate_entries(reading.entries, to, default_model.open(), lexicon)
+    return reading._replace(entries=entries, prefix="")
 
 
 def _find_adjacent_words(text: str, tokens: Sequence[Span], glossary_spans: Sequence[tuple[int, int]]) -> list[bool]:
-    """Tell for each word whether it may form a phrase with the next.
+    """Say for each word whether it may form a phrase with the next one.
 
-    It may not across punctuation, nor if the user's glossary has one of the two.
+    It may not if punctuation stands between them, or if the user's glossary has one of the two.
     """
-    adjacent = [not text[token.end : following.start].strip() for token, following in pairwise(tokens)] + [False]
+    adjacent = [not text[token.end : next_token.start].strip() for token, next_token in pairwise(tokens)] + [False]
     for i, token in enumerate(tokens):
         if any(start <= token.start < end for start, end in glossary_spans):
             adjacent[max(i - 1, 0)] = adjacent[i] = False
@@ -288,13 +315,15 @@ def _describe_located_word(located: LocatedWord, sources: LanguageSources, query
 
 
 def _extend_names_over_hyphens(text: str, words: Sequence[Word], sources: BuiltInSources) -> list[Word]:
-    """Turn a word that a hyphen joins to a name into a name, though it has a meaning: Saffir-Simpson."""
+    """Turn each word that a hyphen joins to a name into a name, even if it has a meaning: Saffir-Simpson."""
     extended = list(words)
-    for i in range(len(words) - 1):
-        for name_index, other_index in ((i, i + 1), (i + 1, i)):
-            name, other = extended[name_index], extended[other_index]
-            between = text[min(name.end, other.end) : max(name.start, other.start)]
-            if between == "-" and _is_name(name) and other.meanings and not other.text.isascii():
+    for left in range(len(words) - 1):
+        right = left + 1
+        if text[extended[left].end : extended[right].start] != "-":
+            continue
+        for name_index, other_index in ((left, right), (right, left)):
+            other = extended[other_index]
+            if _is_name(extended[name_index]) and other.meanings and not other.text.isascii():
                 extended[other_index] = make_word(other.text, (), sources, starts_sentence=False).move(other.start)
     return extended
 
@@ -307,14 +336,21 @@ def _is_name(word: Word) -> bool:
 
 def _render(text: str, words: Sequence[Word], sources: BuiltInSources) -> str:
     """Render a sentence by the best meanings of its words; stop words without a meaning are left out."""
-    next_starts = [word.start for word in words[1:]] + [word.end + 2 for word in words[-1:]]
-    rendered = []
+    next_starts = [word.start for word in words[1:]]
+    if words:
+        next_starts.append(words[-1].end + _LAST_PUNCTUATION_LENGTH)
+    rendered_words = []
     for word, next_start in zip(words, next_starts, strict=True):
-        english, kind = "" if word.kind == "stop" else word.romanised or word.text, ""
-        if word.meanings:
-            best = word.meanings[0]
-            english, kind = best.text if word.sure else f"{rendering.GUESS}{best.text}", best.kind
-            english = f"{word.before} {english}" if word.before else english
+        english, kind = _render_word(word)
         punctuation = rendering.find_punctuation(text[word.end : next_start])
-        rendered.append(rendering.RenderedWord(english, kind, word.text, punctuation))
-    return rendering.render_sentence(rendered, sources.lang, sources.to)
+        rendered_words.append(rendering.RenderedWord(english, kind, word.text, punctuation))
+    return rendering.render_sentence(rendered_words, sources.lang, sources.to)
+
+
+def _render_word(word: Word) -> tuple[str, str]:
+    """Return the best meaning of a word, marked if it is a guess, and its part of speech."""
+    if not word.meanings:
+        return "" if word.kind == "stop" else word.romanised or word.text, ""
+    best = word.meanings[0]
+    english = best.text if word.sure else f"{rendering.GUESS}{best.text}"
+    return f"{word.before} {english}" if word.before else english, best.kind

@@ -13,9 +13,9 @@ from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS
 from paragloss.encoders.bag import BagEncoder
 from paragloss.types import Floats, TokenizedText
 
-#: The least weight of a word that is marked, relative to the heaviest word of the document: if every word were marked,
-#: the marks would say nothing.
-MARKED = 0.25
+#: The least weight of a word that is marked, relative to the heaviest word of the document. If every word were marked,
+#: readers would not see the important ones.
+MIN_RELATIVE_WEIGHT_OF_MARK = 0.25
 #: Differences between weights of windows up to this one are rounding errors.
 _TOLERANCE = 1e-12
 
@@ -34,7 +34,7 @@ class Snippet(NamedTuple):
     first: int = 0
 
 
-def snippet(
+def make_snippet(
     tokenized: TokenizedText, weights: Mapping[str, float], *, width: int = 240, partly: bool = False
 ) -> Snippet:
     """Cut out the passage that holds the greatest weight of different terms, and mark these in it.
@@ -45,20 +45,20 @@ def snippet(
     :param partly: look for terms in the passage again, because `tokenized` has only part of them.
     """
     text, offsets = tokenized.text[:MAX_TOKENIZED_CHARACTERS], tokenized.offsets()
-    first, last = best_window(offsets, weights, width)
+    first, last = find_best_window(offsets, weights, width)
     start, end = _widen(text, first, last, width, tokenized.lang)
     passage = " ".join(text[start:end].split())
-    min_weight = MARKED * max(map(weights.__getitem__, {*offsets[2]}), default=1.0)
+    min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max(map(weights.__getitem__, {*offsets[2]}), default=1.0)
     if partly:
         spans = analyzer(tokenized.lang).spans(passage)
         marks = [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= min_weight]
     else:
         matches = _select_matches(offsets, weights, min_weight, start, end)
         marks = _place_in_passage(text, matches, start)
-    ellipsis_before, ellipsis_behind = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
-    shift = len(ellipsis_before)
-    moved = tuple((mark_start + shift, mark_end + shift) for mark_start, mark_end in marks)
-    return Snippet(ellipsis_before + passage + ellipsis_behind, moved, first)
+    prefix = "… " if start > 0 else ""
+    suffix = " …" if end < len(text.rstrip()) else ""
+    moved_marks = tuple((mark_start + len(prefix), mark_end + len(prefix)) for mark_start, mark_end in marks)
+    return Snippet(prefix + passage + suffix, moved_marks, first)
 
 
 def _select_matches(
@@ -86,7 +86,7 @@ def _collapsed_length(text: str) -> int:
     return len(" ".join(f"{text}.".split())) - 1
 
 
-def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
+def compute_contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
     """Compute how much each known term of a text adds to its similarity with a query.
 
     It is the term's share of the document times the dot product of its own vector with the query's. For a linear model
@@ -110,7 +110,7 @@ def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> d
     return {vocabulary.terms[i]: float(share) for i, share in zip(ids, shares, strict=True)}
 
 
-def best_window(offsets: Offsets, weights: Mapping[str, float], width: int) -> tuple[int, int]:
+def find_best_window(offsets: Offsets, weights: Mapping[str, float], width: int) -> tuple[int, int]:
     """Find the window of at most `width` characters with the greatest sum of weights of different terms.
 
     A window ends with a token and begins with the first one that still fits.

@@ -1,6 +1,6 @@
 """Associations between English words: a small vector for each word, learned from which words occur near each other.
 
-They tell which sense of a word suits the rest of its sentence. studies/word_associations.py learns them from open
+They show which sense of a word suits the rest of its sentence. studies/word_associations.py learns them from open
 texts; word_associations.npz is CC BY-SA 4.0 (NOTICE).
 """
 
@@ -27,26 +27,30 @@ MEAN_COSINE = 0.1
 #: The share, relative to the best meaning, from which on the sentence may bring a meaning to the front: what is only on
 #: the same subject suits the sentence too.
 MIN_RELATIVE_SHARE = 0.4
+#: The byte that stands for 1 in stored vectors.
+_UNIT_BYTE = 127
 _FILE = Path(__file__).parent / "word_associations.npz"
 
 
 def rerank_meanings(words: Sequence[Word], to: str) -> list[Word]:
-    """Put meanings first that suit the likely meanings of the other words of the sentence.
+    """Sort the meanings of each word by how well they suit the likely meanings of the other words of the sentence.
 
     Only words whose meanings are all from the lexicon and the default model are changed: the user's own words are not
     overruled, and a collection's models already know its subject.
+
+    :param to: the reader's language; words are changed in LANG only.
     """
-    content = [i for i, word in enumerate(words) if word.meanings and word.kind != "stop"]
-    if to != LANG or len(content) < 2:
+    content_words = [i for i, word in enumerate(words) if word.meanings and word.kind != "stop"]
+    if to != LANG or len(content_words) < 2:
         return list(words)
-    counts = np.array([len(words[i].meanings) for i in content])
+    counts = np.array([len(words[i].meanings) for i in content_words])  # of meanings, (n_content_words,)
     starts = np.cumsum(counts) - counts
-    meanings = [meaning for i in content for meaning in words[i].meanings]
+    meanings = [meaning for i in content_words for meaning in words[i].meanings]
     weights = np.array([meaning.weight for meaning in meanings])
     factors = open().rate_meanings([meaning.text for meaning in meanings], weights, starts)
     shares = _reweigh(weights, factors, starts, counts)
     reranked = list(words)
-    for i, start, count in zip(content, starts.tolist(), counts.tolist(), strict=True):
+    for i, start, count in zip(content_words, starts.tolist(), counts.tolist(), strict=True):
         if all(is_built_in(meaning.source) for meaning in words[i].meanings):
             reranked[i] = _sort_meanings(words[i], shares[start : start + count])
     return reranked
@@ -55,16 +59,21 @@ def rerank_meanings(words: Sequence[Word], to: str) -> list[Word]:
 def _reweigh(
     weights: npt.NDArray[np.float64], factors: Floats, starts: Integers, counts: Integers
 ) -> npt.NDArray[np.float64]:
-    """Multiply the share of each meaning by its factor so that the shares of a word keep their sum.
+    """Multiply the share of each meaning by its factor, and scale the shares of each word to the sum that they had.
 
-    A meaning that is unlikely beside the best one gets the lowest factor of its word. All arrays but `starts` and
-    `counts`, which have an item for each word, have one for each meaning.
+    A meaning that is much less likely than the best one gets the lowest factor of its word.
+
+    :param weights: the share of each meaning, best first; (n_meanings,).
+    :param factors: (n_meanings,).
+    :param starts: the index of each word's first meaning; (n_words,).
+    :param counts: the number of each word's meanings; (n_words,).
     """
-    word_of = np.repeat(np.arange(len(counts)), counts)
-    thresholds = MIN_RELATIVE_SHARE * weights[starts][word_of]
-    lowest_factors = np.minimum.reduceat(factors, starts)[word_of]
+    word_of_meaning = np.repeat(np.arange(len(counts)), counts)
+    thresholds = MIN_RELATIVE_SHARE * weights[starts][word_of_meaning]
+    lowest_factors = np.minimum.reduceat(factors, starts)[word_of_meaning]
     shares = weights * np.where(weights >= thresholds, factors, lowest_factors)
-    shares *= (np.bincount(word_of, weights) / np.bincount(word_of, shares))[word_of]
+    old_sums, new_sums = np.bincount(word_of_meaning, weights), np.bincount(word_of_meaning, shares)
+    shares *= (old_sums / new_sums)[word_of_meaning]
     return np.asarray(shares, np.float64)
 
 
@@ -84,7 +93,7 @@ class WordAssociations:
         self._find_row = lru_cache(maxsize=50_000)(self._find_row_of_meaning)
 
     def _find_row_of_meaning(self, text: str) -> int:
-        """Return the row of the last known term of a meaning, which the others describe; -1 if none is known."""
+        """Return the row of the last known term of a meaning, which is its head; -1 if none is known."""
         rows = [self._row_of_term[term] for term in analyze_terms(text, LANG) if term in self._row_of_term]
         return rows[-1] if rows else -1
 
@@ -97,15 +106,16 @@ class WordAssociations:
         """
         rows = np.array([self._find_row(text) for text in texts])
         has_vector = rows >= 0
-        vectors = self._vectors[rows].astype(np.float32) / 127  # (meanings, dim)
+        vectors = self._vectors[rows].astype(np.float32) / _UNIT_BYTE  # (n_meanings, dim)
         emphasis = shares.astype(np.float32) * self._term_weights[rows] * has_vector
-        word_vectors = np.add.reduceat(emphasis[:, None] * vectors, starts)  # (words, dim)
-        context = word_vectors.sum(axis=0) - word_vectors
-        context = context.repeat(np.diff(starts, append=len(texts)), axis=0)  # (meanings, dim)
+        word_vectors = np.add.reduceat(emphasis[:, None] * vectors, starts)  # (n_words, dim)
+        other_words = word_vectors.sum(axis=0) - word_vectors  # for each word the sum of the others
+        context = other_words.repeat(np.diff(starts, append=len(texts)), axis=0)  # (n_meanings, dim)
         norms = np.sqrt(np.einsum("ij,ij->i", context, context))
-        cosines = np.einsum("ij,ij->i", vectors, context) / np.where(norms > 0, norms, 1)
-        usable = np.where(has_vector & (norms > 0), cosines, MEAN_COSINE)
-        return np.asarray(np.exp(ASSOCIATION_STRENGTH * usable), np.float32)
+        dot_products = np.einsum("ij,ij->i", vectors, context)
+        has_cosine = has_vector & (norms > 0)
+        cosines = np.where(has_cosine, dot_products / np.where(norms > 0, norms, 1), MEAN_COSINE)
+        return np.asarray(np.exp(ASSOCIATION_STRENGTH * cosines), np.float32)
 
 
 @cache
