@@ -2,6 +2,7 @@
 
 import io
 import os
+import struct
 import tarfile
 import zipfile
 from email.message import EmailMessage
@@ -12,7 +13,9 @@ from ole_files import write_ole
 
 from paragloss.errors import InputError
 from paragloss.formats.documents import read_documents
-from paragloss.formats.outlook import build_eml
+from paragloss.formats.eml import build_eml
+from paragloss.formats.pst import MESSAGES_PER_PART, read_item, write_messages
+from paragloss.formats.unpacking import MemberWriter
 
 
 def write_zip(path, members):
@@ -177,16 +180,120 @@ def test_an_outlook_message_with_an_attachment(tmp_path):
     assert (plan.id, plan.text, plan.meta["mail"]) == ("letter.msg/план.txt", "Дождь", "letter.msg")
 
 
-def test_a_message_of_a_pst_mailbox_becomes_a_mail_file(tmp_path):
-    """pypff can read mailboxes and not write them: an object with its attributes takes its place."""
-    attachment = SimpleNamespace(long_filename="plan.txt", get_size=lambda: 5, read_buffer=lambda size: b"Regen"[:size])
-    item = SimpleNamespace(
-        subject="Wetter", sender_name="Anna", transport_headers="Date: Mon, 4 May 2020 10:00:00 +0200\r\n",
-        delivery_time=None, plain_text_body=b"Morgen regnet es.", html_body=None,
-        number_of_attachments=1, get_attachment=lambda number: attachment,
+def make_pst_message(subject="Wetter", text=b"Morgen regnet es.", attachments=()):
+    """An object with the attributes of `pypff.message`: pypff can read mailboxes and not write them."""
+    return SimpleNamespace(
+        subject=subject, sender_name="Anna", transport_headers="Date: Mon, 4 May 2020 10:00:00 +0200\r\n",
+        delivery_time=None, plain_text_body=text, html_body=None, rtf_body=None, record_sets=[],
+        number_of_attachments=len(attachments), get_attachment=lambda number: attachments[number],
     )  # fmt: skip
+
+
+def make_pst_attachment(name, content, content_id=""):
+    texts = {0x3707: name, 0x3712: content_id}
+    entries = [SimpleNamespace(entry_type=key, data=text, data_as_string=text) for key, text in texts.items()]
+    return SimpleNamespace(
+        record_sets=[SimpleNamespace(entries=entries)],
+        get_size=lambda: len(content), read_buffer=lambda size: content[:size],
+    )  # fmt: skip
+
+
+def make_pst_folder(name, messages, folders=()):
+    """An object with the attributes of `pypff.folder`; a message that is an error is raised."""
+
+    def get_sub_message(number):
+        if isinstance(messages[number], Exception):
+            raise messages[number]
+        return messages[number]
+
+    return SimpleNamespace(
+        name=name, number_of_sub_messages=len(messages), sub_folders=folders, get_sub_message=get_sub_message
+    )
+
+
+def test_a_message_of_a_pst_mailbox_becomes_a_mail_file(tmp_path):
+    attachments = [make_pst_attachment("plan.txt", b"Regen"), make_pst_attachment("logo.png", bytes(20_000), "logo@1")]
     path = tmp_path / "1.eml"
-    path.write_bytes(build_eml(item))
-    letter, plan = read_documents(path)
+    path.write_bytes(build_eml(read_item(make_pst_message(attachments=attachments))))
+    errors = []
+    letter, plan = read_documents(path, on_error=errors.append)
     assert (letter.title, letter.text, letter.meta["from"]) == ("Wetter", "Morgen regnet es.", "Anna")
     assert (plan.id, plan.text) == ("1.eml/plan.txt", "Regen")
+    assert errors == []  # the logo is not taken for a scan
+
+
+def test_what_cannot_be_read_in_a_mailbox_leaves_the_rest(tmp_path):
+    damaged = OSError(
+        "pypff_folder_get_sub_message: unable to get item. libpff_x: unsupported value type: 0. libpff_y: no"
+    )
+    settings = SimpleNamespace()  # an item that is no message has none of its attributes
+    inbox = make_pst_folder("Inbox", [make_pst_message("Eins"), damaged, settings, make_pst_message("Zwei")])
+    part = write_messages(make_pst_folder(None, [], [inbox]), MemberWriter(__file__, tmp_path), 0)
+    assert sorted(path.name for path in (tmp_path / "Inbox").iterdir()) == ["1.eml", "4.eml"]
+    assert part.next_message is None
+    assert part.problems == [
+        "1 items of the folder 'Inbox' can't be read (unsupported value type: 0); the others are read"
+    ]
+
+
+def test_a_large_mailbox_is_read_in_parts(tmp_path):
+    messages = [make_pst_message(f"Brief {number}") for number in range(MESSAGES_PER_PART)]
+    root = make_pst_folder(None, [], [make_pst_folder("a", messages[:200]), make_pst_folder("b", messages)])
+    first_message, subjects = 0, []
+    while first_message is not None:
+        folder = tmp_path / str(first_message)
+        folder.mkdir()
+        first_message = write_messages(root, MemberWriter(__file__, folder), first_message).next_message
+        files = list(folder.rglob("*.eml"))
+        assert len(files) <= MESSAGES_PER_PART
+        subjects += [document.title for file in files for document in read_documents(file)]
+    assert sorted(subjects) == sorted(
+        [f"Brief {n}" for n in range(200)] + [f"Brief {n}" for n in range(MESSAGES_PER_PART)]
+    )
+
+
+def test_a_file_that_is_no_mailbox_is_refused_with_the_reason(tmp_path):
+    pytest.importorskip("pypff", reason="needs libpff-python")
+    (tmp_path / "old.pst").write_bytes(b"!BDN" + bytes(600))
+    with pytest.raises(InputError, match=r"old\.pst: is no Outlook mailbox, or damaged \(.+\); repair it"):
+        list(read_documents(tmp_path / "old.pst"))
+
+
+def test_a_message_attached_to_an_outlook_message_is_a_document(tmp_path):
+    pytest.importorskip("olefile", reason="needs olefile")
+    inner = {
+        "__substg1.0_0037001F": "Погода".encode("utf-16-le"),
+        "__substg1.0_1000001F": "Завтра будет дождь.".encode("utf-16-le"),
+    }
+    streams = {
+        "__substg1.0_0037001F": "Weiter".encode("utf-16-le"),
+        "__attach_version1.0_#00000000": {"__substg1.0_3701000D": inner},
+    }
+    write_ole(tmp_path / "letter.msg", streams)
+    letter, attached = read_documents(tmp_path / "letter.msg")
+    assert (letter.title, letter.text) == ("Weiter", "")
+    assert (attached.title, attached.text, attached.meta["mail"]) == ("Погода", "Завтра будет дождь.", "letter.msg")
+
+
+def compress_rtf(tokens):
+    """Write bytes, and references of two bytes, in groups of eight behind a byte of flags ([MS-OXRTFCP] 2.1.3.1)."""
+    content = b""
+    for start in range(0, len(tokens), 8):
+        group = tokens[start : start + 8]
+        flags = sum((len(token) == 2) << bit for bit, token in enumerate(group))
+        content += bytes([flags]) + b"".join(group)
+    return content
+
+
+def test_an_outlook_message_that_has_only_rich_text(tmp_path):
+    pytest.importorskip("olefile", reason="needs olefile")
+    literals = b"{\\rtf1 Regen "
+    start, length = 207 + literals.index(b"Regen"), len(b"Regen ")
+    reference = (start << 4 | length - 2).to_bytes(2, "big")
+    raw_size = len(literals) + length + len(b"}")
+    end = ((207 + raw_size) << 4).to_bytes(2, "big")
+    content = compress_rtf([*(bytes([byte]) for byte in literals), reference, b"}", end])
+    data = struct.pack("<II4sI", len(content) + 12, raw_size, b"LZFu", 0) + content
+    write_ole(tmp_path / "a.msg", {"__substg1.0_0037001F": "Wetter".encode("utf-16-le"), "__substg1.0_10090102": data})
+    (letter,) = read_documents(tmp_path / "a.msg")
+    assert letter.text == "Regen Regen"

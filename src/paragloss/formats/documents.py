@@ -16,6 +16,7 @@ from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox, scans, subtitles, trec, wikipedia
 from paragloss.formats.folder_files import guess_path_language, list_files
 from paragloss.formats.foreign import READERS as FOREIGN_READERS
+from paragloss.formats.pst import MAILBOX_SUFFIXES
 from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes, raise_or_report
 from paragloss.formats.title_choice import choose_title
 from paragloss.formats.unpacking import UNPACKERS
@@ -41,7 +42,7 @@ _TEXT_READERS: dict[str, Callable[..., Document]] = {
 }
 _MBOX = ".mbox"
 #: Files that hold other files and no text of their own.
-_ARCHIVES = frozenset(UNPACKERS) - frozenset(FOREIGN_READERS)
+_ARCHIVES = frozenset(UNPACKERS) - frozenset(FOREIGN_READERS) | MAILBOX_SUFFIXES
 SUPPORTED_SUFFIXES = {*_ROW_READERS, *_DUMP_READERS, *_TEXT_READERS, _MBOX, *FOREIGN_READERS, *_ARCHIVES}
 SUPPORTED_FORMATS = (
     f"{', '.join(sorted(SUPPORTED_SUFFIXES))}, maildirs, TREC <DOC> files, MediaWiki dumps, folders of them, "
@@ -250,11 +251,28 @@ class _FileReader:
         """Yield the documents of the files in an archive, with ids such as `reports.zip/2020/a.pdf`."""
         if depth >= MAX_NESTING:
             raise InputError(f"archives inside archives are opened {MAX_NESTING} deep; unpack it", location=source.path)
+        if kind in MAILBOX_SUFFIXES:
+            yield from self._read_mailbox(source, depth)
+            return
         with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
             sandbox.SHARED_READER.unpack(kind, source.path, folder)
-            for relative, member in list_files(folder):
-                if not is_readable_member(member):
-                    continue
+            yield from self._read_unpacked(source, folder, depth)
+
+    def _read_mailbox(self, source: _SourceFile, depth: int) -> Iterator[Document]:
+        """Yield the messages of an Outlook mailbox, with ids such as `old.pst/Inbox/12.eml`, and their attachments."""
+        next_message: int | None = 0
+        while next_message is not None:
+            with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
+                part = sandbox.SHARED_READER.unpack_mailbox_part(source.path, folder, next_message)
+                for problem in part.problems:
+                    self._report_member(problem, str(source.path))
+                yield from self._read_unpacked(source, folder, depth)
+            next_message = part.next_message
+
+    def _read_unpacked(self, source: _SourceFile, folder: str, depth: int) -> Iterator[Document]:
+        """Yield the documents of the files that were unpacked into a folder."""
+        for relative, member in list_files(folder):
+            if is_readable_member(member):
                 inner = _SourceFile(member, f"{source.relative}/{relative}", f"{source.id}/{relative}")
                 for document in self._read_member(inner, source.path, depth + 1):
                     yield _place_inside(document, source.path, relative)
@@ -295,11 +313,15 @@ class _FileReader:
         try:
             yield from self._read_file(member, depth)
         except InputError as error:
-            placed = InputError(error.reason, location=f"{container}/{member.path.name}")
-            if self.on_error is None:
-                warnings.warn(f"left out: {placed}", stacklevel=2)
-            else:
-                self.on_error(placed)
+            self._report_member(error.reason, f"{container}/{member.path.name}")
+
+    def _report_member(self, reason: str, location: str) -> None:
+        """Report what can't be read inside a file whose other parts are read: to `on_error`, else as a warning."""
+        error = InputError(reason, location=location)
+        if self.on_error is None:
+            warnings.warn(f"left out: {error}", stacklevel=2)
+        else:
+            self.on_error(error)
 
 
 def is_readable_member(path: Path) -> bool:

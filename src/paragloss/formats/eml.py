@@ -1,4 +1,7 @@
-"""Mail messages (.eml): subject, sender, date and body; attachments are documents of their own."""
+"""Mail messages (.eml): subject, sender, date and body; attachments are documents of their own.
+
+Messages of Outlook are turned into this format (`MailItem`, `build_eml`) where they lie inside other files.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,37 @@ import io
 from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from pathlib import Path
-from typing import IO
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.html import extract_visible_text
 from paragloss.formats.text import PathLike, read_bytes
 from paragloss.types import Document
+
+#: A smaller picture that a message shows inside its text is a logo or an icon, not a page.
+MIN_INLINE_PICTURE_BYTES = 100_000
+_PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".bmp"})
+
+
+class Attachment(NamedTuple):
+    """A file attached to a message; a picture that is shown inside the text has a content id."""
+
+    name: str
+    content: bytes
+    content_id: str = ""
+
+
+class MailItem(NamedTuple):
+    """A message of any mail program: its header as text, its body as plain text or HTML, and its attachments."""
+
+    subject: str
+    sender: str
+    to: str
+    date: str
+    text: str
+    html: str
+    attachments: list[Attachment]
 
 
 def read_eml(path: PathLike, *, id: str = "") -> Document:
@@ -56,8 +83,36 @@ def read_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
         else:
             content = part.get_payload(decode=True)
             name = part.get_filename()
-            if name and isinstance(content, bytes):
+            if not name or not isinstance(content, bytes):
+                continue
+            if not is_inline_picture(name, part.get("content-id", ""), len(content)):
                 yield name, io.BytesIO(content)
+
+
+def is_inline_picture(name: str, content_id: str, size: int) -> bool:
+    """Say whether an attached file is a small picture inside the text, such as the logo of a signature."""
+    is_picture = PurePosixPath(name.lower()).suffix in _PICTURE_SUFFIXES
+    return is_picture and bool(content_id) and size < MIN_INLINE_PICTURE_BYTES
+
+
+def build_eml(item: MailItem) -> bytes:
+    """Return a message in the format of a `.eml` file."""
+    message = EmailMessage()
+    for name, value in (("Subject", item.subject), ("From", item.sender), ("To", item.to), ("Date", item.date)):
+        message[name] = " ".join(value.split())
+    if item.text or not item.html:
+        message.set_content(item.text)
+    else:
+        message.set_content(item.html, subtype="html")
+    for attachment in item.attachments:
+        message.add_attachment(
+            attachment.content,
+            maintype="application",
+            subtype="octet-stream",
+            filename=attachment.name,
+            cid=attachment.content_id or None,
+        )
+    return message.as_bytes()
 
 
 def _parse_message(path: PathLike) -> EmailMessage:

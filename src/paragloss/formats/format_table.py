@@ -47,7 +47,7 @@ FORMATS = (
         (".eml", ".mbox"),
         "subject, text, sender, date; a document for each message and each attachment; also maildirs",
     ),
-    FormatDescription("Outlook", (".msg", ".pst"), "the same", "`paragloss[archives]`"),
+    FormatDescription("Outlook", (".msg", ".pst", ".ost"), "the same", "`paragloss[archives]`"),
     FormatDescription("archives", (".zip", ".tar", ".tgz", ".tbz2", ".txz"), "the files inside, as in a folder"),
     FormatDescription("7-Zip", (".7z",), "the same", "`paragloss[archives]`"),
     FormatDescription("subtitles", (".srt", ".vtt"), "what is said, with the time of each line in `line_seconds`"),

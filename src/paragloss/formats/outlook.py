@@ -1,7 +1,8 @@
-"""Outlook files: one message (.msg), by olefile, and a mailbox (.pst), by libpff. Both are optional (`archives`).
+"""Outlook messages (.msg), by olefile; optional (`archives`). Mailboxes are in `pst`.
 
 A `.msg` file is an OLE container. Its streams are named `__substg1.0_PPPPTTTT`, property and type in hexadecimal
-([MS-OXMSG] 2.1.3); text is UTF-16 (type 001F) or in the sender's code page (001E), binary data has type 0102.
+([MS-OXMSG] 2.1.3); text is UTF-16 (type 001F) or in the sender's code page (001E), binary data has type 0102. A message
+inside a message is a storage with the same streams (000D).
 """
 
 from __future__ import annotations
@@ -9,107 +10,118 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from email.message import EmailMessage
 from pathlib import Path
 from typing import IO, Any
 
 from paragloss.errors import InputError, MissingExtraError
-from paragloss.formats.eml import make_mail_document
+from paragloss.formats.eml import Attachment, MailItem, build_eml, is_inline_picture, make_mail_document
 from paragloss.formats.encodings import detect_encoding
 from paragloss.formats.html import extract_visible_text
+from paragloss.formats.rtf import decompress_rtf, extract_rtf_text
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
 # Properties of [MS-OXPROPS] that are read.
-_SUBJECT, _BODY, _HTML_BODY, _HEADERS = "0037", "1000", "1013", "007D"
-_SENDER_NAME, _SENDER_ADDRESS, _TO = "0C1A", "0C1F", "0E04"
+_SUBJECT, _BODY, _HTML_BODY, _RTF_BODY, _HEADERS = "0037", "1000", "1013", "1009", "007D"
+_SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP_ADDRESS, _TO = "0C1A", "0C1F", "5D01", "0E04"
 _ATTACHMENT_DATA, _ATTACHMENT_LONG_NAME, _ATTACHMENT_NAME = "3701", "3707", "3704"
+_ATTACHMENT_CONTENT_ID = "3712"
 _DATE_HEADER = re.compile(r"^Date:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
-#: PST folders inside folders that are followed.
-_MAX_FOLDER_DEPTH = 30
+#: What olefile calls an entry with data, not a storage.
+_OLE_STREAM = 2
+#: Messages attached to messages are followed to this depth.
+_MAX_MESSAGE_DEPTH = 3
 
 
 def read_msg(path: PathLike, *, id: str = "") -> Document:
     """Read an Outlook message as one document, with the same fields and meta as a `.eml` file."""
     with _open_ole(path) as container:
-        body = _read_text(container, [], _BODY).replace("\r\n", "\n").strip()
-        html = _read_text(container, [], _HTML_BODY)
-        subject = " ".join(_read_text(container, [], _SUBJECT).split())
-        name, address = _read_text(container, [], _SENDER_NAME), _read_text(container, [], _SENDER_ADDRESS)
-        date = _DATE_HEADER.search(_read_text(container, [], _HEADERS))
-        headers = {
-            "from": f"{name} <{address}>" if name and "@" in address and name != address else name or address,
-            "to": _read_text(container, [], _TO),
-            "date": date[1].strip() if date else "",
-        }
-        attachments = [name for folder in _list_attachments(container) if (name := _read_name(container, folder))]
-    body = body or extract_visible_text(html)
-    return make_mail_document(id or Path(path).name, body, subject, headers, attachments, path)
+        item = _OleMessage(container, []).read_item()
+    body = item.text or extract_visible_text(item.html)
+    headers = {"from": item.sender, "to": item.to, "date": item.date}
+    names = [attachment.name for attachment in item.attachments]
+    return make_mail_document(id or Path(path).name, body, item.subject, headers, names, path)
 
 
 def read_msg_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the name and the content of every attached file; attached messages are left out."""
+    """Yield the name and the content of every attached file; an attached message is named after its subject."""
     with _open_ole(path) as container:
-        for folder in _list_attachments(container):
-            name, content = _read_name(container, folder), _read_stream(container, [folder], _ATTACHMENT_DATA, "0102")
+        for attachment in _OleMessage(container, []).read_attachments():
+            if not is_inline_picture(attachment.name, attachment.content_id, len(attachment.content)):
+                yield attachment.name, io.BytesIO(attachment.content)
+
+
+def find_date_header(headers: str) -> str:
+    """Return the date among the header lines that a message was sent with."""
+    date = _DATE_HEADER.search(headers)
+    return date[1].strip() if date else ""
+
+
+def join_sender(name: str, address: str) -> str:
+    """Return the name and the address of a sender, without what Exchange servers use as an address."""
+    if "@" not in address:
+        return name
+    return f"{name} <{address}>" if name and name != address else address
+
+
+def choose_body(text: str, html: str, rtf: bytes) -> str:
+    """Return the plain text of a message: its own, else that of its Rich Text if it has no HTML either."""
+    text = text.replace("\r\n", "\n").strip()
+    if text or html.strip() or not rtf:
+        return text
+    return extract_rtf_text(rtf.decode("latin-1"))
+
+
+class _OleMessage:
+    """A message in an OLE container: the container itself, or a storage inside it."""
+
+    def __init__(self, container: Any, storage: list[str]) -> None:
+        self._container, self._storage = container, storage
+
+    def read_item(self) -> MailItem:
+        text, html = self._read_text(_BODY), self._read_text(_HTML_BODY)
+        name = self._read_text(_SENDER_NAME)
+        address = self._read_text(_SENDER_SMTP_ADDRESS) or self._read_text(_SENDER_ADDRESS)
+        return MailItem(
+            subject=" ".join(self._read_text(_SUBJECT).split()),
+            sender=join_sender(name, address),
+            to=self._read_text(_TO),
+            date=find_date_header(self._read_text(_HEADERS)),
+            text=choose_body(text, html, decompress_rtf(self._read_stream(_RTF_BODY, "0102"))),
+            html=html,
+            attachments=list(self.read_attachments()),
+        )
+
+    def read_attachments(self) -> Iterator[Attachment]:
+        """Yield the attached files, and attached messages in the format of a `.eml` file."""
+        depth = len(self._storage)
+        entries = (entry for entry in self._container.listdir() if entry[:depth] == self._storage)
+        folders = (entry[depth] for entry in entries if entry[depth].startswith("__attach_version1.0_"))
+        for folder in dict.fromkeys(folders):
+            part = _OleMessage(self._container, [*self._storage, folder])
+            message_storage = [*part._storage, f"__substg1.0_{_ATTACHMENT_DATA}000D"]
+            name = part._read_text(_ATTACHMENT_LONG_NAME) or part._read_text(_ATTACHMENT_NAME)
+            content = part._read_stream(_ATTACHMENT_DATA, "0102")
             if name and content:
-                yield name, io.BytesIO(content)
+                yield Attachment(name, content, part._read_text(_ATTACHMENT_CONTENT_ID))
+            elif self._container.exists(message_storage) and depth < 2 * _MAX_MESSAGE_DEPTH:
+                item = _OleMessage(self._container, message_storage).read_item()
+                yield Attachment(f"{item.subject[:80].replace('/', '_') or 'message'}.eml", build_eml(item))
 
+    def _read_text(self, attribute: str) -> str:
+        """Return a property as text: UTF-16, else in some code page, else binary data that is text (HTML bodies)."""
+        data = self._read_stream(attribute, "001F")
+        if data:
+            return data.decode("utf-16-le", "replace").rstrip("\0")
+        data = self._read_stream(attribute, "001E") or self._read_stream(attribute, "0102")
+        return data.decode(detect_encoding(data), "replace").rstrip("\0")
 
-def read_pst_messages(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield every message of a mailbox as a `.eml` file, named after its folder and number: `Inbox/12.eml`."""
-    try:
-        import pypff
-    except ImportError as error:
-        raise MissingExtraError("reading .pst mailboxes", "archives") from error
-    mailbox = pypff.file()
-    mailbox.open(str(path))
-    try:
-        yield from _walk_pst_folder(mailbox.get_root_folder(), "", 0)
-    finally:
-        mailbox.close()
-
-
-def _walk_pst_folder(folder: Any, parent: str, depth: int) -> Iterator[tuple[str, IO[bytes]]]:
-    if depth > _MAX_FOLDER_DEPTH:
-        return
-    name = str(folder.name or "").replace("/", "_")
-    folder_path = f"{parent}{name}/" if name else parent
-    for number, message in enumerate(folder.sub_messages, 1):
-        yield f"{folder_path}{number}.eml", io.BytesIO(build_eml(message))
-    for child in folder.sub_folders:
-        yield from _walk_pst_folder(child, folder_path, depth + 1)
-
-
-def build_eml(item: Any) -> bytes:
-    """Return a message of a PST mailbox (`pypff.message`) in the format of a `.eml` file, with its attachments."""
-    message = EmailMessage()
-    headers = str(item.transport_headers or "")
-    date, sender = _DATE_HEADER.search(headers), str(item.sender_name or "")
-    delivered = item.delivery_time
-    for name, value in (
-        ("Subject", str(item.subject or "")),
-        ("From", sender),
-        ("Date", date[1] if date else str(delivered or "")),
-    ):
-        message[name] = " ".join(value.split())
-    plain, html = _decode_body(item.plain_text_body), _decode_body(item.html_body)
-    if plain or not html:
-        message.set_content(plain)
-    else:
-        message.set_content(html, subtype="html")
-    for number in range(item.number_of_attachments):
-        attachment = item.get_attachment(number)
-        name = str(getattr(attachment, "long_filename", None) or f"attachment-{number + 1}")
-        content = attachment.read_buffer(attachment.get_size())
-        message.add_attachment(content, maintype="application", subtype="octet-stream", filename=name)
-    return message.as_bytes()
-
-
-def _decode_body(body: bytes | str | None) -> str:
-    if isinstance(body, bytes):
-        return body.decode(detect_encoding(body), "replace")
-    return body or ""
+    def _read_stream(self, attribute: str, kind: str) -> bytes:
+        entry = [*self._storage, f"__substg1.0_{attribute}{kind}"]
+        if not self._container.exists(entry) or self._container.get_type(entry) != _OLE_STREAM:
+            return b""
+        with self._container.openstream(entry) as stream:
+            return bytes(stream.read())
 
 
 def _open_ole(path: PathLike) -> Any:
@@ -120,33 +132,3 @@ def _open_ole(path: PathLike) -> Any:
     if not olefile.isOleFile(str(path)):
         raise InputError("is not an Outlook message: it does not begin like an OLE file", location=path)
     return olefile.OleFileIO(str(path))
-
-
-def _list_attachments(container: Any) -> list[str]:
-    folders = (entry[0] for entry in container.listdir() if entry[0].startswith("__attach_version1.0_"))
-    return list(dict.fromkeys(folders))
-
-
-def _read_name(container: Any, folder: str) -> str:
-    for attribute in (_ATTACHMENT_LONG_NAME, _ATTACHMENT_NAME):
-        name = _read_text(container, [folder], attribute)
-        if name:
-            return name
-    return ""
-
-
-def _read_text(container: Any, storage: list[str], attribute: str) -> str:
-    """Return a property as text: UTF-16, else text in some code page, else binary data that is text (HTML bodies)."""
-    data = _read_stream(container, storage, attribute, "001F")
-    if data:
-        return data.decode("utf-16-le", "replace").rstrip("\0")
-    data = _read_stream(container, storage, attribute, "001E") or _read_stream(container, storage, attribute, "0102")
-    return data.decode(detect_encoding(data), "replace").rstrip("\0")
-
-
-def _read_stream(container: Any, storage: list[str], attribute: str, kind: str) -> bytes:
-    entry = [*storage, f"__substg1.0_{attribute}{kind}"]
-    if not container.exists(entry):
-        return b""
-    with container.openstream(entry) as stream:
-        return bytes(stream.read())

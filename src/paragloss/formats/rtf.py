@@ -3,31 +3,78 @@
 from __future__ import annotations
 
 import re
+import struct
 from pathlib import Path
 
 from paragloss.errors import EmptyFileError, InputError
-from paragloss.formats.text import PathLike, read_bytes
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
 from paragloss.types import Document
 
+#: What every compressed text is taken to be preceded by ([MS-OXRTFCP] 2.1.2.1), and how far a reference reaches back.
+_RTF_DICTIONARY = (
+    rb"{\rtf1\ansi\mac\deff0\deftab720{\fonttbl;}{\f0\fnil \froman \fswiss \fmodern \fscript \fdecor "
+    rb"MS Sans SerifSymbolArialTimes New RomanCourier{\colortbl\red0\green0\blue0"
+    b"\r\n"
+    rb"\par \pard\plain\f0\fs20\b\i\u\tab\tx"
+)
+_RTF_WINDOW = 4096
+_COMPRESSED_HEADER = struct.Struct("<II4s")
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,300})\}")
 
 
 def read_rtf(path: PathLike, *, id: str = "") -> Document:
-    """One document. Letters are decoded with the code page the file or the font names."""
-    from striprtf.striprtf import rtf_to_text
-
+    """Read a file as one document. Letters are decoded with the code page that the file or the font names."""
     source = read_bytes(path).decode("latin-1")
     if not source.lstrip().startswith("{\\rtf"):
         raise InputError("does not begin with {\\rtf; it is damaged or of another format", location=path)
     try:
-        text = str(rtf_to_text(source, errors="replace"))  # type: ignore[no-untyped-call]
+        text = extract_rtf_text(source)
     except Exception as error:  # a damaged file fails anywhere inside the library
         raise InputError(
             f"can't be read as .rtf ({error or type(error).__name__}); save it anew", location=path
         ) from error
-    # Characters outside the first plane are written as two halves.
-    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "").strip()
     if not text:
         raise EmptyFileError("no text in the document; give one that has some", location=path)
     title = _TITLE.search(source[:100_000])
     return Document(id or Path(path).name, text, "", title[1].strip() if title else "")
+
+
+def extract_rtf_text(source: str) -> str:
+    """Return the text of Rich Text without its marks."""
+    from striprtf.striprtf import rtf_to_text
+
+    text = str(rtf_to_text(source, errors="replace"))  # type: ignore[no-untyped-call]
+    # Characters outside the first plane are written as two halves.
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "").strip()
+
+
+def decompress_rtf(data: bytes) -> bytes:
+    """Return the Rich Text that Outlook stores compressed ([MS-OXRTFCP] 3.1.3), b"" if the data is something else."""
+    if len(data) < _COMPRESSED_HEADER.size:
+        return b""
+    _, raw_size, kind = _COMPRESSED_HEADER.unpack_from(data)
+    content = data[_COMPRESSED_HEADER.size + 4 :]  # behind a checksum
+    if kind == b"MELA":
+        return content[:raw_size]
+    return _expand_references(content)[len(_RTF_DICTIONARY) :][:raw_size] if kind == b"LZFu" else b""
+
+
+def _expand_references(content: bytes) -> bytes:
+    """Undo LZFu: a byte of eight flags is followed by bytes and references of two bytes, back into the last 4,096."""
+    output = bytearray(_RTF_DICTIONARY)
+    position = 0
+    while position < len(content) and len(output) < MAX_DOCUMENT_BYTES:
+        flags, position = content[position], position + 1
+        for bit in range(8):
+            if not flags >> bit & 1:
+                output += content[position : position + 1]
+                position += 1
+                continue
+            reference = int.from_bytes(content[position : position + 2], "big")
+            position += 2
+            distance = (len(output) - (reference >> 4)) % _RTF_WINDOW
+            if distance == 0 or distance > len(output):  # the end mark, or damage
+                return bytes(output)
+            for _ in range((reference & 15) + 2):
+                output.append(output[-distance])
+    return bytes(output)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import EmptyFileError, InputError
+from paragloss.formats.pst import MailboxPart
 from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, frame_message, receive_framed
 from paragloss.formats.scans import ScanProgress, complete_scanned_pages
 from paragloss.formats.text import PathLike
@@ -27,6 +28,8 @@ from paragloss.types import Document
 SECONDS_PER_FILE = 8
 #: Seconds of processor time for one page of a scan.
 SECONDS_PER_PAGE = 60
+#: The most seconds of processor time for some hundred messages of a mailbox, however large it is.
+SECONDS_PER_MAILBOX_PART = 120
 #: By the clock a file may take so many times its processor time, because the machine may be busy.
 WALL_CLOCK_FACTOR = 5
 
@@ -57,6 +60,14 @@ class SandboxedReader:
         with _errors_with_path(path) as absolute:
             seconds = _count_seconds(path)
             self._request({"kind": kind, "path": absolute, "folder": os.path.abspath(folder), "seconds": seconds})
+
+    def unpack_mailbox_part(self, path: PathLike, folder: PathLike, first_message: int) -> MailboxPart:
+        """Write some messages of an Outlook mailbox into an empty folder, from the given one on (`pst`)."""
+        with _errors_with_path(path) as absolute:
+            request = {"kind": ".pst", "path": absolute, "folder": os.path.abspath(folder)}
+            seconds = min(_count_seconds(path), SECONDS_PER_MAILBOX_PART)
+            answer = self._request({**request, "first_message": first_message, "seconds": seconds})
+        return MailboxPart(answer["next_message"], answer["problems"])
 
     def close(self) -> None:
         """End the child process; the next file starts another."""

@@ -16,8 +16,9 @@ from typing import IO, Any
 
 from paragloss.errors import EmptyFileError, InputError, MissingExtraError
 from paragloss.formats.foreign import READERS
+from paragloss.formats.pst import unpack_mailbox_part
 from paragloss.formats.scans import read_page
-from paragloss.formats.unpacking import unpack
+from paragloss.formats.unpacking import MemberWriter, unpack
 from paragloss.types import Document
 
 _LENGTH = struct.Struct(">Q")
@@ -67,6 +68,9 @@ def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
     """Do what a request asks for; every error becomes an answer with the reason in one line."""
     path, kind = request["path"], request["kind"]
     try:
+        if "first_message" in request:
+            writer = MemberWriter(path, request["folder"])
+            return unpack_mailbox_part(path, writer, request["first_message"])._asdict()
         if "folder" in request:
             unpack(kind, path, request["folder"])
             return {"unpacked": True}

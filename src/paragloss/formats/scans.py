@@ -31,6 +31,8 @@ ScanProgress = Callable[[PathLike, int, int], None]
 _THRESHOLDING = ("-c", "thresholding_method=2")
 #: A reading of lower confidence is no text: stains and lines were taken for letters.
 _MIN_CONFIDENCE = 30.0
+#: So is one with fewer letters, unless it is a page of numbers.
+_MIN_LETTERS, _MIN_CHARACTERS_WITHOUT_LETTERS = 2, 20
 #: Codes of the scripts that RapidOCR reads.
 _CJK_SCRIPTS = ("Hani", "Kana")
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uff00-\uffef\u0e00-\u0e7f"
@@ -90,7 +92,8 @@ def read_page(kind: str, path: PathLike, number: int) -> Document:
     drawn = draw_pdf_page(path, number) if kind == ".pdf" else None
     reading = _recognize(kind, path, number, drawn)
     text = _HYPHEN_AT_LINE_END.sub("", _SPACE_IN_IDEOGRAPHS.sub("", reading.text)).strip()
-    is_text = reading.confidence >= _MIN_CONFIDENCE
+    has_letters = sum(map(str.isalpha, text)) >= _MIN_LETTERS or len(text) >= _MIN_CHARACTERS_WITHOUT_LETTERS
+    is_text = reading.confidence >= _MIN_CONFIDENCE and has_letters
     return Document("", text if is_text else "", "", "", {}, {"confidence": reading.confidence / 100})
 
 

@@ -72,7 +72,7 @@ class MemberWriter:
         self.path = path
         self._folder = Path(folder)
         self._limit = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * Path(path).stat().st_size))
-        self._bytes_written = 0
+        self.bytes_written = 0
         self._members = 0
 
     def write(self, name: str, stream: IO[bytes]) -> None:
@@ -89,8 +89,8 @@ class MemberWriter:
         return MemberFile(self._choose_target(name), self._count_bytes)
 
     def _count_bytes(self, number: int) -> None:
-        self._bytes_written += number
-        if self._bytes_written > self._limit:
+        self.bytes_written += number
+        if self.bytes_written > self._limit:
             raise InputError(
                 f"unpacks to more than {self._limit:,} bytes; no real archive of its size does, so it is refused",
                 location=self.path,
@@ -189,16 +189,10 @@ def _unpack_msg(path: PathLike, writer: MemberWriter) -> None:
         writer.write(name, content)
 
 
-def _unpack_pst(path: PathLike, writer: MemberWriter) -> None:
-    for name, content in outlook.read_pst_messages(path):
-        writer.write(name, content)
-
-
 UNPACKERS: dict[str, Callable[[PathLike, MemberWriter], None]] = {
     ".zip": _unpack_zip,
     ".7z": _unpack_7z,
     **dict.fromkeys((".tar", ".tgz", ".tbz2", ".txz"), _unpack_tar),
     ".eml": _unpack_eml,
     ".msg": _unpack_msg,
-    ".pst": _unpack_pst,
 }
