@@ -47,9 +47,11 @@ def test_a_misleading_part_gets_a_smaller_weight(library, monkeypatch):
 def test_weights_are_chosen_by_one_half_and_measured_on_the_other(library, monkeypatch):
     folder, queries, qrels = library
     scored_ids = []
-    choose_best = tuning._best
+    choose_best = tuning._choose_weights
     monkeypatch.setattr(
-        tuning, "_best", lambda weights, score: scored_ids.append(set(score(weights))) or choose_best(weights, score)
+        tuning,
+        "_choose_weights",
+        lambda weights, score: scored_ids.append(set(score(weights))) or choose_best(weights, score),
     )
     monkeypatch.setattr(tuning, "WEIGHTS", (1.0,))
     with Collection.open(str(folder / "library")) as collection:

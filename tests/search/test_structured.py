@@ -206,11 +206,10 @@ def test_added_words_count_by_clause_weight_and_share(indexed):
     store, statistics, _ = indexed
     required_clause = (Translation("s", (Alternative("w1", 0.25), Alternative("w2 w3", 0.75))),)
     added = Translation("more", (Alternative("w4", 0.5), Alternative("w5 w6", 0.25)), weight=0.4, required=False)
-    needed, weighed = Nested(store, statistics, analyze=unstemmed_analyzer)._weigh_words(
-        Query("q", "", "en", (*required_clause, added))
-    )
-    assert [source for source, _ in needed] == ["s"]
-    assert weighed == [
+    query = Query("q", "", "en", (*required_clause, added))
+    searcher = Nested(store, statistics, analyze=unstemmed_analyzer)
+    assert [clause.source for clause in searcher._list_required(query)] == ["s"]
+    assert searcher._list_weighted_words(query) == [
         ("s", "w1", 1.0), ("s", "w2", 0.5), ("s", "w3", 0.5),
         ("more", "w4", pytest.approx(0.2)), ("more", "w5", pytest.approx(0.05)), ("more", "w6", pytest.approx(0.05)),
     ]  # fmt: skip

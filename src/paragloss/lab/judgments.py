@@ -59,6 +59,7 @@ def from_aligned(
 
 
 def _query_text(concept: Concept, lang: str, query: str) -> str:
+    """Return a concept's query of the kind `query` (one of QUERIES) in one language; "" if it has none."""
     text, title = concept.texts.get(lang, ""), concept.titles.get(lang, "")
     if query == "title":
         return title.strip()
@@ -121,15 +122,15 @@ def split(
 
 
 def families(judged: JudgedCollection) -> dict[str, str]:
-    """Group queries that would reveal each other's answer, by union-find: query id -> id of the group's first query.
+    """Group queries that would reveal each other's answer: query id -> id of one query that stands for its group.
 
     Queries belong together if they have the same words or a common relevant document (grade 2, or 1 if no grade is
     higher), also through a third query.
     """
     highest = max((grade for grades in judged.qrels.values() for grade in grades.values()), default=RELEVANT)
     min_grade = max(min(highest, RELEVANT), PARTLY)
-    parent: dict[str, str] = {}
-    first_with_key: dict[tuple[str, str], str] = {}
+    parent: dict[str, str] = {}  # of a union-find forest over query ids
+    first_query_with: dict[tuple[str, str], str] = {}
 
     def find_root(query_id: str) -> str:
         while parent[query_id] != query_id:
@@ -142,7 +143,8 @@ def families(judged: JudgedCollection) -> dict[str, str]:
         keys = [("words", query.text.casefold())]
         keys += [("document", doc_id) for doc_id, grade in grades if grade >= min_grade]
         for key in keys:
-            parent[find_root(first_with_key.setdefault(key, query.id))] = find_root(query.id)
+            earlier_query = first_query_with.setdefault(key, query.id)
+            parent[find_root(earlier_query)] = find_root(query.id)
     return {query.id: find_root(query.id) for query in judged.queries}
 
 
@@ -165,9 +167,12 @@ def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -
 
 
 def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:
-    """Draw `n` different documents per query, evenly among those it has no judgment of: (queries, n).
+    """Draw `n` different documents without a judgment for each query: (queries, n) document numbers.
 
-    Query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`, in ascending order.
+    :param indptr: (queries + 1,) query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`
+    :param judged: document numbers, ascending within each query
+    :param documents: number of all documents
+    :raises InputError: if a query has fewer than `n` documents without a judgment
     """
     queries = len(indptr) - 1
     unjudged = documents - np.diff(indptr)  # (queries,)
@@ -176,25 +181,25 @@ def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.ran
             f"{n} irrelevant documents per query: a query has only {unjudged.min()} documents to draw from"
         )
     row = np.repeat(np.arange(queries)[:, None], n, axis=1)
-    ranks = rng.integers(0, unjudged[:, None], (queries, n))
-    repeated = _find_repeated(ranks)
-    while repeated.any():
-        ranks[repeated] = rng.integers(0, unjudged[row[repeated]])
-        repeated = _find_repeated(ranks)
-    # The r-th unjudged document has number r plus the number of judged documents before it.
-    owner = np.repeat(np.arange(queries), np.diff(indptr))
-    unjudged_before = judged - (np.arange(len(judged)) - indptr[owner])
-    keys = owner * (documents + 1) + unjudged_before
+    ranks = rng.integers(0, unjudged[:, None], (queries, n))  # among the unjudged documents of the query
+    is_repeated = _mark_repeated(ranks)
+    while is_repeated.any():
+        ranks[is_repeated] = rng.integers(0, unjudged[row[is_repeated]])
+        is_repeated = _mark_repeated(ranks)
+    # The unjudged document of rank r has number r plus the number of judged documents before it.
+    query_of_judged = np.repeat(np.arange(queries), np.diff(indptr))
+    unjudged_before = judged - (np.arange(len(judged)) - indptr[query_of_judged])
+    keys = query_of_judged * (documents + 1) + unjudged_before
     judged_before = np.searchsorted(keys, row * (documents + 1) + ranks, side="right") - indptr[row]
     return np.asarray(ranks + judged_before, np.int64)
 
 
-def _find_repeated(ranks: Integers) -> npt.NDArray[np.bool_]:
-    """Mark the values that occur further left in the same row already."""
-    order = np.argsort(ranks, axis=1, kind="stable")
-    values = np.take_along_axis(ranks, order, axis=1)
-    equals_previous = np.zeros(ranks.shape, bool)
-    equals_previous[:, 1:] = values[:, 1:] == values[:, :-1]
-    repeated = np.zeros(ranks.shape, bool)
-    np.put_along_axis(repeated, order, equals_previous, axis=1)
-    return repeated
+def _mark_repeated(values: Integers) -> npt.NDArray[np.bool_]:
+    """Mark the values of a matrix that also occur further left in their row."""
+    order = np.argsort(values, axis=1, kind="stable")
+    sorted_values = np.take_along_axis(values, order, axis=1)
+    equals_previous = np.zeros(values.shape, bool)
+    equals_previous[:, 1:] = sorted_values[:, 1:] == sorted_values[:, :-1]
+    is_repeated = np.zeros(values.shape, bool)
+    np.put_along_axis(is_repeated, order, equals_previous, axis=1)
+    return is_repeated

@@ -37,8 +37,10 @@ def gain(aligned: Aligned, *, start: str, max_held_out: int = 1000, **options: A
     Every tenth concept is held out, a table is learned from the others, and the title or the beginning of each held-out
     text is a query for it in the other language.
 
+    :param start: "default", or the folder of a saved table
     :param max_held_out: the largest number of held-out concepts
     :param options: settings of `table.fit`
+    :return: one Gain for each direction between two languages
     """
     held_out = aligned[::HELD_OUT_STEP][:max_held_out]
     train = [concept for i, concept in enumerate(aligned) if i % HELD_OUT_STEP]
@@ -47,12 +49,12 @@ def gain(aligned: Aligned, *, start: str, max_held_out: int = 1000, **options: A
     gains = []
     for source, target in permutations(sorted({lang for concept in held_out for lang in concept.texts}), 2):
         concepts = [concept for concept in held_out if {source, target} <= concept.texts.keys()]
-        if len(concepts) > 1 and (source, target) in learned.probabilities:
-            before = 0.0
-            if (source, target) in start_table.probabilities:
-                before = measure_table(start_table, concepts, source, target)
-            after = measure_table(learned, concepts, source, target)
-            gains.append(Gain(source, target, len(concepts), before, after))
+        if len(concepts) < 2 or (source, target) not in learned.probabilities:
+            continue
+        has_start = (source, target) in start_table.probabilities
+        before = measure_table(start_table, concepts, source, target) if has_start else 0.0
+        after = measure_table(learned, concepts, source, target)
+        gains.append(Gain(source, target, len(concepts), before, after))
     return gains
 
 

@@ -1,6 +1,6 @@
-"""Bilingual training data from a monolingual log: its queries translated, its documents as they are; cleaned.
+"""Make bilingual training data of a monolingual query log: translate its queries, and remove ambiguous translations.
 
-Secs. 3.1, 6.3 and 6.4 of Liu's thesis. Knows judged queries and translators, nothing of rankers.
+Sections 3.1, 6.3 and 6.4 of Liu's thesis.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from paragloss.types import JudgedCollection, Query, Translator
 
 #: The thesis' bounds on the length of an ambiguous query's document list.
 BOUNDS = (100, 200, 1000)
-#: Stands before a word that was capitalised; a letter, so that analysis keeps it, and of no language we know.
-_MARK = "\ua7fa"
+#: Precedes a word that was capitalised: a letter, so that analysis keeps it, but of no language we know.
+_CAPITAL_MARK = "\ua7fa"
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -33,16 +33,16 @@ def lower_first(text: str) -> str:
     return " ".join(words)
 
 
-#: What may be done with capitals, by name.
+#: name -> function that changes the capital letters of a text
 CASES: Mapping[str, Callable[[str], str]] = {"keep": str, "lower": str.lower, "lower-first": lower_first}
 
 
 def mark_capitals(text: str) -> str:
-    """Make capitals survive analysis, which lower-cases: `Apple` becomes another word than `apple`.
+    """Mark capitalised words, so that `Apple` and `apple` remain different words after lower-casing.
 
-    For experiments with case: the queries a model is trained on and those it is asked must both go through it.
+    For experiments with case: both the training queries and the test queries of a model must be marked.
     """
-    return _WORD.sub(lambda word: f"{_MARK}{word[0]}" if word[0][0].isupper() else word[0], text)
+    return _WORD.sub(lambda word: f"{_CAPITAL_MARK}{word[0]}" if word[0][0].isupper() else word[0], text)
 
 
 def capitalised(text: str) -> str:
@@ -51,17 +51,19 @@ def capitalised(text: str) -> str:
 
 
 def translate_queries(queries: Sequence[Query], translator: Translator, to: str, *, case: str = "keep") -> list[Query]:
-    """Translate each query into language `to`, under its own id: the best alternative of every term, joined.
+    """Translate each query into language `to`: the best alternative of every term, joined by blanks.
 
     A query that has no translation at all keeps its words.
+
+    :param case: what happens to capital letters, one of CASES
     """
     if case not in CASES:
         raise InputError(f"case {case!r}: expected one of {', '.join(CASES)}")
-    fold = CASES[case]
+    change_case = CASES[case]
     translated = []
     for query in queries:
         best = " ".join(clause.alternatives[0].text for clause in translator.translate(query, to))
-        translated.append(Query(query.id, fold(best or query.text), to))
+        translated.append(Query(query.id, change_case(best or query.text), to))
     return translated
 
 
@@ -71,79 +73,100 @@ def translate_log(judged: JudgedCollection, translator: Translator, to: str, *, 
 
 
 def ambiguous(before: Sequence[Query], after: Sequence[Query]) -> dict[str, list[str]]:
-    """Find translations that several different queries share, with the ids of those queries."""
-    source = {query.id: query.text for query in before}
-    under: dict[str, list[str]] = {}
+    """Find translations that several different queries share, with the ids of those queries.
+
+    :param before: queries in the source language
+    :param after: the same queries, by id, translated
+    """
+    source_text = {query.id: query.text for query in before}
+    ids_by_translation: dict[str, list[str]] = {}
     for query in after:
-        under.setdefault(query.text, []).append(query.id)
-    return {text: ids for text, ids in under.items() if len({source[id] for id in ids}) > 1}
+        ids_by_translation.setdefault(query.text, []).append(query.id)
+    return {
+        translation: query_ids
+        for translation, query_ids in ids_by_translation.items()
+        if len({source_text[query_id] for query_id in query_ids}) > 1
+    }
 
 
 class Cleaned(NamedTuple):
-    """What cleaning left, and what it found."""
+    """A log without its most ambiguous translations, and counts of what was removed."""
 
     judged: JudgedCollection
-    ambiguous: int  # queries whose translation another query has too
-    removed: int  # queries taken out
+    ambiguous: int  # queries whose translation is also that of another query
+    removed: int  # queries that were removed
     pairs: int  # judged pairs before
     pairs_left: int  # judged pairs after
 
 
 def clean(before: JudgedCollection, after: JudgedCollection, *, longest: int) -> Cleaned:
-    """Take out an ambiguous translation, with all its queries, if any of them has more than `longest` documents.
+    """Remove the queries that share a translation if one of them has more than `longest` judged documents.
 
-    The most ambiguous of the source queries decides: what they share can't be clearer than that one.
+    A translation can't be clearer than the most ambiguous of its source queries, which decides.
+
+    :param before: the log in the source language
+    :param after: the same log with translated queries
     """
     shared = ambiguous(before.queries, after.queries)
-    bad = {id for ids in shared.values() if max(_length(after, id) for id in ids) > longest for id in ids}
-    cleaned = _without(after, bad)
-    return Cleaned(cleaned, sum(map(len, shared.values())), len(bad), _pairs(after), _pairs(cleaned))
+    removed: set[str] = set()
+    for query_ids in shared.values():
+        if max(_count_judged(after, query_id) for query_id in query_ids) > longest:
+            removed |= set(query_ids)
+    cleaned = _remove_queries(after, removed)
+    n_ambiguous = sum(map(len, shared.values()))
+    return Cleaned(cleaned, n_ambiguous, len(removed), _count_pairs(after), _count_pairs(cleaned))
 
 
 def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
-    """Remove queries at random until no more than so many judged pairs are left: a control for `clean`."""
+    """Remove queries at random until at most `pairs` judged pairs are left; for comparison with `clean`."""
     if pairs < 0:
         raise InputError(f"{pairs} pairs to keep: expected none or more")
     order = np.random.default_rng(seed).permutation(len(judged.queries)).tolist()
-    left, bad = _pairs(judged), set()
+    pairs_left, removed = _count_pairs(judged), set()
     for i in order:
-        if left <= pairs:
+        if pairs_left <= pairs:
             break
-        bad.add(judged.queries[i].id)
-        left -= _length(judged, judged.queries[i].id)
-    return _without(judged, bad)
+        removed.add(judged.queries[i].id)
+        pairs_left -= _count_judged(judged, judged.queries[i].id)
+    return _remove_queries(judged, removed)
 
 
 class Lengths(NamedTuple):
-    """How long the document lists of ambiguous queries are (Tables 6.6 and 6.7 of the thesis)."""
+    """Statistics of how many judged documents ambiguous queries have (Tables 6.6 and 6.7 of the thesis)."""
 
     mean: float
     minimum: int
     maximum: int
     deviation: float
-    ranges: dict[str, int]
+    ranges: dict[str, int]  # "1 to 100" -> number of queries
 
 
 def list_lengths(before: JudgedCollection, after: JudgedCollection, *, bounds: Sequence[int] = BOUNDS) -> Lengths:
-    """Describe the document lists of the ambiguous queries; all zero when there is none."""
+    """Describe how many judged documents the ambiguous queries have; all zero if no query is ambiguous.
+
+    :param before: the log in the source language
+    :param after: the same log with translated queries
+    :param bounds: ends of the ranges whose queries are counted
+    """
     shared = ambiguous(before.queries, after.queries)
-    lengths = np.array([_length(after, id) for ids in shared.values() for id in ids], np.int64)
+    lengths = np.array([_count_judged(after, query_id) for ids in shared.values() for query_id in ids], np.int64)
     edges = [0, *bounds]
-    spread = {f"{low + 1} to {high}": int(((lengths > low) & (lengths <= high)).sum()) for low, high in pairwise(edges)}
-    spread[f"above {edges[-1]}"] = int((lengths > edges[-1]).sum())
+    ranges = {f"{low + 1} to {high}": int(((lengths > low) & (lengths <= high)).sum()) for low, high in pairwise(edges)}
+    ranges[f"above {edges[-1]}"] = int((lengths > edges[-1]).sum())
     if not len(lengths):
-        return Lengths(0.0, 0, 0, 0.0, spread)
-    return Lengths(float(lengths.mean()), int(lengths.min()), int(lengths.max()), float(lengths.std()), spread)
+        return Lengths(0.0, 0, 0, 0.0, ranges)
+    return Lengths(float(lengths.mean()), int(lengths.min()), int(lengths.max()), float(lengths.std()), ranges)
 
 
-def _length(judged: JudgedCollection, query: str) -> int:
-    return len(judged.qrels.get(query, ()))
+def _count_judged(judged: JudgedCollection, query_id: str) -> int:
+    return len(judged.qrels.get(query_id, ()))
 
 
-def _pairs(judged: JudgedCollection) -> int:
-    return sum(_length(judged, query.id) for query in judged.queries)
+def _count_pairs(judged: JudgedCollection) -> int:
+    return sum(_count_judged(judged, query.id) for query in judged.queries)
 
 
-def _without(judged: JudgedCollection, bad: set[str]) -> JudgedCollection:
-    queries = [query for query in judged.queries if query.id not in bad]
-    return judged._replace(queries=queries, qrels={id: g for id, g in judged.qrels.items() if id not in bad})
+def _remove_queries(judged: JudgedCollection, removed: set[str]) -> JudgedCollection:
+    queries = [query for query in judged.queries if query.id not in removed]
+    qrels = {query_id: grades for query_id, grades in judged.qrels.items() if query_id not in removed}
+    return judged._replace(queries=queries, qrels=qrels)

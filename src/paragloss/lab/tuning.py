@@ -1,7 +1,7 @@
-"""Weigh the parts of a fused pipeline by judgments: every part is asked once, then weighed in many ways.
+"""Learn the weights of the parts of a fused pipeline from judgments: every part searches once, then weights are tried.
 
-Weights found here are measured on queries they were not chosen by: half of the queries choose, the other half measures,
-and the other way round; all of them choose the weights that are returned.
+To measure the gain without bias, each half of the queries is scored with weights that were chosen on the other half.
+The weights that are returned are chosen on all queries.
 """
 
 from __future__ import annotations
@@ -19,24 +19,30 @@ from paragloss.search.fused import fuse_scaled_scores
 from paragloss.translation.combined import list_known_targets
 from paragloss.types import Hit, Qrels, Query, RankedList
 
-#: What a part may count; the part that counts most without judgments keeps its weight.
+#: Weights that are tried for a part.
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-_ROUNDS, _FEWEST, _DEPTH = 2, 20, 100
+#: How often all parts are gone through, queries needed, and documents that each part ranks.
+ROUNDS, MIN_QUERIES, DEPTH = 2, 20, 100
+#: A mean score that is higher by less than this may be a rounding error.
+MIN_IMPROVEMENT = 1e-9
+
+#: (weights of the parts, query_numbers=numbers of the queries) -> scores by query id
+ScoreQueries = Callable[..., dict[str, float]]
 
 
 class Tuned(NamedTuple):
-    """The parts with the weights they had and have; `test` compares both on queries that had no part in choosing."""
+    """The parts of a pipeline, their weights before and after, and what the change gained."""
 
     parts: tuple[str, ...]
     before: tuple[float, ...]
     after: tuple[float, ...]
     measure: str
     queries: int
-    test: Comparison
+    test: Comparison  # of weights that were chosen on other queries
 
     @property
     def pipeline(self) -> str:
-        """What to search with; a part that counts nothing is left out."""
+        """The pipeline with the new weights; a part of weight zero is left out."""
         weighted_parts = [(part, weight) for part, weight in zip(self.parts, self.after, strict=True) if weight > 0]
         return " + ".join(f"{weight:g}*{part}" for part, weight in weighted_parts)
 
@@ -44,25 +50,39 @@ class Tuned(NamedTuple):
 def tune(
     engine: Collection, queries: Sequence[Query], qrels: Qrels, *, measure: str = "RR", to: Sequence[str] | None = None
 ) -> Tuned:
-    """Learn weights for the parts of a search without a pipeline, for queries of one language."""
+    """Learn weights for the parts of a collection's search.
+
+    :param engine: the collection to search
+    :param queries: queries of one language; those without a relevant document are left out
+    :param measure: the measure to improve, such as "RR" or "nDCG@10"
+    :param to: languages of the documents; all by default
+    :raises InputError: if there are too few queries, or they are in several languages
+    """
     judged_queries = [query for query in queries if any(grade > 0 for grade in qrels.get(query.id, {}).values())]
-    if len(judged_queries) < _FEWEST:
+    if len(judged_queries) < MIN_QUERIES:
         raise InputError(
-            f"{len(judged_queries)} of {len(queries)} queries have a relevant document; at least {_FEWEST} must"
+            f"{len(judged_queries)} of {len(queries)} queries have a relevant document; at least {MIN_QUERIES} must"
         )
     parts, rankings, judged_queries = _rank_by_parts(engine, judged_queries, to)
+    score_queries = _make_scorer(judged_queries, rankings, qrels, measure)
     weights = (1.0,) * len(parts)
-    halves = [
-        [i for i, query in enumerate(judged_queries) if zlib.crc32(query.id.encode()) % 2 == half] for half in (0, 1)
-    ]
-    score = _scorer(judged_queries, rankings, qrels, measure)
     held_out_scores: dict[str, float] = {}
+    halves = _split_in_halves(judged_queries)
     for chosen, held_out in (halves, halves[::-1]):
-        held_out_scores |= score(_best(weights, partial(score, query_numbers=chosen)), held_out)
-    everyone = range(len(judged_queries))
-    after = _best(weights, partial(score, query_numbers=everyone))
-    test = compare(score(weights, everyone), held_out_scores)
+        best_weights = _choose_weights(weights, partial(score_queries, query_numbers=chosen))
+        held_out_scores |= score_queries(best_weights, held_out)
+    all_numbers = range(len(judged_queries))
+    after = _choose_weights(weights, partial(score_queries, query_numbers=all_numbers))
+    test = compare(score_queries(weights, all_numbers), held_out_scores)
     return Tuned(parts, weights, after, measure, len(judged_queries), test)
+
+
+def _split_in_halves(queries: Sequence[Query]) -> tuple[list[int], list[int]]:
+    """Split queries, by their numbers, into two halves that depend on their ids only."""
+    halves: tuple[list[int], list[int]] = ([], [])
+    for number, query in enumerate(queries):
+        halves[zlib.crc32(query.id.encode()) % 2].append(number)
+    return halves
 
 
 def _rank_by_parts(
@@ -70,11 +90,11 @@ def _rank_by_parts(
 ) -> tuple[tuple[str, ...], list[list[RankedList]], list[Query]]:
     """Rank documents by each part of the collection that knows the language of the queries.
 
-    Returns the names of the parts, for each query one ranking per part, and the queries with their language.
+    :return: the names of the parts, for each query one ranking per part, and the queries with their language
     """
     state = engine.state
-    in_language = [retrieval.identify_query(state, query).query for query in queries]
-    source, *other_langs = dict.fromkeys(query.lang for query in in_language)
+    identified = [retrieval.identify_query(state, query).query for query in queries]
+    source, *other_langs = dict.fromkeys(query.lang for query in identified)
     if other_langs:
         raise InputError(f"the queries are in {source}, {', '.join(other_langs)}: give those of one language at a time")
     targets = retrieval.resolve_targets(state, to)
@@ -86,35 +106,46 @@ def _rank_by_parts(
     names = ("bm25", *translators, *encoders)
     if len(names) < 2:
         raise InputError(f"this collection has one part for queries in {source!r}: there is nothing to weigh")
-    where = {"lang": targets}
-    by_part = [retrieval.build_searcher(state, n, source, targets).search(in_language, _DEPTH, where) for n in names]
-    return names, [list(rankings) for rankings in zip(*by_part, strict=True)], in_language
+    rankings_by_part = []
+    for name in names:
+        searcher = retrieval.build_searcher(state, name, source, targets)
+        rankings_by_part.append(searcher.search(identified, DEPTH, {"lang": targets}))
+    return names, [list(rankings) for rankings in zip(*rankings_by_part, strict=True)], identified
 
 
-def _scorer(
+def _make_scorer(
     queries: Sequence[Query], rankings: Sequence[Sequence[RankedList]], qrels: Qrels, measure: str
-) -> Callable[..., dict[str, float]]:
-    def score(weights: Sequence[float], query_numbers: Sequence[int]) -> dict[str, float]:
+) -> ScoreQueries:
+    """Return a function that measures the sum of the parts' scores, given the parts' weights and query numbers."""
+
+    def score_queries(weights: Sequence[float], query_numbers: Sequence[int]) -> dict[str, float]:
         run = {}
         for i in query_numbers:
             fused = fuse_scaled_scores(rankings[i], weights)
-            run[queries[i].id] = rank_hits((Hit(doc_id, total) for doc_id, total in fused.items()), _DEPTH)
-        return evaluate(run, {id: qrels[id] for id in run}, [measure])[measure]
+            run[queries[i].id] = rank_hits((Hit(doc_id, total) for doc_id, total in fused.items()), DEPTH)
+        return evaluate(run, {query_id: qrels[query_id] for query_id in run}, [measure])[measure]
 
-    return score
+    return score_queries
 
 
-def _best(weights: Sequence[float], score: Callable[[Sequence[float]], Mapping[str, float]]) -> tuple[float, ...]:
-    """Improve one weight after the other, as often as it helps; of equals the present one stays."""
+def _choose_weights(
+    weights: Sequence[float], score: Callable[[Sequence[float]], Mapping[str, float]]
+) -> tuple[float, ...]:
+    """Improve one weight after the other until no change raises the mean score, or ROUNDS rounds are over.
+
+    :param score: weights -> scores by query id
+    """
     best, best_score = tuple(weights), _mean(score(weights))
-    fixed = max(range(len(best)), key=lambda i: (best[i], i > 0))  # among equals not words as they stand
-    for _ in range(_ROUNDS):
+    # One weight is fixed, since only ratios count: the highest, and among equal ones not the first, which is "bm25".
+    fixed = max(range(len(best)), key=lambda i: (best[i], i > 0))
+    for _ in range(ROUNDS):
         before = best
         for position in (i for i in range(len(best)) if i != fixed):
             for weight in WEIGHTS:
-                tried = (*best[:position], weight, *best[position + 1 :])
-                if (reached := _mean(score(tried))) > best_score + 1e-9:
-                    best, best_score = tried, reached
+                candidate = (*best[:position], weight, *best[position + 1 :])
+                candidate_score = _mean(score(candidate))
+                if candidate_score > best_score + MIN_IMPROVEMENT:
+                    best, best_score = candidate, candidate_score
         if best == before:
             break
     return best

@@ -1,11 +1,13 @@
-"""Links between Wikipedia's pages, from the SQL dumps of MediaWiki's tables: langlinks (the same page in another
-language), pagelinks and linktarget (links within one). Read line by line, never run as SQL; titles have blanks for
-underscores."""
+"""Read links between Wikipedia's pages from SQL dumps of MediaWiki's tables.
+
+These are langlinks (the same page in another language), pagelinks and linktarget (links within a language). Dumps are
+parsed line by line, not run as SQL; underscores in titles become blanks.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from paragloss.errors import InputError
@@ -15,64 +17,84 @@ from paragloss.formats.text import OnError, PathLike, read_lines
 from paragloss.types import Document
 
 Value: TypeAlias = str | int | None
-#: One INSERT holds thousands of rows; mysqldump keeps it under its packet size.
-_LINE = 256 * 2**20
+#: Bytes of the longest line: one INSERT with thousands of rows, which mysqldump keeps under its packet size.
+_MAX_LINE_BYTES = 256 * 2**20
+#: Number of the namespace of articles.
+ARTICLES = 0
 _INSERT = re.compile(r"INSERT INTO `?(\w+)`? VALUES ")
+#: A string, a number or NULL.
 _VALUE = re.compile(r"'((?:[^'\\]|\\.|'')*)'|(-?\d+)(?:\.\d+)?|NULL")
 _ESCAPE = re.compile(r"\\(.)|''")
-_ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+_ESCAPED_CHARACTERS = {"0": "\0", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
-    """Read the rows of one table of a dump."""
-    other_table = ""
-    for number, line in read_lines(path, limit=_LINE):
+    """Read the rows of one table of a dump.
+
+    :raises InputError: if a row can't be parsed, or the dump is of another table
+    """
+    first_table = ""
+    for number, line in read_lines(path, limit=_MAX_LINE_BYTES):
         insert = _INSERT.match(line)
         if insert is None:
             continue
-        other_table = other_table or insert[1]
+        first_table = first_table or insert[1]
         if insert[1] == table:
-            yield from _rows(line, insert.end(), f"{path}:{number}")
-    if other_table and other_table != table:
-        raise InputError(f"a dump of {other_table}, expected one of {table}", location=path)
+            yield from _parse_rows(line, insert.end(), f"{path}:{number}")
+    if first_table and first_table != table:
+        raise InputError(f"a dump of {first_table}, expected one of {table}", location=path)
 
 
 def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
-    """Read a page's number, a language, and the title of the same page in it."""
+    """Read (page number, language, title of the same page in that language)."""
     for row in read_table(path, "langlinks"):
         if len(row) != 3 or not isinstance(row[0], int) or not row[1] or not row[2]:
             raise InputError(f"a row of {len(row)} columns; expected a page, a language and a title", location=path)
-        yield row[0], str(row[1]), _title(row[2])
+        yield row[0], str(row[1]), _clean_title(row[2])
 
 
 def read_pagelinks(path: PathLike, linktarget: PathLike | None = None) -> Iterator[tuple[int, str]]:
-    """A page's number and the title it links to, articles only. Since 2024 dumps name targets by number: those of
-    `linktarget` say which title that is."""
-    targets: Mapping[Value, str] | None = None
-    if linktarget is not None:
-        target_rows = read_table(linktarget, "linktarget")
-        targets = {row[0]: _title(row[2]) for row in target_rows if len(row) == 3 and row[1] == 0}
+    """Read (page number, title of a page it links to), for links between articles.
+
+    :param linktarget: the dump that gives the titles of numbered targets; needed for dumps since 2024
+    :raises InputError: if it is missing, or rows have neither 3 nor 4 columns
+    """
+    title_by_target = None if linktarget is None else _read_target_titles(linktarget)
     for row in read_table(path, "pagelinks"):
-        if len(row) == 3:  # pl_from, pl_from_namespace, pl_target_id
-            if targets is None:
+        if len(row) == 3:
+            page, source_namespace, target = row  # pl_from, pl_from_namespace, pl_target_id
+            if title_by_target is None:
                 raise InputError("targets are numbers; give the linktarget dump of the same day, too", location=path)
-            title = targets.get(row[2]) if row[1] == 0 else None
-        elif len(row) == 4:  # pl_from, pl_namespace, pl_title, pl_from_namespace
-            title = _title(row[2]) if row[1] == 0 and row[3] == 0 else None
+            title = title_by_target.get(target) if source_namespace == ARTICLES else None
+        elif len(row) == 4:
+            page, target_namespace, target, source_namespace = row  # pl_from, pl_namespace, pl_title, pl_from_namespace
+            title = _clean_title(target) if source_namespace == target_namespace == ARTICLES else None
         else:
             raise InputError(f"rows of {len(row)} columns; pagelinks have 3, or before 2024 4", location=path)
-        if title is not None and isinstance(row[0], int):
-            yield row[0], title
+        if title is not None and isinstance(page, int):
+            yield page, title
+
+
+def _read_target_titles(linktarget: PathLike) -> dict[Value, str]:
+    """Read the titles of articles by the number of the link target."""
+    rows = read_table(linktarget, "linktarget")  # lt_id, lt_namespace, lt_title
+    return {row[0]: _clean_title(row[2]) for row in rows if len(row) == 3 and row[1] == ARTICLES}
 
 
 def read_parts(
     dump: PathLike, langlinks: PathLike | None = None, *, hub: str = "en", lang: str = "", on_error: OnError = None
 ) -> Iterator[ConceptText]:
-    """Articles by concept, for `rows.group` to join with other languages' dumps. A concept is called after its page in
-    the hub's language: by `langlinks` of this dump, or, in the hub's own dump, by its title."""
-    titles = dict(_to_hub(langlinks, hub)) if langlinks is not None else None
+    """Read the articles of one language with their concepts, for `rows.group_by_concept` to join with other languages.
+
+    A concept is named after its page in the hub's language.
+
+    :param langlinks: the dump of the articles' language links; left out for the hub's own articles
+    :param hub: the language whose titles name the concepts
+    :param lang: the language of the articles, if the dump's name does not say it
+    """
+    hub_titles = None if langlinks is None else _read_hub_titles(langlinks, hub)
     for doc in wikipedia.read_wikipedia_dump(dump, lang=lang, on_error=on_error):
-        concept = doc.title if titles is None else titles.get(_number(doc))
+        concept = doc.title if hub_titles is None else hub_titles.get(_page_number(doc))
         if concept:
             yield ConceptText(concept, doc.lang, doc.text, doc.title)
 
@@ -86,52 +108,57 @@ def concept_links(
     hub: str = "en",
     lang: str = "",
 ) -> Iterator[tuple[str, str]]:
-    """Links between the articles of one dump that have a concept, as (from, to) by concept: what `judgments.mutual`
-    makes graded judgments from."""
-    to_hub = dict(_to_hub(langlinks, hub)) if langlinks is not None else None
-    concepts: dict[int, str] = {}
-    by_title: dict[str, str] = {}
+    """Read the links between the articles of one language as pairs of concepts (from, to).
+
+    `judgments.mutual` makes graded judgments of them. For the arguments see `read_parts` and `read_pagelinks`.
+    """
+    hub_titles = None if langlinks is None else _read_hub_titles(langlinks, hub)
+    concept_by_page: dict[int, str] = {}
+    concept_by_title: dict[str, str] = {}
     for doc in wikipedia.read_wikipedia_dump(dump, lang=lang):
-        concept = doc.title if to_hub is None else to_hub.get(_number(doc), "")
+        concept = doc.title if hub_titles is None else hub_titles.get(_page_number(doc), "")
         if concept:
-            concepts[_number(doc)], by_title[doc.title] = concept, concept
+            concept_by_page[_page_number(doc)] = concept_by_title[doc.title] = concept
     for page, title in read_pagelinks(pagelinks, linktarget):
-        source, target = concepts.get(page), by_title.get(title)
+        source, target = concept_by_page.get(page), concept_by_title.get(title)
         if source is not None and target is not None and source != target:
             yield source, target
 
 
-def _to_hub(langlinks: PathLike, hub: str) -> Iterator[tuple[int, str]]:
-    return ((page, title) for page, code, title in read_langlinks(langlinks) if code == hub)
+def _read_hub_titles(langlinks: PathLike, hub: str) -> dict[int, str]:
+    """Read the titles of pages in the hub's language, by page number."""
+    return {page: title for page, lang, title in read_langlinks(langlinks) if lang == hub}
 
 
-def _number(doc: Document) -> int:
+def _page_number(doc: Document) -> int:
     return int(doc.id.partition(".")[0])
 
 
-def _title(value: Value) -> str:
+def _clean_title(value: Value) -> str:
     return str(value).replace("_", " ")
 
 
-def _rows(line: str, at: int, location: str) -> Iterator[tuple[Value, ...]]:
-    """Parse `(1,'a',NULL),(2,'b',3);` from a position in a line."""
-    while at < len(line) and line[at] == "(":
+def _parse_rows(line: str, start: int, location: str) -> Iterator[tuple[Value, ...]]:
+    """Parse rows such as `(1,'a',NULL),(2,'b',3);` from a position in a line; `location` is for error messages."""
+    position = start
+    while position < len(line) and line[position] == "(":
         row: list[Value] = []
-        at += 1
-        while line[at - 1] != ")":
-            value = _VALUE.match(line, at)
+        position += 1
+        while line[position - 1] != ")":
+            value = _VALUE.match(line, position)
             if value is None or line[value.end() : value.end() + 1] not in (",", ")"):
-                column = (at if value is None else value.end()) + 1
+                column = (position if value is None else value.end()) + 1
                 raise InputError(
                     f"not a row of values at column {column}; give a dump that is whole", location=location
                 )
-            row.append(_read(value))
-            at = value.end() + 1
+            row.append(_parse_value(value))
+            position = value.end() + 1
         yield tuple(row)
-        at += 1  # the comma between rows, or the semicolon at the end
+        position += 1  # the comma between rows, or the semicolon at the end
 
 
-def _read(match: re.Match[str]) -> Value:
+def _parse_value(match: re.Match[str]) -> Value:
+    """Return the value that _VALUE matched, with escape sequences replaced."""
     if match[1] is not None:
-        return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]) if escape[1] else "'", match[1])
+        return _ESCAPE.sub(lambda escape: _ESCAPED_CHARACTERS.get(escape[1], escape[1]) if escape[1] else "'", match[1])
     return int(match[2]) if match[2] is not None else None

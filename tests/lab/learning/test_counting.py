@@ -24,7 +24,7 @@ def test_pairs_of_many_texts_are_counted_in_parts_as_at_once(monkeypatch):
     texts = [np.random.default_rng(i).integers(0, 5, 7).astype(np.int32) for i in range(9)]
     at_once = monolingual.cooccurrences(texts, 5, window=3).toarray()
     for max_pairs in (0, 75):  # 10 places x 6 pairs are 60 a text: parts of one, and of two
-        monkeypatch.setattr(monolingual, "_PAIRS", max_pairs)
+        monkeypatch.setattr(monolingual, "MAX_BUFFERED_PAIRS", max_pairs)
         np.testing.assert_allclose(monolingual.cooccurrences(texts, 5, window=3).toarray(), at_once, rtol=1e-6)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paragloss.errors import ModelError
-from paragloss.lab.learning.pairs import lay
+from paragloss.lab.learning.pairs import fill_known_vectors
 from paragloss.vocabulary import Vocabulary, by_term
 
 WORDS = ["run", "the", "Running", "universities", "mountain", "New_York"]
@@ -28,7 +28,7 @@ def test_unstemmed_words_only_lose_their_case():
 def test_vectors_are_written_over_stems_and_their_share_is_returned():
     vocabulary = Vocabulary("en", ["universiti", "mountain", "zebra"], [5, 3, 2], 10)
     table = np.full((4, 6), 9, np.float32)
-    share = lay(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)), rows=np.array([2, 0, 1]))
+    share = fill_known_vectors(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)), rows=np.array([2, 0, 1]))
     np.testing.assert_array_equal(table[2], ROWS[3])
     np.testing.assert_array_equal(table[0], ROWS[4])
     assert (table[[1, 3]] == 9).all()
@@ -37,17 +37,17 @@ def test_vectors_are_written_over_stems_and_their_share_is_returned():
 
 def test_without_vectors_the_table_stays_as_it_is():
     table = np.zeros((1, 6), np.float32)
-    assert lay(table, Vocabulary("en", ["run"], [1], 1), {}) == 0.0
+    assert fill_known_vectors(table, Vocabulary("en", ["run"], [1], 1), {}) == 0.0
     assert not table.any()
 
 
 def test_a_word_spelled_like_the_term_alone_gives_its_vector():
     vocabulary = Vocabulary("en", ["run"], [1], 1)
     table = np.zeros((1, 6), np.float32)
-    lay(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)))
+    fill_known_vectors(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)))
     np.testing.assert_array_equal(table[0], ROWS[0])
 
 
 def test_another_width_is_refused():
     with pytest.raises(ModelError, match="'run' has 6 dimensions; set dim to that, not 4"):
-        lay(np.zeros((1, 4), np.float32), Vocabulary("en", ["run"], [1], 1), {"run": ROWS[0]})
+        fill_known_vectors(np.zeros((1, 4), np.float32), Vocabulary("en", ["run"], [1], 1), {"run": ROWS[0]})

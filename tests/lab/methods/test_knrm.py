@@ -361,9 +361,11 @@ def test_a_seed_repeats_bit_for_bit():
 
 def test_triples_prefer_what_was_judged_lower_and_never_draw_a_judged_document_as_unjudged():
     grades = sp.csr_matrix((np.array([2, 1, 0, 1], np.float32), np.array([0, 1, 2, 3]), np.array([0, 3, 4])), (2, 6))
-    source = sampling.source(grades)
+    source = sampling.make_source(grades)
     assert source.positives.tolist() == [[0, 0], [0, 1], [1, 3]]
-    drawn = {tuple(row) for _ in range(200) for row in sampling.draw(source, 4, np.random.default_rng(_)).T.tolist()}
+    drawn = {
+        tuple(row) for _ in range(200) for row in sampling.draw_triples(source, 4, np.random.default_rng(_)).T.tolist()
+    }
     unjudged = {0: {3, 4, 5}, 1: {0, 1, 2, 4, 5}}
     lower = {(0, 0): {1, 2}, (0, 1): {2}, (1, 3): set()}
     assert drawn == {(q, d, w) for (q, d), below in lower.items() for w in unjudged[q] | below}
@@ -372,7 +374,7 @@ def test_triples_prefer_what_was_judged_lower_and_never_draw_a_judged_document_a
 def test_hard_negatives_are_the_documents_most_like_the_relevant_one():
     rows = sp.csr_matrix(np.array([[1, 0.0], [1, 0.1], [0, 1], [0.1, 1]], np.float32))
     padded = sp.vstack([rows] + [sp.csr_matrix((1, 2), dtype=np.float32)] * 40, format="csr")
-    nearest = sampling._nearest(padded)
+    nearest = sampling._find_nearest_rows(padded)
     assert nearest.shape == (44, 20)
     assert {1, 3} <= set(nearest[0].tolist())
     assert 0 not in nearest[0]

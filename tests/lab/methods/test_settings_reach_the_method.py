@@ -215,10 +215,10 @@ def test_the_learning_rate_decays_after_every_epoch():
 def test_hard_negatives_are_asked_for_when_knrm_wants_them(monkeypatch):
     judged = judgments.from_aligned(make_sentences(40, 0), source="en", target="fr", query="text")
     similarities = []
-    plain = sampling.source
+    plain = sampling.make_source
     monkeypatch.setattr(
         sampling,
-        "source",
+        "make_source",
         lambda grades, similarity=None, **options: (
             similarities.append(similarity) or plain(grades, similarity, **options)
         ),

@@ -1,7 +1,7 @@
-"""What a first search would have found for concepts it was not taught: candidates to learn reranking from.
+"""Make the candidates from which a reranker learns: rankings of concepts that the first search was not trained on.
 
-A searcher finds what it was taught far too well, so that a reranker taught on the same concepts learns to trust it
-blindly. Here concepts are dealt into folds; an encoder learned from the others searches each. Knows no model.
+A searcher ranks its own training data far too well, and a reranker trained on such rankings would trust it blindly.
+So concepts are dealt into folds, and the concepts of each fold are searched with an encoder trained on the others.
 """
 
 from __future__ import annotations
@@ -17,53 +17,73 @@ from paragloss.lab.learning.relevance import bm25
 from paragloss.types import Floats, Integers
 from paragloss.vocabulary import grow
 
+#: Distribution of how many standard deviations a simulated stronger search adds: 3 on average.
+GAMMA_SHAPE, GAMMA_SCALE = 2.0, 1.5
+
 
 class Candidates(NamedTuple):
-    """The best documents for one query, best first; the one at `right` is what was looked for."""
+    """The best documents for one query, best first; `right` is the position of the query's own document."""
 
     query: int
-    documents: Integers
-    scores: Floats
+    documents: Integers  # (candidates,)
+    scores: Floats  # (candidates,)
     right: int
 
 
-def folds(count: int, *, parts: int, max_items: int, seed: int) -> list[Integers]:
-    """Deal items into folds: `parts` folds of equal size, and no more of them than `max_items` items take."""
+def split_folds(count: int, *, parts: int, max_items: int, seed: int) -> list[Integers]:
+    """Deal `count` items at random into `parts` folds of equal size; return only as many as hold `max_items` items.
+
+    :return: item numbers of each fold, ascending
+    """
     order = np.random.default_rng(seed).permutation(count)
-    dealt = [np.sort(order[start::parts]) for start in range(min(parts, count))]
-    cumulative_sizes = np.cumsum([len(part) for part in dealt])
-    return [part for part, before in zip(dealt, cumulative_sizes - len(dealt[0]), strict=True) if before < max_items]
+    folds = [np.sort(order[start::parts]) for start in range(min(parts, count))]
+    total_sizes = np.cumsum([len(fold) for fold in folds])  # of each fold and those before it
+    return [fold for fold, size in zip(folds, total_sizes, strict=True) if size - len(folds[0]) < max_items]
 
 
-def best(scores: Floats, depth: int) -> Iterator[Candidates]:
-    """For each row of scores (queries x documents) what a search would give, where it holds the query's own document,
-    which has the query's number. What scores 0 or less was not found."""
+def rank_candidates(scores: Floats, depth: int) -> Iterator[Candidates]:
+    """Yield the `depth` best documents of each query that finds its own document and another one.
+
+    :param scores: (queries, documents); document i belongs to query i, and scores of 0 or less are not found
+    """
     for query, row in enumerate(scores):
         ranked = np.argsort(-row, kind="stable")[:depth]
         ranked = ranked[row[ranked] > 0]
-        positions = np.flatnonzero(ranked == query)
-        if len(positions) and len(ranked) > 1:
-            yield Candidates(query, ranked, row[ranked], int(positions[0]))
+        own_positions = np.flatnonzero(ranked == query)
+        if len(own_positions) and len(ranked) > 1:
+            yield Candidates(query, ranked, row[ranked], int(own_positions[0]))
 
 
-def surer(scores: Floats, rng: np.random.Generator) -> Floats:
-    """The scores of a better search: every query's own document, which has the query's number, is raised by a few
-    deviations of its row, sometimes more and sometimes less. A reranker that has met only weak searches spoils what a
-    strong one found."""
-    raised = rng.gamma(2.0, 1.5, len(scores)) * scores.std(axis=1)
-    return np.asarray(scores + np.diag(raised), np.float32)
+def simulate_stronger_search(scores: Floats, rng: np.random.Generator) -> Floats:
+    """Raise the score of each query's own document by a random number of standard deviations of its row.
+
+    A reranker that was trained on weak searches only would spoil the ranking of a strong one.
+
+    :param scores: (queries, documents); document i belongs to query i
+    """
+    increases = rng.gamma(GAMMA_SHAPE, GAMMA_SCALE, len(scores)) * scores.std(axis=1)
+    return np.asarray(scores + np.diag(increases), np.float32)
 
 
-def as_they_stand(queries: Sequence[str], source: str, documents: Sequence[str], target: str) -> Floats:
-    """Score words that two languages spell alike by BM25, as a share of the best possible: (queries, documents)."""
+def score_shared_words(queries: Sequence[str], source: str, documents: Sequence[str], target: str) -> Floats:
+    """Score documents by the words that both languages spell alike: BM25 per query word, (queries, documents).
+
+    :param source: language of the queries
+    :param target: language of the documents
+    """
     terms, counts = grow(documents, target)
-    index = {term: i for i, term in enumerate(terms)}
-    cut = analyzer(source).terms
-    query_ids = [[index[term] for term in cut(query) if term in index] for query in queries]
-    columns = np.fromiter((i for row in query_ids for i in row), np.int64)
-    cells = (np.ones(len(columns), np.float32), columns, np.cumsum([0, *map(len, query_ids)]))
-    rows = sp.csr_matrix(cells, shape=(len(queries), len(terms)))
-    _, weights = bm25(counts)
-    query_lengths = np.array([len(cut(query)) for query in queries], np.float32)
-    scores = np.asarray((rows @ weights.T).todense(), np.float32)
+    number_by_term = {term: i for i, term in enumerate(terms)}
+    query_terms = [analyzer(source).terms(query) for query in queries]
+    shared_terms = [[number_by_term[term] for term in row if term in number_by_term] for row in query_terms]
+    query_weights = _count_rows(shared_terms, len(terms))
+    _, document_weights = bm25(counts)
+    scores = np.asarray((query_weights @ document_weights.T).todense(), np.float32)
+    query_lengths = np.array([len(row) for row in query_terms], np.float32)
     return np.asarray(scores / np.maximum(query_lengths, 1)[:, None], np.float32)
+
+
+def _count_rows(rows: Sequence[Sequence[int]], n_columns: int) -> sp.csr_matrix:
+    """Make a sparse matrix with a 1 for each column number of each row; repeated numbers add up in products."""
+    columns = np.fromiter((column for row in rows for column in row), np.int64)
+    starts = np.cumsum([0, *map(len, rows)])
+    return sp.csr_matrix((np.ones(len(columns), np.float32), columns, starts), shape=(len(rows), n_columns))

@@ -1,4 +1,4 @@
-"""Word vectors of one language from its own texts: what word-space maps start from when no vectors are given.
+"""Learn word vectors of one language from its own texts; maps between languages start from them.
 
 The built-in way counts words within a window, takes positive pointwise mutual information and factors it: Levy,
 Goldberg and Dagan, "Improving distributional similarity with lessons learned from word embeddings", TACL 2015.
@@ -19,8 +19,12 @@ from paragloss.types import Floats
 from paragloss.vocabulary import Vocabulary
 
 TRAINERS = ("ppmi", "word2vec", "fasttext")
-#: Pairs held before they are added up.
-_PAIRS = 8_000_000
+#: Word pairs held in memory before they are summed.
+MAX_BUFFERED_PAIRS = 8_000_000
+#: Stands between two texts in a stream of word numbers.
+NO_WORD = -1
+#: Passes of word2vec and fastText over the texts.
+GENSIM_EPOCHS = 5
 
 
 class Vectors(NamedTuple):
@@ -33,75 +37,95 @@ class Vectors(NamedTuple):
 def train(
     texts: Iterable[str], vocabulary: Vocabulary, *, dim: int, seed: int = 0, window: int = 5, trainer: str = "ppmi"
 ) -> Vectors:
-    """Learn vectors for the words of `vocabulary`. `trainer`: ppmi (built in), word2vec or fasttext (gensim)."""
+    """Learn a vector for each word of a vocabulary from texts of its language.
+
+    :param window: how many words before and after a word are its context
+    :param trainer: "ppmi" (built in), "word2vec" or "fasttext" (both by gensim)
+    """
     sentences = [np.asarray(vocabulary.ids(text), np.int32) for text in texts]
     if trainer == "ppmi":
         rows = ppmi_vectors(cooccurrences(sentences, len(vocabulary), window=window), dim=dim, seed=seed)
     else:
-        rows = _by_gensim(sentences, vocabulary, dim=dim, seed=seed, window=window, trainer=trainer)
+        rows = _train_with_gensim(sentences, vocabulary, dim=dim, seed=seed, window=window, trainer=trainer)
     return Vectors(vocabulary.terms, rows)
 
 
 def cooccurrences(
     sentences: Iterable[npt.NDArray[np.int32]], words: int, *, window: int = 5, contexts: int = 30_000
 ) -> sp.csr_matrix:
-    """How often each word (rows) stands near each of the `contexts` most frequent words (columns); a neighbour at
-    distance d counts (window + 1 - d) / window, the average of word2vec's shrinking windows."""
+    """Count how often each word occurs near each of the most frequent words: (words, contexts).
+
+    A neighbour at distance d counts (window + 1 - d) / window, the average of word2vec's shrinking windows.
+
+    :param sentences: word numbers of each text; the most frequent word has number 0
+    :param words: size of the vocabulary
+    :param contexts: how many of the most frequent words are counted as neighbours
+    """
     contexts = min(contexts, words)
     total = sp.csr_matrix((words, contexts), dtype=np.float32)
-    pending: list[npt.NDArray[np.int32]] = []
-    buffered = 0
-    gap = np.full(window, -1, np.int32)  # no pair crosses the end of a text
-    for ids in sentences:
-        pending += [ids, gap]
-        buffered += (len(ids) + window) * 2 * window
-        if buffered > _PAIRS:
-            total = total + _window_counts(np.concatenate(pending), words, contexts, window)
-            pending, buffered = [], 0
-    if pending:
-        total = total + _window_counts(np.concatenate(pending), words, contexts, window)
+    buffer: list[npt.NDArray[np.int32]] = []
+    buffered_pairs = 0
+    gap = np.full(window, NO_WORD, np.int32)  # so that no pair crosses the end of a text
+    for word_ids in sentences:
+        buffer += [word_ids, gap]
+        buffered_pairs += (len(word_ids) + window) * 2 * window
+        if buffered_pairs > MAX_BUFFERED_PAIRS:
+            total = total + _count_in_window(np.concatenate(buffer), words, contexts, window)
+            buffer, buffered_pairs = [], 0
+    if buffer:
+        total = total + _count_in_window(np.concatenate(buffer), words, contexts, window)
     return total
 
 
-def _window_counts(stream: npt.NDArray[np.int32], words: int, contexts: int, window: int) -> sp.csr_matrix:
-    words_of_pairs, contexts_of_pairs, weight = [], [], []
+def _count_in_window(stream: npt.NDArray[np.int32], words: int, contexts: int, window: int) -> sp.csr_matrix:
+    """Count weighted neighbours in a stream of word numbers, in which NO_WORD has no neighbours: (words, contexts)."""
+    word_parts, context_parts, weight_parts = [], [], []
     for distance in range(1, window + 1):
+        weight = (window + 1 - distance) / window
         left, right = stream[:-distance], stream[distance:]
         for word, context in ((left, right), (right, left)):
-            is_pair = (word >= 0) & (context >= 0) & (context < contexts)
-            words_of_pairs.append(word[is_pair])
-            contexts_of_pairs.append(context[is_pair])
-            weight.append(np.full(int(is_pair.sum()), (window + 1 - distance) / window, np.float32))
-    pairs = (np.concatenate(weight), (np.concatenate(words_of_pairs), np.concatenate(contexts_of_pairs)))
-    return sp.csr_matrix(pairs, shape=(words, contexts))
+            is_pair = (word > NO_WORD) & (context > NO_WORD) & (context < contexts)
+            word_parts.append(word[is_pair])
+            context_parts.append(context[is_pair])
+            weight_parts.append(np.full(int(is_pair.sum()), weight, np.float32))
+    cells = (np.concatenate(word_parts), np.concatenate(context_parts))
+    return sp.csr_matrix((np.concatenate(weight_parts), cells), shape=(words, contexts))
 
 
 def ppmi_vectors(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: float = 0.75) -> Floats:
-    """Factor max(0, log(p(w,c) / p(w) p(c)^smoothing)); rows are U S^0.5. A word seen alone has a row of zeros."""
+    """Factor the positive pointwise mutual information of words and contexts; return word vectors (words, dim).
+
+    That is max(0, log(p(w, c) / p(w) p(c)^smoothing)); the vectors are U S^0.5 of its singular value decomposition. A
+    word without neighbours has a row of zeros.
+
+    :param counts: (words, contexts)
+    """
     pairs = counts.tocoo()
-    per_word = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1e-12)
-    per_context = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-12) ** smoothing
-    information = np.log(pairs.data * per_context.sum() / (per_word[pairs.row] * per_context[pairs.col]))
-    positive = information > 0
-    selected = information[positive].astype(np.float32)
-    matrix = sp.csr_matrix((selected, (pairs.row[positive], pairs.col[positive])), shape=counts.shape)
-    values, contexts = singular(Product(matrix), dim, seed=seed)
-    return np.asarray((matrix @ contexts) / np.sqrt(values), np.float32)
+    word_totals = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1e-12)
+    context_totals = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-12) ** smoothing
+    information = np.log(pairs.data * context_totals.sum() / (word_totals[pairs.row] * context_totals[pairs.col]))
+    is_positive = information > 0
+    cells = (pairs.row[is_positive], pairs.col[is_positive])
+    matrix = sp.csr_matrix((information[is_positive].astype(np.float32), cells), shape=counts.shape)
+    values, right_vectors = singular(Product(matrix), dim, seed=seed)
+    return np.asarray((matrix @ right_vectors) / np.sqrt(values), np.float32)
 
 
-def _by_gensim(
+def _train_with_gensim(
     sentences: list[npt.NDArray[np.int32]], vocabulary: Vocabulary, *, dim: int, seed: int, window: int, trainer: str
 ) -> Floats:
+    """Train word2vec or fastText; words that gensim does not learn have rows of zeros: (words, dim)."""
     try:
         from gensim.models import FastText, Word2Vec
     except ImportError:
         raise MissingExtraError(f"training {trainer} vectors", "vectors") from None
-    words = [[vocabulary.terms[i] for i in ids] for ids in sentences]
+    tokenized_texts = [[vocabulary.terms[i] for i in word_ids] for word_ids in sentences]
+    settings = {"vector_size": dim, "window": window, "min_count": 1, "sg": 1, "seed": seed, "epochs": GENSIM_EPOCHS}
+    model_class = FastText if trainer == "fasttext" else Word2Vec
     # One worker: with several the order of updates, and so the vectors, would differ from run to run.
-    settings = {"vector_size": dim, "window": window, "min_count": 1, "sg": 1, "workers": 1, "seed": seed, "epochs": 5}
-    learned = (FastText if trainer == "fasttext" else Word2Vec)(words, **settings).wv
+    vectors = model_class(tokenized_texts, workers=1, **settings).wv
     rows = np.zeros((len(vocabulary), dim), np.float32)
     for i, term in enumerate(vocabulary.terms):
-        if term in learned.key_to_index:
-            rows[i] = learned[term]
+        if term in vectors.key_to_index:
+            rows[i] = vectors[term]
     return rows

@@ -1,10 +1,11 @@
-"""Pseudo-relevance: for each text of a corpus, the other text that matches it best. Knows nothing of models.
+"""Find for each text of a corpus the other text that matches it best, as a substitute for a relevant document.
 
-The best match by BM25 stands in for a relevant document where nobody has clicked (XCNN paper, section 4.1; its
-section 5.1 says TF-IDF, so both are here).
+XCNN paper: by BM25 in section 4.1; section 5.1 says TF-IDF, so both are here.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,8 @@ import scipy.sparse as sp
 
 RELEVANCE = ("bm25", "tfidf")
 _K1, _B = 1.2, 0.75
-#: Candidates that are scored again in full where the search had to leave common terms out.
-_CANDIDATES = 8
+#: Candidates for each text that are scored with all terms where the search had to leave frequent terms out.
+MAX_CANDIDATES = 8
 
 Ids = npt.NDArray[np.int64]
 
@@ -23,41 +24,44 @@ def best_matches(
 ) -> tuple[Ids, Ids]:
     """Find for each row the other row with the highest score; ties go to the lower row.
 
-    Rows with the same terms are one row here: a text is no news to its copy. A row that shares no term with another
-    is left out. Comparing all rows costs the sum of df x df multiplications. Where that is more than `budget`,
-    candidates come from the rarer terms alone, as many of them as the budget allows, and the best few are then
-    scored with all terms.
+    Of rows with the same terms only the first is used. Rows that share no term with another one are left out.
+    Comparing all rows costs the sum of df x df multiplications. Where that exceeds `budget`, candidates come from the
+    rarer terms alone, as many as the budget allows, and the best few are then scored with all terms.
+
+    :param counts: (texts, terms)
+    :param relevance: one of RELEVANCE
+    :param block: number of scores computed at a time
+    :return: row numbers of the texts, and of their best matches
     """
-    distinct_rows = _distinct(counts)
+    distinct_rows = _find_distinct_rows(counts)
     texts = counts[distinct_rows]
-    query_weights, answers = bm25(texts) if relevance == "bm25" else _tfidf(texts)
-    rare = _affordable(np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64), budget)
-    pruned = not rare.all()
-    narrow, wide = (query_weights[:, rare], answers[:, rare]) if pruned else (query_weights, answers)
-    turned = wide.T.tocsr()  # (terms, texts)
-    fan = np.asarray(narrow.astype(bool) @ np.diff(turned.indptr).astype(np.float64)).ravel()
-    match_blocks = []
-    for start, stop in _blocks(fan, block):
-        rows, columns, scores = _matches(narrow[start:stop] @ turned, start, _CANDIDATES if pruned else 1)
-        if pruned:
-            scores = np.asarray(query_weights[rows].multiply(answers[columns]).sum(axis=1)).ravel()
-        order = np.lexsort((columns, -scores, rows))
+    query_weights, document_weights = bm25(texts) if relevance == "bm25" else _tfidf(texts)
+    is_rare = _select_rare_terms(np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64), budget)
+    is_pruned = not is_rare.all()
+    rare_query_weights = query_weights[:, is_rare] if is_pruned else query_weights
+    postings = (document_weights[:, is_rare] if is_pruned else document_weights).T.tocsr()  # (terms, texts)
+    scores_per_row = np.asarray(rare_query_weights.astype(bool) @ np.diff(postings.indptr).astype(np.float64)).ravel()
+    query_parts, match_parts = [], []
+    for start, stop in _split_rows(scores_per_row, block):
+        scores = rare_query_weights[start:stop] @ postings
+        rows, columns, values = _find_best_entries(scores, start, MAX_CANDIDATES if is_pruned else 1)
+        if is_pruned:
+            values = np.asarray(query_weights[rows].multiply(document_weights[columns]).sum(axis=1)).ravel()
+        order = np.lexsort((columns, -values, rows))
         rows, columns = rows[order], columns[order]
-        first = np.flatnonzero(np.diff(rows, prepend=-1))
-        match_blocks.append((rows[first], columns[first]))
-    queries = np.concatenate([rows for rows, _ in match_blocks])
-    answered = np.concatenate([columns for _, columns in match_blocks])
-    return distinct_rows[queries], distinct_rows[answered]
+        first_of_row = np.flatnonzero(np.diff(rows, prepend=-1))
+        query_parts.append(rows[first_of_row])
+        match_parts.append(columns[first_of_row])
+    return distinct_rows[np.concatenate(query_parts)], distinct_rows[np.concatenate(match_parts)]
 
 
-def _distinct(counts: sp.csr_matrix) -> Ids:
-    """Return the first row of every set of equal rows, empty ones left out."""
+def _find_distinct_rows(counts: sp.csr_matrix) -> Ids:
+    """Return the first row of every set of equal rows, without empty rows."""
     first_row: dict[bytes, int] = {}
-    bounds, ids, data = counts.indptr, counts.indices, counts.data
-    for i in range(counts.shape[0]):
-        cut = slice(bounds[i], bounds[i + 1])
-        if cut.start < cut.stop:
-            first_row.setdefault(ids[cut].tobytes() + data[cut].tobytes(), i)
+    for row, (start, stop) in enumerate(pairwise(counts.indptr.tolist())):
+        if start < stop:
+            content = counts.indices[start:stop].tobytes() + counts.data[start:stop].tobytes()
+            first_row.setdefault(content, row)
     return np.fromiter(first_row.values(), np.int64, len(first_row))
 
 
@@ -84,39 +88,45 @@ def _tfidf(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     return weights, weights
 
 
-def _affordable(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:
-    """Select the rarest terms, all of one frequency or none, whose squared frequencies add up to `budget` at most."""
+def _select_rare_terms(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:
+    """Select the rarest terms whose squared document frequencies add up to at most `budget`: (terms,).
+
+    Of terms with the same frequency all are selected or none.
+    """
     order = np.argsort(df, kind="stable")
     is_affordable = np.cumsum(df[order] ** 2) <= budget
     if is_affordable.all():
         return np.ones(len(df), bool)
-    return np.asarray(df < df[order[int(np.argmin(is_affordable))]])
+    first_too_frequent = order[int(np.argmin(is_affordable))]
+    return np.asarray(df < df[first_too_frequent])
 
 
-def _blocks(fan: npt.NDArray[np.float64], block: int) -> list[tuple[int, int]]:
-    """Split rows into runs whose products have about `block` entries together."""
-    number = np.cumsum(fan) // block
+def _split_rows(sizes: npt.NDArray[np.float64], block: int) -> list[tuple[int, int]]:
+    """Split rows of these sizes into ranges (start, stop) of about `block` entries each."""
+    number = np.cumsum(sizes) // block
     starts = np.flatnonzero(np.diff(number, prepend=-1))
-    return list(zip(starts.tolist(), [*starts[1:].tolist(), len(fan)], strict=True))
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), len(sizes)], strict=True))
 
 
-def _matches(scores: sp.csr_matrix, start: int, depth: int) -> tuple[Ids, Ids, npt.NDArray[np.float32]]:
-    """Find the `depth` best entries of every row, apart from the row itself and from scores of zero."""
+def _find_best_entries(scores: sp.csr_matrix, start: int, depth: int) -> tuple[Ids, Ids, npt.NDArray[np.float32]]:
+    """Find the `depth` best positive scores of every row, apart from that of the row itself.
+
+    :param scores: (rows, texts); changed in place
+    :param start: the text that the first row belongs to
+    :return: row (as text number), column and score of each entry, ordered by row, the best first
+    """
     lengths, values = np.diff(scores.indptr), scores.data
-    # These few passes over all the scores are the cost of the search, next to the product: they stay narrow.
+    # The steps up to `is_candidate` run over all scores and dominate the time: their types stay narrow.
     own_row = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)
     values[scores.indices == own_row] = 0
     threshold = np.zeros(len(lengths), np.float32)
     nonempty_rows = np.flatnonzero(lengths)
     threshold[nonempty_rows] = np.maximum.reduceat(values, scores.indptr[nonempty_rows]) if len(nonempty_rows) else 0
-    # Few entries come near the best: only they need sorting. Half of it by rare terms may still win with all terms.
+    # Only entries close to the best are sorted. Half of the best score by rare terms may still win with all terms.
     threshold = np.maximum(threshold if depth == 1 else threshold / 2, np.finfo(np.float32).tiny)
-    candidate_entries = np.flatnonzero(values >= np.repeat(threshold, lengths))
-    rows, columns, values = (
-        own_row[candidate_entries].astype(np.int64),
-        scores.indices[candidate_entries].astype(np.int64),
-        values[candidate_entries],
-    )
+    is_candidate = values >= np.repeat(threshold, lengths)
+    rows, columns = own_row[is_candidate].astype(np.int64), scores.indices[is_candidate].astype(np.int64)
+    values = values[is_candidate]
     order = np.lexsort((columns, -values, rows))
     rows, columns, values = rows[order], columns[order], values[order]
     is_first_of_row = np.diff(rows, prepend=-1) > 0

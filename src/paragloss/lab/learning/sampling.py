@@ -1,4 +1,4 @@
-"""Triples for pairwise learning: a query, a document that should come first, and one drawn to come after it."""
+"""Draw triples for pairwise learning: a query, a relevant document, and one that should rank below it."""
 
 from __future__ import annotations
 
@@ -10,73 +10,84 @@ import scipy.sparse as sp
 from paragloss.errors import InputError
 from paragloss.types import Integers
 
-#: Hard negatives are drawn from this many documents most like the relevant one.
+#: Hard negatives are drawn from this many documents most similar to the relevant one.
 NEAREST = 20
+#: Documents whose similarities to all others are computed at a time.
+_BLOCK = 512
 
 
 class Source(NamedTuple):
-    """Where the triples of one set of judgments come from."""
+    """A judged collection as arrays, from which triples are drawn."""
 
     positives: Integers  # (positives, 2): query, document
-    lower: Integers  # documents judged lower than a positive, for one positive after the other
-    bounds: Integers  # (positives + 1,): which of `lower` belong to which positive
-    judged: Integers  # query x documents + document of every judgment, ascending
+    lower: Integers  # documents judged lower than a positive, positive after positive
+    bounds: Integers  # (positives + 1,): where the entries of each positive begin in `lower`
+    judged: Integers  # (judgments,) query x documents + document, ascending
     documents: int
-    nearest: Integers | None  # (documents, NEAREST), for hard negatives
+    nearest: Integers | None  # (documents, NEAREST) the most similar documents, for hard negatives
 
 
-def source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
-    """From grades (queries x documents), and for hard negatives unit rows by which documents are alike. Documents
-    are set against each other whose grades differ by `difference` or more."""
+def make_source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
+    """Prepare judgments for drawing triples.
+
+    :param grades: (queries, documents); a stored 0 is a judgment
+    :param similarity_rows: unit rows (documents, terms) whose dot products are the similarities for hard negatives
+    :param difference: by how much the grades of the two documents of a triple differ at least
+    :raises InputError: if no document is relevant
+    """
     positives, lower = [], []
     for query in range(grades.shape[0]):
-        span = slice(grades.indptr[query], grades.indptr[query + 1])
-        documents, values = grades.indices[span], grades.data[span]
+        entries = slice(grades.indptr[query], grades.indptr[query + 1])
+        documents, values = grades.indices[entries], grades.data[entries]
         for document, grade in zip(documents, values, strict=True):
             if grade > 0:
                 positives.append((query, document))
                 lower.append(documents[values <= grade - difference])
     if not positives:
         raise InputError("no query has a relevant document: nothing to learn from")
-    owner = np.repeat(np.arange(grades.shape[0], dtype=np.int64), np.diff(grades.indptr))
+    query_of_judgment = np.repeat(np.arange(grades.shape[0], dtype=np.int64), np.diff(grades.indptr))
     return Source(
         np.array(positives, np.int64),
         np.concatenate(lower).astype(np.int64),
         np.cumsum([0, *map(len, lower)]),
-        owner * grades.shape[1] + grades.indices,
+        query_of_judgment * grades.shape[1] + grades.indices,
         grades.shape[1],
-        None if similarity_rows is None else _nearest(similarity_rows),
+        None if similarity_rows is None else _find_nearest_rows(similarity_rows),
     )
 
 
-def draw(source: Source, per_positive: int, rng: np.random.Generator) -> Integers:
-    """(3, triples): `per_positive` for each positive, less those whose draw turned out to be judged already.
+def draw_triples(source: Source, per_positive: int, rng: np.random.Generator) -> Integers:
+    """Draw `per_positive` triples for each relevant document: (3, triples) of query, better and worse document.
 
-    Every other one is a document judged lower, where there is one; the rest are unjudged, at random or hard.
+    Every other worse document is one judged lower, if there is one. The others are drawn from all documents, or from
+    the most similar ones; a draw that turns out to be judged is dropped, so there may be fewer triples.
     """
-    positive_numbers = np.repeat(np.arange(len(source.positives)), per_positive)
-    query, better = source.positives[positive_numbers].T
+    positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,)
+    query, better = source.positives[positive].T
     if source.nearest is None:
-        worse = rng.integers(0, source.documents, len(positive_numbers))
+        worse = rng.integers(0, source.documents, len(positive))
     else:
-        worse = source.nearest[better, rng.integers(0, source.nearest.shape[1], len(positive_numbers))]
-    judged_positions = np.searchsorted(source.judged, keys := query * source.documents + worse)
+        worse = source.nearest[better, rng.integers(0, source.nearest.shape[1], len(positive))]
+    keys = query * source.documents + worse
+    judged_positions = np.searchsorted(source.judged, keys)
     is_unjudged = source.judged[np.minimum(judged_positions, len(source.judged) - 1)] != keys
-    count = np.diff(source.bounds)[positive_numbers]
-    is_judged_lower = (count > 0) & (np.arange(len(positive_numbers)) % 2 == 0)
-    lower_positions = source.bounds[positive_numbers] + (rng.random(len(positive_numbers)) * count).astype(np.int64)
-    worse[is_judged_lower] = source.lower[lower_positions[is_judged_lower]]
-    return np.stack([query, better, worse])[:, is_unjudged | is_judged_lower]
+    lower_count = np.diff(source.bounds)[positive]
+    takes_judged = (lower_count > 0) & (np.arange(len(positive)) % 2 == 0)
+    lower_positions = source.bounds[positive] + (rng.random(len(positive)) * lower_count).astype(np.int64)
+    worse[takes_judged] = source.lower[lower_positions[takes_judged]]
+    return np.stack([query, better, worse])[:, is_unjudged | takes_judged]
 
 
-def _nearest(rows: sp.csr_matrix) -> Integers:
+def _find_nearest_rows(rows: sp.csr_matrix) -> Integers:
+    """Find for each row the NEAREST other rows with the highest dot product, in no order: (rows, NEAREST or fewer)."""
     k = min(NEAREST, rows.shape[0] - 1)
     if k < 1:
         raise InputError("hard negatives need two documents or more")
     nearest_rows = np.empty((rows.shape[0], k), np.int64)
-    turned = rows.T.tocsr()
-    for start in range(0, rows.shape[0], 512):
-        similarities = np.asarray((rows[start : start + 512] @ turned).todense())
-        similarities[np.arange(len(similarities)), start + np.arange(len(similarities))] = -1  # not itself
-        nearest_rows[start : start + 512] = np.argpartition(similarities, -k, axis=1)[:, -k:]
+    transposed = rows.T.tocsr()
+    for start in range(0, rows.shape[0], _BLOCK):
+        similarities = np.asarray((rows[start : start + _BLOCK] @ transposed).todense())
+        block_rows = np.arange(len(similarities))
+        similarities[block_rows, start + block_rows] = -1  # a row is not its own neighbour
+        nearest_rows[start : start + _BLOCK] = np.argpartition(similarities, -k, axis=1)[:, -k:]
     return nearest_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -14,17 +14,31 @@ from paragloss.search.clauses import MAX_CANDIDATES
 from paragloss.search.evidence import Match
 from paragloss.types import Hit, Query, Ranking, SparseVector, Where
 
+#: Documents of the plain ranking that are tried before all documents of the rarest clause.
+HEAD_PER_HIT, MIN_HEAD = 10, 100
+
 
 class Choice(NamedTuple):
-    """One alternative of a clause: its words, all of which must match, its weight, and that of its clause."""
+    """An alternative of a clause: words that must all match, its weight, and the weight of its clause."""
 
     words: tuple[str, ...]
     weight: float
     clause_weight: float = 1.0
 
 
+class SourceChoices(NamedTuple):
+    """The alternatives of one query term."""
+
+    source: str
+    choices: list[Choice]
+
+
+#: What a document must match: for each clause, alternative and word the ids of the word in the searched fields.
+RequiredIds = list[list[list[frozenset[int]]]]
+
+
 class WeightedWord(NamedTuple):
-    """A word that adds to the score, the query term that it is from, and its weight."""
+    """A word that adds to the score, the query term it translates, and its weight."""
 
     source: str
     word: str
@@ -34,35 +48,40 @@ class WeightedWord(NamedTuple):
 class Nested(StructuredSearcher):
     """Every clause must match, in any field; a phrase matches when all its words do. Exact.
 
-    The score is the plain sum of BM25 over all alternatives, whatever their weights; what was added to the query
-    (clauses that are not `required`) need not match, and counts with its weight. It is a dot product, so the result is
-    a subsequence of the plain ranking: the head of that is tried first. If it has fewer than k matches, all documents
-    of the rarest clause are read.
+    The score is the plain sum of BM25 over all alternatives, whatever their weights. Clauses that are not `required`,
+    which expansion adds to the query, need not match, and count with their weights. The score is a dot product, so the
+    result is a subsequence of the plain ranking: its head is tried first. If that has fewer than k matches, all
+    documents of the rarest clause are read.
     """
 
     def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
         return [self._search_query(query, k, where) for query in queries]
 
     def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
-        required, weighted_words = self._weigh_words(query)
-        weights: dict[str, float] = {}
-        for _, word, weight in weighted_words:
-            weights[word] = weights.get(word, 0.0) + weight
-        request = self._statistics.weigh_query(query.lang, weights, self._field_weights())
-        clauses = [choices for _, choices in required]
-        needed_ids = [
-            [[self._list_ids(word, query.lang) for word in choice.words] for choice in choices] for choices in clauses
+        """Rank the k best documents that match every required clause."""
+        required = self._list_required(query)
+        request = self._make_request(query, self._list_weighted_words(query))
+        required_ids = [
+            [[self._list_ids(word, query.lang) for word in choice.words] for choice in clause.choices]
+            for clause in required
         ]
-        n_head = 10 * k + 100
+        n_head = HEAD_PER_HIT * k + MIN_HEAD
         head = self._find_candidates(request, n_head, where)
-        matching_ids = {doc_id for doc_id, _ in self._filter_documents([hit.id for hit in head], needed_ids)}
+        matching_ids = {doc_id for doc_id, _ in self._filter_documents([hit.id for hit in head], required_ids)}
         hits = [hit for hit in head if hit.id in matching_ids]
         if len(hits) >= k or len(head) < n_head:
             return hits[:k]
-        rarest, df = self._choose_rarest(clauses, query.lang)
+        rarest, df = self._choose_rarest(required_ids)
         ids = [hit.id for hit in self._find_candidates(rarest, df, where)]
-        matching = self._filter_documents(ids, needed_ids)
+        matching = self._filter_documents(ids, required_ids)
         return rank_hits((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
+
+    def _make_request(self, query: Query, weighted_words: Sequence[WeightedWord]) -> SparseVector:
+        """Return the vector whose dot product with a document is its score."""
+        weights: dict[str, float] = {}
+        for _, word, weight in weighted_words:
+            weights[word] = weights.get(word, 0.0) + weight
+        return self._statistics.weigh_query(query.lang, weights, self._field_weights())
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what every word adds to the score of a document of the query's language."""
@@ -71,33 +90,42 @@ class Nested(StructuredSearcher):
         if langs != [query.lang]:
             return []
         matches = []
-        for source, word, weight in self._weigh_words(query)[1]:
-            request = self._statistics.weigh_query(query.lang, {word: weight}, self._field_weights())
-            matches.append(Match(source, word, dot(request, document)))
+        for weighted_word in self._list_weighted_words(query):
+            request = self._make_request(query, [weighted_word])
+            matches.append(Match(weighted_word.source, weighted_word.word, dot(request, document)))
         return [match for match in matches if match.score]
 
-    def _list_choices(self, query: Query) -> list[tuple[str, list[Choice]]]:
-        """List each source term with its alternatives, split into words; stop words are left out."""
+    def _list_choices(self, query: Query) -> list[SourceChoices]:
+        """List each source term with its alternatives, split into words; those of stop words only are left out."""
         tokenize = self._analyze(query.lang).terms
         if not query.clauses:
-            return [(word, [Choice((word,), 1.0)]) for word in tokenize(query.text)]
+            return [SourceChoices(word, [Choice((word,), 1.0)]) for word in tokenize(query.text)]
         clauses = []
         for clause in query.clauses:
             alternatives = [(terms or tuple(tokenize(text)), weight) for text, weight, terms in clause.alternatives]
             choices = [Choice(words, weight, clause.weight) for words, weight in alternatives if words]
             if choices:
-                clauses.append((clause.source, choices))
+                clauses.append(SourceChoices(clause.source, choices))
         return clauses
 
-    def _weigh_words(self, query: Query) -> tuple[list[tuple[str, list[Choice]]], list[WeightedWord]]:
-        """Return the clauses that must match, and the weights of all words."""
-        added = tuple(clause for clause in query.clauses if not clause.required)
-        asked = query._replace(clauses=tuple(clause for clause in query.clauses if clause.required))
-        required = self._list_choices(asked if asked.clauses or not added else query)
-        optional = self._list_choices(query._replace(clauses=added)) if added and asked.clauses else []
-        choices = [(source, choice._replace(weight=1.0)) for source, clause in required for choice in clause]
-        choices += [(source, choice) for source, clause in optional for choice in clause]
-        return required, [
+    def _list_required(self, query: Query) -> list[SourceChoices]:
+        """List the clauses that must match: the required ones, or all if none is required."""
+        required = tuple(clause for clause in query.clauses if clause.required)
+        return self._list_choices(query._replace(clauses=required) if required else query)
+
+    def _list_weighted_words(self, query: Query) -> list[WeightedWord]:
+        """List the words of all clauses; those of required clauses have equal weights."""
+        optional = tuple(clause for clause in query.clauses if not clause.required)
+        has_required = len(optional) < len(query.clauses)
+        choices = [
+            (source, choice._replace(weight=1.0))
+            for source, alternatives in self._list_required(query)
+            for choice in alternatives
+        ]
+        if optional and has_required:
+            added = self._list_choices(query._replace(clauses=optional))
+            choices += [(source, choice) for source, alternatives in added for choice in alternatives]
+        return [
             WeightedWord(source, word, choice.clause_weight * choice.weight / len(choice.words))
             for source, choice in choices
             for word in choice.words
@@ -111,28 +139,32 @@ class Nested(StructuredSearcher):
         """Return the ids of a word in the fields that are searched."""
         return frozenset(int(self._statistics.ids(field, lang, [word])[0]) for field in self._field_weights())
 
-    def _filter_documents(
-        self, ids: Sequence[str], needed_ids: Sequence[Sequence[Sequence[frozenset[int]]]]
-    ) -> Iterator[tuple[str, SparseVector]]:
-        """Iterate over the documents that contain all words of some alternative of every clause, with their vectors."""
+    def _filter_documents(self, ids: Sequence[str], required_ids: RequiredIds) -> Iterator[tuple[str, SparseVector]]:
+        """Yield the documents that contain all words of some alternative of every clause, with their vectors."""
         for start in range(0, len(ids), MAX_CANDIDATES):
             batch = ids[start : start + MAX_CANDIDATES]
             rows = self._store.read_sparse(self._name, batch)[1]
             ends = np.cumsum(rows.sizes)
             for doc_id, first, last in zip(batch, (ends - rows.sizes).tolist(), ends.tolist(), strict=True):
                 vector = SparseVector(rows.indices[first:last], rows.values[first:last])
-                term_ids = set(vector.indices.tolist())
-                if all(any(all(word & term_ids for word in choice) for choice in clause) for clause in needed_ids):
+                if _has_all_clauses(set(vector.indices.tolist()), required_ids):
                     yield doc_id, vector
 
     def _find_candidates(self, vector: SparseVector, number: int, where: Where | None) -> Ranking:
         return self._store.search_sparse(self._name, [vector], number, where)[0] if len(vector.indices) else []
 
-    def _choose_rarest(self, clauses: Sequence[Sequence[Choice]], lang: str) -> tuple[SparseVector, int]:
+    def _choose_rarest(self, required_ids: RequiredIds) -> tuple[SparseVector, int]:
         """Return a request for all documents of the clause that has fewest, and how many there may be at most."""
         requests = []
-        for choices in clauses:
-            words = {word for choice in choices for word in choice.words}
-            ids = sorted(frozenset[int]().union(*(self._list_ids(word, lang) for word in words)))
-            requests.append((make_sparse_vector(dict.fromkeys(ids, 1.0)), int(self._statistics.df_of(ids).sum())))
+        for alternatives in required_ids:
+            term_ids = sorted(frozenset[int]().union(*(word_ids for words in alternatives for word_ids in words)))
+            df = int(self._statistics.df_of(term_ids).sum())
+            requests.append((make_sparse_vector(dict.fromkeys(term_ids, 1.0)), df))
         return min(requests, key=lambda request: request[1])
+
+
+def _has_all_clauses(term_ids: Set[int], required_ids: RequiredIds) -> bool:
+    """Tell whether a document with these term ids contains all words of some alternative of every clause."""
+    return all(
+        any(all(word_ids & term_ids for word_ids in words) for words in alternatives) for alternatives in required_ids
+    )

@@ -24,7 +24,7 @@ from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, concatenate_ranges, filter_entries
 from paragloss.index.fields import INNER, SUBWORD_FIELDS
 from paragloss.ranking import rank_hits
-from paragloss.search.clauses import MAX_CANDIDATES, split_into_clauses
+from paragloss.search.clauses import MAX_CANDIDATES, Clause, split_into_clauses
 from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import (
     PROBABILITY_EXPONENT,
@@ -62,19 +62,48 @@ class CompiledClauses(NamedTuple):
     highest: float  # what a document full of the query's words would score
 
     def make_request(self, span: int) -> SparseVector:
-        """Return the sparse vector whose dot product with documents approximates the score: it saturates every
-        alternative by itself. `span` is the number of ids of a field."""
+        """Return the sparse vector whose dot product with documents approximates the score.
+
+        It saturates every alternative by itself instead of the whole clause.
+
+        :param span: the number of ids of a field
+        """
         fields = self.term_ids.astype(np.int64) // span
         weights = self.counts * self.gains[fields, self.clauses]
         keys, values = sum_by_key(self.term_ids.astype(np.int64), weights)
         return SparseVector(keys.astype(np.uint32), values.astype(np.float32))
 
 
+class _Alternatives(NamedTuple):
+    """The alternatives of all clauses of a query, one clause after the other."""
+
+    hashes: Integers  # (n_words,)
+    probabilities: Doubles  # (n_words,)
+    subword_shares: Doubles  # (n_words,) how much an occurrence inside a compound counts
+    clause: Integers  # (n_words,)
+    first: Integers  # (n_clauses,) the first alternative of each clause
+    importance: Doubles  # (n_clauses,)
+
+    @classmethod
+    def gather(cls, clauses: Sequence[Clause]) -> _Alternatives:
+        """Put the arrays of the clauses together."""
+        hashes, probabilities, subword_shares = np.concatenate([clause.numbers for clause in clauses], axis=1)
+        sizes = [len(clause.words) for clause in clauses]
+        return cls(
+            hashes.astype(np.int64),
+            probabilities,
+            subword_shares,
+            np.arange(len(clauses)).repeat(sizes),
+            np.cumsum([0, *sizes[:-1]]),
+            np.array([clause.weight for clause in clauses]),
+        )
+
+
 class _Occurrences(NamedTuple):
-    """Entries of documents paired with entries of clauses. A part is a field of a document."""
+    """Occurrences of query words in documents, paired with the query's entries. A part is a field of a document."""
 
     bags: Bags
-    part: Integers  # (n_pairs,) the part that the occurrence counts in
+    part: Integers  # (n_pairs,) the part whose tf the occurrence adds to
     field: Integers  # (n_pairs,) the field in which it is indexed
     entry: Integers  # (n_pairs,) position in the compiled clauses
     amounts: Doubles  # (n_pairs,) what it adds to the tf of its clause
@@ -94,13 +123,21 @@ class StructuredSearcher:
         name: str = "terms",
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
+        """Make a searcher.
+
+        :param weights: weights of the fields to search; by default all fields of whole words count 1
+        :param candidates: documents of a query that are scored exactly
+        :param proportional: divide scores by the highest possible score of the query
+        :param name: the store's sparse vector
+        :param analyze: returns the analyzer of a language
+        """
         layout = statistics.layout
-        word_fields = [field for field in layout.fields if field not in SUBWORD_FIELDS]
-        weights = dict.fromkeys(word_fields, 1.0) if weights is None else dict(weights)
-        self._weights = weights
+        if weights is None:
+            weights = {field: 1.0 for field in layout.fields if field not in SUBWORD_FIELDS}
+        self._searches_text = bool(weights.get("text"))
         self._store = store
         self._statistics = statistics
-        self._factors = np.zeros(len(layout.fields))
+        self._factors = np.zeros(len(layout.fields))  # weight of each field of the layout
         for field, weight in weights.items():
             self._factors[layout.field(field)] = weight
         self._max_candidates = candidates
@@ -111,7 +148,7 @@ class StructuredSearcher:
     @property
     def looks_inside(self) -> bool:
         """Whether parts of compounds and sounds of names are searched; they count as words of the text do."""
-        return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
+        return INNER in self._statistics.layout.fields and self._searches_text
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Rank the documents of each query's language."""
@@ -144,12 +181,15 @@ class ClauseSearcher(StructuredSearcher):
     """
 
     def weigh_alternatives(
-        self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles
+        self, probabilities: Doubles, df: Doubles, first: Integers, n_documents: Doubles
     ) -> tuple[Doubles, Doubles]:
-        """Return how much each alternative counts, and the document frequency of each clause and field.
+        """Return how much an occurrence of each alternative counts, and the document frequency of each clause.
 
-        `shares` are probabilities of alternatives, `df` their document frequencies (n_fields, n_alternatives), `first`
-        says where each clause begins, `documents` how many there are (n_fields, n_clauses).
+        :param probabilities: (n_words,) of the alternatives
+        :param df: (n_fields, n_words) document frequencies of the alternatives
+        :param first: (n_clauses,) the first alternative of each clause
+        :param n_documents: (n_fields, n_clauses) how many documents there are
+        :return: (n_words,) and (n_fields, n_clauses)
         """
         raise NotImplementedError
 
@@ -157,107 +197,128 @@ class ClauseSearcher(StructuredSearcher):
         return [self._search_query(query, k, where) for query in queries]
 
     def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
+        """Find candidates by a dot product and rank them by their exact scores."""
         languages = (where or {}).get("lang")
         compiled = self._compile(query) if languages is None or query.lang in languages else None
         if compiled is None or not len(compiled.term_ids):
             return []
         layout = self._statistics.layout
-        # The ids of terms are those of a language: the store need not filter by it as well.
+        # Term ids belong to one language, so the store need not filter by language as well.
         conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
-        needed = layout.with_lengths(compiled.term_ids)
-        found = self._store.search_and_read(
-            self._name, [compiled.make_request(layout.span)], max(self._max_candidates, k), conditions or None, needed
-        )
-        scores = self._score(query.lang, compiled, found.rows)
-        return rank_hits(
-            (Hit(doc_id, score) for doc_id, score in zip(found.ids, scores.tolist(), strict=True) if score), k
-        )
+        needed_ids = layout.with_lengths(compiled.term_ids)
+        n_candidates = max(self._max_candidates, k)
+        request = compiled.make_request(layout.span)
+        candidates = self._store.search_and_read(self._name, [request], n_candidates, conditions or None, needed_ids)
+        scores = self._score(query.lang, compiled, candidates.rows).tolist()
+        hits = (Hit(doc_id, score) for doc_id, score in zip(candidates.ids, scores, strict=True) if score)
+        return rank_hits(hits, k)
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what each alternative adds to the score of a document.
 
-        A clause saturates as a whole: what it gives is shared out by what each alternative adds to its tf.
+        A clause saturates as a whole: its score is divided among its alternatives by what each adds to the tf.
         """
         compiled = self._compile(query)
         if compiled is None:
             return []
         _, rows = self._store.read_sparse(self._name, [id])
-        found = self._find_occurrences(query.lang, compiled, rows)
-        tf = self._add_occurrences(found, compiled)
-        norms = self._norms(query.lang, found.bags)
-        clauses = compiled.clauses[found.entry]
-        gains = compiled.gains[found.bags.field[found.part], clauses] / (tf[found.part, clauses] + norms[found.part])
-        scores = gains * found.amounts / (compiled.highest if self._proportional else 1.0)
-        words = [(clause.source, word) for clause in split_into_clauses(query, self._analyze) for word in clause.words]
-        subwords = self._statistics.layout.field(INNER) if self.looks_inside else -1
+        occurrences = self._find_occurrences(query.lang, compiled, rows)
+        part, clauses = occurrences.part, compiled.clauses[occurrences.entry]
+        tf = self._sum_occurrences(occurrences, compiled)
+        norms = self._norms(query.lang, occurrences.bags)
+        gains = compiled.gains[occurrences.bags.field[part], clauses] / (tf[part, clauses] + norms[part])
+        scores = gains * occurrences.amounts / (compiled.highest if self._proportional else 1.0)
+        score_by_word = self._sum_by_word(query, compiled.words[occurrences.entry], occurrences.field, scores)
+        return [Match(source, word, score) for (source, word), score in score_by_word.items() if score]
+
+    def _sum_by_word(
+        self, query: Query, words: Integers, fields: Integers, scores: Doubles
+    ) -> dict[tuple[str, str], float]:
+        """Add up the scores of occurrences: (query term, word) -> score. Parts of compounds are marked as such."""
+        named_words = [
+            (clause.source, word) for clause in split_into_clauses(query, self._analyze) for word in clause.words
+        ]
+        subword_field = self._statistics.layout.field(INNER) if self.looks_inside else -1
         totals: dict[tuple[str, str], float] = {}
-        for number, field, score in zip(
-            compiled.words[found.entry].tolist(), found.field.tolist(), scores.tolist(), strict=True
-        ):
-            source, word = words[number]
-            is_part = field == subwords and not word.startswith(SOUND_PREFIX)
+        for number, field, score in zip(words.tolist(), fields.tolist(), scores.tolist(), strict=True):
+            source, word = named_words[number]
+            is_part = field == subword_field and not word.startswith(SOUND_PREFIX)
             key = source, SUBWORD_PREFIX + word if is_part else word
             totals[key] = totals.get(key, 0.0) + score
-        return [Match(source, word, score) for (source, word), score in totals.items() if score]
+        return totals
 
     def _compile(self, query: Query) -> CompiledClauses | None:
+        """Weigh the alternatives of a query in each field; None if it has no terms or no field is searched."""
         clauses = split_into_clauses(query, self._analyze)
         fields = np.flatnonzero(self._factors)
         if not clauses or not len(fields):
             return None
-        layout, statistics = self._statistics.layout, self._statistics
-        hashes, probabilities, inside = np.concatenate([clause.numbers for clause in clauses], axis=1)
-        sizes = [len(clause.words) for clause in clauses]
-        clause_of_word, first = np.arange(len(clauses)).repeat(sizes), np.cumsum([0, *sizes[:-1]])
-        ids = layout.ids(fields[:, None], hashes.astype(np.int64))  # (n_fields, n_words)
-        df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(np.float64)
-        numbers, field_shares, _ = (table[fields, 0] for table in statistics.summarize_languages((query.lang,)))
-        documents = np.repeat(numbers[:, None], len(clauses), axis=1)  # (n_fields, n_clauses)
-        subword_ids = layout.ids(layout.field(INNER), hashes.astype(np.int64)) if self.looks_inside else None
-        if subword_ids is not None:
-            text = fields.tolist().index(layout.field("text"))
-            df[text] = np.minimum(df[text] + inside * statistics.df_of(subword_ids), numbers[text])
-        counts, clause_df = self.weigh_alternatives(probabilities, df, first, documents)
-        importance = np.array([clause.weight for clause in clauses])
-        idf = self._factors[fields, None] * importance * compute_idf(documents, clause_df)
+        layout, words = self._statistics.layout, _Alternatives.gather(clauses)
+        summary = self._statistics.summarize_languages((query.lang,))
+        documents_per_field, field_shares, _ = (table[fields, 0] for table in summary)
+        word_ids = layout.ids(fields[:, None], words.hashes)  # (n_fields, n_words)
+        subword_ids = layout.ids(layout.field(INNER), words.hashes) if self.looks_inside else None
+        df = self._count_documents(fields, word_ids, subword_ids, words.subword_shares, documents_per_field)
+        n_documents = np.repeat(documents_per_field[:, None], len(clauses), axis=1)  # (n_fields, n_clauses)
+        counts, clause_df = self.weigh_alternatives(words.probabilities, df, words.first, n_documents)
+        idf = self._factors[fields, None] * words.importance * compute_idf(n_documents, clause_df)
         highest = float((idf * field_shares[:, None]).sum()) or 1.0  # terms that no document has count as well
         gains = np.zeros((len(layout.fields), len(clauses)))
         gains[fields] = np.where(clause_df > 0, idf, 0.0)
-        entry_ids, entry_counts = [ids.ravel()], [np.tile(counts, len(fields))]
+        entry_ids, entry_counts = [*word_ids], [counts] * len(fields)
         if subword_ids is not None:
             gains[layout.field(INNER)] = gains[layout.field("text")]
-            entry_ids, entry_counts = [*entry_ids, subword_ids], [*entry_counts, counts * inside]
-        copies = len(fields) + (subword_ids is not None)
-        words, clause_numbers = np.tile(np.arange(len(hashes)), copies), np.tile(clause_of_word, copies)
-        return _sort_entries(
-            np.concatenate(entry_ids), clause_numbers, words, np.concatenate(entry_counts), gains, highest
-        )
+            entry_ids.append(subword_ids)
+            entry_counts.append(counts * words.subword_shares)
+        return _sort_entries(np.stack(entry_ids), np.stack(entry_counts), words.clause, gains, highest)
+
+    def _count_documents(
+        self,
+        fields: Integers,
+        word_ids: Ids,
+        subword_ids: Ids | None,
+        subword_shares: Doubles,
+        documents_per_field: Doubles,
+    ) -> Doubles:
+        """Return the document frequency of each word in each field, (n_fields, n_words).
+
+        Documents that contain a word inside a compound are added to those of the text.
+        """
+        statistics = self._statistics
+        df = statistics.df_of(word_ids.ravel()).reshape(word_ids.shape).astype(np.float64)
+        if subword_ids is not None:
+            text = fields.tolist().index(statistics.layout.field("text"))
+            df_with_subwords = df[text] + subword_shares * statistics.df_of(subword_ids)
+            df[text] = np.minimum(df_with_subwords, documents_per_field[text])
+        return df
 
     def _score(self, lang: str, compiled: CompiledClauses, rows: SparseRows) -> Doubles:
-        """Score documents, given their stored vectors; (n_docs,)."""
-        found = self._find_occurrences(lang, compiled, rows)
-        tf = self._add_occurrences(found, compiled)  # (n_parts, n_clauses)
-        saturated = tf / (tf + self._norms(lang, found.bags)[:, None])
-        parts = (compiled.gains[found.bags.field] * saturated).sum(axis=1)
+        """Score documents, given their stored vectors: (n_docs,)."""
+        occurrences = self._find_occurrences(lang, compiled, rows)
+        bags = occurrences.bags
+        tf = self._sum_occurrences(occurrences, compiled)  # (n_parts, n_clauses)
+        saturated = tf / (tf + self._norms(lang, bags)[:, None])
+        part_scores = (compiled.gains[bags.field] * saturated).sum(axis=1)
         if self._proportional:
-            parts /= compiled.highest
-        return np.asarray(np.bincount(found.bags.row, parts, found.bags.rows), np.float64)
+            part_scores /= compiled.highest
+        return np.asarray(np.bincount(bags.row, part_scores, bags.rows), np.float64)
 
     def _find_occurrences(self, lang: str, compiled: CompiledClauses, rows: SparseRows) -> _Occurrences:
+        """Pair every entry of the documents' vectors with the query's entries of the same term id."""
         layout = self._statistics.layout
         bags = layout.unpack_rows(filter_entries(rows, layout.with_lengths(compiled.term_ids)))
         first = compiled.term_ids.searchsorted(bags.ids, side="left")
         sizes = compiled.term_ids.searchsorted(bags.ids, side="right") - first
-        in_document, entry = np.arange(len(bags.ids)).repeat(sizes), concatenate_ranges(first, sizes)
-        part = np.arange(len(bags.row)).repeat(bags.size)[in_document]
-        amounts = bags.counts[in_document] * compiled.counts[entry]
+        bag_entry, entry = np.arange(len(bags.ids)).repeat(sizes), concatenate_ranges(first, sizes)  # (n_pairs,) each
+        part = np.arange(len(bags.row)).repeat(bags.size)[bag_entry]
+        amounts = bags.counts[bag_entry] * compiled.counts[entry]
         return _Occurrences(bags, self._home_parts(bags)[part], bags.field[part], entry, amounts)
 
-    def _add_occurrences(self, found: _Occurrences, compiled: CompiledClauses) -> Doubles:
-        """Return the tf of each clause in each field of each document; (n_parts, n_clauses)."""
-        n_clauses = compiled.gains.shape[1]
-        cells = found.part * n_clauses + compiled.clauses[found.entry]
-        totals = np.bincount(cells, found.amounts, len(found.bags.row) * n_clauses)
+    def _sum_occurrences(self, occurrences: _Occurrences, compiled: CompiledClauses) -> Doubles:
+        """Return the tf of each clause in each field of each document: (n_parts, n_clauses)."""
+        n_parts, n_clauses = len(occurrences.bags.row), compiled.gains.shape[1]
+        cells = occurrences.part * n_clauses + compiled.clauses[occurrences.entry]
+        totals = np.bincount(cells, occurrences.amounts, n_parts * n_clauses)
         return np.asarray(totals, np.float64).reshape(-1, n_clauses)
 
     def _norms(self, lang: str, bags: Bags) -> Doubles:
@@ -267,15 +328,14 @@ class ClauseSearcher(StructuredSearcher):
         return self._statistics.layout.norms(bags._replace(average=np.where(current > 0, current, bags.average)))
 
     def _home_parts(self, bags: Bags) -> Integers:
-        """Return the part that the entries of each part count in: subword terms count in the text."""
+        """Return the part whose tf the entries of each part add to: subword terms add to the text of their document."""
         home = np.arange(len(bags.row))
         if self.looks_inside:
             layout = self._statistics.layout
-            text_parts = np.full(bags.rows, -1)
-            is_text = bags.field == layout.field("text")
-            text_parts[bags.row[is_text]] = home[is_text]
-            is_subwords = bags.field == layout.field(INNER)
-            text_of_subwords = text_parts[bags.row[is_subwords]]
+            text_part = np.full(bags.rows, -1)  # of each document; -1 without text
+            is_text, is_subwords = bags.field == layout.field("text"), bags.field == layout.field(INNER)
+            text_part[bags.row[is_text]] = home[is_text]
+            text_of_subwords = text_part[bags.row[is_subwords]]
             home[is_subwords] = np.where(text_of_subwords >= 0, text_of_subwords, home[is_subwords])
         return home
 
@@ -287,14 +347,19 @@ class Synonymous(ClauseSearcher):
     df and the sum, as the true one does.
     """
 
-    power = rarer = 0.0
+    probability_exponent = rarity_exponent = 0.0
 
     def weigh_alternatives(
-        self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles
+        self, probabilities: Doubles, df: Doubles, first: Integers, n_documents: Doubles
     ) -> tuple[Doubles, Doubles]:
         """Return the weight of each alternative and the document frequency of each clause."""
         return temper_alternatives(
-            shares, df, first, documents, probability_exponent=self.power, rarity_exponent=self.rarer
+            probabilities,
+            df,
+            first,
+            n_documents,
+            probability_exponent=self.probability_exponent,
+            rarity_exponent=self.rarity_exponent,
         )
 
 
@@ -304,22 +369,29 @@ class Tempered(Synonymous):
     The probabilities of a translation are those of other texts: what is unlikely there may be the only sense here.
     """
 
-    power, rarer = PROBABILITY_EXPONENT, RARITY_EXPONENT
+    probability_exponent, rarity_exponent = PROBABILITY_EXPONENT, RARITY_EXPONENT
 
 
 class Probabilistic(ClauseSearcher):
     """The weights of a clause's alternatives, made to sum to one, are the probabilities of its translations."""
 
     def weigh_alternatives(
-        self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles
+        self, probabilities: Doubles, df: Doubles, first: Integers, n_documents: Doubles
     ) -> tuple[Doubles, Doubles]:
-        """Return the weight of each alternative and the document frequency of each clause."""
-        return shares, np.minimum(np.add.reduceat(df * shares, first, axis=1), documents)
+        """Return the probability of each alternative and the document frequency of each clause."""
+        return probabilities, np.minimum(np.add.reduceat(df * probabilities, first, axis=1), n_documents)
 
 
 def _sort_entries(
-    ids: Ids, clauses: Integers, words: Integers, counts: Doubles, gains: Doubles, highest: float
+    ids: Ids, counts: Doubles, clause_of_word: Integers, gains: Doubles, highest: float
 ) -> CompiledClauses:
-    useful = np.flatnonzero(counts > 0)
-    order = useful[ids[useful].argsort(kind="stable")]
-    return CompiledClauses(ids[order], clauses[order], words[order], counts[order], gains, highest)
+    """Arrange entries by their term ids and drop those that count nothing.
+
+    :param ids: (n_fields, n_words), and so are `counts`
+    """
+    flat_ids, flat_counts = ids.ravel(), counts.ravel()
+    word_of_entry = np.tile(np.arange(ids.shape[1]), len(ids))
+    useful = np.flatnonzero(flat_counts > 0)
+    order = useful[flat_ids[useful].argsort(kind="stable")]
+    words = word_of_entry[order]
+    return CompiledClauses(flat_ids[order], clause_of_word[words], words, flat_counts[order], gains, highest)

@@ -77,7 +77,7 @@ def fit(
     )
     judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=query_kind) for lang in answering]
     start_encoder = published.opened(start) if start else None
-    parts = firststage.folds(len(aligned), parts=folds, max_items=queries, seed=seed)
+    parts = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     lists: list[_List] = []
     for number, held_out in enumerate(parts):
         apart = {aligned[i].id for i in held_out}
@@ -154,7 +154,7 @@ def _candidates(
         return
     lists: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
     for scores, real in _searches(encoder, queries, documents, rng):
-        for candidates in firststage.best(scores, depth):
+        for candidates in firststage.rank_candidates(scores, depth):
             lists.setdefault(candidates.query, []).append((candidates, real))
     feel = _feeling(encoder, queries, documents)
     for query, several in lists.items():
@@ -180,9 +180,9 @@ def _searches(
     queries, texts = [query.text for query in query_list], [document.full_text for document in documents]
     by_meaning = encoder.encode(queries, source) @ encoder.encode(texts, target).T
     yield by_meaning, True
-    yield firststage.as_they_stand(queries, source, texts, target), True
+    yield firststage.score_shared_words(queries, source, texts, target), True
     for _ in range(_STRONGER_SEARCHES):
-        yield firststage.surer(by_meaning, rng), False
+        yield firststage.simulate_stronger_search(by_meaning, rng), False
 
 
 def _feeling(
@@ -251,7 +251,10 @@ def fit_judged(
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
     start_vectors = (vectors or {}).items()
-    vector_share = {lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in start_vectors}
+    vector_share = {
+        lang: pairs.fill_known_vectors(table, vocabularies[lang], words, rows=rows[lang])
+        for lang, words in start_vectors
+    }
     hard = negatives == "hard"
     sets = [
         _counted(judged_set, vocabularies, rows, size, hard_negatives=hard, difference=difference)
@@ -261,7 +264,9 @@ def fit_judged(
     def triples(_: int, rng: np.random.Generator) -> Integers:
         drawn, first, base = [], 0, 0
         for judged_set in sets:
-            drawn.append(sampling.draw(judged_set.source, per_positive, rng) + np.array([[first], [base], [base]]))
+            drawn.append(
+                sampling.draw_triples(judged_set.source, per_positive, rng) + np.array([[first], [base], [base]])
+            )
             first, base = first + judged_set.queries.shape[0], base + judged_set.documents.shape[0]
         return np.concatenate(drawn, axis=1)
 
@@ -323,7 +328,7 @@ def _counted(
     queries = vocabularies[source].counts([query.text for query in judged.queries])
     documents = vocabularies[target].counts([document.full_text for document in judged.documents.values()])
     similarity_rows = weigh(documents, vocabularies[target].idf, "tfidf") if hard_negatives else None
-    drawn_from = sampling.source(pairs.grades(judged), similarity_rows, difference=difference)
+    drawn_from = sampling.make_source(pairs.grades(judged), similarity_rows, difference=difference)
     return _Counted(_to_rows(queries, rows[source], size), _to_rows(documents, rows[target], size), drawn_from)
 
 

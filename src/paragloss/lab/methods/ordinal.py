@@ -198,7 +198,9 @@ def _begun(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
-        vector_share = {lang: pairs.lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
+        vector_share = {
+            lang: pairs.fill_known_vectors(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()
+        }
         return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, vector_share
 
 

@@ -1,4 +1,4 @@
-"""Numpy or torch, on a processor or a graphics card, behind the few operations the linear solvers need.
+"""Offer the few array operations of the linear solvers with numpy or torch, on a processor or a graphics card.
 
 Dense arrays of both libraries share `@`, `*`, `.T`, slicing and `.sum(0)`; what they don't share is here.
 """
@@ -44,8 +44,10 @@ def find_device_problem(device: str | None, *, numpy: bool = True) -> str:
 
 
 class Arrays:
-    """Where arrays live. `device` is "numpy", or what torch calls one ("cpu", "cuda"); None takes torch on the
-    processor if it is installed, numpy if not."""
+    """Array operations on one device: "numpy", or a device of torch ("cpu", "cuda").
+
+    None chooses torch on the processor if it is installed, else numpy.
+    """
 
     def __init__(self, device: str | None = None) -> None:
         if device is None:
@@ -61,17 +63,21 @@ class Arrays:
             self.torch = torch
 
     def put(self, array: npt.NDArray[Any]) -> Dense:
+        """Move a numpy array to the device."""
         return array if self.torch is None else self.torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def get(self, array: Dense) -> npt.NDArray[Any]:
+        """Move an array of the device to numpy."""
         return np.asarray(array if self.torch is None else array.cpu().numpy())
 
     def zeros(self, *shape: int) -> Dense:
+        """Make an array of zeros."""
         if self.torch is None:
             return np.zeros(shape, np.float32)
         return self.torch.zeros(shape, device=self.device)
 
     def normal(self, rows: int, columns: int, seed: int) -> Dense:
+        """Make an array of standard normal numbers, the same for the same seed on the same device."""
         if self.torch is None:
             return np.random.default_rng(seed).standard_normal((rows, columns), np.float32)
         generator = self.torch.Generator(self.device).manual_seed(seed)
@@ -88,12 +94,15 @@ class Arrays:
         return self.get(left.T @ right).astype(np.float64)
 
     def small(self, matrix: npt.NDArray[np.float64]) -> Dense:
+        """Move a small float64 matrix to the device as float32."""
         return self.put(matrix.astype(np.float32))
 
     def sparse(self, matrix: sp.csr_matrix) -> Sparse:
-        return Sparse(self.compressed(matrix), self.compressed(matrix.T.tocsr()))
+        """Move a sparse matrix and its transpose to the device."""
+        return Sparse(self._compress_rows(matrix), self._compress_rows(matrix.T.tocsr()))
 
-    def compressed(self, matrix: sp.csr_matrix) -> Any:
+    def _compress_rows(self, matrix: sp.csr_matrix) -> Any:
+        """Move a sparse matrix to the device, as float32 in CSR format."""
         if self.torch is None:
             return matrix.astype(np.float32)
         with warnings.catch_warnings():
@@ -140,13 +149,15 @@ class Sparse:
 
 
 def orthonormal(arrays: Arrays, block: Dense, basis: Dense | None = None) -> Dense:
-    """An orthonormal basis of what `block` adds to `basis`, twice over for float32's sake. Columns that add
-    nothing are dropped."""
+    """Return an orthonormal basis of what the columns of `block` add to `basis`; columns that add nothing are dropped.
+
+    Done twice, because float32 is inexact.
+    """
     for _ in range(2):
         if basis is not None and basis.shape[1]:
             block = block - basis @ (basis.T @ block)
         gram = arrays.gram(block, block)
         values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-        sound = values > max(values[-1], np.finfo(np.float32).tiny) * 1e-9
-        block = block @ arrays.small(vectors[:, sound] / np.sqrt(values[sound]))
+        is_independent = values > max(values[-1], np.finfo(np.float32).tiny) * 1e-9
+        block = block @ arrays.small(vectors[:, is_independent] / np.sqrt(values[is_independent]))
     return block

@@ -1,7 +1,7 @@
-"""Maps between two word-vector spaces, learned from rows that translate each other. Plain dense algebra.
+"""Learn linear maps between two word-vector spaces from pairs of words that translate each other.
 
-Each function takes the dictionary's rows, source and target side by side, and returns (P, Q): source words go
-through P, target words through Q, and both arrive in one space.
+Row i of `source` and row i of `target` are the vectors of the i-th pair. A function that learns a map returns
+matrices (P, Q): source vectors are multiplied by P and target vectors by Q, and both are then in one space.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def unit(rows: Floats) -> Floats:
 
 
 def without_mean(rows: Floats) -> Floats:
-    """Subtract every dimension's mean over the words; rows of zeros stay."""
+    """Subtract the mean vector of the words; rows of zeros stay and do not count."""
     is_nonzero = np.any(rows != 0, axis=1)
-    return np.asarray(
-        np.where(is_nonzero[:, None], rows - rows[is_nonzero].mean(axis=0), 0) if is_nonzero.any() else rows, np.float32
-    )
+    if not is_nonzero.any():
+        return np.asarray(rows, np.float32)
+    return np.asarray(np.where(is_nonzero[:, None], rows - rows[is_nonzero].mean(axis=0), 0), np.float32)
 
 
 def centred(rows: Floats) -> Floats:
@@ -36,31 +36,43 @@ def centred(rows: Floats) -> Floats:
 
 
 def least_squares(source: Floats, target: Floats) -> Pair:
-    """min |X P - Y|: Mikolov, Le and Sutskever, "Exploiting similarities among languages", 2013, eq. 3."""
+    """Learn the P that minimizes |X P - Y|; Q is the identity.
+
+    Mikolov, Le and Sutskever, "Exploiting similarities among languages", 2013, eq. 3.
+    """
     P = np.linalg.lstsq(source.astype(np.float64), target.astype(np.float64), rcond=None)[0]
     return P.astype(np.float32), np.eye(target.shape[1], dtype=np.float32)
 
 
 def procrustes(source: Floats, target: Floats) -> Pair:
-    """min |X P - Y| over rotations: P = U V' of X'Y. Xing et al. 2015; Artetxe et al. 2016; Conneau et al. 2018."""
+    """Learn the rotation P that minimizes |X P - Y|: U V' of the decomposition X'Y = U S V'; Q is the identity.
+
+    Xing et al. 2015; Artetxe et al. 2016; Conneau et al. 2018.
+    """
     U, _, Vt = np.linalg.svd(source.T.astype(np.float64) @ target)
     return (U @ Vt).astype(np.float32), np.eye(target.shape[1], dtype=np.float32)
 
 
 def both_rotated(source: Floats, target: Floats, *, keep: float = 1.0) -> Pair:
-    """X'Y = U S V': both languages are turned to where their words agree most, and the last directions, where they
-    agree least, can be dropped. Smith et al., "Offline bilingual word vectors", ICLR 2017."""
+    """Rotate both languages to where their words agree most: U and V of the decomposition X'Y = U S V'.
+
+    Smith et al., "Offline bilingual word vectors", ICLR 2017.
+
+    :param keep: the share of directions that are kept, those of the greatest agreement
+    """
     U, _, Vt = np.linalg.svd(source.T.astype(np.float64) @ target)
     width = max(1, round(keep * U.shape[1]))
     return U[:, :width].astype(np.float32), Vt.T[:, :width].astype(np.float32)
 
 
 def canonical(source: Floats, target: Floats, *, keep: float = 1.0, ridge: float = 1e-6) -> Pair:
-    """Canonical correlations: Faruqui and Dyer, "Improving vector space word representations using multilingual
-    correlation", EACL 2014. `keep` is their share of directions, most correlated first. What is mapped has to be
-    centred, as what is learned from is here (`without_mean`).
+    """Project both languages on their canonical correlations, the most correlated directions first.
 
-    `ridge`, in units of the mean variance, keeps directions the dictionary never shows from blowing up.
+    Faruqui and Dyer, "Improving vector space word representations using multilingual correlation", EACL 2014. The pairs
+    are centred here; vectors that are mapped later must be centred too (`without_mean`).
+
+    :param keep: the share of directions that are kept
+    :param ridge: regularization in units of the mean variance, for directions in which no pair of words differs
     """
     X, Y = (rows.astype(np.float64) - rows.mean(axis=0) for rows in (source, target))
     A, B = _whitening(X, ridge), _whitening(Y, ridge)
@@ -70,23 +82,27 @@ def canonical(source: Floats, target: Floats, *, keep: float = 1.0, ridge: float
 
 
 def _whitening(rows: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.float64]:
+    """Return the matrix that makes the regularized covariance of the rows the identity."""
     covariance = rows.T @ rows
     covariance += ridge * max(np.trace(covariance) / len(covariance), 1e-12) * np.eye(len(covariance))
     return np.asarray(scipy.linalg.inv(scipy.linalg.cholesky(covariance)))
 
 
 def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> Integers:
-    """Find for each query the target of highest CSLS; `hubness` is that of the targets."""
-    prepared = csls_documents(targets, hubness)
-    prepared_queries = csls_queries(queries)
+    """Return for each query the number of the target of highest CSLS; `hubness` is that of the targets."""
+    prepared_targets, prepared_queries = csls_documents(targets, hubness), csls_queries(queries)
     best = [
-        np.argmax(prepared_queries[i : i + block] @ prepared.T, axis=1) for i in range(0, len(prepared_queries), block)
+        np.argmax(prepared_queries[start : start + block] @ prepared_targets.T, axis=1)
+        for start in range(0, len(prepared_queries), block)
     ]
     return np.concatenate(best) if best else np.zeros(0, np.int64)
 
 
 def mutual(source: Floats, target: Floats, *, k: int = 10) -> Integers:
-    """Find pairs (source row, target row) of unit rows that are each other's nearest by CSLS, in source order."""
+    """Find pairs of unit rows that are each other's nearest by CSLS: (pairs, 2) row numbers, ordered by source row.
+
+    :param k: neighbours from which the hubness of a row is estimated
+    """
     if not len(source) or not len(target):
         return np.zeros((0, 2), np.int64)
     nearest_targets = nearest(source, target, hubness=neighbourhood(target, source, k=k))
@@ -96,18 +112,21 @@ def mutual(source: Floats, target: Floats, *, k: int = 10) -> Integers:
 
 
 def refined(source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words: int = 10_000) -> tuple[Floats, float]:
-    """Procrustes again and again on the mutual neighbours among the `words` most frequent words. The best rotation
-    by the unsupervised criterion of Conneau et al. 2018, section 3.5, and that criterion: the mean cosine of the
-    words and what they translate to."""
+    """Improve a rotation by learning it again, `rounds` times, from the mutual neighbours that it maps together.
+
+    :param P: the rotation to start from
+    :param words: how many of the most frequent words are used
+    :return: the rotation of the highest criterion (Conneau et al. 2018, section 3.5), and that criterion
+    """
     source, target = source[:words], target[:words]
     best, best_score = P, -np.inf
-    for turn in range(rounds + 1):
+    for round_number in range(rounds + 1):
         mapped = unit(source @ P)
         score = criterion(mapped, target)
         if score > best_score:
             best, best_score = P, score
         pairs = mutual(mapped, target)
-        if turn == rounds or len(pairs) == 0:
+        if round_number == rounds or len(pairs) == 0:
             break
         P, _ = procrustes(source[pairs[:, 0]], target[pairs[:, 1]])
     return best, float(best_score)
@@ -120,12 +139,16 @@ def criterion(mapped: Floats, target: Floats) -> float:
 
 
 def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> tuple[float, int]:
-    """Do the words that a map pairs agree on one rotation? How many of its mutual neighbours, among the most frequent
-    words, are each other's nearest under a rotation learned from the other half of them; and how many there are.
+    """Measure whether the words that a map pairs agree on one rotation.
+
+    Half of the mutual neighbours among the most frequent words learn a rotation; of the other half those count that
+    are each other's nearest under it, and the other way round.
 
     Refinement makes mutual neighbours even in unrelated spaces, so that their number says nothing (0.67 of the words
     there, 0.67 under a sound map, measured with 300 dimensions); but pairs that are not translations hardly predict
     each other (0.04 against 0.83).
+
+    :return: the share of mutual neighbours that are confirmed, and how many mutual neighbours there are
     """
     mapped, target = mapped[:words], target[:words]
     pairs = mutual(mapped, target)
@@ -134,14 +157,9 @@ def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 200
     order = np.random.default_rng(seed).permutation(len(pairs))
     halves = pairs[order[::2]], pairs[order[1::2]]
     confirmed = 0
-    for seed_pairs, held_out in (halves, halves[::-1]):
-        P, Q = procrustes(mapped[seed_pairs[:, 0]], target[seed_pairs[:, 1]])
-        similarity = unit(mapped[held_out[:, 0]] @ P) @ (target[held_out[:, 1]] @ Q).T
-        nearest_targets, nearest_sources = similarity.argmax(axis=1), similarity.argmax(axis=0)
-        confirmed += int(
-            (
-                (nearest_targets == np.arange(len(nearest_targets)))
-                & (nearest_sources == np.arange(len(nearest_sources)))
-            ).sum()
-        )
+    for training_pairs, held_out_pairs in (halves, halves[::-1]):
+        P, Q = procrustes(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
+        similarities = unit(mapped[held_out_pairs[:, 0]] @ P) @ (target[held_out_pairs[:, 1]] @ Q).T
+        numbers = np.arange(len(held_out_pairs))
+        confirmed += int(((similarities.argmax(axis=1) == numbers) & (similarities.argmax(axis=0) == numbers)).sum())
     return confirmed / len(pairs), len(pairs)

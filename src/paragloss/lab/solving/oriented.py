@@ -1,7 +1,7 @@
-"""Directions with the most signal for their noise: the generalised eigenproblem behind OPCA. Knows nothing of text.
+"""Find the directions with the highest ratio of signal to noise: the generalised eigenproblem behind OPCA.
 
 S v = lambda (N + gamma I) v with S the covariance of all rows and N that of their deviations from the mean of their
-concept, without any square matrix: subspace iteration outside, conjugate gradients inside.
+concept. No square matrix is formed: subspace iteration outside, conjugate gradients inside.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from paragloss.lab.solving.arrays import PANEL
 from paragloss.lab.solving.spectral import Product, singular
 from paragloss.types import Floats, Integers
 
-#: What is added to the noise unless another is asked for: docs/understand/papers/linear.md says why.
+#: What is added to the noise by default: docs/understand/papers/linear.md says why.
 GAMMA = 0.3
-_TURNS = 3  # of subspace iteration at most
+#: Rounds of subspace iteration at most.
+MAX_ROUNDS = 3
 
 
 def oriented(
@@ -29,54 +30,86 @@ def oriented(
     seed: int = 0,
     tolerance: float = 1e-2,
 ) -> tuple[Floats, Floats]:
-    """Return signal-to-noise ratios, largest first, and directions (all terms, dim) with v'(N + gamma I)v = 1.
+    """Find the directions with the highest ratios of signal to noise.
 
-    Subspace iteration v <- (N + gamma I)^-1 S v from the directions of CL-LSI, each turn followed by the exact small
-    eigenproblem within all directions found so far; it ends when a turn adds less than `tolerance` to the sum of the
+    Subspace iteration v <- (N + gamma I)^-1 S v from the directions of CL-LSI. Each round is followed by the exact
+    small eigenproblem within all directions so far; it ends when a round adds less than `tolerance` to the sum of the
     ratios. A solve starts from lambda v, where it would end had the iteration converged.
-    """
-    joint = sp.block_diag(rows, format="csr").astype(np.float32)  # (documents, all terms)
-    owner = np.concatenate(list(concepts))
-    X, share = Product(joint), np.bincount(owner)
-    member = sp.csr_matrix((np.ones(len(owner), np.float32), owner, np.arange(len(owner) + 1)))  # (documents, concepts)
-    average = Product(sp.diags(1 / np.sqrt(share[owner])) @ member)
 
-    def noise(block: Floats) -> Floats:
-        documents = X.dot(block)
-        documents -= average.dot(average.back(documents))  # what is left deviates from the concept's mean
-        image = X.back(documents)
-        image += np.float32(gamma) * block
+    :param rows: documents of each language, (documents, terms)
+    :param concepts: concept of each document of each language
+    :return: ratios (dim,), largest first, and directions (all terms, dim) with v'(N + gamma I)v = 1
+    """
+    covariances = _Covariances(rows, concepts, gamma)
+    noise, center, scale = covariances.apply_noise, covariances.center_documents, covariances.inverse_diagonal
+    width = min(dim + PANEL, covariances.terms)
+    directions = conjugate_gradients(noise, covariances.sum_over_concepts(width, seed), scale=scale)
+    values, directions = _leading(directions, center(directions), noise(directions), width)
+    for _ in range(MAX_ROUNDS):
+        previous_sum = float(values[:dim].sum())
+        signal = covariances.apply_signal(directions)
+        solved = conjugate_gradients(noise, signal, scale=scale, start=directions * values)
+        directions = np.hstack([directions, solved])
+        values, directions = _leading(directions, center(directions), noise(directions), width)
+        if values[:dim].sum() < (1 + tolerance) * previous_sum:
+            break
+    return values[:dim], np.ascontiguousarray(directions[:, :dim])
+
+
+class _Covariances:
+    """The covariances S and N as operators on directions, (all terms, columns)."""
+
+    def __init__(self, rows: Sequence[sp.csr_matrix], concepts: Sequence[Integers], gamma: float) -> None:
+        joint = sp.block_diag(rows, format="csr").astype(np.float32)  # (documents, all terms)
+        self._concept = np.concatenate(list(concepts))  # of each document
+        documents = len(self._concept)
+        sizes = np.bincount(self._concept)[self._concept]  # documents of each document's concept
+        entries = (np.ones(documents, np.float32), self._concept, np.arange(documents + 1))
+        member = sp.csr_matrix(entries)  # (documents, concepts)
+        self.terms: int = joint.shape[1]
+        self._gamma = np.float32(gamma)
+        self._documents = Product(joint)
+        self._mean_by_concept = Product(sp.diags(1 / np.sqrt(sizes)) @ member)
+        self._sum_by_concept = Product((member.T @ joint).tocsr())
+        # A term of one document among m deviates by (1 - 1/m) there and by 1/m in each of the others.
+        diagonal = joint.multiply(joint).T @ (1 - 1 / sizes) + gamma
+        self.inverse_diagonal: Floats = (1 / diagonal).astype(np.float32)[:, None]  # of N + gamma I
+
+    def apply_noise(self, directions: Floats) -> Floats:
+        """Compute (N + gamma I) directions."""
+        deviations = self._documents.dot(directions)
+        deviations -= self._mean_by_concept.dot(self._mean_by_concept.back(deviations))
+        image = self._documents.back(deviations)
+        image += self._gamma * directions
         return image
 
-    def centred(block: Floats) -> Floats:
-        documents = X.dot(block)
-        return np.asarray(documents - documents.mean(axis=0), np.float32)
+    def center_documents(self, directions: Floats) -> Floats:
+        """Project the documents on directions and subtract their mean: (documents, columns)."""
+        projected = self._documents.dot(directions)
+        return np.asarray(projected - projected.mean(axis=0), np.float32)
 
-    # A term of one document among m deviates by (1 - 1/m) there and by 1/m in each of the others.
-    diagonal = joint.multiply(joint).T @ (1 - 1 / share[owner]) + gamma
-    scale: Floats = (1 / diagonal).astype(np.float32)[:, None]
-    width = min(dim + PANEL, joint.shape[1])
-    stacked = Product((member.T @ joint).tocsr())
-    _, pairs_so_far = singular(stacked, width, seed=seed, tolerance=0.1)
-    pairs_so_far = conjugate_gradients(noise, X.back(stacked.dot(pairs_so_far)[owner]), scale=scale)
-    values, pairs_so_far = _leading(pairs_so_far, centred(pairs_so_far), noise(pairs_so_far), width)
-    for _ in range(_TURNS):
-        before = float(values[:dim].sum())
-        image = conjugate_gradients(noise, X.back(centred(pairs_so_far)), scale=scale, start=pairs_so_far * values)
-        pairs_so_far = np.hstack([pairs_so_far, image])
-        values, pairs_so_far = _leading(pairs_so_far, centred(pairs_so_far), noise(pairs_so_far), width)
-        if values[:dim].sum() < (1 + tolerance) * before:
-            break
-    return values[:dim], np.ascontiguousarray(pairs_so_far[:, :dim])
+    def apply_signal(self, directions: Floats) -> Floats:
+        """Compute S directions."""
+        return self._documents.back(self.center_documents(directions))
+
+    def sum_over_concepts(self, width: int, seed: int) -> Floats:
+        """Project each document's concept on the directions of CL-LSI and map the result back: (all terms, width)."""
+        _, directions = singular(self._sum_by_concept, width, seed=seed, tolerance=0.1)
+        return self._documents.back(self._sum_by_concept.dot(directions)[self._concept])
 
 
 def _leading(directions: Floats, documents: Floats, image: Floats, width: int) -> tuple[Floats, Floats]:
-    """Find the best ratios within the span of `directions`, given its centred documents F v and (N + gamma I) v."""
-    span_values, Q = np.linalg.eigh((directions.T @ image).astype(np.float64))
-    is_independent = (
-        span_values > 1e-6 * span_values[-1]
-    )  # what is left out is a mixture of the rest, up to float32's rounding
-    Q = Q[:, is_independent] / np.sqrt(span_values[is_independent])
+    """Find the best ratios within the span of some directions.
+
+    :param documents: the centred documents projected on the directions, F v
+    :param image: (N + gamma I) v
+    :param width: how many ratios are wanted
+    :return: ratios, largest first, and their directions
+    """
+    noise_values, Q = np.linalg.eigh((directions.T @ image).astype(np.float64))
+    # A direction below this bound is a mixture of the others, up to the rounding of float32.
+    is_independent = noise_values > 1e-6 * noise_values[-1]
+    Q = Q[:, is_independent] / np.sqrt(noise_values[is_independent])
     values, R = np.linalg.eigh(Q.T @ (documents.T @ documents).astype(np.float64) @ Q)
     values, R = values[::-1][:width], R[:, ::-1][:, :width]
     is_nonzero = values > 1e-6 * values[0]
@@ -92,36 +125,46 @@ def conjugate_gradients(
     tolerance: float = 0.1,
     max_steps: int = 200,
 ) -> Floats:
-    """Solve for every column of `right`, a panel at a time, preconditioned by `scale` (the inverse diagonal). A
-    column stops moving when its residual is small enough: a tenth of where it began, since what the solves are for
-    is a subspace, and the small problem within it is solved exactly."""
+    """Solve a linear system for every column of `right` by conjugate gradients.
+
+    A column stops when its residual is below `tolerance` of its right side. A tenth is enough here: the solutions only
+    span a subspace, and the small problem within it is solved exactly.
+
+    :param apply: multiplies the matrix by columns
+    :param scale: (size, 1) the inverse diagonal of the matrix, as preconditioner
+    :param start: where to start; zeros by default
+    """
     start = np.zeros_like(right) if start is None else start
-    panels = range(0, right.shape[1], PANEL)
-    parts = [slice(i, i + PANEL) for i in panels]
-    return np.hstack([_panel(apply, right[:, at], scale, start[:, at], tolerance, max_steps) for at in parts])
+    panels = [slice(first, first + PANEL) for first in range(0, right.shape[1], PANEL)]
+    return np.hstack([_solve_panel(apply, right[:, p], scale, start[:, p], tolerance, max_steps) for p in panels])
 
 
-def _panel(
+def _solve_panel(
     apply: Callable[[Floats], Floats], right: Floats, scale: Floats, start: Floats, tolerance: float, max_steps: int
 ) -> Floats:
+    """Solve for a few columns together; the arguments are those of `conjugate_gradients`."""
     solution = start.copy()
     residual = right - apply(solution) if start.any() else right.copy()
-    bound = tolerance**2 * np.einsum("ij,ij->j", right, right)
+    residual_bounds = tolerance**2 * _dot_columns(right, right)
     direction = scale * residual
-    energy = np.einsum("ij,ij->j", residual, direction)
-    spare = np.empty_like(right)  # every pass over memory counts here as much as the products do
+    energy = _dot_columns(residual, direction)
+    buffer = np.empty_like(right)  # reused, because passes over memory cost as much as the products
     for _ in range(max_steps):
-        moving = np.einsum("ij,ij->j", residual, residual) > bound
-        if not moving.any():
+        is_moving = _dot_columns(residual, residual) > residual_bounds
+        if not is_moving.any():
             break
         image = apply(direction)
-        step = np.where(moving, energy / np.maximum(np.einsum("ij,ij->j", direction, image), 1e-30), 0)
-        step = step.astype(np.float32)
-        solution += np.multiply(direction, step, out=spare)
-        residual -= np.multiply(image, step, out=spare)
-        np.multiply(residual, scale, out=spare)
-        fresh = np.einsum("ij,ij->j", residual, spare)
-        direction *= np.where(moving, fresh / np.maximum(energy, 1e-30), 0).astype(np.float32)
-        direction += spare
-        energy = fresh
+        step = np.where(is_moving, energy / np.maximum(_dot_columns(direction, image), 1e-30), 0).astype(np.float32)
+        solution += np.multiply(direction, step, out=buffer)
+        residual -= np.multiply(image, step, out=buffer)
+        preconditioned = np.multiply(residual, scale, out=buffer)
+        new_energy = _dot_columns(residual, preconditioned)
+        direction *= np.where(is_moving, new_energy / np.maximum(energy, 1e-30), 0).astype(np.float32)
+        direction += preconditioned
+        energy = new_energy
     return np.asarray(solution, np.float32)
+
+
+def _dot_columns(left: Floats, right: Floats) -> Floats:
+    """Compute the dot product of each column of `left` with the same column of `right`."""
+    return np.asarray(np.einsum("ij,ij->j", left, right))

@@ -5,10 +5,9 @@ the documents' rows (block-diagonal over languages) and hats for centred columns
 
     M = Ŷ^T X̂ B,    B = (X̂^T X̂ + λ)^-1 X̂^T Ŷ,    W = B^T.
 
-Solves are made on the side of words: there each word's own weight, the diagonal, is nearly all that conjugate gradients
-have to be told. What it leaves are the words' correlations, which do not grow with the documents as eigenvalues do,
-and so a solve takes few more steps for a million documents than for ten thousand. Knows nothing of text, nor of which
-eigenvectors of M are wanted.
+Systems are solved for words rather than documents: there each word's own weight, the diagonal, is nearly all the
+preconditioning that conjugate gradients need. What remains are the words' correlations, which do not grow with the
+documents as eigenvalues do, and so a solve takes few more steps for a million documents than for ten thousand.
 """
 
 from __future__ import annotations
@@ -31,23 +30,25 @@ class Block(NamedTuple):
 
 
 class _Language(NamedTuple):
-    X: Sparse
-    concepts: Dense
-    rows: slice  # where its documents stand among all
-    words: slice  # and where its terms do
+    X: Sparse  # (documents, terms)
+    concepts: Dense  # (documents,)
+    rows: slice  # of its documents among those of all languages
+    words: slice  # of its terms among those of all languages
 
 
 class Regression:
     """M and the solves behind it, for one λ."""
 
     def __init__(self, parts: Sequence[tuple[Sparse, Dense]], concepts: int, arrays: Arrays, *, lambda_: float) -> None:
-        documents, terms = (np.cumsum([0, *(X.shape[side] for X, _ in parts)]).tolist() for side in (0, 1))
+        """Make a regression of languages, each given by its documents' rows and their concepts; see also `of`."""
+        document_bounds = np.cumsum([0, *(X.shape[0] for X, _ in parts)]).tolist()
+        term_bounds = np.cumsum([0, *(X.shape[1] for X, _ in parts)]).tolist()
         self.languages = [
-            _Language(X, owner, slice(*documents[i : i + 2]), slice(*terms[i : i + 2]))
-            for i, (X, owner) in enumerate(parts)
+            _Language(X, owners, slice(*document_bounds[i : i + 2]), slice(*term_bounds[i : i + 2]))
+            for i, (X, owners) in enumerate(parts)
         ]
         self.arrays, self.concepts, self.lambda_ = arrays, concepts, lambda_
-        self.documents, self.terms = documents[-1], terms[-1]
+        self.documents, self.terms = document_bounds[-1], term_bounds[-1]
         self.sizes = arrays.zeros(concepts, 1)  # documents per concept
         for language in self.languages:
             self.sizes[language.concepts] += 1
@@ -56,6 +57,7 @@ class Regression:
 
     @classmethod
     def of(cls, blocks: Sequence[Block], concepts: int, arrays: Arrays, *, lambda_: float) -> Regression:
+        """Make a regression of the training data of each language."""
         parts = [(arrays.sparse(block.rows), arrays.put(block.concepts)) for block in blocks]
         return cls(parts, concepts, arrays, lambda_=lambda_)
 
@@ -81,24 +83,24 @@ class Regression:
         return u - self.sizes * (rows.sum(0) / self.documents)
 
     def similarity(self, u: Dense) -> Dense:
-        """Compute Ŷ^T G Ŷ u: concepts by the words they share, summed over languages, as in CL-LSI. Needs no solve."""
+        """Compute Ŷ^T G Ŷ u: concepts by the words they share, summed over languages, as in CL-LSI."""
         rows = self.spread(u)
         for panel in _panels(u.shape[1]):
-            rows[:, panel] = self.read(self.words(_own(rows[:, panel])))
+            rows[:, panel] = self.read(self.words(_contiguous(rows[:, panel])))
         return self.gather(rows)
 
     def read(self, words: Dense) -> Dense:
         """Compute X words, a row per document."""
         rows = self.arrays.zeros(self.documents, words.shape[1])
         for language in self.languages:
-            rows[language.rows] = language.X @ _own(words[language.words])
+            rows[language.rows] = language.X @ _contiguous(words[language.words])
         return rows
 
     def words(self, rows: Dense) -> Dense:
         """Compute X^T rows, one language's terms after another's."""
         words = self.arrays.zeros(self.terms, rows.shape[1])
         for language in self.languages:
-            words[language.words] = language.X.back(_own(rows[language.rows]))
+            words[language.words] = language.X.back(_contiguous(rows[language.rows]))
         return words
 
     def split_by_language(self, words: Dense) -> list[Dense]:
@@ -106,26 +108,36 @@ class Regression:
         return [words[language.words] for language in self.languages]
 
     def solve(self, rows: Dense, *, tolerance: float, max_steps: int = 200) -> tuple[Dense, Dense]:
-        """Compute B = (X̂^T X̂ + λ)^-1 X̂^T rows and Ŷ^T X̂ B, for rows whose columns sum to zero."""
-        solved, residual = self.arrays.zeros(self.terms, rows.shape[1]), self.arrays.zeros(self.concepts, rows.shape[1])
+        """Compute B = (X̂^T X̂ + λ)^-1 X̂^T rows, and Ŷ^T X̂ B.
+
+        :param rows: (documents, columns), of which each column sums to zero
+        :param tolerance: how small a residual has to be, as a part of the right side
+        :return: (terms, columns) and (concepts, columns)
+        """
+        solved = self.arrays.zeros(self.terms, rows.shape[1])
+        gathered = self.arrays.zeros(self.concepts, rows.shape[1])
         for panel in _panels(rows.shape[1]):
-            B = self._conjugate(_own(rows[:, panel]), tolerance, max_steps, centred=True)
-            solved[:, panel], residual[:, panel] = B, self.gather(self.read(B))
-        return solved, residual
+            B = self._conjugate(_contiguous(rows[:, panel]), tolerance, max_steps, centred=True)
+            solved[:, panel], gathered[:, panel] = B, self.gather(self.read(B))
+        return solved, gathered
 
     def solve_plainly(self, rows: Dense, tolerance: float, max_steps: int = 200) -> Dense:
         """Compute (X^T X + λ)^-1 X^T rows, without centring."""
         solved = self.arrays.zeros(self.terms, rows.shape[1])
         for panel in _panels(rows.shape[1]):
-            solved[:, panel] = self._conjugate(_own(rows[:, panel]), tolerance, max_steps, centred=False)
+            solved[:, panel] = self._conjugate(_contiguous(rows[:, panel]), tolerance, max_steps, centred=False)
         return solved
 
     def _conjugate(self, rows: Dense, tolerance: float, max_steps: int, *, centred: bool) -> Dense:
-        """Conjugate gradients for all columns at once, in units of each word's own weight, until every column's
-        residual is below `tolerance` of its right side."""
-        weight = self._weights(centred)
+        """Solve (X^T X + λ) x = X^T rows by conjugate gradients, for all columns at once.
+
+        The preconditioner is the diagonal; the solve ends when the preconditioned residual of every column is below
+        `tolerance` of that of its right side. The letters are those of the textbook: x solution, r residual, z
+        preconditioned residual, p direction, q its image.
+        """
+        diagonal = self._compute_diagonal(centred)
         r = self.words(rows)
-        z = r / weight
+        z = r / diagonal
         x, p, rz = 0 * r, z, (r * z).sum(0)
         residual_bounds = tolerance**2 * rz
         for _ in range(max_steps):
@@ -138,30 +150,32 @@ class Regression:
             step = rz / _positive((p * q).sum(0))
             x += step * p
             r -= step * q
-            z = r / weight
-            before, rz = rz, (r * z).sum(0)
-            p = z + (rz / _positive(before)) * p
+            z = r / diagonal
+            previous_rz, rz = rz, (r * z).sum(0)
+            p = z + (rz / _positive(previous_rz)) * p
             self.iterations += rows.shape[1]
         return x
 
-    def _weights(self, centred: bool) -> Dense:
+    def _compute_diagonal(self, centred: bool) -> Dense:
         """Return the diagonal of X^T X + λ, or of the same with centred columns: (terms, 1)."""
         if self._diagonal is None:
             plain = self.arrays.vstack([language.X.energy(self.arrays) for language in self.languages])
-            total = self.words(self.arrays.zeros(self.documents, 1) + 1)
-            spread = plain - total * total / self.documents
-            self._diagonal = plain, spread * (spread > 0)
+            sums = self.words(self.arrays.zeros(self.documents, 1) + 1)
+            variance = plain - sums * sums / self.documents
+            self._diagonal = plain, variance * (variance > 0)
         return self._diagonal[centred] + self.lambda_
 
 
 def _panels(columns: int) -> list[slice]:
+    """Split columns into ranges of PANEL columns."""
     return [slice(start, min(start + PANEL, columns)) for start in range(0, columns, PANEL)]
 
 
-def _own(view: Dense) -> Dense:
-    """Copy a view into one piece, as sparse products need it."""
+def _contiguous(view: Dense) -> Dense:
+    """Copy a view into contiguous memory, as sparse products need it."""
     return view.contiguous() if hasattr(view, "contiguous") else np.ascontiguousarray(view)
 
 
 def _positive(x: Dense) -> Dense:
+    """Keep a sum of squares from being zero, to divide by it."""
     return x + 1e-30
