@@ -1,17 +1,15 @@
 """The first minutes of a new user: from the wheel to a right answer in a folder, the first steps of four roles, and the
 message of each step that is done wrong.
 
-    python benchmarks/first_minutes.py [--docs benchmarks/RESULTS.md]
+    python benchmarks/first_minutes.py
 
 Builds the wheel, makes an empty environment, installs, indexes six documents in six languages, and searches. The steps
 of a reporter, a programmer, a team and a researcher run in the environment of this program, which has the extras. As
 root the wrong steps are done without the right to read what others own, and a small disk is mounted and filled.
-`--docs` writes the tables into a page.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import socket
@@ -195,9 +193,6 @@ def serve(place: Path, environment: dict[str, str]) -> Iterator[str]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--docs", type=Path)
-    arguments = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="first-minutes-") as folder:
         folder_path = Path(folder)
         build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder_path / "dist"]
@@ -216,10 +211,6 @@ def main() -> None:
             raise SystemExit(f"{failed_role[0]}: {failed_role[1].typed}: {failed_role[1].output}")
         tables = format_tables(steps, roles, list(run_mistakes(folder_path, paragloss)), wheel, folder_path)
     print(tables)
-    if arguments.docs:
-        page = arguments.docs.read_text(encoding="utf-8")
-        block = re.compile(r"(<!-- first minutes -->\n).*?(<!-- end -->)", re.DOTALL)
-        arguments.docs.write_text(block.sub(lambda match: f"{match[1]}{tables}{match[2]}", page), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ def test_the_glossary_is_edited_in_place_and_counts_at_once(open_page):
     row.locator("[name=word]").fill("zorb")
     row.locator("[name=meaning]").fill("vulkan")
     row.locator("[name=meaning]").press("Tab")
-    window.wait_until("document.querySelector('#saved').textContent.includes('1 pair kept')")
+    window.wait_until("document.querySelector('#saved').textContent.includes('1 pair saved')")
     window.take_screenshot("glossary")
     page.click("[data-view=search]")
     page.fill("#q", "zorb")
@@ -235,7 +235,7 @@ def test_a_phone_in_the_dark(open_page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".result[data-id='honey-bee.fr'] .snippet .w", has_text="abeille").first.tap()
     assert "bee" in page.locator("#gloss").inner_text()
-    for view in ("glossary", "kept", "files"):
+    for view in ("glossary", "many", "kept", "files"):
         page.click(f"[data-view={view}]")
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
@@ -270,7 +270,7 @@ def test_nothing_found_slow_and_broken_are_designed(open_page):
     page = window.open()
     page.fill("#q", "xyzzyplugh")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Nothing found")
+    page.wait_for_selector("text=No results for")
     held_routes = []
     page.route("**/api/search*", lambda route: held_routes.append(route))
     page.fill("#q", "volcano")

@@ -250,7 +250,7 @@ def test_a_folder_is_added_file_by_file_and_can_be_stopped(open_window, address,
     page.unroute("**/api/files*")
     window.wait_until("document.querySelectorAll('#uploads li')[0].textContent.match(/added|could not/)")
     assert page.locator("#uploads", has_text="waiting").count() == 1
-    page.get_by_text("Go on").click()
+    page.locator("#stop").click()
     window.wait_until("!document.querySelector('#uploads').textContent.includes('waiting')")
     window.wait_until("document.querySelectorAll('#uploads .bad').length === 1")
     window.wait_until(
@@ -263,8 +263,8 @@ def test_a_folder_is_added_file_by_file_and_can_be_stopped(open_window, address,
 
 
 STATUSES = {
-    400: "can't be used", 403: "may read, but", 404: "not here any more", 408: "took too long", 413: "too large",
-    422: "can't be used", 429: "wrong keys", 500: "went wrong", 501: "can't do that", 503: "Too many people",
+    400: "can't be used", 403: "allows reading", 404: "no longer exists", 408: "took too long", 413: "too large",
+    422: "can't be used", 429: "wrong keys", 500: "went wrong", 501: "does not support", 503: "Too many people",
     504: "took too long",
 }  # fmt: skip
 

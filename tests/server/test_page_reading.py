@@ -152,4 +152,4 @@ def test_meanings_that_fail_say_so_in_their_place(open_window, address):
 def test_what_is_gone_says_so(open_window, address):
     window = open_window(address)
     window.page.goto(f"{address}/?view=read&doc=nope")
-    window.page.wait_for_selector("#read-failed p:has-text('not here any more')")
+    window.page.wait_for_selector("#read-failed p:has-text('no longer exists')")

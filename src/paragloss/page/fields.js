@@ -8,7 +8,7 @@ const NAMES = { kind: () => t("field.kind"), folder: () => t("field.folder"), da
 const makeConditions = (field, value) => (field === "dated" ? [`dated>=${value}-01-01`, `dated<${Number(value) + 1}-01-01`] : [`${field}=${value}`]);
 const parseCondition = (condition) => /^(.+?)(?:[<>]=?|=)(.*)$/s.exec(condition);
 
-// Fill the filters with counted values; return how many filters there are.
+// Fill the filters with counted values.
 export function fill(counts, { state, go }) {
   const chosen = new Map(state.where.map(parseCondition).filter(Boolean).map(([, field, value]) => [field, value]).reverse());
   const year = chosen.get("dated")?.slice(0, 4);
@@ -24,5 +24,4 @@ export function fill(counts, { state, go }) {
   const focusedField = $("fields").contains(document.activeElement) && document.activeElement.dataset.field;
   $("fields").replaceChildren(...boxes);
   if (focusedField) $("fields").querySelector(`[data-field="${CSS.escape(focusedField)}"]`)?.focus();
-  return boxes.length;
 }

@@ -21,6 +21,12 @@ export function isHelpful(gloss) {
 // The words of a text with their first meanings, for paper.
 export const listMeanings = (gloss) => [...new Set(gloss.words.filter((word) => word.kind === "word" && word.meanings.length).map((word) => `${word.text}: ${word.meanings[0].text}`))].join(" · ");
 
+// A rendering in which guesses have a dotted underline; their "~" stays for those who copy the text or listen to it.
+export function paintRendering(element, rendering) {
+  const pieces = rendering.split(/(~[\p{L}\p{M}\p{N}'’-]+)/u);
+  element.replaceChildren(...pieces.map((piece, i) => (i % 2 ? h("span", { class: "guess" }, h("span", { class: "hidden" }, "~"), piece.slice(1)) : piece)));
+}
+
 export function paint(element, text, marks = [], gloss = null) {
   const characters = Array.from(text);
   const slice = (start, end) => characters.slice(start, end).join("");

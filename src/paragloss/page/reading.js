@@ -1,7 +1,7 @@
 // The reading view: paragraphs with a rough meaning below each, glossed when scrolled into sight; matches are marked.
 import { address, ask, describeDetail, send } from "./api.js";
 import { $, h } from "./dom.js";
-import { hide, isHelpful, paint } from "./gloss.js";
+import { hide, isHelpful, paint, paintRendering } from "./gloss.js";
 import { nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { describeSource } from "./places.js";
@@ -165,7 +165,8 @@ function showGloss(element, row, text, gloss) {
   if (currentIndex >= 0) text.querySelectorAll("mark")[currentIndex]?.classList.add("now");
   element.querySelector(".rough, .failed")?.remove();
   if (!gloss.rendering) return;
-  const rendering = h("p", { lang: gloss.to, dir: "auto" }, gloss.rendering);
+  const rendering = h("p", { lang: gloss.to, dir: "auto" });
+  paintRendering(rendering, gloss.rendering);
   element.append(h("details", { class: "rough", open: isHelpful(gloss) }, h("summary", {}, t("read.rough")), rendering, makeTranslateButton(row, gloss, rendering)));
 }
 

@@ -1,7 +1,7 @@
 // The list of results: for each its language, fit, title, snippet, their rough meaning, and actions.
 import { address, ask } from "./api.js";
 import { h } from "./dom.js";
-import { isHelpful, listMeanings, paint } from "./gloss.js";
+import { isHelpful, listMeanings, paint, paintRendering } from "./gloss.js";
 import { badge, nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { describeSource } from "./places.js";
@@ -145,7 +145,7 @@ function makeFitMeter(fit) {
   return h("span", { class: "fit", title: t("fit.title", { n: Math.round(fit * 100) }) },
     h("span", { class: "steps", role: "meter", "aria-label": t("fit"), "aria-valuemin": "0", "aria-valuemax": "1", "aria-valuenow": fit.toFixed(2), "aria-valuetext": word },
       FIT_STEPS.map((_, i) => h("i", { class: i < FIT_STEPS.length - step ? "on" : "" }))),
-    word);
+    h("span", { class: "likely" }, word));
 }
 
 // Glosses arrive after the results; one that can't be had is reported in its place.
@@ -171,9 +171,10 @@ export function gloss(items, state, reader, signal) {
 
 function showRendering(item, element, textGloss, reader) {
   const isTitle = element === item.titleMeaning, helpful = isHelpful(textGloss);
-  const unfold = () => { element.textContent = textGloss.rendering; };
+  const unfold = () => paintRendering(element, textGloss.rendering);
   element.className = "rendering";
-  element.replaceChildren(helpful ? textGloss.rendering : h("button", { type: "button", class: "link fold", onclick: unfold }, t("read.rough")));
+  if (helpful) unfold();
+  else element.replaceChildren(h("button", { type: "button", class: "link fold", onclick: unfold }, t("read.rough")));
   element.lang = reader;
   element.title = helpful ? textGloss.rendering : ""; // the list shows a line or two of it
   element.hidden = !textGloss.rendering || (isTitle && !helpful); // a title of which half is unknown is a name

@@ -138,7 +138,9 @@ function showNotes(answer) {
 
 function clear() {
   $("results").replaceChildren();
-  $("filters").hidden = $("export").hidden = true;
+  $("export").hidden = true;
+  $("chips").replaceChildren();
+  $("fields").replaceChildren();
   $("status").textContent = "";
 }
 
@@ -202,8 +204,7 @@ async function showCounts(page, lang, signal) {
     return { code, count, isMinimum, on, toggle, title: t(isMinimum ? "chip.more" : "chip", { n: count, lang: nameOf(code) }) };
   }));
   $("all").hidden = !state.to.length;
-  const fieldCount = fields.fill(listed.fields, { state, go });
-  $("filters").hidden = codes.length < 2 && !state.to.length && !fieldCount;
+  fields.fill(listed.fields, { state, go });
   const activeCount = state.to.length + state.where.length;
   $("options").textContent = activeCount ? `${t("filters")} (${number(activeCount)})` : t("filters");
 }

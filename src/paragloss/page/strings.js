@@ -10,6 +10,9 @@ export const alsoReads = (lang) => browserLanguages.includes(lang);
 const texts = ui === "en" ? english : (await import(`./strings/${ui}.js`)).default;
 const plurals = new Intl.PluralRules(ui);
 
+const list = new Intl.ListFormat(ui);
+
+export const joinList = (parts) => list.format(parts);
 export const number = (value) => value.toLocaleString(ui);
 
 // t("documents", { n: 3 }) -> "3 documents"

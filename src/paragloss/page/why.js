@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import { h } from "./dom.js";
 import { partName, sourceName } from "./names.js";
-import { t } from "./strings.js";
+import { joinList, t } from "./strings.js";
 
 const MAX_PAIRS = 8, MAX_PAIRS_IN_SENTENCE = 3, ROW_HEIGHT = 30;
 // Pairs with less than this share of the strongest pair's score are not shown.
@@ -30,9 +30,9 @@ function makeExplanation(why, result) {
     h("dd", {}, h("div", { class: "bar" }, h("i", { width: `${(100 * Math.max(0, score)) / largest}%` }))),
     h("dd", { class: "points" }, score.toFixed(2)),
   ]);
-  const sentence = selectDistinct(best).map(({ query, document }) => t("why.pair", { query, document })).join(", ");
+  const pairTexts = selectDistinct(best).map(({ query, document }) => t("why.pair", { query, document }));
   return [
-    h("p", { class: "because", dir: "auto" }, best.length ? t("why.sentence", { pairs: sentence }) : t("why.whole")),
+    h("p", { class: "because", dir: "auto" }, best.length ? t("why.sentence", { pairs: joinList(pairTexts) }) : t("why.whole")),
     h("details", {}, h("summary", {}, t("why.details")),
       best.length ? h("h3", {}, t("why.met")) : null,
       best.length ? drawAlignment(best, result.lang) : null,

@@ -32,7 +32,7 @@ def begin_creation(path: Path) -> IO[bytes]:
     """Make the folder of a new collection and take its lock.
 
     :return: the lock file.
-    :raises StoreError: the folder can't be made.
+    :raises StoreError: the folder can't be created.
     :raises InUseError: another process has created a collection there meanwhile.
     """
     try:
@@ -41,7 +41,7 @@ def begin_creation(path: Path) -> IO[bytes]:
         lock = acquire_lock(path / "lock")
         (path / _CREATION_MARKER).touch()  # the previous holder of the lock may have removed it
     except OSError as error:
-        raise StoreError(f"{path} can't be made ({error.strerror}): choose another place") from None
+        raise StoreError(f"{path} can't be created ({error.strerror}): choose another place") from None
     if (path / "meta.json").exists():
         (path / _CREATION_MARKER).unlink(missing_ok=True)
         lock.close()
