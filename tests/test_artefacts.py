@@ -6,7 +6,9 @@ import pytest
 
 from paragloss import artefacts
 from paragloss.artefacts import load, save
+from paragloss.collection import Collection
 from paragloss.errors import ModelError
+from paragloss.types import Document
 
 
 def test_round_trip(tmp_path):
@@ -37,6 +39,17 @@ def test_a_folder_that_is_not_ours_is_never_overwritten(tmp_path):
     (tmp_path / "letters").mkdir()
     with pytest.raises(ModelError, match="not a saved model"):
         artefacts.save(tmp_path / "letters", "toy", meta={})
+
+
+def test_a_model_never_takes_the_place_of_a_collection(tmp_path):
+    """The folder of a collection has a `meta.json` as well."""
+    path = tmp_path / "library"
+    with Collection.create(str(path), default=False, meaning=False) as collection:
+        collection.index([Document("kept", "some text", "en")])
+    with pytest.raises(ModelError, match="not a saved model"):
+        artefacts.save(path, "toy", meta={})
+    with Collection.open(str(path)) as collection:
+        assert collection.count() == 1
 
 
 def test_a_name_that_leaves_the_folder_is_refused(tmp_path):

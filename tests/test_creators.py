@@ -10,8 +10,8 @@ import time
 import pytest
 
 from paragloss.collection import Collection
-from paragloss.errors import InputError, StoreError
-from paragloss.stores import _folder_layout, collection_exists
+from paragloss.errors import InputError, InUseError, StoreError
+from paragloss.stores import _folder_layout, collection_exists, delete_collection
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document
 
@@ -98,6 +98,22 @@ def test_a_creator_waits_for_one_that_is_still_creating(tmp_path, monkeypatch):
         assert second.count() == 0
     thread.join()
     opened[0].close()
+
+
+def test_deleting_a_collection_leaves_what_else_is_in_its_folder(tmp_path):
+    (tmp_path / "folder").mkdir()
+    location = str(tmp_path / "folder")
+    with Collection.create(location, **QUICK) as collection:
+        collection.index([Document("a", "some text", "en")])
+        with pytest.raises(InUseError):
+            delete_collection(location)
+        assert collection.count() == 1
+    (tmp_path / "folder/letter.txt").write_text("mine")
+    delete_collection(location)
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["letter.txt"]
+    with pytest.raises(StoreError, match="is not a collection"):
+        delete_collection(location)
+    assert (tmp_path / "folder/letter.txt").read_text() == "mine"
 
 
 def test_a_creation_that_fails_leaves_nothing(tmp_path):

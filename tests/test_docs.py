@@ -61,6 +61,22 @@ def test_links_between_documents_lead_somewhere():
             assert target in BUILT_PAGES or target.exists(), f"{page.name} links to {link}"
 
 
+def test_every_test_that_a_promise_of_security_names_exists():
+    """A test belongs to the file that its row or sentence names before it, or to the one in the head of its table."""
+    table_file = ""
+    for line in (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines():
+        names = re.findall(r"`((?:\w+/)?test_\w+(?:\.py)?)`", line)
+        if line.startswith("| promise |"):
+            table_file = names[0] if names else ""
+        file = table_file if line.startswith("|") else ""
+        for name in names:
+            if name.endswith(".py"):
+                file = name
+            assert (ROOT / "tests" / file).is_file(), line
+            tests = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert name == file or f"\ndef {name}(" in tests, f"{file} has no {name}"
+
+
 def test_the_readme_s_python_runs(tmp_path, monkeypatch, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     monkeypatch.chdir(tmp_path)

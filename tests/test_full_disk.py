@@ -1,15 +1,21 @@
 """A collection on a full disk is read, and says what to free. The disk is a small file system in memory."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from contextlib import suppress
 
 import pytest
+from fastapi.testclient import TestClient
 
 from paragloss.collection import Collection
 from paragloss.collection.integrity import check
 from paragloss.errors import StoreError
+from paragloss.server.application import build_application
+from paragloss.server.library import Library
 from paragloss.stores import _limits
 from paragloss.types import Document
 
@@ -61,6 +67,66 @@ def test_writing_to_a_full_disk_says_what_to_free(full_collection):
         with pytest.raises(StoreError, match="its disk is full, free 64 MB"):
             collection.add([Document("new", "text", "en")])
         assert collection.count() == 10
+
+
+def test_a_server_on_a_full_disk_answers_searches_and_says_what_to_free(full_collection):
+    library = Library.open([full_collection])
+    with TestClient(build_application(library), base_url="http://localhost") as client:
+        answer = client.get("/api/search", params={"q": "number3", "lang": "en"})
+        assert [row["id"] for row in answer.json()["results"]] == ["d3"]
+        for refused in (
+            client.delete("/api/documents/d1"),
+            client.post("/api/bulk", content=json.dumps({"id": "n", "text": "new"}).encode()),
+        ):
+            assert "free 64 MB" in refused.text
+            assert full_collection not in refused.text
+        assert client.get("/api/documents/d1").status_code == 200
+
+
+WRITE_UNTIL_FULL = """
+import sys
+from pathlib import Path
+from paragloss.collection import Collection
+from paragloss.errors import StoreError
+from paragloss.stores import _limits
+from paragloss.types import Document
+
+location, ballast = sys.argv[1], Path(sys.argv[2])
+_limits.FREE_BYTES_TO_WRITE = 1 << 20
+with Collection.open(location) as collection:
+    collection.add([Document("before", "acknowledged", "en")])
+    with ballast.open("ab", buffering=0) as file:  # another program fills the disk
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+    try:
+        collection.add([Document("after", "refused", "en")])
+    except StoreError as error:
+        print(error)
+    print([result.id for result in collection.search("acknowledged", lang="en", pipeline="bm25").results])
+    try:
+        collection.close()
+    except StoreError as error:
+        print(error)
+"""
+
+
+def test_a_disk_that_becomes_full_meanwhile_ends_no_process(full_collection, small_disk):
+    """The engine writes through memory maps: a page without a place on the disk would be a SIGBUS."""
+    ballast = small_disk / "ballast"
+    os.truncate(ballast, ballast.stat().st_size - 80 * MEGABYTE)
+    command = [sys.executable, "-c", WRITE_UNTIL_FULL, full_collection, str(ballast)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert finished.returncode == 0, finished.stderr
+    refusal, found, ending = finished.stdout.splitlines()
+    assert re.search(r"has 0 MB left, .*: free 1 MB there; everything that was reported as done is kept", refusal)
+    assert found == "['before']"
+    assert "could not be closed: its disk is full. Free 64 MB there and open it again; everything" in ending
+    ballast.unlink()
+    with Collection.open(full_collection) as collection:
+        assert {document.id for document in collection.documents()} == {"before", *(f"d{n}" for n in range(10))}
 
 
 def test_documents_can_be_deleted_on_a_nearly_full_disk(full_collection, small_disk):

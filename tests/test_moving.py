@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from paragloss.collection import Collection, integrity, train, transfer
 from paragloss.collection.archive_file import backup, restore
 from paragloss.collection.integrity import check
 from paragloss.collection.transfer import copy, digest
-from paragloss.errors import InputError, StoreError, UnfinishedError
+from paragloss.errors import InputError, ParaglossError, StoreError, UnfinishedError
 from paragloss.lab.methods import cr5
 from paragloss.stores import Placement, collection_exists, create_store, messages, open_store
 from paragloss.translation.glossary import Pair
@@ -141,7 +142,8 @@ def test_records_differ_by_one_bit(source):
 def rewrite_archive(file, change):
     """The archive with one of its parts changed."""
     out = io.BytesIO()
-    with tarfile.open(file) as old, tarfile.open(fileobj=out, mode="w") as new:
+    options = {"name": file} if isinstance(file, Path) else {"fileobj": file}
+    with tarfile.open(**options) as old, tarfile.open(fileobj=out, mode="w") as new:
         for entry in old:
             data = old.extractfile(entry).read()
             entry, data = change(entry, data)
@@ -165,6 +167,61 @@ def linking(entry, data):
         entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
         data = b""
     return entry, data
+
+
+def without_number(entry, data):
+    if entry.name.endswith("cr5/meta.json"):
+        data = data.replace(b'"meta": {', b'"meta": {"k1": NaN, ', 1)
+        assert b"NaN" in data
+    return entry, data
+
+
+def complex_array(entry, data):
+    if entry.name.startswith("models/") and entry.name.endswith(".npy"):
+        file = io.BytesIO()
+        np.save(file, np.zeros(3, np.complex64))
+        data = file.getvalue()
+    return entry, data
+
+
+def without_k1(entry, data):
+    if entry.name == "manifest.json":
+        data = json.dumps({**json.loads(data), "k1": float("nan")}).encode()
+    return entry, data
+
+
+def correct_digests(data):
+    """Let the manifest of an archive say what its parts are, as a forger would."""
+    parts = {}
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        for entry in archive:
+            parts[entry.name] = hashlib.blake2b(archive.extractfile(entry).read(), digest_size=16).hexdigest()
+
+    def correct(entry, data):
+        if entry.name == "manifest.json":
+            manifest = json.loads(data)
+            manifest["parts"] = {name: parts[name] for name in manifest["parts"]}
+            data = json.dumps(manifest).encode()
+        return entry, data
+
+    return rewrite_archive(io.BytesIO(data), correct)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without_number, "NaN is no number"),
+        (complex_array, "complex64: expected real numbers"),
+        (without_k1, "got k1=nan"),
+    ],
+)
+def test_a_backup_whose_model_has_numbers_that_are_none_is_refused(source, tmp_path, change, message):
+    backup(source, str(tmp_path / "b.tar"))
+    forged = correct_digests(rewrite_archive(tmp_path / "b.tar", change))
+    (tmp_path / "b.tar").write_bytes(forged)
+    with pytest.raises(ParaglossError, match=message):
+        restore(str(tmp_path / "b.tar"), str(tmp_path / "restored"))
+    assert not (tmp_path / "restored").exists()
 
 
 @pytest.mark.parametrize(
@@ -295,6 +352,16 @@ def test_a_backup_replaces_files_only(source, tmp_path):
     assert (tmp_path / "secret.txt").read_text() == "unharmed"
     (tmp_path / "old.tar").write_text("an old backup")
     assert backup(source, str(tmp_path / "old.tar")) == 719
+
+
+def test_a_backup_does_not_replace_a_device(source, tmp_path):
+    try:
+        os.mknod(tmp_path / "null.tar", stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    except OSError:
+        pytest.skip("making a device needs root")
+    with pytest.raises(InputError, match="is a link, a device or a folder"):
+        backup(source, str(tmp_path / "null.tar"))
+    assert stat.S_ISCHR((tmp_path / "null.tar").stat().st_mode)
 
 
 def test_a_repair_that_was_stopped_never_takes_the_place_of_a_collection(tmp_path, monkeypatch):

@@ -160,11 +160,21 @@ def test_documents_that_a_file_no_longer_holds_are_pruned_also_if_it_is_read_twi
     assert read_texts(collection) == {"shared": "of one", "r1": "one", "r2": "two", "r3": "three"}
 
 
-def test_scans_stay_when_tesseract_is_not_there(collection, tmp_path, monkeypatch):
-    """A picture that can't be read now is not gone. Its document is put there as a scan's reader would have."""
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("scan.png", b"\x89PNG"),
+        ("letter.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+        ("letters.7z", b"7z\xbc\xaf\x27\x1c"),
+        ("mail.pst", b"!BDN"),
+    ],
+)
+def test_documents_stay_when_the_reader_of_their_file_is_not_there(collection, tmp_path, monkeypatch, name, signature):
+    """What can't be read now, here without Tesseract and LibreOffice, is not gone. The document is put there as the
+    file's reader would have."""
     write_notes(tmp_path / "notes", ["a.txt", "b.txt"])
-    tracked = tmp_path / "notes/scan.png"
-    tracked.write_bytes(b"\x89PNG" + bytes(20_000))
+    tracked = tmp_path / "notes" / name
+    tracked.write_bytes(signature + bytes(20_000))
     write_rows(tmp_path / "notes/scan.jsonl", {"scan": "words of a scan"})
     index(collection, tmp_path / "notes")
     records = json.loads(collection.state.store.read_blob("files"))
@@ -172,7 +182,9 @@ def test_scans_stay_when_tesseract_is_not_there(collection, tmp_path, monkeypatc
     collection.state.store.write_blob("files", json.dumps(records).encode())
     (tmp_path / "notes/scan.jsonl").unlink()
     monkeypatch.setenv("PATH", str(tmp_path))
-    index(collection, tmp_path / "notes", prune=True)
+    _, errors = index(collection, tmp_path / "notes", prune=True)
+    assert len(errors) == 1
+    assert name in errors[0]
     assert read_texts(collection)["scan"] == "words of a scan"
 
 

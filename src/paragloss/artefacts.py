@@ -62,7 +62,7 @@ def save(
             raise ModelError(f"can't save an array called {name!r}: use letters, digits, '.', '_' and '-'")
     path.parent.mkdir(parents=True, exist_ok=True)
     recover_folder(path)
-    if path.exists() and not (path / "meta.json").is_file():
+    if path.exists() and not _is_saved_model(path):
         raise ModelError(f"{path} exists and is not a saved model: choose another place or remove it")
     unfinished = path.with_name(f".{path.name}-{os.urandom(6).hex()}")
     unfinished.mkdir()  # not by `tempfile`, whose folders nobody else may read
@@ -72,6 +72,15 @@ def save(
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+
+
+def _is_saved_model(path: Path) -> bool:
+    """Tell whether a folder is a model that `save` may replace; the folder of a collection has a `meta.json`, too."""
+    try:
+        _check_types(json.loads((path / "meta.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return True
 
 
 def _write_files(

@@ -9,6 +9,7 @@ so that it describes itself: term counts come back out of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -56,7 +57,7 @@ class Layout:
     def __init__(self, fields: Sequence[str], *, k1: float = 1.2, b: float = 0.75) -> None:
         if not fields or len(set(fields)) < len(fields):
             raise StoreError(f"an index needs one or more fields, each once; got {list(fields)}")
-        if k1 <= 0 or not 0 <= b <= 1:
+        if not (0 < k1 < math.inf and 0 <= b <= 1):  # false for NaN, too
             raise StoreError(f"BM25 needs k1 > 0 and 0 <= b <= 1; got k1={k1} and b={b}")
         self.fields = tuple(fields)
         self.k1 = k1

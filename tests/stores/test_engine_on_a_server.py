@@ -5,6 +5,7 @@ import uuid
 from paragloss import Document, demo
 from paragloss.collection import Collection
 from paragloss.lab.methods import cr5
+from paragloss.stores import collection_exists
 
 
 def test_a_collection_on_a_server_answers_like_one_in_a_folder(server, tmp_path, monkeypatch):
@@ -55,3 +56,20 @@ def test_a_corrected_language_stays_when_its_file_is_read_again(server, tmp_path
         assert collection.index_files([str(page)]).read == 1
         [document] = collection.get(["plage.html"])
         assert (document.lang, "fish" in document.text) == ("fr", True)
+
+
+def test_a_creator_that_fails_deletes_an_empty_collection_of_its_own_and_nothing_else(server):
+    location = f"{server}/created-{uuid.uuid4().hex[:8]}"
+    creator = Collection.create(location, default=False, meaning=False)
+    other = Collection.open_or_create(location, default=False, meaning=False)
+    other.maintenance.close_or_remove()  # as a command does that fails
+    with Collection.open(location) as writer:
+        writer.maintenance.take_over_writing()
+        writer.add([Document("kept", "some text", "en")])
+    creator.maintenance.take_over_writing()
+    creator.maintenance.close_or_remove()
+    with Collection.open(location) as collection:
+        assert [document.id for document in collection.documents()] == ["kept"]
+    empty = f"{server}/created-{uuid.uuid4().hex[:8]}"
+    Collection.create(empty, default=False, meaning=False).maintenance.close_or_remove()
+    assert not collection_exists(empty)

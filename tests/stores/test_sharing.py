@@ -1,5 +1,7 @@
 """A folder that several processes use at once: one has it open, the others ask that one."""
 
+import os
+import stat
 import subprocess
 import sys
 import threading
@@ -10,7 +12,7 @@ import pytest
 from paragloss.collection import Collection
 from paragloss.errors import StoreError
 from paragloss.stores import create_store, messages, open_store, shared
-from paragloss.stores._owner_server import connect_to_owner
+from paragloss.stores._owner_server import connect_to_owner, read_socket_address
 from paragloss.stores.shared import SharedStore
 from paragloss.types import Document, Hit, Range, Record, SparseVector
 
@@ -58,6 +60,19 @@ def test_a_second_opening_reads_through_the_first(tmp_path):
             assert second.count({"meta.number": [Range(2, None, low_open=True)]}) == 2
             assert [r.id for r in second.search("word3", lang="en").results] == ["d3"]
             assert [d.id for d in second.get(["d1"])] == ["d1"]
+
+
+def test_the_owner_listens_in_a_folder_that_no_other_user_can_guess_or_enter(tmp_path):
+    addresses = []
+    for _ in range(2):
+        with Collection.open_or_create(str(tmp_path / "c")), Collection.open(str(tmp_path / "c")):
+            address = read_socket_address(tmp_path / "c")
+            assert stat.S_ISSOCK(address.stat().st_mode)
+            folder = address.parent.stat()
+            assert (stat.S_IMODE(folder.st_mode), folder.st_uid) == (0o700, os.geteuid())
+        addresses.append(address)
+    assert addresses[0].parent != addresses[1].parent
+    assert not any(address.parent.exists() for address in addresses)
 
 
 def test_a_reader_finds_what_is_added_after_it_opened(tmp_path, monkeypatch):

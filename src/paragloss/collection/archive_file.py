@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from paragloss import __version__
+from paragloss import __version__, artefacts
 from paragloss.atomic_files import replace_file
 from paragloss.bm25 import Layout
 from paragloss.collection.transfer import Contents, CopyProgress, fill, read_contents
@@ -79,6 +79,8 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
                 (Path(folder) / path_below).parent.mkdir(parents=True, exist_ok=True)
                 (Path(folder) / path_below).write_bytes(data)
         models = {model.name: model for model in sorted(Path(folder).iterdir())}
+        for model in models.values():
+            artefacts.check_finite(model)
         layout = Layout(manifest["fields"], k1=manifest["k1"], b=manifest["b"])
         contents = Contents(manifest["shape"], layout, models, blobs, _read_pages(file))
         return fill(target, contents, placement=placement, progress=progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -102,13 +101,18 @@ def collection_exists(location: str | Path) -> bool:
 
 
 def delete_collection(location: str | Path) -> None:
-    """Delete a collection with everything in it."""
+    """Delete a collection with everything in it; other files in its folder stay.
+
+    :raises StoreError: there is no collection, or another process has its folder open.
+    """
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
         ClusterStore.delete_collection(*_split_address(str(location)))
     else:
-        shutil.rmtree(location)
+        from paragloss.stores._folder_layout import delete_collection_folder
+
+        delete_collection_folder(Path(location))
 
 
 def find_changed_file(location: str | Path) -> str:

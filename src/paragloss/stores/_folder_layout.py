@@ -71,10 +71,24 @@ def remove_collection_files(path: Path, *, remove_folder: bool) -> None:
         (path / "meta.json").unlink(missing_ok=True)
         for folder_name in ("shard", "blobs", "models"):
             shutil.rmtree(path / folder_name, ignore_errors=True)
-        for file_name in ("skipped.tsv", _CREATION_MARKER, "lock"):
+        for file_name in ("skipped.tsv", "seal.json", _CREATION_MARKER, "lock"):
             (path / file_name).unlink(missing_ok=True)
         if remove_folder:
             path.rmdir()
+
+
+def delete_collection_folder(path: Path) -> None:
+    """Delete a collection that no process has open, and its folder if nothing else is in it.
+
+    :raises StoreError: the folder is no collection.
+    :raises InUseError: another process has it open.
+    """
+    read_schema(path)
+    lock = acquire_lock(path / "lock", timeout=0.0)
+    try:
+        remove_collection_files(path, remove_folder=True)
+    finally:
+        lock.close()
 
 
 def read_schema(path: Path) -> VectorSchema:

@@ -14,7 +14,7 @@ import qdrant_edge as edge
 from paragloss.atomic_files import sync_files_in
 from paragloss.errors import ClosedError, StoreError
 from paragloss.stores import _limits
-from paragloss.stores._disk_space import check_free_space
+from paragloss.stores._disk_space import check_free_space, is_disk_full
 from paragloss.stores._engine_files import copy_engine_files, exchange_engine_files, measure_engine_size
 from paragloss.stores._engine_jobs import build_graphs
 from paragloss.stores._engine_loading import engine_errors_as_store_error, load_engine
@@ -131,13 +131,27 @@ class Shard:
                 self._changed_points = None
 
     def close(self) -> bool:
-        """Close the engine; tell whether it was open."""
+        """Close the engine; tell whether it was open.
+
+        :raises StoreError: what was written last could not be synced; the next opening applies the engine's log again.
+        """
         engine, self._engine = self._engine, None
         if engine is None:
             return False
-        if self._unflushed_documents:
-            self._flush(engine)
-        engine.close()
+        try:
+            if self._unflushed_documents:
+                with engine_errors_as_store_error(f"{self.path} could not be closed"):
+                    self._flush(engine)
+        except StoreError:
+            if not is_disk_full(self.path):
+                raise
+            megabytes = _limits.FREE_BYTES_TO_OPEN / 1e6
+            raise StoreError(
+                f"{self.path} could not be closed: its disk is full. Free {megabytes:.0f} MB there and open it again; "
+                "everything that was reported as done is kept"
+            ) from None
+        finally:
+            engine.close()
         return True
 
     def _flush(self, engine: Any) -> None:

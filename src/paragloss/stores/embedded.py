@@ -174,10 +174,11 @@ class EmbeddedStore(BaseStore):
         """Release all files and locks."""
         with self._shard.lock:
             self._stop_owner_server()
-            if self._shard.close():
-                if not self._shard.read_only_reason:
+            try:
+                if self._shard.close() and not self._shard.read_only_reason:
                     with suppress(OSError):
                         write_seal(self.path)
+            finally:
                 self._lock.close()
 
     def remove_created(self) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from paragloss.errors import ModelError
 from paragloss.lab.solving import spectrum
 from paragloss.lab.solving.spectrum import Checkpoint
 
@@ -23,14 +24,26 @@ def test_a_checkpoint_is_written_at_intervals_in_a_folder_that_is_created(tmp_pa
     assert Checkpoint(path, 30.0, "key").load() == {}
 
 
-def test_a_foreign_or_damaged_checkpoint_is_ignored_with_a_warning(tmp_path):
+def test_a_checkpoint_of_another_fit_is_not_used_and_stays_until_this_one_saves(tmp_path):
     path = tmp_path / "solve.npz"
     Checkpoint(path, 0.0, "one").save(lambda: {"V": np.zeros(1)})
+    other_fit = Checkpoint(path, 0.0, "two")
     with pytest.warns(UserWarning, match="other data or other settings"):
-        assert Checkpoint(path, 0.0, "two").load() == {}
-    path.write_bytes(b"no archive")
-    with pytest.warns(UserWarning, match="can't be read"):
-        assert Checkpoint(path, 0.0, "one").load() == {}
+        assert other_fit.load() == {}
+    other_fit.remove()  # it ended before its first save
+    assert list(Checkpoint(path, 0.0, "one").load()) == ["V"]
+    other_fit.save(lambda: {"W": np.zeros(1)})
+    other_fit.remove()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("content", [b"no archive", b"", b"PK\x03\x04 cut off"])
+def test_a_file_that_is_no_checkpoint_is_refused_and_stays(tmp_path, content):
+    path = tmp_path / "solve.npz"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="can't be read as a checkpoint"):
+        Checkpoint(path, 0.0, "one").load()
+    assert path.read_bytes() == content
 
 
 def test_without_a_path_nothing_is_saved():

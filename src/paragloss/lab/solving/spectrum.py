@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -299,11 +300,16 @@ def _fingerprint(blocks: Sequence[Block]) -> str:
 
 
 class Checkpoint:
-    """A file that lets a long fit go on after a kill, written now and then: beside its place, then over it."""
+    """A file that lets a long fit go on after a kill, written now and then: beside its place, then over it.
+
+    A file that is no checkpoint is never replaced; one of another fit is replaced by the first save, and stays if there
+    is none.
+    """
 
     def __init__(self, path: Path | None, seconds_between: float, key: str) -> None:
         self.path, self.seconds_between, self.key = path, seconds_between, key
         self.last = time.monotonic()
+        self._is_of_this_fit = False
 
     def load(self) -> dict[str, npt.NDArray[Any]]:
         if self.path is None or not self.path.exists():
@@ -311,10 +317,13 @@ class Checkpoint:
         try:
             with np.load(self.path, allow_pickle=False) as saved:
                 if str(saved["key"]) == self.key:
+                    self._is_of_this_fit = True
                     return {name: saved[name] for name in saved.files if name != "key"}
-        except (OSError, ValueError, KeyError) as error:
-            warnings.warn(f"{self.path} can't be read ({error}): starting anew", stacklevel=4)
-            return {}
+        except (OSError, EOFError, ValueError, KeyError, AttributeError, BadZipFile) as error:
+            reason = " ".join(str(error).split())
+            raise ModelError(
+                f"{self.path} can't be read as a checkpoint ({reason}): remove it, or name another file"
+            ) from None
         warnings.warn(f"{self.path} is of other data or other settings: starting anew", stacklevel=4)
         return {}
 
@@ -324,8 +333,9 @@ class Checkpoint:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(self.path) as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **{"key": np.array(self.key), **state()})
-        self.last = time.monotonic()
+        self.last, self._is_of_this_fit = time.monotonic(), True
 
     def remove(self) -> None:
-        if self.path is not None:
+        """Remove the file if this fit wrote it or continued from it."""
+        if self.path is not None and self._is_of_this_fit:
             self.path.unlink(missing_ok=True)
