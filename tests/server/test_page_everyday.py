@@ -66,6 +66,39 @@ def test_the_count_of_a_chosen_language_is_the_number_of_documents_that_it_shows
     window.assert_no_complaints()
 
 
+def test_grammatical_words_are_not_highlighted(open_page):
+    window = open_page()
+
+    def mark_all(route):
+        answer = route.fetch().json()
+        for result in answer["results"]:
+            result["marks"] = [[0, len(result["snippet"])]]
+        route.fulfill(json=answer)
+
+    window.page.route("**/api/search*", mark_all)
+    page = window.open("/?q=how+do+bees+make+honey&to=fr")
+    window.wait_for_results()
+    window.wait_until("document.querySelector('.snippet .w')")
+    marked_words = {text.lower() for text in page.locator(".snippet mark.w").all_inner_texts()}
+    assert "abeille" in marked_words
+    assert not marked_words & {"et", "la", "le", "les"}
+
+
+def test_weak_word_links_are_not_shown(open_page):
+    window = open_page()
+    strong = {"query": "bees", "document": "abeille", "score": 1.0, "source": "default"}
+    weak = {"query": "ties", "document": "tin", "score": 0.05, "source": "default"}
+    part = {"part": "words", "score": 1.05, "pairs": [strong, weak]}
+    window.page.route("**/api/why*", lambda route: route.fulfill(json={"score": 1.05, "parts": [part]}))
+    page = window.open("/?q=how+do+bees+make+honey&to=fr")
+    window.wait_for_results()
+    page.get_by_text("Why", exact=True).first.click()
+    page.wait_for_selector(".because")
+    assert page.locator(".because").inner_text() == "Found because “abeille” matches “bees”."
+    page.locator(".why summary").first.click()
+    assert page.locator(".align svg").get_attribute("aria-label") == "bees: abeille"
+
+
 def test_a_glossary_is_imported_from_csv_into_the_language_of_the_reader(open_page):
     window = open_page()
     page = window.open("/?view=glossary")

@@ -62,6 +62,25 @@ def test_a_document_is_read_by_paragraphs_with_the_best_in_sight(open_window, ad
     window.assert_no_complaints()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_toolbar_is_one_row_and_renderings_are_indented(open_window, address, width, height):
+    window = open_window(address, viewport={"width": width, "height": height})
+    page = open_reading_view(window, "chapters")
+    window.wait_until("document.querySelector('.rough[open] p')")
+    buttons = [button.bounding_box() for button in page.locator("#read-tools button:visible").all()]
+    assert max(box["y"] for box in buttons) < min(box["y"] + box["height"] for box in buttons)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    paragraph = page.locator(".paragraph", has=page.locator(".rough[open]")).first
+    original, rendering = (paragraph.locator(part).bounding_box()["x"] for part in (".said-so", ".rough p"))
+    assert rendering > original
+
+
+def test_dates_are_written_in_the_language_of_the_page(open_window, address):
+    window = open_window(address, locale="ar")
+    page = open_reading_view(window, "chapters")
+    assert "مايو" in page.locator("#read-about").inner_text()
+
+
 def test_matches_words_and_sizes_by_keys_and_buttons(open_window, address):
     window = open_window(address)
     page = open_reading_view(window, "chapters")
