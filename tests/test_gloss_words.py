@@ -248,6 +248,21 @@ def test_a_sentence_in_the_readers_language_is_not_glossed_and_its_neighbours_ar
     assert any(word.meanings for word in glossed.words)
 
 
+@pytest.mark.parametrize(
+    ("to", "sentence"),
+    [
+        ("es", "Los macedonios acuden a las urnas para votar un referendo sobre el cambio de nombre del país."),
+        ("fa", "این کتاب را از کتابخانه شهر گرفته است و فردا پس می‌دهد."),
+        ("ja", "この本は図書館で借りて、明日返します。"),
+        ("zh", "这本书是从图书馆借来的，明天要还。"),
+    ],
+)
+def test_readers_of_any_language_find_their_own_as_it_is(to, sentence):
+    glossed = gloss(f"Der Zug fährt ab. {sentence}", "de", to, BUILT_IN)
+    assert glossed.rendering.endswith(sentence)
+    assert [word.text for word in glossed.words if word.start > len("Der Zug fährt ab.")] == []
+
+
 @pytest.mark.parametrize("heading", ["Browser compatibility", "Security policy violations"])
 def test_an_english_heading_of_a_foreign_page_is_not_glossed(heading):
     assert gloss(f"{heading}\nBạn có thể đọc trang này.", "vi", "en", BUILT_IN).rendering.startswith(heading)
@@ -256,6 +271,18 @@ def test_an_english_heading_of_a_foreign_page_is_not_glossed(heading):
 def test_short_foreign_sentences_are_not_taken_for_the_readers_language():
     texts = [("Der Zug.", "de"), ("Problem gelöst.", "de"), ("Une table.", "fr"), ("Grand Prix Hungaria 2009.", "ms")]
     assert all(glossed.words for glossed in glosses(texts, "en", BUILT_IN))
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("ko", "이 글은 Gecko에서 XSLT/JavaScript binding을 다룬다."),
+        ("zh", "典型例子有 Amazon Web Services、Google Compute Engine。"),
+        ("ru", "Термин происходит от a specific MIME content transfer encoding."),
+    ],
+)
+def test_a_foreign_sentence_full_of_english_names_is_glossed(lang, text):
+    assert any(word.meanings for word in gloss(text, lang, "en", BUILT_IN).words)
 
 
 def test_a_word_of_the_readers_language_inside_a_foreign_sentence_stands_for_itself():

@@ -402,7 +402,8 @@ def _split_word(key: str, lang: str, lexicon: Lexicon) -> list[str]:
 @lru_cache(maxsize=50_000)
 def is_stop_word(word: str, lang: str) -> bool:
     """Say whether a word is a pronoun, a preposition or another word that the analyzer drops."""
-    return not analyzer(lang).token_terms([word, "0"])[0]  # alone, a stop word would be kept
+    # Alone, a stop word would be kept, so another word stands beside it. Digits are stop words of some languages.
+    return not analyzer(lang).token_terms([word, "zqxzq"])[0]
 
 
 def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:

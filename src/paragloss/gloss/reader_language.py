@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from paragloss import languages
 from paragloss.analysis import analyzer
-from paragloss.gloss.lexicon import Lexicon, is_stop_word
+from paragloss.gloss.lexicon import UNSPACED_LANGUAGES, Lexicon, is_stop_word
+from paragloss.languages.scripts import foreign_letters
 from paragloss.translation.default import DefaultModel
 
 #: The difference of log-likelihoods from which on a sentence is in the reader's language. Of 920 FLORES sentences in 23
@@ -17,6 +19,8 @@ MIN_LOG_LIKELIHOOD_MARGIN = 6.0
 _MAX_WORDS_OF_PHRASE = 3
 #: Longer sentences are examined only if they have a stop word of the reader's language that is none of their own.
 _MAX_WORDS_WITHOUT_STOP_WORD = 5
+#: A sentence with more letters that the reader's language does not have is foreign, whatever names are in it.
+_MAX_FOREIGN_LETTERS = 1
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -26,15 +30,27 @@ def is_in_readers_language(sentence: str, lang: str, to: str, lexicon: Lexicon, 
     words = _WORDS.findall(sentence.lower())
     if lang == to or not words:
         return lang == to
-    has_stop_word = any(is_stop_word(word, to) and not is_stop_word(word, lang) for word in words)
-    if len(words) > _MAX_WORDS_WITHOUT_STOP_WORD and not has_stop_word:
+    if len(foreign_letters(to).findall(sentence)) > _MAX_FOREIGN_LETTERS:
         return False
-    if len(words) <= _MAX_WORDS_OF_PHRASE and not all(is_readers_word(word, to, lexicon, model) for word in words):
+    if _share_script(lang, to) and not _has_readers_words(words, lang, to, lexicon, model):
         return False
     scores = languages.language_likelihoods(sentence, {lang, to})
     if to not in scores:
         return False
     return lang not in scores or scores[to] - scores[lang] > MIN_LOG_LIKELIHOOD_MARGIN
+
+
+def _share_script(lang: str, to: str) -> bool:
+    """Say whether two languages are written in the same letters, so that only words can tell them apart."""
+    return bool(set(languages.scripts_of(lang)) & set(languages.scripts_of(to))) and to not in UNSPACED_LANGUAGES
+
+
+def _has_readers_words(words: Sequence[str], lang: str, to: str, lexicon: Lexicon, model: DefaultModel) -> bool:
+    """Say whether a long sentence has a stop word of the reader's language, or a short one only words of it."""
+    if len(words) <= _MAX_WORDS_OF_PHRASE:
+        return all(is_readers_word(word, to, lexicon, model) for word in words)
+    has_stop_word = any(is_stop_word(word, to) and not is_stop_word(word, lang) for word in words)
+    return has_stop_word or len(words) <= _MAX_WORDS_WITHOUT_STOP_WORD
 
 
 @lru_cache(maxsize=20_000)
