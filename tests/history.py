@@ -319,7 +319,6 @@ class History(RuleBasedStateMachine):
         findings = check(self.location)
         if findings:
             self._fail("wrong", f"check: {findings}")
-        self._open()
 
     @invariant()
     def is_as_expected(self) -> None:

@@ -145,6 +145,18 @@ def test_an_id_that_its_owner_no_longer_holds_is_read_from_the_other_file(collec
     assert read_texts(collection) == {"r1": "of one", "r2": "two"}
 
 
+def test_a_row_that_its_owner_gives_up_is_read_from_a_file_whose_folder_was_just_renamed(collection, tmp_path):
+    write_rows(tmp_path / "old/rows.jsonl", {"r1": "of the renamed folder"})
+    write_rows(tmp_path / "main/rows.jsonl", {"r1": "of main", "r2": "of main"})
+    index(collection, tmp_path / "old")
+    index(collection, tmp_path / "main")
+    assert read_texts(collection)["r1"] == "of main"
+    (tmp_path / "old").rename(tmp_path / "new")
+    write_rows(tmp_path / "main/rows.jsonl", {"r2": "of main, changed"})
+    index(collection, tmp_path / "main", tmp_path / "new", prune=True)
+    assert read_texts(collection) == {"r1": "of the renamed folder", "r2": "of main, changed"}
+
+
 def test_documents_that_a_file_no_longer_holds_are_pruned_also_if_it_is_read_twice(collection, tmp_path):
     """A file is read a second time when an id that it holds has lost its owner."""
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"

@@ -185,9 +185,10 @@ class FileTracker:
     def move_folder(self, old_folder: str, new_folder: str) -> None:
         """Give the records of a moved folder their new paths. Its files are read again: documents hold their path."""
         for path in [path for path in self.records if is_inside(path, old_folder)]:
-            record = self.records.pop(path).marked_for_reading()
+            record = self.records[path]
+            self._forget(path)
             new_path = os.path.join(new_folder, os.path.relpath(path, old_folder))
-            self.records[new_path] = record
+            self.records[new_path] = record.marked_for_reading()
             self._index_record(new_path)
             self._is_saved = False
 

@@ -25,7 +25,7 @@ _MISSING_FILE = -1
 
 def write_seal(folder: Path) -> None:
     """Write the checksums of a collection's files."""
-    checksums = {name: _checksum_file(folder / name) for name in _list_sealed_files(folder)}
+    checksums = {name: _checksum_file(f"{folder}/{name}") for name in _list_sealed_files(folder)}
     write_file_atomically(folder / _SEAL_FILE, json.dumps(checksums).encode())
 
 
@@ -43,7 +43,7 @@ def find_file_changed_since_seal(folder: Path) -> str:
         checksums = {str(name): int(checksum) for name, checksum in content.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return ""
-    changed = (name for name, checksum in checksums.items() if _checksum_file(folder / name) != checksum)
+    changed = (name for name, checksum in checksums.items() if _checksum_file(f"{folder}/{name}") != checksum)
     return next(changed, "")
 
 
@@ -59,11 +59,15 @@ def check_seal(folder: Path) -> None:
 
 def _list_sealed_files(folder: Path) -> list[str]:
     """Return the relative paths of all files whose checksums are written, without temporary ones."""
-    paths = [path for part in _SEALED_PARTS for path in (folder / part, *sorted((folder / part).rglob("*")))]
-    return [path.relative_to(folder).as_posix() for path in paths if path.is_file() and not path.name.startswith(".")]
+    names = [part for part in _SEALED_PARTS if (folder / part).is_file()]
+    for part in _SEALED_PARTS:
+        for subfolder, _, file_names in os.walk(folder / part):
+            relative_folder = Path(subfolder).relative_to(folder).as_posix()
+            names += [f"{relative_folder}/{name}" for name in sorted(file_names) if not name.startswith(".")]
+    return names
 
 
-def _checksum_file(path: Path) -> int:
+def _checksum_file(path: str) -> int:
     """Return a checksum of a file's size, start and end, independent of its holes; -1 if there is no such file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
