@@ -50,11 +50,11 @@ FORMATS = (
     FormatDescription("Outlook", (".msg", ".pst", ".ost"), "the same", "`paragloss[archives]`"),
     FormatDescription("archives", (".zip", ".tar", ".tgz", ".tbz2", ".txz"), "the files inside, as in a folder"),
     FormatDescription("7-Zip", (".7z",), "the same", "`paragloss[archives]`"),
-    FormatDescription("subtitles", (".srt", ".vtt"), "what is said, with the time of each line in `line_seconds`"),
+    FormatDescription("subtitles", (".srt", ".vtt"), "the spoken text, with the time of each line in `line_seconds`"),
     FormatDescription(
         "JSON Lines",
         (".jsonl", ".ndjson"),
-        '`{"id", "lang", "title", "text", ...}`; other keys can be filtered by',
+        '`{"id", "lang", "title", "text", ...}`; other keys become fields to filter by',
     ),
     FormatDescription("tables", (".csv", ".tsv"), "a document for each row, columns as above"),
     FormatDescription("TREC", (".trec", ".sgml"), "`<DOC>` elements"),
