@@ -1,4 +1,4 @@
-"""Selection among a word's alternatives: every one, the best, the best few, or one at random."""
+"""Select among the alternatives of a word: every one, the best, the best few, or one at random."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class SelectiveTranslator:
     """
 
     def __init__(self, translator: Translator, choose: str = "every", *, top: int = 0, seed: int = 0) -> None:
+        """Wrap a translator; `choose` is one of CHOICES."""
         self._translator, self._choose, self._top, self._seed = translator, choose, top, seed
 
     def knows(self, source: str, target: str) -> bool:
@@ -36,7 +37,11 @@ class SelectiveTranslator:
 def choose_alternatives(
     alternatives: tuple[Alternative, ...], choose: str, *, seed: int, query: str, word: str
 ) -> tuple[Alternative, ...]:
-    """Select among the alternatives, best first, of a word of a query; see `SelectiveTranslator`."""
+    """Select among the alternatives of a word of a query.
+
+    :param alternatives: the best first
+    :param choose: one of CHOICES; the "random" one is always the same for the same query, word and seed
+    """
     if choose == "every":
         return alternatives
     index = 0 if choose == "best" else _draw_index(seed, query, word, len(alternatives))

@@ -1,4 +1,4 @@
-"""Several translators as one: what one does not know another may, and what two agree on weighs more."""
+"""Combine several translators: one may know what another does not, and what two agree on counts more."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CombinedTranslator:
             raise InputError("no translator of the mix counts: give one of them a weight above 0")
         self._translators = [translators[index] for index in indexes]
         self._weights, self._names = [weights[index] for index in indexes], [names[index] for index in indexes]
-        self._most = most
+        self._max_alternatives = most
 
     def knows(self, source: str, target: str) -> bool:
         """Say whether any of the translators knows the two languages."""
@@ -77,31 +77,34 @@ class CombinedTranslator:
         if len(answers) == 1:
             ((index, clauses),) = answers
             return [clause._replace(origins=self._list_origins(clause, index)) for clause in clauses]
-        by_source: dict[str, list[tuple[Translation, int]]] = {}
+        clauses_by_source: dict[str, list[tuple[Translation, int]]] = {}
         for index, clauses in answers:
             for clause in clauses:
-                by_source.setdefault(clause.source, []).append((clause, index))
+                clauses_by_source.setdefault(clause.source, []).append((clause, index))
         sources = _drop_words_of_phrases([[clause.source for clause in clauses] for _, clauses in answers])
-        return [self._mix_clauses(source, by_source[source]) for source in sorted(sources, key=query.text.find)]
+        return [self._mix_clauses(source, clauses_by_source[source]) for source in sorted(sources, key=query.text.find)]
 
     def _mix_clauses(self, source: str, clauses: Sequence[tuple[Translation, int]]) -> Translation:
-        """Mix the alternatives that several translators give for one source."""
+        """Mix the alternatives that several translators, given by their indexes, have for one source.
+
+        Translators that leave the source as it is do not count if another one translates it.
+        """
         translating = [
             (clause, index)
             for clause, index in clauses
             if any(alternative.text != source for alternative in clause.alternatives)
         ]
         counted = translating or clauses
-        total = sum(self._weights[index] for _, index in counted)
+        total_weight = sum(self._weights[index] for _, index in counted)
         weight_by_text: dict[str, float] = {}
         terms_by_text: dict[str, tuple[str, ...]] = {}
         for clause, index in counted:
-            mass = sum(alternative.weight for alternative in clause.alternatives)
+            clause_weight = sum(alternative.weight for alternative in clause.alternatives)
             for text, weight, terms in clause.alternatives:
-                share = self._weights[index] * weight / (total * mass)
+                share = self._weights[index] * weight / (total_weight * clause_weight)
                 weight_by_text[text] = weight_by_text.get(text, 0.0) + share
                 terms_by_text[text] = terms or terms_by_text.get(text, ())
-        ranked = sorted(weight_by_text.items(), key=lambda item: -item[1])[: self._most]
+        ranked = sorted(weight_by_text.items(), key=lambda item: -item[1])[: self._max_alternatives]
         alternatives = tuple(Alternative(text, min(weight, 1.0), terms_by_text[text]) for text, weight in ranked)
         origins = tuple(origin for clause, index in counted for origin in self._list_origins(clause, index))
         return Translation(source, alternatives, origins=origins)

@@ -1,4 +1,4 @@
-"""Compounds of a query's neighbouring words: "line spacing" is Zeilenabstand where words are written together."""
+"""Translate neighbouring words of a query as compounds: "line spacing" is Zeilenabstand in German."""
 
 from __future__ import annotations
 
@@ -50,24 +50,23 @@ class CompoundTranslator:
             return clauses
         phrases = {clause.source: clause for clause in clauses if " " in clause.source}
         words = [clause for clause in clauses if clause.source not in phrases]
-        compound_behind: dict[str, Translation] = {}
+        compound_after: dict[str, Translation] = {}  # second word -> clause of the compound
+        replaced_phrases: set[str] = set()
         for first, second in pairwise(words):
             phrase = f"{first.source} {second.source}"
             terms = self._find_compounds(first, second, to)
-            if phrase in phrases:  # the translator did not check whether documents contain it
-                for alternative in phrases.pop(phrase).alternatives:
+            if phrase in phrases and phrase not in replaced_phrases:
+                replaced_phrases.add(phrase)  # the translator did not check whether documents contain it
+                for alternative in phrases[phrase].alternatives:
                     terms += [term for term in alternative.terms if term not in terms]
             if terms:
-                alternatives = tuple(Alternative(term, 1 / len(terms), (term,)) for term in terms)
-                origins = ((ORIGIN, 1.0, alternatives),)
-                compound_behind[second.source] = Translation(phrase, alternatives, _COMPOUND_WEIGHT, origins=origins)
+                compound_after[second.source] = _make_compound_clause(phrase, terms)
         extended = []
         for clause in clauses:
-            if " " in clause.source and clause.source not in phrases:
-                continue
-            extended.append(clause)
-            if clause.source in compound_behind:
-                extended.append(compound_behind[clause.source])
+            if clause.source not in replaced_phrases:
+                extended.append(clause)
+            if clause.source in compound_after:
+                extended.append(compound_after[clause.source])
         return extended
 
     def _find_compounds(self, first: Translation, second: Translation, to: str) -> list[str]:
@@ -79,6 +78,12 @@ class CompoundTranslator:
         terms = list(dict.fromkeys(analyzer(to).terms(" ".join(compounds))))
         counts = np.asarray(self._count_documents(to, terms))
         return [term for term, count in zip(terms, counts, strict=True) if count]
+
+
+def _make_compound_clause(phrase: str, terms: Sequence[str]) -> Translation:
+    """Make the clause of a phrase whose compounds are `terms`, of equal weight."""
+    alternatives = tuple(Alternative(term, 1 / len(terms), (term,)) for term in terms)
+    return Translation(phrase, alternatives, _COMPOUND_WEIGHT, origins=((ORIGIN, 1.0, alternatives),))
 
 
 def _list_words(clause: Translation) -> list[str]:

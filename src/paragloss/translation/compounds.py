@@ -1,11 +1,13 @@
-"""Compounds: split a word into known words (Zugverspätung into Zug and Verspätung), or join words.
+"""Split compounds into known words (Zugverspätung into Zug and Verspätung), and join words to compounds.
 
-Also for words of scripts without spaces that the tokenizer did not split far enough, and for unknown inflected forms.
+Splitting also serves words of scripts without spaces that the tokenizer did not split far enough, and unknown inflected
+forms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 #: Letters that may link the parts of a compound, the most frequent first.
 COMPOUND_LINKERS = {
@@ -32,6 +34,8 @@ def split_compound(term: str, lang: str, is_known: Callable[[str], bool]) -> lis
 
     Of several ways the one with the longest last part is taken: it carries the meaning, and short words occur inside
     long ones by chance.
+
+    :param is_known: tells whether the vocabulary has a term
     """
     if len(term) > MAX_WORD_LENGTH:
         return []
@@ -39,12 +43,11 @@ def split_compound(term: str, lang: str, is_known: Callable[[str], bool]) -> lis
     two_parts = _split_in_two(term, 0, last_starts, lang, is_known)
     if two_parts:
         return two_parts
-    for end in range(_MIN_PART, max(last_starts, default=0) - _MIN_PART + 1):
-        first = _strip_linker(term[:end], lang, is_known)
-        if first:
-            two_parts = _split_in_two(term, end, last_starts, lang, is_known)
-            if two_parts:
-                return [first, *two_parts]
+    for first_end in range(_MIN_PART, max(last_starts, default=0) - _MIN_PART + 1):
+        first = _strip_linker(term[:first_end], lang, is_known)
+        two_parts = _split_in_two(term, first_end, last_starts, lang, is_known) if first else []
+        if two_parts:
+            return [first, *two_parts]
     return []
 
 
@@ -76,19 +79,25 @@ def _find_beginning(term: str, min_letters: int, is_known: Callable[[str], bool]
 
 
 def _segment(term: str, min_letters: int, is_known: Callable[[str], bool]) -> list[str]:
-    """Return the fewest known words that skip the fewest characters; [] if more than half are skipped."""
-    best: list[tuple[int, int, list[str]]] = [(0, 0, [])]  # up to each character: skipped, number of words, words
+    """Split a term into the fewest known words that skip the fewest characters; [] if more than half are skipped."""
+    best = [_Segmentation(0, 0, [])]  # of the first characters, for each number of them
     for end in range(1, len(term) + 1):
-        skipped, n_words, words = best[end - 1]
-        candidate = (skipped + 1, n_words, words)
+        candidate = best[end - 1]._replace(skipped=best[end - 1].skipped + 1)
         for start in range(max(0, end - _MAX_UNSPACED_PART), end - min_letters + 1):
             if is_known(term[start:end]):
                 skipped, n_words, words = best[start]
                 if (skipped, n_words + 1) < candidate[:2]:
-                    candidate = (skipped, n_words + 1, [*words, term[start:end]])
+                    candidate = _Segmentation(skipped, n_words + 1, [*words, term[start:end]])
         best.append(candidate)
-    skipped, _, words = best[-1]
-    return words if 2 * skipped <= len(term) else []
+    return best[-1].words if 2 * best[-1].skipped <= len(term) else []
+
+
+class _Segmentation(NamedTuple):
+    """Known words in the beginning of a term, and how many of its characters are in none."""
+
+    skipped: int
+    n_words: int
+    words: list[str]
 
 
 def _split_in_two(

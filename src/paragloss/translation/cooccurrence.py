@@ -1,11 +1,12 @@
-"""Choose among translations by what occurs together in the collection that will be searched.
+"""Choose the translations that occur together in the collection that will be searched.
 
-em(a, b) is Ballesteros and Croft's (SIGIR 1998), eq. 2.1 of Liu's thesis: how much more often two terms share a
-window of text than chance would have it. Needs no parallel text.
+em(a, b) is Ballesteros and Croft's (SIGIR 1998), eq. 2.1 of Liu's thesis: how much more often than by chance two terms
+share a window of text. Needs no parallel text.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -34,86 +35,96 @@ class Cooccurrence:
         *,
         number: float | None = None,
     ) -> None:
+        """Make it of counts; see also `build`.
+
+        :param occurrences: (terms,) how often each term occurs
+        :param windows: (terms, windows) with 1 where a window has the term
+        :param number: N of eq. 2.1, by default the number of windows
+        """
         self.lang = lang
         self.terms = list(terms)
         self.occurrences = np.asarray(occurrences, np.int64)
-        self.windows = windows  # (terms, windows), 1 where a window has the term
-        #: How many windows chance has: N of eq. 2.1.
+        self.windows = windows
         self.number = float(windows.shape[1]) if number is None else number
-        self._index = {term: i for i, term in enumerate(self.terms)}
-        self._cut = analyzer(lang).terms
+        self._number_by_term = {term: i for i, term in enumerate(self.terms)}
+        self._tokenize = analyzer(lang).terms
 
     @classmethod
     def build(cls, texts: Iterable[str], lang: str, *, window: int = 20, by_length: bool = False) -> Cooccurrence:
-        """Count a collection in windows of so many terms, side by side; a text ends its last window.
+        """Count the terms of a collection in windows side by side; a text ends its last window.
 
-        N of eq. 2.1 is the number of these windows, or with `by_length` what the thesis has: the length of the
-        collection over that of a window, which is less where texts are shorter than a window.
+        :param window: terms in a window
+        :param by_length: take for N of eq. 2.1 the length of the collection over that of a window, as the thesis does,
+            instead of the number of windows, which is more where texts are shorter than a window
         """
         import scipy.sparse as sp
 
-        cut = analyzer(lang).terms
-        index: dict[str, int] = {}
-        ids: list[int] = []
-        owners: list[npt.NDArray[np.int64]] = []
-        windows = 0
+        tokenize = analyzer(lang).terms
+        number_by_term: dict[str, int] = {}
+        term_numbers: list[int] = []
+        window_parts = [np.zeros(0, np.int64)]  # the window of each term occurrence
+        n_windows = 0
         for text in texts:
-            terms = cut(text)
-            ids += [index.setdefault(term, len(index)) for term in terms]
-            owners.append(windows + np.arange(len(terms)) // window)
-            windows += -(-len(terms) // window)
-        owner = np.concatenate(owners) if owners else np.zeros(0, np.int64)
-        matrix = sp.csr_matrix((np.ones(len(ids), np.float32), (ids, owner)), shape=(len(index), windows))
-        matrix.sum_duplicates()
-        occurrences = np.bincount(np.asarray(ids, np.int64), minlength=len(index))
-        matrix.data[:] = 1
-        return cls(lang, list(index), occurrences, matrix, number=len(ids) / window if by_length else None)
+            terms = tokenize(text)
+            term_numbers += [number_by_term.setdefault(term, len(number_by_term)) for term in terms]
+            window_parts.append(n_windows + np.arange(len(terms)) // window)
+            n_windows += math.ceil(len(terms) / window)
+        cells = (term_numbers, np.concatenate(window_parts))
+        ones = np.ones(len(term_numbers), np.float32)
+        windows = sp.csr_matrix((ones, cells), shape=(len(number_by_term), n_windows))
+        windows.sum_duplicates()
+        windows.data[:] = 1
+        occurrences = np.bincount(np.asarray(term_numbers, np.int64), minlength=len(number_by_term))
+        number = len(term_numbers) / window if by_length else None
+        return cls(lang, list(number_by_term), occurrences, windows, number=number)
 
     def em(self, first: Sequence[str], second: Sequence[str]) -> Reals:
-        """Eq. 2.1 for every pair of words or phrases; a phrase occurs where all of its words share a window."""
-        n_a, rows_a = self._rows(first)
-        n_b, rows_b = self._rows(second)
-        n_ab = np.asarray((rows_a @ rows_b.T).todense(), np.float64)
-        chance = np.outer(n_a, n_b) / max(self.number, 1)
-        total = np.maximum(n_a[:, None] + n_b[None, :], 1)
-        association: Reals = np.maximum((n_ab - chance) / total, 0)
+        """Compute eq. 2.1 for every pair of a first and a second word or phrase: (first, second)."""
+        first_counts, first_windows = self._find_windows(first)
+        second_counts, second_windows = self._find_windows(second)
+        shared_windows = np.asarray((first_windows @ second_windows.T).todense(), np.float64)
+        by_chance = np.outer(first_counts, second_counts) / max(self.number, 1)
+        total = np.maximum(first_counts[:, None] + second_counts[None, :], 1)
+        association: Reals = np.maximum((shared_windows - by_chance) / total, 0)
         return association
 
-    def _rows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
-        """Return how often each text occurs, and a matrix (texts, windows) with 1 for each window that it is in."""
+    def _find_windows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
+        """Return how often each text occurs, and a matrix (texts, windows) with 1 for each window that it is in.
+
+        A phrase occurs where all of its words share a window; a text with an unknown word never occurs.
+        """
         import scipy.sparse as sp
 
-        ids_by_text = [[self._index.get(term, -1) for term in self._cut(text)] for text in texts]
-        phrases = [
-            ids if ids and min(ids) >= 0 else [] for ids in ids_by_text
-        ]  # a text with unknown terms never occurs
-        if not any(phrases):
-            return np.zeros(len(texts)), sp.csr_matrix((len(texts), self.windows.shape[1]), dtype=np.float32)
-        first_terms = [ids[0] if ids else 0 for ids in phrases]
-        rows = sp.diags([float(bool(ids)) for ids in phrases]) @ self.windows[first_terms]
-        for position, ids in enumerate(phrases):
-            for term_id in ids[1:]:
-                common = rows[position].multiply(self.windows[term_id])
-                rows = sp.vstack([rows[:position], common, rows[position + 1 :]], format="csr")
-        window_counts = np.asarray(rows.sum(axis=1)).ravel()
-        counts = [
-            self.occurrences[ids[0]] if len(ids) == 1 else window_counts[position]
-            for position, ids in enumerate(phrases)
-        ]
-        return np.array(counts, np.float64), rows
+        counts: list[float] = []
+        rows = [sp.csr_matrix((0, self.windows.shape[1]), dtype=np.float32)]
+        for text in texts:
+            term_numbers = [self._number_by_term.get(term, -1) for term in self._tokenize(text)]
+            if not term_numbers or min(term_numbers) < 0:
+                counts.append(0)
+                rows.append(sp.csr_matrix((1, self.windows.shape[1]), dtype=np.float32))
+                continue
+            windows = self.windows[term_numbers[0]]
+            for number in term_numbers[1:]:
+                windows = windows.multiply(self.windows[number])
+            rows.append(windows)
+            counts.append(self.occurrences[term_numbers[0]] if len(term_numbers) == 1 else windows.sum())
+        return np.array(counts, np.float64), sp.vstack(rows, format="csr")
 
 
 class DisambiguatingTranslator:
-    """Wraps a Translator: of each term's alternatives keeps the one that goes best with those of its neighbours.
+    """Wraps a Translator and keeps of each term's alternatives the one that goes best with those of its neighbours.
 
-    The sum of em over neighbours is maximised over the whole query at once. A term that goes with none of its
-    neighbours keeps every alternative: there is nothing to choose by. `together` is what was counted, or a function
-    that says it of a language.
+    The sum of em over neighbours is maximised over the whole query at once. A term whose alternatives never occur with
+    those of its neighbours keeps them all.
     """
 
-    def __init__(self, translator: Translator, together: Cooccurrence | Callable[[str], Cooccurrence]) -> None:
+    def __init__(self, translator: Translator, cooccurrence: Cooccurrence | Callable[[str], Cooccurrence]) -> None:
+        """Wrap a translator.
+
+        :param cooccurrence: counts of the target language, or a function that returns those of a language
+        """
         self._translator = translator
-        self._together = together
+        self._cooccurrence = cooccurrence
 
     def knows(self, source: str, target: str) -> bool:
         """Tell whether it translates from one language into another."""
@@ -125,27 +136,31 @@ class DisambiguatingTranslator:
         if len(clauses) < 2:
             return clauses
         texts = [[alternative.text for alternative in clause.alternatives] for clause in clauses]
-        together = self._together(to) if callable(self._together) else self._together
-        links = [together.em(first, second) for first, second in pairwise(texts)]
+        cooccurrence = self._cooccurrence(to) if callable(self._cooccurrence) else self._cooccurrence
+        links = [cooccurrence.em(first, second) for first, second in pairwise(texts)]
         chosen = best_path(links)
         result = []
         for i, clause in enumerate(clauses):
-            before = links[i - 1][chosen[i - 1], chosen[i]] if i else 0.0
-            after = links[i][chosen[i], chosen[i + 1]] if i < len(links) else 0.0
+            link_before = links[i - 1][chosen[i - 1], chosen[i]] if i else 0.0
+            link_after = links[i][chosen[i], chosen[i + 1]] if i < len(links) else 0.0
             best = (Alternative(texts[i][chosen[i]], 1.0),)
-            result.append(clause._replace(alternatives=best) if before + after > 0 else clause)
+            result.append(clause._replace(alternatives=best) if link_before + link_after > 0 else clause)
         return result
 
 
 def best_path(links: Sequence[Reals]) -> list[int]:
-    """One alternative per term so that the links along the way add up to the most; the earlier of equals."""
-    reached = np.zeros(links[0].shape[0])
-    back = []
+    """Choose one alternative per term so that the sum of the links between neighbours is highest (Viterbi's algorithm).
+
+    :param links: for each two neighbouring terms a matrix (alternatives of the first, alternatives of the second)
+    :return: the number of the alternative of each term; of equal ones the first
+    """
+    best_sums = np.zeros(links[0].shape[0])  # of paths that end in each alternative of the current term
+    best_predecessors = []
     for link in links:
-        through = reached[:, None] + link
-        back.append(through.argmax(axis=0))
-        reached = through.max(axis=0)
-    path = [int(reached.argmax())]
-    for step in reversed(back):
-        path.append(int(step[path[-1]]))
+        sums = best_sums[:, None] + link
+        best_predecessors.append(sums.argmax(axis=0))
+        best_sums = sums.max(axis=0)
+    path = [int(best_sums.argmax())]
+    for predecessors in reversed(best_predecessors):
+        path.append(int(predecessors[path[-1]]))
     return path[::-1]

@@ -9,66 +9,64 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
 from paragloss.translation.term_spellings import list_spellings
 from paragloss.types import Alternative, Document, Query, Searcher, Translation, Translator
 
-#: How rare a term is in the collection: term -> idf.
+#: term -> its inverse document frequency in the collection
 Idf = Callable[[str], float]
-
-
-#: Fetches documents by id, those that exist.
+#: document ids -> the documents that exist
 Documents = Callable[[Sequence[str]], Sequence[Document]]
 
 
 class ChainedTranslator:
-    """Translates with `first`, then each of its alternatives with `second`; weights multiply.
-
-    `via` is the language between; without it `first` stays in the query's own language and expands it.
-    """
+    """Translates with `first`, then each of its alternatives with `second`; weights multiply."""
 
     def __init__(self, first: Translator, second: Translator, *, via: str = "", most: int = 20) -> None:
-        self._first, self._second, self._via, self._most = first, second, via, most
+        """Chain two translators.
+
+        :param via: the language between; by default the query's own, so that `first` expands the query
+        :param most: the number of alternatives that are kept of a term
+        """
+        self._first, self._second, self._via, self._max_alternatives = first, second, via, most
 
     def knows(self, source: str, target: str) -> bool:
         """Tell whether it translates from one language into another."""
-        between = self._via or source
-        return self._first.knows(source, between) and self._second.knows(between, target)
+        middle_lang = self._via or source
+        return self._first.knows(source, middle_lang) and self._second.knows(middle_lang, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         """Return the alternatives for each term of a query in another language."""
-        between = self._via or query.lang
-        return [self._onward(clause, query, between, to) for clause in self._first.translate(query, between)]
+        middle_lang = self._via or query.lang
+        clauses = self._first.translate(query, middle_lang)
+        return [self._translate_clause(clause, query.id, middle_lang, to) for clause in clauses]
 
-    def _onward(self, clause: Translation, query: Query, between: str, to: str) -> Translation:
-        merged: dict[str, float] = {}
+    def _translate_clause(self, clause: Translation, query_id: str, middle_lang: str, to: str) -> Translation:
+        """Replace the alternatives of a clause by their translations; without any, the source stays."""
+        weight_by_text: dict[str, float] = {}
         for word, weight, _ in clause.alternatives:
-            for text, share, _ in self._meanings(Query(query.id, word, between), to):
-                merged[text] = merged.get(text, 0.0) + weight * share
-        ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
-        # Several ways may lead to one word; a weight stays a weight.
+            for text, share, _ in self._translate_alternative(Query(query_id, word, middle_lang), to):
+                weight_by_text[text] = weight_by_text.get(text, 0.0) + weight * share
+        ranked = sorted(weight_by_text.items(), key=lambda item: -item[1])[: self._max_alternatives]
+        # Several alternatives may have the same translation; its weight is still at most 1.
         alternatives = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
         return clause._replace(alternatives=alternatives or (Alternative(clause.source, 1.0),), origins=())
 
-    def _meanings(self, part: Query, to: str) -> Iterable[Alternative]:
-        clauses = self._second.translate(part, to)
+    def _translate_alternative(self, alternative: Query, to: str) -> Iterable[Alternative]:
+        """Translate one alternative; a phrase translated word by word becomes a phrase of the best words."""
+        clauses = self._second.translate(alternative, to)
         if len(clauses) == 1:
             return clauses[0].alternatives
-        # A phrase that is translated word by word becomes a phrase again, of its best words.
         best = [clause.alternatives[0] for clause in clauses]
         text = " ".join(alternative.text for alternative in best)
         return [Alternative(text, math.prod(alternative.weight for alternative in best))] if best else []
 
 
 class FeedbackExpander:
-    """Expands a query by the documents of a first search in its own language: each new term is a clause of its own.
-
-    `searcher` and `documents` are a collection in the query's language, `idf` its statistics. `beta` is the weight of
-    the best new term against the query's own.
-    """
+    """Expands a query by the documents of a first search in its own language; each new term is a clause of its own."""
 
     def __init__(
         self,
@@ -80,6 +78,15 @@ class FeedbackExpander:
         terms: int = 5,
         beta: float = 0.3,
     ) -> None:
+        """Make an expander.
+
+        :param searcher: searches a collection in the query's language
+        :param documents: fetches documents of that collection
+        :param idf: rarity of terms in that collection
+        :param depth: number of documents
+        :param terms: number of new terms
+        :param beta: the weight of the best new term relative to the query's own terms
+        """
         self._searcher, self._documents, self._idf = searcher, documents, idf
         self._depth, self._terms, self._beta = depth, terms, beta
 
@@ -88,7 +95,7 @@ class FeedbackExpander:
         return source == target
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Return the alternatives for each term of a query in another language."""
+        """Return the clauses of the query and of new terms; `to` must be the query's own language."""
         if to != query.lang:
             raise LanguageError(f"feedback stays in the query's language {query.lang!r}; it can't go to {to!r}")
         (ranking,) = self._searcher.search([query], self._depth, {"lang": [to]})
@@ -114,32 +121,37 @@ def rocchio(
     beta: float,
     alpha: float = 1.0,
 ) -> list[Translation]:
-    """Expand a query: alpha * the query + beta * the terms with the greatest tf * idf in the documents.
+    """Expand a query by Rocchio's formula: alpha * the query + beta * the terms of highest tf * idf in documents.
 
-    `terms` new terms become clauses of their own, as they are written in the documents; the best has the weight beta. A
-    term that the query has already gains up to beta.
+    A term that the query already has gains up to beta.
+
+    :param clauses: of the query
+    :param lang: documents in other languages are ignored
+    :param terms: the number of new terms; they become clauses of their own, and the best has the weight beta
     """
     texts = [document.full_text for document in documents if document.lang == lang]
-    analyze = analyzer(lang).terms
-    own_terms = {a.text: analyze(a.text) for clause in clauses for a in clause.alternatives}
-    query_terms = {term for terms_of_text in own_terms.values() for term in terms_of_text}
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(analyze(text))
+    tokenize = analyzer(lang).terms
+    counts = Counter(term for text in texts for term in tokenize(text))
     scores = {term: count * idf(term) for term, count in counts.items()}
+    query_terms = {term for clause in clauses for a in clause.alternatives for term in tokenize(a.text)}
     new_terms = (item for item in scores.items() if item[1] > 0 and item[0] not in query_terms)
     best = sorted(new_terms, key=lambda item: (-item[1], item[0]))[:terms]
     top_score = best[0][1] if best else max((scores.get(term, 0.0) for term in query_terms), default=0.0)
-
-    def reweigh(clause: Translation) -> Translation:
-        score = max(min((scores.get(t, 0.0) for t in own_terms[a.text]), default=0.0) for a in clause.alternatives)
+    expanded = []
+    for clause in clauses:
+        score = _score_clause(clause, scores, tokenize)
         gain = beta * min(score / top_score, 1.0) if top_score > 0 else 0.0
-        return clause._replace(weight=alpha * clause.weight + gain)
-
-    reweighed = [reweigh(clause) for clause in clauses]
+        expanded.append(clause._replace(weight=alpha * clause.weight + gain))
     spellings = list_spellings(texts, lang)
-    added = []
     for term, score in best:
         alternatives = (Alternative(spellings[term], 1.0),)
-        added.append(Translation(spellings[term], alternatives, beta * score / top_score, required=False))
-    return [*reweighed, *added]
+        expanded.append(Translation(spellings[term], alternatives, beta * score / top_score, required=False))
+    return expanded
+
+
+def _score_clause(clause: Translation, scores: Mapping[str, float], tokenize: Callable[[str], Sequence[str]]) -> float:
+    """Return the score of a clause's best alternative, which is that of its lowest-scored term."""
+    return max(
+        min((scores.get(term, 0.0) for term in tokenize(alternative.text)), default=0.0)
+        for alternative in clause.alternatives
+    )

@@ -13,26 +13,30 @@ import unicodedata
 from paragloss.languages import scripts_of
 
 
-def _rules(text: str) -> dict[str, str]:
+def _parse_rules(text: str) -> dict[str, str]:
     """Parse `a=b c=d` into {a: b, c: d}; `a=` drops a letter."""
     return dict(rule.split("=") for rule in text.split())
 
 
-_LATIN = _rules("""
+_LATIN = _parse_rules("""
 а=a б=b в=v г=g д=d е=e ё=yo ж=zh з=z и=i й=y к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f х=kh ц=ts ч=ch ш=sh щ=shch
 ъ= ы=y ь= э=e ю=yu я=ya і=i ї=yi є=ye ґ=g ў=u ј=j љ=lj њ=nj ћ=c ђ=dj џ=dz
 α=a β=v γ=g δ=d ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s τ=t υ=y φ=f χ=ch ψ=ps ω=o ς=s
 """)
 _FROM_LATIN = {
-    "Cyrl": _rules("""
+    "Cyrl": _parse_rules("""
     shch=щ zh=ж kh=х ts=ц ch=ч sh=ш yo=ё yu=ю ya=я a=а b=б c=к d=д e=е f=ф g=г h=х i=и j=дж k=к l=л m=м n=н o=о p=п
     q=к r=р s=с t=т u=у v=в w=в x=кс y=й z=з
     """),
-    "Grek": _rules("""
+    "Grek": _parse_rules("""
     th=θ ph=φ ch=χ ps=ψ ou=ου a=α b=β c=κ d=δ e=ε f=φ g=γ h=χ i=ι j=τζ k=κ l=λ m=μ n=ν o=ο p=π q=κ r=ρ s=σ t=τ u=ου
     v=β w=β x=ξ y=υ z=ζ
     """),
 }
+
+
+#: How many letters a rule from Latin may have, the longest first.
+RULE_LENGTHS = (4, 2, 1)
 
 
 def carry(word: str, to: str) -> str:
@@ -57,21 +61,20 @@ def from_latin(word: str, script: str) -> str:
     rules, lower, text = _FROM_LATIN[script], word.lower(), ""
     position = 0
     while position < len(lower):
-        for length in (4, 2, 1):
-            letters = lower[position : position + length]
-            if len(letters) == length and letters in rules:
-                text += rules[letters]
-                position += length
-                break
+        lengths = (length for length in RULE_LENGTHS if lower[position : position + length] in rules)
+        length = next(lengths, 0)
+        if length:
+            text += rules[lower[position : position + length]]
         else:
-            text += lower[position]
-            position += 1
+            text += lower[position]  # no rule: the letter stays
+        position += max(length, 1)
     return text[:1].upper() + text[1:] if word[:1].isupper() else text
 
 
 def _latin(char: str) -> str:
+    """Replace one character by Latin letters, if there is a rule or its Unicode name gives its sound."""
     lower = char.lower()
-    # Accents on Greek vowels go; й and ї are letters of their own: look before taking anything apart.
+    # Greek vowels lose their accents; й and ї are letters of their own, so they are looked up before decomposition.
     latin = _LATIN.get(lower, _LATIN.get(unicodedata.normalize("NFD", lower)[0]))
     if latin is not None:
         return latin.capitalize() if char != lower else latin

@@ -1,4 +1,4 @@
-"""Estimate which words translate each other from texts that do: IBM Model 1 by expectation maximisation, on arrays.
+"""Estimate which words translate each other from parallel texts: IBM Model 1 by expectation maximisation.
 
 A prior that favours words at the same relative position makes it the reparameterised Model 2 of Dyer, Chahuneau and
 Smith, "A simple, fast, and effective reparameterization of IBM Model 2", NAACL 2013. Model 1: Brown et al., "The
@@ -129,50 +129,65 @@ def _add_expected_counts(
     expected: Reals,
     unexplained: Reals,
 ) -> float:
-    """Add a block's expected counts to `expected` and `unexplained`; return its log-likelihood."""
-    joint = probability[block.pair]
-    joint *= block.prior
-    joint *= 1 - null
-    from_null = null * null_probability[block.target]
-    row = np.add.reduceat(joint, block.start) + from_null
-    share = block.weight / np.maximum(row, _TINY)
-    joint *= np.repeat(share, np.diff(block.start, append=len(joint)))
-    expected += np.bincount(block.pair, joint, minlength=len(expected))
-    unexplained += np.bincount(block.target, from_null * share, minlength=len(unexplained))
+    """Do the expectation step for a block: add its expected counts to the totals; return its log-likelihood.
+
+    :param probability: (pairs,) P(target | source) of each candidate pair
+    :param null_probability: (target terms,) distribution of target words that no source word explains
+    :param null: the share of such words
+    :param expected: (pairs,) totals of expected counts, changed in place
+    :param unexplained: (target terms,) totals of unexplained counts, changed in place
+    """
+    cell = probability[block.pair]  # (cells,) the probability that the cell produced its row
+    cell *= block.prior
+    cell *= 1 - null
+    from_null = null * null_probability[block.target]  # (rows,)
+    row = np.add.reduceat(cell, block.start) + from_null  # (rows,) probability of each target word
+    scale = block.weight / np.maximum(row, _TINY)
+    cell *= np.repeat(scale, np.diff(block.start, append=len(cell)))  # now the expected count of each cell
+    expected += np.bincount(block.pair, cell, minlength=len(expected))
+    unexplained += np.bincount(block.target, from_null * scale, minlength=len(unexplained))
     return float(block.weight @ np.log(np.maximum(row, _TINY)))
 
 
 def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -> CandidatePairs:
-    """Find for each source term the targets it shares texts with beyond chance (Dunning's likelihood ratio)."""
+    """Find for each source term the target terms that share texts with it more often than by chance.
+
+    :param max_targets: targets of a source term at most, those of the highest log-likelihood ratio (Dunning)
+    """
     source_presence, target_presence = source.presence(), target.presence()
     texts = source_presence.shape[0]
     source_df, target_df = _document_frequency(source_presence), _document_frequency(target_presence)
-    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    by_term = source_presence.T.tocsr()  # (source terms, texts)
-    for start, stop in _row_blocks(by_term, target_presence):
-        shared = (by_term[start:stop] @ target_presence).tocsr()
+    source_parts, target_parts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    texts_of_terms = source_presence.T.tocsr()  # (source terms, texts)
+    for start, stop in _row_blocks(texts_of_terms, target_presence):
+        shared = (texts_of_terms[start:stop] @ target_presence).tocsr()  # number of texts that two terms share
         row = np.repeat(np.arange(start, stop), np.diff(shared.indptr))
         score = log_likelihood_ratio(shared.data.astype(float), source_df[row], target_df[shared.indices], texts)
-        kept = _select_best_cells(shared, row - start, score, max_targets)
-        sources.append(row[kept])
-        targets.append(shared.indices[kept])
-    source_ids, target_ids = np.concatenate(sources), np.concatenate(targets)
+        best = _select_best_cells(shared, row - start, score, max_targets)
+        source_parts.append(row[best])
+        target_parts.append(shared.indices[best])
+    source_ids, target_ids = np.concatenate(source_parts), np.concatenate(target_parts)
     key = source_ids.astype(np.int64) * target.n_terms + target_ids
     order = np.argsort(key, kind="stable")
     return CandidatePairs(source_ids[order].astype(np.int32), target_ids[order].astype(np.int32), key[order])
 
 
 def _select_best_cells(shared: sp.csr_matrix, row: Ids, score: Reals, max_targets: int) -> Ids:
-    """Select the cells of rows with at most `max_targets` cells, and the best cells of positive score of longer rows.
+    """Select the best cells of each row of a sparse matrix.
 
+    All cells of a row with at most `max_targets` cells are selected, and of a longer row the best of positive score.
     Only longer rows are sorted, because sorting is the expensive part.
+
+    :param row: (cells,) the row of each cell
+    :param score: (cells,)
+    :return: positions of the selected cells
     """
-    is_short = np.diff(shared.indptr)[row] <= max_targets
-    scored = np.flatnonzero(~is_short & (score > 0))
-    order = scored[np.lexsort((shared.indices[scored], -score[scored], row[scored]))]
-    sizes = np.bincount(row[scored], minlength=shared.shape[0])
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.concatenate([np.flatnonzero(is_short), order[rank < max_targets]])
+    is_in_short_row = np.diff(shared.indptr)[row] <= max_targets
+    candidates = np.flatnonzero(~is_in_short_row & (score > 0))
+    by_score = candidates[np.lexsort((shared.indices[candidates], -score[candidates], row[candidates]))]
+    sizes = np.bincount(row[candidates], minlength=shared.shape[0])
+    rank_in_row = np.arange(len(by_score)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.concatenate([np.flatnonzero(is_in_short_row), by_score[rank_in_row < max_targets]])
 
 
 def log_likelihood_ratio(shared: Reals, source: Reals, target: Reals, texts: int) -> Reals:
@@ -183,32 +198,39 @@ def log_likelihood_ratio(shared: Reals, source: Reals, target: Reals, texts: int
     :param target: texts with the target term
     :param texts: all texts
     """
+    without_source, without_target = texts - source, texts - target
 
-    def term(seen: Reals, row: Reals, column: Reals) -> Reals:
-        return np.where(seen > 0, seen * np.log(np.maximum(seen, 1e-12) * texts / np.maximum(row * column, 1e-12)), 0)
+    def summand(observed: Reals, row_total: Reals, column_total: Reals) -> Reals:
+        """Return observed x log(observed / expected), where expected is row_total x column_total / texts."""
+        ratio = np.maximum(observed, 1e-12) * texts / np.maximum(row_total * column_total, 1e-12)
+        return np.where(observed > 0, observed * np.log(ratio), 0)
 
-    ratio = (
-        term(shared, source, target)
-        + term(source - shared, source, texts - target)
-        + term(target - shared, texts - source, target)
-        + term(texts - source - target + shared, texts - source, texts - target)
+    total = (
+        summand(shared, source, target)
+        + summand(source - shared, source, without_target)
+        + summand(target - shared, without_source, target)
+        + summand(texts - source - target + shared, without_source, without_target)
     )
-    return np.where(shared * texts >= source * target, ratio, -ratio)
+    return np.where(shared * texts >= source * target, total, -total)
 
 
 def iterate_cells(
     source: TermBags, target: TermBags, pairs: CandidatePairs, diagonal: float
 ) -> Iterator[AlignmentCells]:
-    """Pair every target entry with the source entries of its text where the two are a candidate pair, in blocks."""
-    is_candidate = np.zeros(1 << HASH_BITS, bool)  # most cells are no candidates: a hash table rules them out cheaply
-    is_candidate[_hash_key(pairs.key)] = True
+    """Pair every target entry with the source entries of its text that are candidates, in blocks of texts.
+
+    :param diagonal: how strongly similar positions are preferred
+    """
+    # Most pairs of entries are no candidates: a table of hashed keys rules them out before an exact search.
+    may_be_candidate = np.zeros(1 << HASH_BITS, bool)
+    may_be_candidate[_hash_key(pairs.key)] = True
     target_sizes, source_sizes = np.diff(target.start), np.diff(source.start)
     cell_counts = np.concatenate([[0], np.cumsum(target_sizes * source_sizes)])
     first = 0
     while first < len(target_sizes):
         limit = cell_counts[first] + CELLS_PER_BLOCK
         last = max(int(np.searchsorted(cell_counts, limit, "right")) - 1, first + 1)
-        block = _make_cells(source, target, slice(first, last), pairs, is_candidate, diagonal)
+        block = _make_cells(source, target, slice(first, last), pairs, may_be_candidate, diagonal)
         if len(block.start):
             yield block
         first = last
@@ -219,17 +241,18 @@ def _make_cells(
     target: TermBags,
     texts: slice,
     pairs: CandidatePairs,
-    is_candidate: npt.NDArray[np.bool_],
+    may_be_candidate: npt.NDArray[np.bool_],
     diagonal: float,
 ) -> AlignmentCells:
-    """Make the cells of a range of texts."""
-    s, t = _pair_entries(source, target, texts)
+    """Make the cells of a range of texts.
+
+    :param may_be_candidate: table of hashed keys, see `iterate_cells`
+    """
+    s, t = _pair_entries(source, target, texts)  # (pairs of entries,) numbers of source and target entries
     key = source.term[s].astype(np.int64) * target.n_terms + target.term[t]
-    likely = np.flatnonzero(is_candidate[_hash_key(key)])
-    pair = np.searchsorted(pairs.key, key[likely])
-    pair[pair == len(pairs.key)] = 0
-    is_pair = pairs.key[pair] == key[likely] if len(pairs.key) else np.zeros(len(likely), bool)
-    s, t, pair = s[likely[is_pair]], t[likely[is_pair]], pair[is_pair]
+    likely = np.flatnonzero(may_be_candidate[_hash_key(key)])
+    pair, is_candidate = _find_pairs(pairs, key[likely])
+    s, t, pair = s[likely[is_candidate]], t[likely[is_candidate]], pair[is_candidate]
     start = np.flatnonzero(np.diff(t, prepend=-1))
     prior = source.weight[s] * np.exp(-diagonal * np.abs(source.position[s] - target.position[t]))
     if len(start):
@@ -240,14 +263,26 @@ def _make_cells(
     )
 
 
+def _find_pairs(pairs: CandidatePairs, key: Ids) -> tuple[Ids, npt.NDArray[np.bool_]]:
+    """Return the number of the candidate pair with each key, and whether there is one."""
+    if not len(pairs.key):
+        return np.zeros(len(key), np.int64), np.zeros(len(key), bool)
+    number = np.searchsorted(pairs.key, key)
+    number[number == len(pairs.key)] = 0
+    return number, pairs.key[number] == key
+
+
 def _pair_entries(source: TermBags, target: TermBags, texts: slice) -> tuple[Ids, Ids]:
-    """Return the numbers of all pairs of a source and a target entry of the same text, target entry by entry."""
+    """Pair every target entry of a range of texts with every source entry of the same text.
+
+    :return: numbers of the source and of the target entries, (pairs,) each, one target entry after the other
+    """
     first, last = texts.start, texts.stop
     target_entries = np.arange(target.start[first], target.start[last])
-    text = np.repeat(np.arange(first, last), np.diff(target.start[first : last + 1]))
-    sizes = np.diff(source.start)[text]  # source entries for each target entry
-    offsets = np.cumsum(sizes) - sizes
-    source_entries = np.arange(int(sizes.sum())) + np.repeat(source.start[text] - offsets, sizes)
+    text_of_target = np.repeat(np.arange(first, last), np.diff(target.start[first : last + 1]))
+    sizes = np.diff(source.start)[text_of_target]  # source entries for each target entry
+    first_pair = np.cumsum(sizes) - sizes
+    source_entries = np.arange(int(sizes.sum())) + np.repeat(source.start[text_of_target] - first_pair, sizes)
     return source_entries, np.repeat(target_entries, sizes)
 
 
@@ -257,6 +292,7 @@ def _hash_key(key: Ids) -> Ids:
 
 
 def _document_frequency(presence: sp.csr_matrix) -> Reals:
+    """Count the texts that have each term: (terms,)."""
     return np.bincount(presence.indices, minlength=presence.shape[1]).astype(float)
 
 

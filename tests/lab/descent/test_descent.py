@@ -133,7 +133,7 @@ def test_k_nrm_learns_from_every_triple_also_of_a_last_short_batch(monkeypatch):
     monkeypatch.setattr(
         kernel_networks, "descend", lambda parameters, batches, loss, **settings: captured.update(batches=batches)
     )
-    model = kernel_networks.ranker(np.ones((3, 2), np.float32), (), np.random.default_rng(0), "cpu")
+    model = kernel_networks.make_ranker(np.ones((3, 2), np.float32), (), np.random.default_rng(0), "cpu")
     settings = {"epochs": 1, "learning_rate": 0.1, "epsilon": 1e-5, "seed": 0}
     triples = np.arange(15).reshape(3, 5)
     kernel_networks.train(model, None, None, lambda epoch, rng: triples, batch=2, **settings)

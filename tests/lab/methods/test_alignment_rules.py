@@ -65,17 +65,17 @@ def test_the_ten_thousand_most_frequent_words_are_paired():
 
 def test_occurrence_has_columns_of_unit_length_over_shared_concepts():
     part = make_counted("en", ["a", "b", "c"], [0, 1], [0], [0], [2])
-    columns = alignment._occurrence(part, np.array([0, 1, 2]), 2).toarray()
+    columns = alignment._make_concept_columns(part, np.array([0, 1, 2]), 2).toarray()
     np.testing.assert_allclose(columns, [[1 / np.sqrt(3), 1], [1 / np.sqrt(3), 0], [1 / np.sqrt(3), 0]], rtol=1e-6)
 
 
 def test_the_best_column_and_how_many_concepts_both_are_in():
     # x is in concepts 0 1 2, y0 in 0 1, y1 in 2 alone: cosines 2 / sqrt(6) and 1 / sqrt(3); both meet y0 twice.
-    X = alignment._occurrence(make_counted("aa", ["x"], [0], [0], [0]), np.arange(3), 9)
-    Y = alignment._occurrence(make_counted("bb", ["y0", "y1"], [0], [0], [1]), np.arange(3), 9)
-    best, support = alignment._best(X, Y)
+    X = alignment._make_concept_columns(make_counted("aa", ["x"], [0], [0], [0]), np.arange(3), 9)
+    Y = alignment._make_concept_columns(make_counted("bb", ["y0", "y1"], [0], [0], [1]), np.arange(3), 9)
+    best, support = alignment._find_best_columns(X, Y)
     assert (best.tolist(), support.tolist()) == ([0], [2.0])
-    best, support = alignment._best(Y, X, block=1)
+    best, support = alignment._find_best_columns(Y, X, block=1)
     assert (best.tolist(), support.tolist()) == ([0, 0], [2.0, 1.0])
 
 
@@ -95,7 +95,7 @@ PAIRS = np.stack([np.arange(20), np.arange(20)[::-1] + 10], axis=1)  # word 0 is
     ],
 )
 def test_each_method_learns_its_own_map_from_the_pairs(method, expected):
-    maps_learned = alignment._learn(SOURCE, TARGET, PAIRS, method=method, rounds=2, keep=0.5)
+    maps_learned = alignment._learn_map(SOURCE, TARGET, PAIRS, method=method, rounds=2, keep=0.5)
     for side, expected_side in zip(maps_learned, expected(SOURCE[PAIRS[:, 0]], TARGET[PAIRS[:, 1]]), strict=True):
         np.testing.assert_allclose(side, expected_side, atol=1e-6)
 
@@ -104,7 +104,9 @@ def test_each_method_learns_its_own_map_from_the_pairs(method, expected):
 def test_vectors_are_normalized_as_each_paper_does(method):
     rows = SOURCE + 5
     plain = {"least-squares": rows, "cca": rows - rows.mean(axis=0), "svd": maps.unit(rows)}
-    np.testing.assert_allclose(alignment._prepared(rows, method), plain.get(method, maps.centred(rows)), atol=1e-6)
+    np.testing.assert_allclose(
+        alignment._prepare_vectors(rows, method), plain.get(method, maps.centred(rows)), atol=1e-6
+    )
 
 
 def test_cca_centres_the_vectors_that_it_maps():
@@ -146,15 +148,15 @@ def make_health(agreement, chance, mutual):
 def test_a_map_has_failed_a_quarter_of_the_way_from_chance_to_one():
     # Chance .6: the line is at .6 + .25 x .4 = .7.
     with pytest.warns(UserWarning, match="procrustes map from de to en has failed"):
-        assert alignment._failed(make_health(0.69, 0.6, 101), "procrustes", "en", 100) == ["de"]
-    assert alignment._failed(make_health(0.71, 0.6, 101), "procrustes", "en", 100) == []
+        assert alignment._list_failed_maps(make_health(0.69, 0.6, 101), "procrustes", "en", 100) == ["de"]
+    assert alignment._list_failed_maps(make_health(0.71, 0.6, 101), "procrustes", "en", 100) == []
 
 
 def test_few_words_do_not_condemn_a_map_unless_it_was_learned_without_a_dictionary():
-    assert alignment._failed(make_health(0.0, 0.6, 100), "procrustes", "en", 100) == []
+    assert alignment._list_failed_maps(make_health(0.0, 0.6, 100), "procrustes", "en", 100) == []
     with pytest.warns(UserWarning, match="has failed"):
-        assert alignment._failed(make_health(0.0, 0.6, 100), "advrefine", "en", 100) == ["de"]
-    assert alignment._failed(make_health(0.9, 0.6, 100), "advrefine", "en", 100) == []
+        assert alignment._list_failed_maps(make_health(0.0, 0.6, 100), "advrefine", "en", 100) == ["de"]
+    assert alignment._list_failed_maps(make_health(0.9, 0.6, 100), "advrefine", "en", 100) == []
 
 
 def test_health_compares_the_two_thousand_commonest_words_with_a_shuffled_target(monkeypatch):
@@ -216,7 +218,7 @@ def test_vectors_of_different_widths_are_refused_and_trained_ones_cut_to_what_al
             CONCEPTS, vectors={"aa": make_vectors("aa", range(12)), "bb": make_vectors("bb", range(12), width=5)}
         )
     wide, narrow = np.ones((3, 5), np.float32), np.ones((3, 4), np.float32)
-    cut = alignment._same_width({"aa": wide, "bb": narrow}, trained=True)
+    cut = alignment._trim_widths({"aa": wide, "bb": narrow}, trained=True)
     assert [rows.shape for rows in cut.values()] == [(3, 4), (3, 4)]
 
 

@@ -55,11 +55,11 @@ def test_the_free_energy_sums_over_all_hidden_states():
 
 def test_the_divergence_has_the_textbook_gradient():
     """Hinton 2002: dW = <v h>reconstruction - <v h>data, with h the probabilities given either v."""
-    machine = network.stack([4, 3], seed=0)[0]
+    machine = network.make_machines([4, 3], seed=0)[0]
     inputs = torch.rand(6, 4, generator=torch.Generator().manual_seed(1))
     rows = np.arange(6)
     torch.manual_seed(5)
-    network._binary_divergence(machine, inputs)(rows).backward()
+    network._make_binary_divergence(machine, inputs)(rows).backward()
     with torch.no_grad():
         torch.manual_seed(5)
         chances = torch.sigmoid(inputs @ machine.weight + machine.hidden)
@@ -72,8 +72,8 @@ def test_the_divergence_has_the_textbook_gradient():
 
 
 def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch):
-    corpus, machines, runs = small_corpus(), network.stack([5, 4, 3], seed=0), []
-    monkeypatch.setattr(network, "_run", lambda *arguments, **options: runs.append((*arguments, options)))
+    corpus, machines, runs = small_corpus(), network.make_machines([5, 4, 3], seed=0), []
+    monkeypatch.setattr(network, "_descend", lambda *arguments, **options: runs.append((*arguments, options)))
     network.pretrain(machines, corpus, "schedule", epochs=3)
     assert [(run[2].tolist(), run[3], run[4]) for run in runs] == [([0, 1, 2], "schedule", {"epochs": 3})] * 2
     assert [list(map(id, run[0].values())) for run in runs] == [list(map(id, machine)) for machine in machines]
@@ -91,7 +91,9 @@ def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch)
 
     torch.manual_seed(7)
     driven = torch.from_numpy(joint[rows] @ weights[0][0]).float()
-    assert_difference(runs[0], joint[rows], network._rewritten(machines[0], driven, corpus, rows).toarray(), weights[0])
+    assert_difference(
+        runs[0], joint[rows], network._draw_reconstruction(machines[0], driven, corpus, rows).toarray(), weights[0]
+    )
     states = 1 / (1 + np.exp(-(joint @ weights[0][0] + weights[0][2])))[rows]
     torch.manual_seed(7)
     weight, visible, _ = weights[1]
@@ -103,9 +105,9 @@ def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch)
 
 
 def test_a_machine_writes_in_the_languages_it_read():
-    machine = network.stack([5, 3], seed=0)[0]
+    machine = network.make_machines([5, 3], seed=0)[0]
     corpus = small_corpus()
-    written = network._rewritten(machine, torch.zeros(3, 3), corpus, np.arange(3)).toarray()
+    written = network._draw_reconstruction(machine, torch.zeros(3, 3), corpus, np.arange(3)).toarray()
     np.testing.assert_allclose(written.sum(1), [8, 8, 8])
     np.testing.assert_allclose(written[:, :2].sum(1), [4, 8, 0])
 
@@ -113,9 +115,9 @@ def test_a_machine_writes_in_the_languages_it_read():
 def test_the_surprise_by_hand():
     # Concept 0: language one has words (.5, .5) and logits (0, 0): ln 2; language two is sure of the right word: 0.
     logits = torch.tensor([[0.0, 0.0, 100.0, 0.0, 0.0]])
-    assert float(network.surprise(logits, small_corpus(), np.array([0]))) == pytest.approx(np.log(2) / 2, rel=1e-5)
+    assert float(network.cross_entropy(logits, small_corpus(), np.array([0]))) == pytest.approx(np.log(2) / 2, rel=1e-5)
     # Concept 1 has no text in language two, so nothing there matters.
-    assert float(network.surprise(logits, small_corpus(), np.array([1]))) == pytest.approx(np.log(2), rel=1e-5)
+    assert float(network.cross_entropy(logits, small_corpus(), np.array([1]))) == pytest.approx(np.log(2), rel=1e-5)
 
 
 def test_gradients_of_the_surprise_are_those_of_finite_differences():
@@ -125,13 +127,13 @@ def test_gradients_of_the_surprise_are_those_of_finite_differences():
     bias = torch.randn(5, generator=generator, dtype=torch.float64, requires_grad=True)
     corpus = small_corpus()
     assert torch.autograd.gradcheck(
-        lambda w, b: network.surprise(code @ w.T + b, corpus, np.arange(3)), (weight, bias), atol=1e-7
+        lambda w, b: network.cross_entropy(code @ w.T + b, corpus, np.arange(3)), (weight, bias), atol=1e-7
     )
 
 
 def test_languages_take_turns_on_held_out_concepts():
     present = np.array([[1, 1, 1], [1, 1, 1], [0, 1, 1], [0, 1, 0]], bool)
-    assert network._some_language(present).tolist() == [0, 1, 1, 1]
+    assert network._alternate_languages(present).tolist() == [0, 1, 1, 1]
 
 
 def test_unseen_texts_find_their_translations(trained):
@@ -168,13 +170,15 @@ def test_three_layers_learn(pretrained):
 
 def test_layers_above_the_first_start_with_distinct_codes():
     """One half everywhere, which is what a layer sees at first, becomes one half; other codes are kept apart."""
-    bottom, middle, top = network.stack([50, 30, 20], seed=0)[0:1] + network.stack([50, 30, 20, 10], seed=0)[1:]
+    bottom, middle, top = (
+        network.make_machines([50, 30, 20], seed=0)[0:1] + network.make_machines([50, 30, 20, 10], seed=0)[1:]
+    )
     half = torch.full((1, 30), 0.5)
     assert torch.allclose(torch.sigmoid(half @ middle.weight + middle.hidden), torch.full((1, 20), 0.5), atol=1e-6)
     codes = torch.rand(40, 30, generator=torch.Generator().manual_seed(0))
     spread = torch.sigmoid(codes @ middle.weight + middle.hidden).std(0)
     assert float(spread.mean().detach()) > 0.15
-    assert float(bottom.weight.detach().std()) == pytest.approx(network.SPREAD, rel=0.1)
+    assert float(bottom.weight.detach().std()) == pytest.approx(network.INITIAL_DEVIATION, rel=0.1)
     assert top.weight.shape == (20, 10)
 
 
@@ -224,8 +228,8 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
 
 def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     """Up by the machines, down by weights that start as theirs: the loss of concepts in languages they have."""
-    corpus, machines, runs = small_corpus(), network.stack([5, 4, 3, 2], seed=0), []
-    monkeypatch.setattr(network, "_run", lambda *arguments, **options: runs.append((*arguments, options)))
+    corpus, machines, runs = small_corpus(), network.make_machines([5, 4, 3, 2], seed=0), []
+    monkeypatch.setattr(network, "_descend", lambda *arguments, **options: runs.append((*arguments, options)))
     network.tune(machines, corpus, network.Schedule(0.1, 2, 7), epochs=4, patience=2)
     ((parameters, loss, rows, schedule, options),) = runs
     assert sorted(rows.tolist()) == [0, 1, 2], "too few to hold some out"
@@ -252,7 +256,7 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
         for i in (2, 1):
             state = sigmoid(state @ values[f"down{i}"].T + values[f"visible{i}"])
         logits = torch.from_numpy(state @ values["down0"].T + values["visible0"])
-        return network.surprise(logits, corpus, np.array([1, 2]))
+        return network.cross_entropy(logits, corpus, np.array([1, 2]))
 
     # Concept 1 has the first language alone, concept 2 the second: whatever is drawn, these are read.
     read = np.array([[8, 0, 0, 0, 0], [0, 0, 2, 0, 6]], float)
@@ -264,12 +268,12 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
 def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch):
     runs = []
     monkeypatch.setattr(
-        network, "_run", lambda parameters, loss, rows, schedule, **options: runs.append((rows, options))
+        network, "_descend", lambda parameters, loss, rows, schedule, **options: runs.append((rows, options))
     )
     for concepts in (399, 400, 20_040):
         rows = sp.csr_matrix(np.ones((concepts, 1), np.float32))
         corpus = network.Corpus.of([rows, rows], [np.arange(concepts)] * 2, concepts, 3)
-        network.tune(network.stack([2, 2], seed=0), corpus, network.Schedule(0.1, 2, 7), epochs=1, patience=1)
+        network.tune(network.make_machines([2, 2], seed=0), corpus, network.Schedule(0.1, 2, 7), epochs=1, patience=1)
     assert [(len(rows), options["validate"] is None) for rows, options in runs] == [
         (399, True),
         (380, False),
@@ -287,7 +291,7 @@ def test_batches_are_smaller_where_there_are_few_concepts(monkeypatch):
         network, "descend", lambda parameters, make_batches, loss, **options: list(make_batches(1, None))
     )
     for concepts in (50, 400, 9000):
-        network._run({}, None, np.arange(concepts), network.Schedule(0.1, 100, 0), epochs=1)
+        network._descend({}, None, np.arange(concepts), network.Schedule(0.1, 100, 0), epochs=1)
     assert sizes == [(50, 10), (400, 20), (9000, 100)]
 
 
@@ -297,7 +301,7 @@ def test_settings_of_a_stage_reach_the_descent(monkeypatch):
         network, "descend", lambda parameters, batches, loss, **options: calls.append((parameters, loss, options))
     )
     schedule = network.Schedule(0.3, 100, 5, progress="progress")
-    network._run("parameters", "loss", np.arange(50), schedule, epochs=4, patience=2, validate="validate")
+    network._descend("parameters", "loss", np.arange(50), schedule, epochs=4, patience=2, validate="validate")
     options = {
         "epochs": 4,
         "learning_rate": 0.3,
@@ -315,5 +319,5 @@ def test_the_bias_of_hidden_units_decides_what_is_written():
     corpus = network.Corpus.of([texts], [np.array([0])], 1, 4)
     for hidden, written in ((-50.0, [0, 4]), (50.0, [4, 0])):
         parts = (torch.tensor([[500.0], [0.0]]), torch.tensor([0.0, 100.0]), torch.tensor([hidden]))
-        row = network._rewritten(network.Machine(*parts), torch.zeros(1, 1), corpus, np.array([0])).toarray()
+        row = network._draw_reconstruction(network.Machine(*parts), torch.zeros(1, 1), corpus, np.array([0])).toarray()
         assert row.tolist() == [written]

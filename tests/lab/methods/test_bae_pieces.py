@@ -59,8 +59,8 @@ def test_every_layer_but_the_last_has_the_given_width(stage_calls):
 
 def test_each_language_is_served_its_rows_of_the_first_layer_times_the_text_length(stage_calls, monkeypatch):
     machines = []
-    plain = network.stack
-    monkeypatch.setattr(network, "stack", lambda *args: machines.extend(plain(*args)) or machines)
+    plain = network.make_machines
+    monkeypatch.setattr(network, "make_machines", lambda *args: machines.extend(plain(*args)) or machines)
     model = bae.fit(SMALL_CORPUS, **SMALL, words=8)
     weights = machines[0].weight.detach().numpy()
     np.testing.assert_allclose(np.vstack([tower.table for tower in model.towers.values()]), 8 * weights, rtol=1e-6)

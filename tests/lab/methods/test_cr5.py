@@ -234,7 +234,7 @@ def test_tune_scores_every_lambda_on_concepts_kept_apart(tmp_path):
 def test_tune_by_iteration_agrees_with_fits_of_their_own(monkeypatch):
     concepts = make_corpus(300)
     dense = cr5.tune(concepts, lambdas=(0.5, 2.0), dim=30, device="numpy")
-    monkeypatch.setattr(spectrum, "SMALL", 0)
+    monkeypatch.setattr(spectrum, "MAX_DOCUMENTS_FOR_CLOSED_FORM", 0)
     iterated = cr5.tune(concepts, lambdas=(0.5, 2.0), dim=30, device="numpy")
     for value in dense.scores:
         assert iterated.scores[value] == pytest.approx(dense.scores[value], abs=0.1)
@@ -265,7 +265,7 @@ def test_add_language_minimises_its_stated_objective():
 
 
 def test_progress_ends_at_one_and_never_falls(monkeypatch):
-    monkeypatch.setattr(spectrum, "SMALL", 0)
+    monkeypatch.setattr(spectrum, "MAX_DOCUMENTS_FOR_CLOSED_FORM", 0)
     reports = []
     cr5.fit(make_corpus(200), dim=80, device="numpy", progress=lambda share, left: reports.append((share, left)))
     assert [share for share, _ in reports] == sorted(share for share, _ in reports)
@@ -426,7 +426,9 @@ def make_concepts(size):
 def test_languages_joined_through_a_third_one_are_solved_to_convergence(monkeypatch):
     from paragloss.lab.solving import spectrum
 
-    monkeypatch.setattr(spectrum, "SMALL", 0)  # otherwise these few documents are solved in closed form
+    monkeypatch.setattr(
+        spectrum, "MAX_DOCUMENTS_FOR_CLOSED_FORM", 0
+    )  # otherwise these few documents are solved in closed form
     pairs = [("da", "en"), ("en", "ru")]
     joined = [Concept(f"{a}{i}", {a: f"{a}{i} {a}", b: f"{b}{i} {b}"}) for a, b in pairs for i in range(20)]
     assert cr5.fit(joined, dim=5).meta["solver"] == "converged"

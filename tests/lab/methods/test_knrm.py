@@ -51,7 +51,7 @@ def make_rows(texts, width=8):
 
 def make_ranker(dim=5, dtype=torch.float32, off=(), seed=0):
     rng = np.random.default_rng(seed)
-    fresh = training.ranker(rng.uniform(-1, 1, (8, dim)).astype(np.float32), off, rng, "cpu")
+    fresh = training.make_ranker(rng.uniform(-1, 1, (8, dim)).astype(np.float32), off, rng, "cpu")
     return training.Ranker(*(t.detach().to(dtype).requires_grad_() for t in fresh[:3]), fresh.active.to(dtype))
 
 
@@ -98,7 +98,7 @@ def test_gradients_of_scores_are_those_of_finite_differences():
 
 def serve(model, langs=("qa",)):
     vocabularies = {lang: Vocabulary(lang, [f"{lang}{i}" for i in range(8)], [1] * 8, 8) for lang in langs}
-    return knrm._served(model, vocabularies, {lang: np.arange(8) for lang in langs}, {})
+    return knrm._make_knrm(model, vocabularies, {lang: np.arange(8) for lang in langs}, {})
 
 
 def test_scores_served_by_numpy_are_those_of_training():

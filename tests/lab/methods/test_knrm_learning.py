@@ -35,13 +35,13 @@ def test_queries_are_titles_by_default_if_there_are_any(aligned, query, expected
 
 def test_vectors_of_a_fold_come_from_the_other_concepts_and_progress_is_told(monkeypatch):
     training_sets, held_out_sets, shares = [], [], []
-    plain, list_candidates = cr5.fit_space, knrm._candidates
+    plain, list_candidates = cr5.fit_space, knrm._list_candidates
     monkeypatch.setattr(
         cr5,
         "fit_space",
         lambda aligned, **options: training_sets.append({c.id for c in aligned}) or plain(aligned, **options),
     )
-    monkeypatch.setattr(knrm, "_candidates", lambda *args: held_out_sets.append(args[2]) or list_candidates(*args))
+    monkeypatch.setattr(knrm, "_list_candidates", lambda *args: held_out_sets.append(args[2]) or list_candidates(*args))
     knrm.fit(TITLED, dim=4, folds=4, progress=lambda share, loss: shares.append((share, loss)))
     all_ids = {c.id for c in TITLED}
     assert training_sets == [*(all_ids - held_out for held_out in held_out_sets), all_ids]
@@ -68,14 +68,14 @@ JUDGED = JudgedCollection(
 
 
 def make_candidates(encoder=WORDS, held_out=frozenset("0123")):
-    return list(knrm._candidates(encoder, JUDGED, held_out, 4, np.random.default_rng(0)))
+    return list(knrm._list_candidates(encoder, JUDGED, held_out, 4, np.random.default_rng(0)))
 
 
 def test_every_real_search_is_followed_by_three_simulated_better_ones():
     # English 0 finds document 3 ("fr3 fr0"), then its own ("fr1 fr0 fr1" with its title). No word is spelt alike, so
     # that a second real search finds nothing.
     searches = make_candidates()
-    assert [search.real for search in searches] == [True, False, False, False] * 4
+    assert [search.is_real for search in searches] == [True, False, False, False] * 4
     assert searches[0].right == 1
     np.testing.assert_allclose(searches[0].first_stage, standing(np.array([np.sqrt(1 / 2), np.sqrt(1 / 5)])), rtol=1e-4)
 
@@ -113,9 +113,9 @@ def make_lists(rng, *, share_right_in_search, share_right_in_kernel, number=60):
 
 def test_kernel_weights_come_from_real_searches_and_their_share_from_all():
     searches = make_lists(np.random.default_rng(0), share_right_in_search=0.9, share_right_in_kernel=0.8)
-    learned, loss = knrm._weighed(searches, 0.01)
+    learned, loss = knrm._learn_weights(searches, 0.01)
     assert [part.shape for part in learned] == [(3,), (11,), (11,), (2,)]
-    real = [search for search in searches if search.real]
+    real = [search for search in searches if search.is_real]
     expected, _ = weigh_lists(
         [np.hstack([o.first_stage, o.features]) for o in real], [o.right for o in real], penalty=0.01
     )
@@ -127,7 +127,7 @@ def test_kernel_weights_come_from_real_searches_and_their_share_from_all():
 
 
 def test_a_misleading_search_gets_no_trust_and_never_a_negative_one():
-    learned, _ = knrm._weighed(
+    learned, _ = knrm._learn_weights(
         make_lists(np.random.default_rng(0), share_right_in_search=0.0, share_right_in_kernel=1.0), 0.01
     )
     np.testing.assert_array_equal(learned.trust, 0)
@@ -138,8 +138,8 @@ def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents(monk
     aligned = make_sentences(10, 0, ("en", "fr", "it"))
     judged = [judgments.from_aligned(aligned, source="en", target=lang, query="text") for lang in ("fr", "it")]
     calls = []
-    monkeypatch.setattr(knrm, "_learn", lambda *args, **options: calls.append(args) or (None, {}))
-    monkeypatch.setattr(knrm, "_served", lambda *_: None)
+    monkeypatch.setattr(knrm, "_train", lambda *args, **options: calls.append(args) or (None, {}))
+    monkeypatch.setattr(knrm, "_make_knrm", lambda *_: None)
     knrm.fit_judged(*judged, dim=4, per_positive=8)
     table, _, queries, documents, triples = calls[0]
     drawn = triples(0, np.random.default_rng(0))

@@ -282,7 +282,7 @@ def test_deeper_towers_learn_too_and_survive_saving(encoder, tmp_path):
 def test_served_scores_are_those_of_training():
     judged = judgments.from_aligned(make_bilingual(30), source="qa", target="qb")
     model = ordinal.fit_judged(judged, dim=8, epochs=2, negatives=5, epsilon=0.5)
-    training_task = ordinal._task(
+    training_task = ordinal._make_task(
         judged, {lang: tower.vocabulary for lang, tower in model.towers.items()}, "cpu", ordered=False
     )
     nets = {lang: towers.Average(torch.tensor(tower.table)) for lang, tower in model.towers.items()}

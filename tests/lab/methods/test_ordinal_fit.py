@@ -193,7 +193,7 @@ def test_a_seed_gives_the_same_start_whatever_was_drawn_before():
     initial_parameters = []
     for before in (1, 2):
         torch.manual_seed(before)
-        nets, _ = ordinal._begun("cnn", vocabularies, 4, {}, 5, "cpu")
+        nets, _ = ordinal._make_towers("cnn", vocabularies, 4, {}, 5, "cpu")
         initial_parameters.append([part.detach().clone() for net in nets.values() for part in net.parameters()])
     for first, second in zip(*initial_parameters, strict=True):
         torch.testing.assert_close(first, second, rtol=0, atol=0)

@@ -94,7 +94,7 @@ def test_the_languages_of_a_concept_are_paired_in_a_circle():
 
     # Rows 0-2 English, 3-5 French, 6-7 Italian. Concept 0 has all three, 1 two, 2 one: its French is empty.
     counted = {"en": part([0, 1, 2], [1, 1, 1]), "fr": part([0, 1, 2], [1, 1, 0]), "it": part([0, 3], [1, 1])}
-    left, right = s2net._pairs(counted, np.random.default_rng(0))
+    left, right = s2net._pair_texts(counted, np.random.default_rng(0))
     pairs = sorted(tuple(sorted(pair)) for pair in zip(left.tolist(), right.tolist(), strict=True))
     assert pairs == [(0, 3), (0, 6), (1, 4), (3, 6)]
 

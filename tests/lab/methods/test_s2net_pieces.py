@@ -97,7 +97,7 @@ def test_a_model_that_is_given_reads_the_languages_it_knows():
         Concept(c.id, {**c.texts, "it": "itwak"} if i % 2 else {"en": c.texts["en"]})
         for i, c in enumerate(SMALL_CORPUS)
     ]
-    counted = s2net._counted(concepts, opca_model)
+    counted = s2net._count_for_model(concepts, opca_model)
     assert list(counted) == ["en", "fr"]
     assert counted["en"].concepts.tolist() == list(range(30))
     assert counted["fr"].concepts.tolist() == list(range(1, 30, 2))
@@ -109,8 +109,8 @@ def test_concepts_of_one_language_each_are_refused():
         return Counted(Vocabulary("en", ["a"], [1], 1), sp.csr_matrix(np.ones((2, 1), np.float32)), np.array(concepts))
 
     with pytest.raises(ModelError, match="no concept has texts in two languages"):
-        s2net._pairs({"en": part([0, 1]), "fr": part([2, 3])}, np.random.default_rng(0))
-    left, right = s2net._pairs({"en": part([0, 1]), "fr": part([1, 2])}, np.random.default_rng(0))
+        s2net._pair_texts({"en": part([0, 1]), "fr": part([2, 3])}, np.random.default_rng(0))
+    left, right = s2net._pair_texts({"en": part([0, 1]), "fr": part([1, 2])}, np.random.default_rng(0))
     assert sorted([*left, *right]) == [1, 2]
 
 

@@ -55,7 +55,7 @@ def spy_on(monkeypatch, module, name):
 
 
 def test_xcnn_learns_with_its_biases_and_losses(monkeypatch):
-    calls = spy_on(monkeypatch, xcnn, "_learn")
+    calls = spy_on(monkeypatch, xcnn, "_train_table")
     settings = {"hub_bias": -1.0, "bias": -1.5, "hub_loss": "difference", "loss": "logistic", "negatives": 7}
     xcnn.fit(make_topic_texts(40, 0), dim=4, stem=False, hub="en", **settings)
     (_, hub), (_, other) = calls
@@ -64,13 +64,13 @@ def test_xcnn_learns_with_its_biases_and_losses(monkeypatch):
 
 
 def test_xcnn_starts_where_its_bias_says():
-    table = xcnn._learn(50, None, dim=8, layers=1, bias=-1.0, seed=0)
+    table = xcnn._train_table(50, None, dim=8, layers=1, bias=-1.0, seed=0)
     assert np.median(table) == pytest.approx(np.tanh(-1.0), abs=0.02)
 
 
 def test_clicks_take_the_place_of_pseudo_relevance(monkeypatch):
     """The hub learns from exactly the pairs that were clicked, and without clicks from the best matches."""
-    calls = spy_on(monkeypatch, xcnn, "_learn")
+    calls = spy_on(monkeypatch, xcnn, "_train_table")
     clicks = [("enakq enalq", "enblq"), ("encmq", "enakq"), ("unheardq", "enakq")]
     aligned = make_topic_texts(200, 0)
     xcnn.fit(aligned, dim=4, stem=False, hub="en", min_df=1, clicks=clicks)
@@ -91,7 +91,7 @@ def test_xcnn_uses_the_given_relevance_function(monkeypatch):
         return np.array([0, 1]), np.array([1, 0])
 
     monkeypatch.setattr(xcnn, "best_matches", note)
-    spy_on(monkeypatch, xcnn, "_learn")
+    spy_on(monkeypatch, xcnn, "_train_table")
     xcnn.fit(make_topic_texts(20, 0), dim=4, stem=False, hub="en", relevance="tfidf")
     assert relevances == ["tfidf"]
 
@@ -139,7 +139,7 @@ def test_a_machine_draws_its_hidden_units_before_it_writes():
     texts = [sp.csr_matrix(np.full((200, 2), 0.5, np.float32))]
     corpus = network.Corpus.of(texts, [np.arange(200)], 200, 10)
     torch.manual_seed(0)
-    written = network._rewritten(machine, torch.zeros(200, 1), corpus, np.arange(200)).toarray()
+    written = network._draw_reconstruction(machine, torch.zeros(200, 1), corpus, np.arange(200)).toarray()
     assert set(np.unique(written)) == {0, 10}
     assert 60 < (written[:, 0] == 10).sum() < 140
 
@@ -160,13 +160,13 @@ def test_procrustes_is_refined_for_the_given_number_of_rounds(monkeypatch, round
 
 def test_word_spaces_are_centred_before_they_are_turned():
     rows = np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32) + 5
-    np.testing.assert_allclose(alignment._prepared(rows, "procrustes").mean(axis=0), 0, atol=0.1)
+    np.testing.assert_allclose(alignment._prepare_vectors(rows, "procrustes").mean(axis=0), 0, atol=0.1)
     assert abs(maps.unit(rows).mean()) > 0.3
 
 
 def test_the_hinge_has_a_margin_of_one():
     rng = np.random.default_rng(0)
-    model = training.ranker(rng.uniform(-1, 1, (8, 5)).astype(np.float32), (), rng, "cpu")
+    model = training.make_ranker(rng.uniform(-1, 1, (8, 5)).astype(np.float32), (), rng, "cpu")
     queries, documents = (
         bags(sp.csr_matrix(rng.integers(0, 2, (4, 8)).astype(np.float32) + np.eye(4, 8))) for _ in "qd"
     )
@@ -190,7 +190,7 @@ def test_words_are_dropped_in_training_and_not_when_served(kind):
     rows = {mode: [tower.train(mode)(text).detach() for _ in range(2)] for mode in (True, False)}
     assert not torch.allclose(*rows[True])
     assert torch.equal(*rows[False])
-    words = torch.cat([towers._words(torch.ones(6, 4), text, True)[0].flatten() for _ in range(200)])
+    words = torch.cat([towers._pad_words(torch.ones(6, 4), text, True)[0].flatten() for _ in range(200)])
     assert float((words == 0).float().mean()) == pytest.approx(towers.DROPOUT, abs=0.03)
 
 

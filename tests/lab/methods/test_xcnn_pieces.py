@@ -20,14 +20,14 @@ SMALL = {"dim": 4, "stem": False, "hub": "en"}
 
 @pytest.fixture
 def learn_calls(monkeypatch):
-    """What `_learn` is asked for; it gives back the number of the language everywhere."""
+    """The calls of `_train_table`; it gives back the number of the language everywhere."""
     calls = []
 
     def note(terms, pairs, **options):
         calls.append((pairs, options))
         return np.full((terms, options["dim"]), len(calls), np.float32)
 
-    monkeypatch.setattr(xcnn, "_learn", note)
+    monkeypatch.setattr(xcnn, "_train_table", note)
     return calls
 
 
@@ -64,7 +64,7 @@ def test_a_hub_without_epochs_has_nothing_to_learn_from(learn_calls):
 )
 def test_the_hub_learns_from_titles_or_from_texts_of_its_own(learn_calls, monkeypatch, settings, texts):
     hub_texts = []
-    monkeypatch.setattr(xcnn, "_related", lambda vocabulary, texts, *_: hub_texts.append(list(texts)))
+    monkeypatch.setattr(xcnn, "_pair_similar", lambda vocabulary, texts, *_: hub_texts.append(list(texts)))
     aligned = [
         Concept("1", {"en": "enalq enamq", "fr": "fralq"}, {"en": "a title"}),
         Concept("2", {"en": "enakq", "fr": "frakq"}),
@@ -86,20 +86,20 @@ VOCABULARY = Vocabulary("en", ["red", "blue"], [1, 1], 2, stem=False)
 
 def test_clicks_without_known_words_on_both_sides_are_ignored():
     clicks = [("red", "blue"), ("", "blue"), ("red", "unheard"), ("blue blue", "red")]
-    pairs = xcnn._related(VOCABULARY, [], clicks, "bm25")
+    pairs = xcnn._pair_similar(VOCABULARY, [], clicks, "bm25")
     np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 2]])
     np.testing.assert_array_equal(pairs.right.toarray(), [[0, 1], [1, 0]])
-    assert xcnn._related(VOCABULARY, [], clicks[:2], "bm25") is None  # one pair has nothing to be set against
+    assert xcnn._pair_similar(VOCABULARY, [], clicks[:2], "bm25") is None  # one pair has nothing to be set against
 
 
 def test_texts_are_paired_with_their_counterparts_unless_one_is_empty():
     counts = sp.csr_matrix(np.array([[1, 0], [0, 0], [2, 1], [0, 1]], np.float32))
     vectors = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 2]], np.float32)
-    pairs = xcnn._translated(counts, vectors, "fr and en")
+    pairs = xcnn._pair_with_hub(counts, vectors, "fr and en")
     np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 1]])
     np.testing.assert_array_equal(pairs.right, [[1, 0, 0], [0, 0, 2]])
     with pytest.raises(ModelError, match="both fr and en"):
-        xcnn._translated(counts[1:3], vectors[1:3], "fr and en")
+        xcnn._pair_with_hub(counts[1:3], vectors[1:3], "fr and en")
 
 
 @pytest.mark.parametrize(
@@ -110,26 +110,28 @@ def test_a_term_must_be_in_one_text_more_for_every_five_hundred(own, extra, min_
     """Words that are in one, two, three and four texts; the rest say the same."""
     texts = ["same", *["same once twice thrice four"], *["same twice thrice four"], "same thrice four", "same four"]
     texts += ["same"] * (own - len(texts))
-    vocabulary, counts = xcnn._counted(texts, ["same"] * extra, "en", min_df=min_df, stem=False, max_terms=100)
-    assert set(vocabulary.terms) == {"same", *["once", "twice", "thrice", "four"][fewest - 1 :]}
-    assert counts.shape[0] == own + extra
+    aligned = [Concept(str(i), {"en": text}) for i, text in enumerate(texts)]
+    counted = xcnn._count_texts(aligned, "en", ["same"] * extra, min_df=min_df, stem=False, max_terms=100)
+    assert set(counted.vocabulary.terms) == {"same", *["once", "twice", "thrice", "four"][fewest - 1 :]}
+    assert counted.counts.shape[0] == own
 
 
 def test_texts_without_words_are_refused():
+    aligned = [Concept("1", {"en": ""}), Concept("2", {"en": "!"})]
     with pytest.raises(ModelError, match="no en term"):
-        xcnn._counted(["", "!"], [], "en", min_df=1, stem=False, max_terms=100)
+        xcnn._count_texts(aligned, "en", [], min_df=1, stem=False, max_terms=100)
 
 
 @pytest.mark.parametrize(("layers", "spread"), [(1, 0.1), (2, 0.2)])
 def test_weights_start_at_a_tenth_and_every_layer_spreads_them(layers, spread):
     # Sums of 400 products of a tenth and what the layer below spreads: twice that. The tanh takes a little.
-    table = xcnn._learn(300, None, dim=400, layers=layers, bias=0.0, seed=0)
+    table = xcnn._train_table(300, None, dim=400, layers=layers, bias=0.0, seed=0)
     assert table.std() == pytest.approx(spread, rel=0.1)
     assert abs(table.mean()) < 0.02
 
 
 def test_every_layer_starts_at_the_given_bias():
-    table = xcnn._learn(300, None, dim=4, layers=2, bias=-2.0, seed=0)
+    table = xcnn._train_table(300, None, dim=4, layers=2, bias=-2.0, seed=0)
     assert np.median(table) == pytest.approx(np.tanh(-2.0), abs=0.02)
 
 
@@ -138,7 +140,7 @@ def test_what_is_learned_are_weights_and_biases_of_every_layer(monkeypatch):
     monkeypatch.setattr(
         contrast, "learn", lambda parameters, *_, **options: captured.update(options, parameters=parameters)
     )
-    xcnn._learn(5, contrast.Pairs(None, None), dim=3, layers=2, bias=0.5, seed=7, epochs=2)
+    xcnn._train_table(5, contrast.Pairs(None, None), dim=3, layers=2, bias=0.5, seed=7, epochs=2)
     shapes = {name: tuple(part.shape) for name, part in captured["parameters"].items()}
     assert shapes == {"table": (5, 3), "bias": (3,), "weight2": (3, 3), "bias2": (3,)}
     assert all(part.requires_grad for part in captured["parameters"].values())
@@ -147,14 +149,14 @@ def test_what_is_learned_are_weights_and_biases_of_every_layer(monkeypatch):
 
 def test_the_hub_is_counted_by_texts_and_a_tie_goes_to_the_alphabet():
     aligned = [Concept("1", {"it": "x", "fr": "x"}), Concept("2", {"fr": "x", "en": "x"}), Concept("3", {"en": "x"})]
-    assert xcnn._langs(aligned, "") == ["en", "fr", "it"]
-    assert xcnn._langs(aligned[:2], "") == ["fr", "en", "it"]
-    assert xcnn._langs(aligned, "it") == ["it", "en", "fr"]
+    assert xcnn._order_languages(aligned, "") == ["en", "fr", "it"]
+    assert xcnn._order_languages(aligned[:2], "") == ["fr", "en", "it"]
+    assert xcnn._order_languages(aligned, "it") == ["it", "en", "fr"]
 
 
 @pytest.mark.parametrize(("count", "held_out_count"), [(399, 0), (400, 20), (1000, 50), (60_000, 2000)])
 def test_a_twentieth_of_the_pairs_is_held_out_and_the_others_are_learned_from(count, held_out_count):
-    held_out, trained = contrast.held_out(count, contrast._MOST_HELD_OUT, 3)
+    held_out, trained = contrast.held_out(count, contrast.MAX_HELD_OUT, 3)
     assert (len(held_out), len(trained)) == (held_out_count, count - held_out_count)
     assert sorted([*held_out.tolist(), *trained.tolist()]) == list(range(count))
     assert not held_out_count or sorted(held_out.tolist()) != held_out.tolist(), "drawn, not the first"

@@ -1,7 +1,7 @@
-"""A first rotation between two word spaces without any dictionary: a discriminator tries to tell mapped source words
-from target words, the map tries to be mistaken for them. Needs torch.
+"""Learn a first rotation between two word spaces without a dictionary, by adversarial training. Needs torch.
 
-Conneau, Lample, Ranzato, Denoyer and Jégou, "Word translation without parallel data", ICLR 2018, section 2.1.
+A discriminator learns to tell mapped source words from target words, and the map learns to deceive it: Conneau, Lample,
+Ranzato, Denoyer and Jégou, "Word translation without parallel data", ICLR 2018, section 2.1.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ from torch import nn
 from paragloss.lab.solving.maps import criterion, procrustes, unit
 from paragloss.types import Floats
 
-#: Fixed by the paper: label smoothing, input dropout, orthogonality step, discriminator turns per map turn.
-_SMOOTHING, _DROPOUT, _BETA, _TURNS = 0.1, 0.1, 0.01, 5
+# Settings of the paper.
+LABEL_SMOOTHING, INPUT_DROPOUT = 0.1, 0.1
+ORTHOGONALITY_STEP = 0.01
+DISCRIMINATOR_STEPS = 5  # for each step of the map
+RATE_DECAY, RATE_DECAY_AFTER_LOSS = 0.98, 0.5  # after an epoch with a better or a worse criterion
+LEAKY_SLOPE = 0.2  # of the discriminator's activations
+#: Frequent words with which the criterion is measured.
+CRITERION_WORDS = 5000
 
 
 def adversarial(
@@ -29,37 +35,41 @@ def adversarial(
     learning_rate: float = 0.1,
     words: int = 50_000,
 ) -> Floats:
-    """Return the rotation (dim, dim) that fooled the discriminator best, by the unsupervised criterion after each
-    epoch.
+    """Learn a rotation (dim, dim) from source to target vectors; of all epochs the best by the unsupervised criterion.
 
-    `steps` map updates per epoch; the paper's run is 5 epochs of 31,250 with `hidden` 2048, which is hours on two
-    cores. The learning rate shrinks by 2 % per epoch and halves when the criterion falls. The map starts at the
-    identity and moves little by little, so it reaches rotations but not reflections.
+    The learning rate shrinks by 2 % per epoch and halves when the criterion falls. The map starts at the identity and
+    moves little by little, so it reaches rotations but not reflections. The paper runs 5 epochs of 31,250 steps with
+    `hidden` 2048, which takes hours on two cores.
+
+    :param source: word vectors, most frequent first; the others of `words` are not used
+    :param steps: updates of the map per epoch
+    :param hidden: width of the discriminator
     """
-    chance = torch.Generator().manual_seed(seed)
-    xs, ys = (torch.from_numpy(np.ascontiguousarray(rows[:words])) for rows in (source, target))
-    dim = xs.shape[1]
-    discriminator = _Discriminator(dim, hidden, chance)
+    random = torch.Generator().manual_seed(seed)
+    source_rows, target_rows = (torch.from_numpy(np.ascontiguousarray(rows[:words])) for rows in (source, target))
+    dim = source_rows.shape[1]
+    discriminator = _Discriminator(dim, hidden, random)
     P = torch.eye(dim).requires_grad_()
-    labels = torch.cat([torch.full((batch,), 1 - _SMOOTHING), torch.full((batch,), _SMOOTHING)])
+    labels = torch.cat([torch.full((batch,), 1 - LABEL_SMOOTHING), torch.full((batch,), LABEL_SMOOTHING)])
 
-    def loss(mapping: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-        x = xs[torch.randint(len(xs), (batch,), generator=chance)]
-        y = ys[torch.randint(len(ys), (batch,), generator=chance)]
+    def compute_loss(mapping: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
+        """Compute the discriminator's loss for random mapped source words followed by random target words."""
+        x = source_rows[torch.randint(len(source_rows), (batch,), generator=random)]
+        y = target_rows[torch.randint(len(target_rows), (batch,), generator=random)]
         logits = discriminator(torch.cat([x @ mapping, y]))
         return nn.functional.binary_cross_entropy_with_logits(logits, goal)
 
     best, best_score, rate = np.eye(dim, dtype=np.float32), -np.inf, learning_rate
     for _ in range(epochs):
         for _ in range(steps):
-            for _ in range(_TURNS):
-                _step(discriminator.parameters, loss(P.detach(), labels), rate)
-            _step([P], loss(P, 1 - labels), rate)
+            for _ in range(DISCRIMINATOR_STEPS):
+                _step(discriminator.parameters, compute_loss(P.detach(), labels), rate)
+            _step([P], compute_loss(P, 1 - labels), rate)
             with torch.no_grad():
-                P.copy_((1 + _BETA) * P - _BETA * P @ P.T @ P)
+                P.copy_((1 + ORTHOGONALITY_STEP) * P - ORTHOGONALITY_STEP * P @ P.T @ P)
         mapping_so_far = P.detach().numpy().copy()
-        score = criterion(unit(source[:5000] @ mapping_so_far), target[:5000])
-        rate *= 0.98 if score >= best_score else 0.5
+        score = criterion(unit(source[:CRITERION_WORDS] @ mapping_so_far), target[:CRITERION_WORDS])
+        rate *= RATE_DECAY if score >= best_score else RATE_DECAY_AFTER_LOSS
         if score > best_score:
             best, best_score = mapping_so_far, score
     # The updates only stay near the rotations; the nearest one has the same singular vectors.
@@ -69,22 +79,24 @@ def adversarial(
 class _Discriminator:
     """Tells mapped source words from target words: two hidden layers with dropout on the input."""
 
-    def __init__(self, dim: int, hidden: int, chance: torch.Generator) -> None:
+    def __init__(self, dim: int, hidden: int, random: torch.Generator) -> None:
         self.weights = [torch.empty(hidden, dim), torch.empty(hidden, hidden), torch.empty(1, hidden)]
-        for weight in self.weights:  # torch's own start for linear layers, from our own generator
-            nn.init.kaiming_uniform_(weight, a=5**0.5, generator=chance)
+        for weight in self.weights:  # torch's initialisation of linear layers, but from our own generator
+            nn.init.kaiming_uniform_(weight, a=5**0.5, generator=random)
         self.biases = [torch.zeros(hidden), torch.zeros(hidden), torch.zeros(1)]
         self.parameters = [parameter.requires_grad_() for parameter in (*self.weights, *self.biases)]
-        self.chance = chance
+        self.random = random
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
-        is_kept = torch.rand(rows.shape, generator=self.chance) >= _DROPOUT
-        rows = rows * is_kept / (1 - _DROPOUT)
+        """Return a logit for each word, high if it seems to be a mapped source word."""
+        is_kept = torch.rand(rows.shape, generator=self.random) >= INPUT_DROPOUT
+        rows = rows * is_kept / (1 - INPUT_DROPOUT)
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            rows = nn.functional.leaky_relu(nn.functional.linear(rows, weight, bias), 0.2)
+            rows = nn.functional.leaky_relu(nn.functional.linear(rows, weight, bias), LEAKY_SLOPE)
         return nn.functional.linear(rows, self.weights[-1], self.biases[-1])[:, 0]
 
 
 def _step(parameters: list[torch.Tensor], loss: torch.Tensor, rate: float) -> None:
+    """Do one step of gradient descent on some parameters, in place."""
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.data.sub_(rate * gradient)

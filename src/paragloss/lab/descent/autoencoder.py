@@ -1,9 +1,8 @@
-"""How a bilingual autoencoder learns: Boltzmann machines layer by layer, then all layers at once. Knows nothing of
-vocabularies: concepts are rows of sparse weights with one block of columns per language. Needs torch.
+"""Train a bilingual autoencoder: Boltzmann machines layer by layer, then all layers at once. Needs torch.
 
-The visible units are a replicated softmax per language (Salakhutdinov and Hinton, "Replicated softmax", NIPS 2009);
-the units above are binary. Contrastive divergence and starting values follow Hinton, "A practical guide to training
-restricted Boltzmann machines", 2010.
+Concepts are rows of sparse weights with one block of columns per language. The visible units are a replicated softmax
+per language (Salakhutdinov and Hinton, "Replicated softmax", NIPS 2009); the units above are binary. Contrastive
+divergence and starting values follow Hinton, "A practical guide to training restricted Boltzmann machines", 2010.
 """
 
 from __future__ import annotations
@@ -22,41 +21,53 @@ from paragloss.lab.descent.bags import bags, pool
 from paragloss.lab.descent.batches import Rows, batches, held_out
 from paragloss.lab.descent.loop import Progress, descend
 
-SPREAD = 0.01
-#: Concepts kept apart for early stopping, at most.
-_MOST_HELD_OUT = 1000
+#: Standard deviation of the weights that the bottom machine starts from.
+INITIAL_DEVIATION = 0.01
+#: Concepts held out for early stopping, at most.
+MAX_HELD_OUT = 1000
+#: Added to the frequency of terms before its logarithm is taken.
+MIN_FREQUENCY = 1e-6
 softplus = torch.nn.functional.softplus
 
 
 class Corpus(NamedTuple):
-    """Concepts as the words of their texts. A text has `words` words, and so has a concept read in all its languages
-    at once: what a layer receives does not depend on how many there are."""
+    """Concepts as bags of words in several languages.
 
-    blocks: list[sp.csr_matrix]  # (concepts, terms) per language; its own columns alone are not zero
-    joint: sp.csr_matrix  # (concepts, terms)
+    A text counts as `words` words, and so does a concept read in all its languages at once, so that what a layer
+    receives does not depend on how many languages there are.
+    """
+
+    blocks: list[sp.csr_matrix]  # (concepts, terms) per language; zero outside the columns of the language
+    joint: sp.csr_matrix  # (concepts, terms) the mean of a concept's languages
     edges: list[int]  # where each language's columns begin, and where the last one's end
-    present: npt.NDArray[np.bool_]  # (concepts, languages)
+    present: npt.NDArray[np.bool_]  # (concepts, languages) which concept has a text in which language
     words: int
 
     @classmethod
     def of(cls, texts: Sequence[sp.csr_matrix], owners: Sequence[Rows], concepts: int, words: int) -> Corpus:
-        """Make a corpus of rows that sum to one, and the concept of each."""
+        """Make a corpus.
+
+        :param texts: texts of each language, (texts, terms); rows sum to one
+        :param owners: the concept of each text
+        :param concepts: number of concepts
+        """
         edges = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
         blocks = []
         for rows, owner, start in zip(texts, owners, edges, strict=False):
             entries = rows.tocoo()
-            at = (owner[entries.row], entries.col + start)
-            blocks.append(sp.csr_matrix((words * entries.data, at), shape=(concepts, edges[-1]), dtype=np.float32))
+            cells = (owner[entries.row], entries.col + start)
+            blocks.append(sp.csr_matrix((words * entries.data, cells), shape=(concepts, edges[-1]), dtype=np.float32))
         present = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
         share = sp.diags_array(1 / np.maximum(present.sum(1), 1).astype(np.float32))
         return cls(blocks, sp.csr_matrix(share @ sum(blocks[1:], blocks[0])), edges, present, words)
 
     @property
     def terms(self) -> int:
+        """Number of terms of all languages."""
         return self.edges[-1]
 
     def read(self, rows: Rows, langs: Rows) -> sp.csr_matrix:
-        """Read concepts, each in one language; the other languages' columns are zero."""
+        """Return concepts, each in one language only: (rows, terms)."""
         return sp.csr_matrix(
             sum(sp.diags_array((langs == i).astype(np.float32)) @ block[rows] for i, block in enumerate(self.blocks))
         )
@@ -66,12 +77,12 @@ class Machine(NamedTuple):
     """A restricted Boltzmann machine, which is also a layer of the network."""
 
     weight: torch.Tensor  # (visible, hidden)
-    visible: torch.Tensor  # (visible,): the bias of what is seen
-    hidden: torch.Tensor  # (hidden,): the bias of what is made of it
+    visible: torch.Tensor  # (visible,) bias of the visible units
+    hidden: torch.Tensor  # (hidden,) bias of the hidden units
 
 
 class Schedule(NamedTuple):
-    """What all stages of the training share."""
+    """Settings that all stages of the training share."""
 
     learning_rate: float
     batch: int
@@ -79,151 +90,190 @@ class Schedule(NamedTuple):
     progress: Callable[[Progress], None] | None = None
 
 
-def stack(widths: Sequence[int], seed: int) -> list[Machine]:
-    """Make machines on top of each other: widths[0] terms at the bottom, widths[-1] the size of the code.
+def make_machines(widths: Sequence[int], seed: int) -> list[Machine]:
+    """Make machines with random weights, one on top of the other.
 
-    The bottom one starts small. What those above it see is around one half everywhere, of which small weights make one
-    half everywhere again, and nothing is learned: theirs are four times as wide as Glorot and Bengio's (AISTATS 2010,
-    for sigmoids), and their biases make one half of one half.
+    The bottom one starts with small weights. The inputs of those above are all about one half: with small weights
+    their outputs would be, too, and nothing would be learned. So their weights are four times as wide as those of
+    Glorot and Bengio (AISTATS 2010, for sigmoids), and their biases map inputs of one half to outputs of one half.
+
+    :param widths: number of terms, then the width of each layer, the last one that of the code
     """
     generator = torch.Generator().manual_seed(seed)
     machines = []
-    for number, (wide, narrow) in enumerate(pairwise(widths)):
-        weight, hidden = SPREAD * torch.randn(wide, narrow, generator=generator), torch.zeros(narrow)
-        if number:
-            edge = 4 * math.sqrt(6 / (wide + narrow))
-            weight = edge * (2 * torch.rand(wide, narrow, generator=generator) - 1)
+    for layer, (n_visible, n_hidden) in enumerate(pairwise(widths)):
+        weight = INITIAL_DEVIATION * torch.randn(n_visible, n_hidden, generator=generator)
+        hidden = torch.zeros(n_hidden)
+        if layer > 0:
+            bound = 4 * math.sqrt(6 / (n_visible + n_hidden))
+            weight = bound * (2 * torch.rand(n_visible, n_hidden, generator=generator) - 1)
             hidden = -weight.sum(0) / 2
-        machines.append(Machine(*(part.requires_grad_() for part in (weight, torch.zeros(wide), hidden))))
+        parameters = (weight, torch.zeros(n_visible), hidden)
+        machines.append(Machine(*(parameter.requires_grad_() for parameter in parameters)))
     return machines
 
 
 def encode(machines: Sequence[Machine], texts: sp.csr_matrix) -> torch.Tensor:
-    """Encode texts by eq. 3 of the XCNN paper."""
+    """Compute the output of the top layer for texts, (texts, hidden), by eq. 3 of the XCNN paper."""
     rows = torch.sigmoid(pool(machines[0].weight, bags(texts)) + machines[0].hidden)
     for machine in machines[1:]:
         rows = torch.sigmoid(rows @ machine.weight + machine.hidden)
     return rows
 
 
-def free_energy(machine: Machine, visible: torch.Tensor, driven: torch.Tensor) -> torch.Tensor:
-    """Compute -v.c - sum over j of log(1 + exp(b_j + v.W_j)) for rows v, given v.c and v.W."""
-    return -visible - softplus(driven + machine.hidden).sum(1)
+def free_energy(machine: Machine, visible: torch.Tensor, products: torch.Tensor) -> torch.Tensor:
+    """Compute the free energy of visible states v: -v.c - sum over j of log(1 + exp(b_j + v.W_j)), (states,).
+
+    :param visible: (states,) v.c
+    :param products: (states, hidden) v.W
+    """
+    return -visible - softplus(products + machine.hidden).sum(1)
 
 
 def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int) -> None:
-    """Train one machine after another by contrastive divergence with one step, each on the output of the one below.
+    """Train one machine after another by contrastive divergence, each on the output of the one below, in place.
 
-    CD-1 is the gradient of the free energy of the data less that of the reconstruction, which is held fixed.
+    One step of it (CD-1) is the gradient of the free energy of the data minus that of a fixed reconstruction.
     """
     bottom = machines[0]
-    with torch.no_grad():  # words as frequent as they are, before anything is known of a text
+    with torch.no_grad():  # so that the bottom machine predicts terms by their frequency before it learns
         frequency = np.asarray(corpus.joint.mean(axis=0)).ravel()
-        bottom.visible.add_(torch.from_numpy(np.log(frequency + 1e-6).astype(np.float32)))
-
-    def energy(texts: sp.csr_matrix) -> tuple[torch.Tensor, torch.Tensor]:
-        entries = texts.tocoo()
-        at, ids = (torch.from_numpy(part.astype(np.int64)) for part in (entries.row, entries.col))
-        visible = torch.zeros(len(texts.indptr) - 1).index_add(
-            0, at, bottom.visible[ids] * torch.from_numpy(entries.data)
-        )
-        driven = pool(bottom.weight, bags(texts))
-        return free_energy(bottom, visible, driven), driven.detach()
-
-    def divergence(rows: Rows) -> torch.Tensor:
-        data, driven = energy(corpus.joint[rows])
-        rewritten, _ = energy(_rewritten(bottom, driven, corpus, rows))
-        return (data - rewritten).mean()
-
-    everything = np.arange(corpus.joint.shape[0])
-    _run(bottom._asdict(), divergence, everything, schedule, epochs=epochs)
+        bottom.visible.add_(torch.from_numpy(np.log(frequency + MIN_FREQUENCY).astype(np.float32)))
+    all_concepts = np.arange(corpus.joint.shape[0])
+    _descend(bottom._asdict(), _make_text_divergence(bottom, corpus), all_concepts, schedule, epochs=epochs)
     with torch.no_grad():
         inputs = encode([bottom], corpus.joint)
     for machine in machines[1:]:
-        _run(machine._asdict(), _binary_divergence(machine, inputs), everything, schedule, epochs=epochs)
+        _descend(machine._asdict(), _make_binary_divergence(machine, inputs), all_concepts, schedule, epochs=epochs)
         with torch.no_grad():
             inputs = torch.sigmoid(inputs @ machine.weight + machine.hidden)
 
 
+def _make_text_divergence(machine: Machine, corpus: Corpus) -> Callable[[Rows], torch.Tensor]:
+    """Return the contrastive divergence of the bottom machine as a function of concept numbers."""
+
+    def divergence(rows: Rows) -> torch.Tensor:
+        energy, products = _text_energy(machine, corpus.joint[rows])
+        reconstruction = _draw_reconstruction(machine, products, corpus, rows)
+        reconstruction_energy, _ = _text_energy(machine, reconstruction)
+        return (energy - reconstruction_energy).mean()
+
+    return divergence
+
+
+def _text_energy(machine: Machine, texts: sp.csr_matrix) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute the free energy of texts, (texts,), and their products with the weights without gradient."""
+    entries = texts.tocoo()
+    rows, columns = (torch.from_numpy(numbers.astype(np.int64)) for numbers in (entries.row, entries.col))
+    contributions = machine.visible[columns] * torch.from_numpy(entries.data)
+    visible = torch.zeros(len(texts.indptr) - 1).index_add(0, rows, contributions)
+    products = pool(machine.weight, bags(texts))
+    return free_energy(machine, visible, products), products.detach()
+
+
 @torch.no_grad()
-def _rewritten(machine: Machine, driven: torch.Tensor, corpus: Corpus, rows: Rows) -> sp.csr_matrix:
-    """Draw a reconstruction of texts: `words` words in every language the concept has."""
-    logits = torch.bernoulli(torch.sigmoid(driven + machine.hidden)) @ machine.weight.T + machine.visible
+def _draw_reconstruction(machine: Machine, products: torch.Tensor, corpus: Corpus, rows: Rows) -> sp.csr_matrix:
+    """Draw random texts from hidden units: `corpus.words` words in every language the concept has.
+
+    :param products: (rows, hidden) of the concepts with the weights
+    :param rows: concept numbers
+    :return: (rows, terms)
+    """
+    hidden = torch.bernoulli(torch.sigmoid(products + machine.hidden))
+    logits = hidden @ machine.weight.T + machine.visible
     drawn = [
         torch.multinomial(logits[:, start:stop].softmax(1), corpus.words, replacement=True) + start
         for start, stop in pairwise(corpus.edges)
     ]
-    ids = torch.cat(drawn, 1).numpy()
+    term_ids = torch.cat(drawn, 1).numpy()
     shares = corpus.present[rows] / np.maximum(corpus.present[rows].sum(1, keepdims=True), 1)
     weights = np.repeat(shares.astype(np.float32), corpus.words, axis=1)
-    bounds = np.arange(0, ids.size + 1, ids.shape[1])
-    return sp.csr_matrix((weights.ravel(), ids.ravel(), bounds), shape=(len(rows), corpus.terms))
+    bounds = np.arange(0, term_ids.size + 1, term_ids.shape[1])
+    return sp.csr_matrix((weights.ravel(), term_ids.ravel(), bounds), shape=(len(rows), corpus.terms))
 
 
-def _binary_divergence(machine: Machine, inputs: torch.Tensor) -> Callable[[Rows], torch.Tensor]:
+def _make_binary_divergence(machine: Machine, inputs: torch.Tensor) -> Callable[[Rows], torch.Tensor]:
+    """Return the contrastive divergence of a machine with binary visible units as a function of concept numbers.
+
+    :param inputs: (concepts, visible)
+    """
+
     def divergence(rows: Rows) -> torch.Tensor:
         data = inputs[torch.from_numpy(rows)]
         with torch.no_grad():
             hidden = torch.bernoulli(torch.sigmoid(data @ machine.weight + machine.hidden))
-            rebuilt = torch.sigmoid(hidden @ machine.weight.T + machine.visible)
-        first, second = (free_energy(machine, v @ machine.visible, v @ machine.weight) for v in (data, rebuilt))
-        return (first - second).mean()
+            reconstruction = torch.sigmoid(hidden @ machine.weight.T + machine.visible)
+        energy = free_energy(machine, data @ machine.visible, data @ machine.weight)
+        reconstruction_energy = free_energy(machine, reconstruction @ machine.visible, reconstruction @ machine.weight)
+        return (energy - reconstruction_energy).mean()
 
     return divergence
 
 
 def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int, patience: int) -> None:
-    """Learn to write every language of a concept from its text in one of them, drawn anew for every batch.
+    """Train all layers, in place, to predict a concept's texts in all languages from that in one language.
 
-    Training stops when `patience` epochs brought no better prediction of the words of held-out concepts.
+    The language is drawn anew for every batch. Training stops when `patience` epochs brought no better prediction of
+    the words of held-out concepts.
     """
-    # The way down starts as the way up turned around, and then goes its own way.
-    down = [machine.weight.detach().clone().requires_grad_() for machine in machines]
-    parameters = {f"{name}{i}": part for i, machine in enumerate(machines) for name, part in machine._asdict().items()}
-    parameters |= {f"down{i}": weight for i, weight in enumerate(down)}
+    # The decoder starts as the transposed encoder; the two are then trained independently.
+    decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
+    parameters = {
+        f"{name}{i}": value for i, machine in enumerate(machines) for name, value in machine._asdict().items()
+    }
+    parameters |= {f"down{i}": weight for i, weight in enumerate(decoder)}
 
-    def loss(rows: Rows, langs: Rows) -> torch.Tensor:
+    def compute_loss(rows: Rows, langs: Rows) -> torch.Tensor:
         state = encode(machines, corpus.read(rows, langs))
-        for machine, weight in zip(machines[:0:-1], down[:0:-1], strict=True):
+        for machine, weight in zip(machines[:0:-1], decoder[:0:-1], strict=True):
             state = torch.sigmoid(state @ weight.T + machine.visible)
-        return surprise(state @ down[0].T + machines[0].visible, corpus, rows)
+        return cross_entropy(state @ decoder[0].T + machines[0].visible, corpus, rows)
 
-    def drawn(rows: Rows) -> torch.Tensor:
-        chances = torch.rand(len(rows), len(corpus.blocks)).numpy() * corpus.present[rows]
-        return loss(rows, chances.argmax(1))
+    def compute_loss_of_random_languages(rows: Rows) -> torch.Tensor:
+        priorities = torch.rand(len(rows), len(corpus.blocks)).numpy() * corpus.present[rows]
+        return compute_loss(rows, priorities.argmax(1))
 
-    tested, trained = held_out(corpus.joint.shape[0], _MOST_HELD_OUT, schedule.seed)
-    alternating = _some_language(corpus.present[tested])
-    validate = (lambda: -float(loss(tested, alternating))) if len(tested) else None
-    _run(parameters, drawn, trained, schedule, epochs=epochs, patience=patience, validate=validate)
+    held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, schedule.seed)
+    fixed_langs = _alternate_languages(corpus.present[held_out_rows])
+    validate = (lambda: -float(compute_loss(held_out_rows, fixed_langs))) if len(held_out_rows) else None
+    stopping: dict[str, Any] = {"epochs": epochs, "patience": patience, "validate": validate}
+    _descend(parameters, compute_loss_of_random_languages, training_rows, schedule, **stopping)
 
 
-def surprise(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
-    """Compute the mean cross-entropy between a concept's words in each language and a softmax over that language."""
+def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
+    """Compute the mean cross-entropy between a concept's words in each language and a softmax over that language.
+
+    :param logits: (rows, terms)
+    :param rows: concept numbers
+    """
     total = logits.new_zeros(())
     for i, block in enumerate(corpus.blocks):
         texts = block[rows].tocoo()
-        at, ids = torch.from_numpy(texts.row.astype(np.int64)), torch.from_numpy(texts.col.astype(np.int64))
+        text, term = torch.from_numpy(texts.row.astype(np.int64)), torch.from_numpy(texts.col.astype(np.int64))
         observed = torch.from_numpy(texts.data).to(logits.dtype) / corpus.words
-        visible = torch.from_numpy(corpus.present[rows, i])
-        own = logits[:, corpus.edges[i] : corpus.edges[i + 1]]
-        total = total + own.logsumexp(1)[visible].sum() - (observed * logits[at, ids]).sum()
+        has_text = torch.from_numpy(corpus.present[rows, i])
+        lang_logits = logits[:, corpus.edges[i] : corpus.edges[i + 1]]
+        total = total + lang_logits.logsumexp(1)[has_text].sum() - (observed * logits[text, term]).sum()
     return total / max(int(corpus.present[rows].sum()), 1)
 
 
-def _some_language(present: npt.NDArray[np.bool_]) -> Rows:
-    """Choose a language of each concept, the same at every call: the first for one, the second for the next."""
+def _alternate_languages(present: npt.NDArray[np.bool_]) -> Rows:
+    """Choose a language of each concept, always the same: its first, second, ... language in turn.
+
+    :param present: (concepts, languages)
+    """
     ranks = np.cumsum(present, axis=1) * present
     chosen_rank = np.arange(len(present)) % np.maximum(present.sum(1), 1) + 1
     return np.asarray((ranks == chosen_rank[:, None]).argmax(1), np.int64)
 
 
-def _run(
+def _descend(
     parameters: Mapping[str, torch.Tensor],
     loss: Callable[[Rows], torch.Tensor],
     rows: Rows,
     schedule: Schedule,
-    **steps: Any,
+    **settings: Any,
 ) -> None:
+    """Minimize the loss of random batches of concepts; `settings` are further ones of `loop.descend`."""
     rate, max_size, seed, progress = schedule
-    descend(parameters, batches(rows, max_size), loss, learning_rate=rate, seed=seed, progress=progress, **steps)
+    descend(parameters, batches(rows, max_size), loss, learning_rate=rate, seed=seed, progress=progress, **settings)

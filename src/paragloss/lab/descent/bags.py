@@ -1,4 +1,4 @@
-"""Bags of rows of a table, and their sums with gradients for the rows that were used. Knows nothing of training."""
+"""Sum bags of rows of a table, with gradients only for the rows that were used. Needs torch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Bags(NamedTuple):
 
 
 def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
-    """Convert the rows of a sparse matrix to bags, once before training."""
-    wide = torch.int32 if rows.nnz < 2**31 else torch.int64
+    """Convert the rows of a sparse matrix to bags on a device."""
+    index_type = torch.int32 if rows.nnz < 2**31 else torch.int64
     return Bags(
-        torch.as_tensor(rows.indices, dtype=wide, device=device),
-        torch.as_tensor(rows.indptr, dtype=wide, device=device),
+        torch.as_tensor(rows.indices, dtype=index_type, device=device),
+        torch.as_tensor(rows.indptr, dtype=index_type, device=device),
         torch.as_tensor(rows.data, dtype=torch.float32, device=device),
     )
 
@@ -30,39 +30,45 @@ def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
 def select(corpus: Bags, rows: torch.Tensor) -> Bags:
     """Select some bags of a corpus, in the order of `rows`."""
     if not corpus.ids.is_cuda:
-        return bags(_matrix(corpus, np.iinfo(np.int32).max)[rows.numpy()])
+        return bags(_to_matrix(corpus, np.iinfo(np.int32).max)[rows.numpy()])
     lengths = corpus.bounds.diff()[rows]
     bounds = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
     total = int(bounds[-1])
+    # Entry i of the result is entry i + shift of the corpus.
     shift = torch.repeat_interleave(corpus.bounds[rows] - bounds[:-1], lengths, output_size=total)
-    at = shift.add_(torch.arange(total, device=shift.device))
-    return Bags(corpus.ids[at], bounds.to(corpus.bounds.dtype), corpus.weights[at])
+    entries = shift.add_(torch.arange(total, device=shift.device))
+    return Bags(corpus.ids[entries], bounds.to(corpus.bounds.dtype), corpus.weights[entries])
 
 
-def transpose(chosen: Bags, width: int) -> tuple[torch.Tensor, Bags]:
-    """Return the terms that occur in these bags, ascending, and for each of them the bags that hold it."""
-    if chosen.ids.is_cuda:
-        return _transpose_by_sorting(chosen)
+def transpose(selected: Bags, width: int) -> tuple[torch.Tensor, Bags]:
+    """Return the rows of the table that occur in bags, ascending, and for each of them the bags that hold it.
+
+    :param width: number of rows of the table
+    """
+    if selected.ids.is_cuda:
+        return _transpose_by_sorting(selected)
     # On a CPU a counting sort (scipy's) is several times as fast as torch's.
-    columns = _matrix(chosen, width).tocsc()
-    terms = np.flatnonzero(np.diff(columns.indptr))
-    bounds = np.append(columns.indptr[terms], columns.indptr[-1])
-    turned = Bags(torch.from_numpy(columns.indices), torch.from_numpy(bounds), torch.from_numpy(columns.data))
-    return torch.from_numpy(terms), turned
+    columns = _to_matrix(selected, width).tocsc()
+    table_rows = np.flatnonzero(np.diff(columns.indptr))
+    bounds = np.append(columns.indptr[table_rows], columns.indptr[-1])
+    parts = (torch.from_numpy(part) for part in (columns.indices, bounds, columns.data))
+    return torch.from_numpy(table_rows), Bags(*parts)
 
 
-def _matrix(chosen: Bags, width: int) -> sp.csr_matrix:
-    parts = (chosen.weights.numpy(), chosen.ids.numpy(), chosen.bounds.numpy())
-    return sp.csr_matrix(parts, shape=(len(chosen.bounds) - 1, width), copy=False)
+def _to_matrix(selected: Bags, width: int) -> sp.csr_matrix:
+    """Make a sparse matrix (bags, width) that shares the memory of the bags."""
+    parts = (selected.weights.numpy(), selected.ids.numpy(), selected.bounds.numpy())
+    return sp.csr_matrix(parts, shape=(len(selected.bounds) - 1, width), copy=False)
 
 
-def _transpose_by_sorting(chosen: Bags) -> tuple[torch.Tensor, Bags]:
-    ordered, order = torch.sort(chosen.ids, stable=True)
-    texts = torch.arange(len(chosen.bounds) - 1, dtype=chosen.ids.dtype, device=order.device)
-    owner = torch.repeat_interleave(texts, chosen.bounds.diff(), output_size=len(order))
-    terms, counts = torch.unique_consecutive(ordered, return_counts=True)
-    bounds = torch.nn.functional.pad(counts.cumsum(0), (1, 0)).to(chosen.bounds.dtype)
-    return terms.long(), Bags(owner[order], bounds, chosen.weights[order])
+def _transpose_by_sorting(selected: Bags) -> tuple[torch.Tensor, Bags]:
+    """Do what `transpose` does, on a graphics card."""
+    sorted_ids, order = torch.sort(selected.ids, stable=True)
+    bag_numbers = torch.arange(len(selected.bounds) - 1, dtype=selected.ids.dtype, device=order.device)
+    bag_of_entry = torch.repeat_interleave(bag_numbers, selected.bounds.diff(), output_size=len(order))
+    table_rows, counts = torch.unique_consecutive(sorted_ids, return_counts=True)
+    bounds = torch.nn.functional.pad(counts.cumsum(0), (1, 0)).to(selected.bounds.dtype)
+    return table_rows.long(), Bags(bag_of_entry[order], bounds, selected.weights[order])
 
 
 class _Pool(torch.autograd.Function):

@@ -1,4 +1,4 @@
-"""Which items go together in one step, and which are kept apart. Knows nothing of what they are."""
+"""Divide training items into batches, and hold some out for early stopping."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from paragloss.types import Integers
 
-#: Items kept apart for early stopping: this share of them; none if they'd be too few to tell.
-_HELD_OUT, _FEWEST_HELD_OUT = 0.05, 20
-#: A small corpus is cut into smaller batches, so that an epoch has about this many steps.
-_STEPS = 20
+#: Share of the items that is held out for early stopping; none if that is fewer than the minimum.
+HELD_OUT_SHARE, MIN_HELD_OUT = 0.05, 20
+#: A small corpus has smaller batches, of at least 10 items, so that an epoch has about this many steps.
+MIN_STEPS_PER_EPOCH, MIN_BATCH_SIZE = 20, 10
 
 Rows: TypeAlias = Integers
 
@@ -25,13 +25,13 @@ def shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[Rows]:
 
 
 def batches(rows: Rows, max_size: int) -> Callable[[int, np.random.Generator], Iterator[Rows]]:
-    """Return what `descend` takes: all rows in every epoch, `max_size` at a time or, where they are few, fewer."""
-    size = min(max_size, max(len(rows) // _STEPS, 10))
-    return lambda _, rng: (rows[chosen] for chosen in shuffled(len(rows), size, rng))
+    """Return the `batches` argument of `descend`: all rows in every epoch, in batches of at most `max_size`."""
+    size = min(max_size, max(len(rows) // MIN_STEPS_PER_EPOCH, MIN_BATCH_SIZE))
+    return lambda _, rng: (rows[positions] for positions in shuffled(len(rows), size, rng))
 
 
 def held_out(count: int, max_held_out: int, seed: int) -> tuple[Rows, Rows]:
-    """Split items into those kept apart for early stopping, `max_held_out` at most, and those learned from."""
-    number = min(int(count * _HELD_OUT), max_held_out)
+    """Split item numbers at random into those held out for early stopping and those to train on."""
+    number = min(int(count * HELD_OUT_SHARE), max_held_out)
     order = np.random.default_rng(seed).permutation(count)
-    return np.split(order, [number if number >= _FEWEST_HELD_OUT else 0])  # type: ignore[return-value]
+    return np.split(order, [number if number >= MIN_HELD_OUT else 0])  # type: ignore[return-value]

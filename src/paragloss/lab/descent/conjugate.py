@@ -1,5 +1,4 @@
-"""Conjugate gradients on one mini-batch after another. Knows nothing of models: an objective comes from the caller.
-Needs torch.
+"""Minimize the loss of one mini-batch after another by nonlinear conjugate gradients. Needs torch.
 
 Le et al., "On optimization methods for deep learning", ICML 2011, for the use on mini-batches; Polak-Ribière
 directions, restarted where they would go uphill (Nocedal and Wright, "Numerical optimization", section 5.2).
@@ -9,30 +8,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 
-#: An Armijo line search asks for this part of the decrease that the slope promises.
-_SUFFICIENT = 1e-4
-#: A line search goes no further in one leap than this many times what it tried before, nor comes back to less than
-#: this part of it: the slopes at two near points say little of what is far away.
-_LEAP, _BACK = 3.0, 0.1
+#: A step must lower the objective by this part of what the slope predicts (Armijo's condition).
+SUFFICIENT_DECREASE = 1e-4
+#: Bounds of the next trial step, in multiples of the last one: slopes at two close points say little of distant ones.
+MAX_GROWTH, MAX_SHRINKAGE = 3.0, 0.1
+#: A slope that has fallen to this part of the first one counts as zero.
+FLAT = 1e-9
+
+#: point -> value and gradient
+Objective = Callable[[torch.Tensor], tuple[float, torch.Tensor]]
+
+
+class LinePoint(NamedTuple):
+    """A point on a line of search with its step from the start of the line."""
+
+    step: float
+    point: torch.Tensor
+    value: float
+    gradient: torch.Tensor
 
 
 def minimise(
-    objective: Callable[[torch.Tensor], tuple[float, torch.Tensor]],
+    objective: Objective,
     start: torch.Tensor,
     *,
     iterations: int = 3,
     searches: int = 3,
     reach: float = math.inf,
 ) -> torch.Tensor:
-    """Find a point at which `objective` (point -> value, gradient) is lower than at `start`, or return `start`.
+    """Find a point at which `objective` is lower than at `start`, or return `start`.
 
-    It is no further from `start` than `reach` times the length of `start` (or 1, if that is more): what is best for
-    one mini-batch is not what is best for all, and three exact line searches forget the others. Each iteration looks
-    along one direction and evaluates the objective `searches` times at most: first at a trial step, then where the
-    secant through the two slopes is zero, which for a quadratic is the exact minimum.
+    Each iteration searches along one direction: first at a trial step, then where the secant through two slopes is
+    zero, which for a quadratic is the exact minimum.
+
+    :param searches: evaluations of the objective along a direction, at most
+    :param reach: the largest distance from the start, in multiples of its length (or of 1 if that is more). The minimum
+        for one mini-batch is not that for all, and three exact line searches would forget the others
     """
     point, (value, gradient) = start, objective(start)
     direction = -gradient
@@ -43,21 +58,21 @@ def minimise(
             direction, slope = -gradient, -float(gradient @ gradient)
         if slope == 0:
             break
-        line_minimum = _search(objective, point, value, direction, slope, step, searches)
-        if line_minimum is None:
+        best = _search_line(objective, LinePoint(0.0, point, value, gradient), direction, slope, step, searches)
+        if best is None:
             break
-        length, point, value, next_gradient = line_minimum
-        beta = float(next_gradient @ (next_gradient - gradient)) / float(gradient @ gradient)
+        length, point, value, next_gradient = best
+        beta = float(next_gradient @ (next_gradient - gradient)) / float(gradient @ gradient)  # Polak-Ribière
         direction = max(beta, 0.0) * direction - next_gradient
-        # The next step is tried at the length that would gain as much as this one did.
+        # The next trial step is the one that would gain as much as this one did.
         next_slope = float(next_gradient @ direction)
-        step = length * min(max(slope / next_slope, _BACK), _LEAP) if next_slope < 0 else length
+        step = length * min(max(slope / next_slope, MAX_SHRINKAGE), MAX_GROWTH) if next_slope < 0 else length
         gradient = next_gradient
     return _bound_distance(start, point, reach)
 
 
 def _bound_distance(start: torch.Tensor, point: torch.Tensor, reach: float) -> torch.Tensor:
-    """Move the point back towards the start until it is no further than allowed."""
+    """Move the point back towards the start until it is within `reach`, see `minimise`."""
     if math.isinf(reach):
         return point
     displacement = point - start
@@ -65,32 +80,31 @@ def _bound_distance(start: torch.Tensor, point: torch.Tensor, reach: float) -> t
     return point if length <= max_length else start + displacement * (max_length / length)
 
 
-def _search(
-    objective: Callable[[torch.Tensor], tuple[float, torch.Tensor]],
-    point: torch.Tensor,
-    value: float,
-    direction: torch.Tensor,
-    slope: float,
-    step: float,
-    searches: int,
-) -> tuple[float, torch.Tensor, float, torch.Tensor] | None:
-    """Search along `direction`; return the best (step, point, value, gradient), or None if none is low enough."""
-    best = None
+def _search_line(
+    objective: Objective, start: LinePoint, direction: torch.Tensor, slope: float, first_step: float, searches: int
+) -> LinePoint | None:
+    """Search along `direction` for a point that is sufficiently lower than the start; None if there is none.
+
+    :param slope: of the objective along the direction at the start, negative
+    :param first_step: the first step to try
+    """
+    best: LinePoint | None = None
+    step = first_step
     previous_step, previous_slope = 0.0, slope
     for _ in range(searches):
-        candidate = point + step * direction
-        candidate_value, candidate_gradient = objective(candidate)
-        candidate_slope = float(candidate_gradient @ direction)
-        if candidate_value <= value + _SUFFICIENT * step * slope and (best is None or candidate_value < best[2]):
-            best = (step, candidate, candidate_value, candidate_gradient)
-        if abs(candidate_slope) <= 1e-9 * abs(slope):
+        point = start.point + step * direction
+        value, gradient = objective(point)
+        new_slope = float(gradient @ direction)
+        is_sufficient = value <= start.value + SUFFICIENT_DECREASE * step * slope
+        if is_sufficient and (best is None or value < best.value):
+            best = LinePoint(step, point, value, gradient)
+        if abs(new_slope) <= FLAT * abs(slope):
             break
-        curvature = (candidate_slope - previous_slope) / (step - previous_step)
-        next_step = step - candidate_slope / curvature if curvature > 0 else _LEAP * step
-        previous_step, previous_slope = (
-            (step, candidate_slope) if best is not None and best[0] == step else (previous_step, previous_slope)
-        )
-        step = min(max(next_step, _BACK * step), _LEAP * step)
+        curvature = (new_slope - previous_slope) / (step - previous_step)
+        next_step = step - new_slope / curvature if curvature > 0 else MAX_GROWTH * step
+        if best is not None and best.step == step:
+            previous_step, previous_slope = step, new_slope
+        step = min(max(next_step, MAX_SHRINKAGE * step), MAX_GROWTH * step)
         if step == previous_step:
             break
     return best
@@ -104,15 +118,19 @@ def stepping(
     searches: int = 3,
     reach: float = math.inf,
 ) -> torch.Tensor:
-    """A loss whose gradient is the way back from where conjugate gradients lead: one plain gradient step of rate 1
-    (`descend(..., optimizer="sgd", learning_rate=1)`) puts `parts` there. Its value is that of `loss` before.
+    """Return a loss of which one plain gradient step of rate 1 moves `parts` to where conjugate gradients lead.
 
-    So one loop, with its early stopping, checkpoints and checks, serves this optimiser as well.
+    So `descend(..., optimizer="sgd", learning_rate=1)`, with its early stopping, checkpoints and checks, serves this
+    optimiser as well. The value of the returned loss is that of `loss` before the step.
+
+    :param loss: computes the loss of values for `parts`
+    :param parts: the parameters
     """
     fixed = [part.detach() for part in parts]
     sizes = [part.numel() for part in fixed]
 
     def split(point: torch.Tensor) -> list[torch.Tensor]:
+        """Split one long vector into the shapes of the parameters."""
         return [piece.view_as(part) for piece, part in zip(torch.split(point, sizes), fixed, strict=True)]
 
     def objective(point: torch.Tensor) -> tuple[float, torch.Tensor]:
@@ -123,12 +141,10 @@ def stepping(
         return float(value.detach()), gradient
 
     start = torch.cat([part.reshape(-1) for part in fixed])
-    target = split(minimise(objective, start, iterations=iterations, searches=searches, reach=reach))
-    way_back = [
-        (part * (start_part - target_part)).sum()
-        for part, start_part, target_part in zip(parts, fixed, target, strict=True)
-    ]
-    surrogate = torch.stack(way_back).sum()
+    goals = split(minimise(objective, start, iterations=iterations, searches=searches, reach=reach))
+    # The gradient of this sum is start - goal, so that a step of rate 1 leads to the goal.
+    products = [(part * (origin - goal)).sum() for part, origin, goal in zip(parts, fixed, goals, strict=True)]
+    surrogate = torch.stack(products).sum()
     with torch.no_grad():
         value = loss(fixed)
     return surrogate - surrogate.detach() + value

@@ -1,5 +1,6 @@
-"""Pulling a text towards its counterpart and away from another one: what XCNN and S2Net minimise, and how. Knows
-nothing of languages: texts are rows of sparse weights, terms are rows of one table. Needs torch.
+"""Train term vectors so that a text is closer to its counterpart than to other texts, for XCNN and S2Net. Needs torch.
+
+Texts are rows of sparse weights over terms, and terms are rows of one table, whatever their language.
 
 Cosine difference: eqs 7 to 9 of the XCNN paper. Logistic loss on the difference: Yih et al., "Learning
 discriminative projections for text similarity measures", CoNLL 2011, eq. 3.
@@ -22,15 +23,17 @@ from paragloss.lab.descent.conjugate import stepping
 from paragloss.lab.descent.loop import History, descend
 from paragloss.types import Floats
 
-#: Pairs kept apart for early stopping, at most.
-_MOST_HELD_OUT = 2000
-#: Rows of the table and the remaining parameters, in order -> the vectors of those terms.
-Terms = Callable[[Sequence[torch.Tensor]], torch.Tensor]
+#: Pairs held out for early stopping, at most.
+MAX_HELD_OUT = 2000
+#: Rows of the table followed by the other parameters -> the vectors of those terms.
+TermVectors = Callable[[Sequence[torch.Tensor]], torch.Tensor]
 
 
 class Pairs(NamedTuple):
-    """Texts and their counterparts, row by row. Both are weights over the terms of the table that is learned, or the
-    counterparts are vectors that stay as they are."""
+    """Texts and their counterparts, row by row.
+
+    Both are weights over the terms of the table that is learned, or the counterparts are fixed vectors.
+    """
 
     left: sp.csr_matrix  # (pairs, terms)
     right: sp.csr_matrix | Floats  # (pairs, terms) or (pairs, dim)
@@ -38,7 +41,7 @@ class Pairs(NamedTuple):
 
 def learn(
     parameters: Mapping[str, torch.Tensor],
-    terms: Terms,
+    term_vectors: TermVectors,
     pairs: Pairs,
     *,
     loss: str,
@@ -49,45 +52,52 @@ def learn(
     batch: int,
     seed: int,
     reach: float = 0.1,
-    **steps: Any,
+    **settings: Any,
 ) -> History:
-    """Change `parameters`, the table first, until texts are closer to their counterparts than to others.
+    """Train `parameters`, the table first, in place, until texts are closer to their counterparts than to others.
 
-    `reach` bounds how far conjugate gradients go for one batch, as a part of the length of what they change. Training
-    stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs. `steps` are
-    further settings of `descend`.
+    Training stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs.
+
+    :param term_vectors: computes the vectors of terms from their rows of the table and the other parameters
+    :param loss: see `contrast`, and so for `scale` and `negatives`
+    :param optimizer: "adam" or "cg"
+    :param reach: how far conjugate gradients go for one batch, as a part of the length of the parameters
+    :param settings: further ones of `descend`
     """
-    tested, trained = held_out(pairs.left.shape[0], _MOST_HELD_OUT, seed)
+    held_out_rows, training_rows = held_out(pairs.left.shape[0], MAX_HELD_OUT, seed)
     table, *other_parameters = parameters.values()
-    conjugate = optimizer == "cg"
+    is_conjugate = optimizer == "cg"
 
-    def objective(rows: Rows) -> torch.Tensor:
-        texts, touched = _gather(pairs, rows)
-        parts = [take(table, touched), *other_parameters]
+    def batch_loss(rows: Rows) -> torch.Tensor:
+        texts, table_rows = _gather(pairs, rows)
+        parts = [take(table, table_rows), *other_parameters]
 
-        def value(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-            left, right = _vectors(pairs, rows, texts, terms(parts))
+        def compute_loss(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+            left, right = _encode_pairs(pairs, rows, texts, term_vectors(parts))
             return contrast(left, right, loss=loss, scale=scale, negatives=negatives)
 
-        return stepping(value, parts, reach=reach) if conjugate else value(parts)
+        return stepping(compute_loss, parts, reach=reach) if is_conjugate else compute_loss(parts)
 
+    validate = partial(_measure_margin, parameters, term_vectors, pairs, held_out_rows)
     return descend(
         parameters,
-        batches(trained, batch),
-        objective,
-        learning_rate=1.0 if conjugate else learning_rate,
-        optimizer="sgd" if conjugate else optimizer,
-        validate=partial(_margin, parameters, terms, pairs, tested) if len(tested) else None,
+        batches(training_rows, batch),
+        batch_loss,
+        learning_rate=1.0 if is_conjugate else learning_rate,
+        optimizer="sgd" if is_conjugate else optimizer,
+        validate=validate if len(held_out_rows) else None,
         seed=seed,
-        **steps,
+        **settings,
     )
 
 
-def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, rows: Rows) -> float:
+def _measure_margin(
+    parameters: Mapping[str, torch.Tensor], term_vectors: TermVectors, pairs: Pairs, rows: Rows
+) -> float:
     """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
     table, *other_parameters = parameters.values()
-    texts, touched = _gather(pairs, rows)
-    left, right = _vectors(pairs, rows, texts, terms([table[touched], *other_parameters]))
+    texts, table_rows = _gather(pairs, rows)
+    left, right = _encode_pairs(pairs, rows, texts, term_vectors([table[table_rows], *other_parameters]))
     return -float(contrast(left, right, loss="difference"))
 
 
@@ -95,8 +105,10 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
     """Compute the mean over rows and negatives of the loss of cos(left_i, right_i) - cos(left_i, right_j).
 
     The negatives of row i are the counterparts of the next rows, i + 1, i + 2, ...: batches come shuffled, so that
-    is a random choice that never hits the positive. "difference" is minus the difference, "logistic" is
-    log(1 + exp(-scale x difference)). A row of zeros has cosine 0 with everything, and no gradient.
+    is a random choice that never hits the positive. A row of zeros has cosine 0 with everything, and no gradient.
+
+    :param left: (pairs, dim), and so is `right`
+    :param loss: "difference", which is minus the difference, or "logistic", log(1 + exp(-scale x difference))
     """
     left, right = (torch.nn.functional.normalize(rows, dim=1, eps=1e-12) for rows in (left, right))
     positive = (left * right).sum(1)
@@ -108,17 +120,27 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
 
 
 def _gather(pairs: Pairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
-    """Gather a batch over the terms that occur in it, left texts before right ones, and the table's rows it needs."""
-    chosen = pairs.left[rows]
+    """Gather the texts of a batch, left ones before right ones.
+
+    :return: the texts as bags of positions among the terms of the batch, and the rows of the table of these terms
+    """
+    texts = pairs.left[rows]
     if sp.issparse(pairs.right):
-        chosen = sp.vstack([chosen, pairs.right[rows]], format="csr")
-    touched, ids = np.unique(chosen.indices, return_inverse=True)
-    rows_of, positions, bounds = (torch.from_numpy(part.astype(np.int64)) for part in (touched, ids, chosen.indptr))
-    return Bags(positions, bounds, torch.from_numpy(chosen.data)), rows_of
+        texts = sp.vstack([texts, pairs.right[rows]], format="csr")
+    terms, positions = np.unique(texts.indices, return_inverse=True)
+    table_rows, ids, bounds = (torch.from_numpy(part.astype(np.int64)) for part in (terms, positions, texts.indptr))
+    return Bags(ids, bounds, torch.from_numpy(texts.data)), table_rows
 
 
-def _vectors(pairs: Pairs, rows: Rows, texts: Bags, terms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    summed = sums(terms, texts)
+def _encode_pairs(
+    pairs: Pairs, rows: Rows, texts: Bags, term_vectors: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the vectors of the left and the right side of a batch, (rows, dim) each.
+
+    :param texts: the batch from `_gather`
+    :param term_vectors: the vectors of its terms
+    """
+    summed = sums(term_vectors, texts)
     if sp.issparse(pairs.right):
         return summed[: len(rows)], summed[len(rows) :]
-    return summed, torch.from_numpy(pairs.right[rows]).to(terms.dtype)
+    return summed, torch.from_numpy(pairs.right[rows]).to(term_vectors.dtype)

@@ -1,7 +1,6 @@
-"""Learning from graded judgments on term ids: batches of queries with their judged and sampled documents, smooth
-cosine scores, nDCG. Knows towers and ids, neither texts nor languages' analysis. Needs torch.
+"""Train towers on graded judgments: batches of queries with judged and sampled documents, smooth cosines, nDCG.
 
-Everything a batch needs lies on the device before training: no Python loop over documents, no copy per step.
+Everything a batch needs is on the device before training: no Python loop over documents, no copy per step. Needs torch.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ class Task(NamedTuple):
     queries: Bags
     documents: Bags
     judged: Bags  # per query: document numbers ascending, and their grades as weights
-    keys: torch.Tensor  # (judgments,) for `_sample`
+    keys: torch.Tensor  # (judgments,) ascending; `_sample` searches them
 
 
 class Pairs(NamedTuple):
-    """The pairs of a batch: the distinct documents, and for each pair its cell of the score matrix and its grade."""
+    """The pairs of queries and documents of a batch, as cells of a score matrix (queries, documents)."""
 
-    documents: torch.Tensor  # (documents,)
+    documents: torch.Tensor  # (documents,) distinct document numbers
     cells: torch.Tensor  # (pairs,) query of the batch x len(documents) + document
     grades: torch.Tensor  # (pairs,) int64
 
@@ -43,13 +42,20 @@ class Pairs(NamedTuple):
 def task(
     source: str, target: str, queries: sp.csr_matrix, documents: sp.csr_matrix, grades: sp.csr_matrix, device: str
 ) -> Task:
-    """Make a task of term weights (one row per text) and of grades (queries x documents; a stored 0 is a judgment)."""
+    """Move term weights of texts and their grades to a device.
+
+    :param queries: (queries, terms), in language `source`
+    :param documents: (documents, terms), in language `target`
+    :param grades: (queries, documents); a stored 0 is a judgment
+    """
     grades = grades.tocsr()
     grades.sort_indices()
-    owner = np.repeat(np.arange(grades.shape[0]), np.diff(grades.indptr))
-    before = grades.indices - (np.arange(grades.nnz) - grades.indptr[owner])
-    keys = torch.as_tensor(owner.astype(np.int64) * (grades.shape[1] + 1) + before, device=device)
-    return Task(source, target, bags(queries, device), bags(documents, device), bags(grades, device), keys)
+    query_of_judgment = np.repeat(np.arange(grades.shape[0]), np.diff(grades.indptr))
+    rank_in_query = np.arange(grades.nnz) - grades.indptr[query_of_judgment]
+    unjudged_before = grades.indices - rank_in_query  # documents with lower numbers that the query has not judged
+    keys = query_of_judgment.astype(np.int64) * (grades.shape[1] + 1) + unjudged_before
+    judged, tensor = bags(grades, device), torch.as_tensor(keys, device=device)
+    return Task(source, target, bags(queries, device), bags(documents, device), judged, tensor)
 
 
 def train(
@@ -64,39 +70,46 @@ def train(
     validation: Sequence[Task] = (),
     **steps: Any,
 ) -> History:
-    """Change the towers until `loss(scores, grades)` is small on the tasks; keep the epoch of best validation nDCG@5.
+    """Train the towers on graded tasks, in place; keep the parameters of the epoch with the best validation nDCG@5.
 
-    A batch holds `batch` queries of one task, each with its judged documents and `negatives` that are drawn anew
-    every time: from all documents, or with `pool` from so many of them, the same for the whole batch. Where reading a
-    document is the work, as for an LSTM, that saves most of it. `steps` are settings of `descend`.
+    :param towers: language -> module that encodes bags of terms
+    :param loss: (scores, grades) -> loss of each pair
+    :param epsilon: see `smooth`
+    :param negatives: documents without a judgment that are drawn for each query, anew for each batch
+    :param batch: queries of one task in a batch
+    :param pool: if positive, the negatives of a batch are drawn from so many documents; this saves most of the time
+        where encoding a document is expensive, as with an LSTM
+    :param steps: further settings of `descend`
+    :raises ModelError: if a query has judged all documents and negatives are wanted
     """
     for graded_task in tasks if negatives else ():
-        _some_irrelevant(graded_task)
+        _require_unjudged(graded_task)
 
-    def batch_loss(chosen: tuple[Task, torch.Tensor]) -> torch.Tensor:
-        task_of_batch, rows = chosen
+    def batch_loss(batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
+        task_of_batch, rows = batch_queries
         batch_pairs = pairs(task_of_batch, rows, negatives, pool=pool)
         return loss(scores(towers, task_of_batch, rows, batch_pairs, epsilon), batch_pairs.grades).mean()
 
     def validate() -> float:
-        _mode(towers, training=False)
+        _set_mode(towers, training=False)
         measure = sum(ndcg(towers, validation_task, epsilon) for validation_task in validation) / len(validation)
-        _mode(towers, training=True)
+        _set_mode(towers, training=True)
         return measure
 
-    _mode(towers, training=True)
+    _set_mode(towers, training=True)
     history = descend(
         {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()},
-        lambda _, rng: _batches(tasks, batch, rng),
+        lambda _, rng: _shuffle_batches(tasks, batch, rng),
         batch_loss,
         validate=validate if validation else None,
         **steps,
     )
-    _mode(towers, training=False)
+    _set_mode(towers, training=False)
     return history
 
 
-def _some_irrelevant(graded_task: Task) -> None:
+def _require_unjudged(graded_task: Task) -> None:
+    """Raise an error if a query has judged all documents, so that none can be drawn as irrelevant."""
     max_judged = int(graded_task.judged.bounds.diff().max())
     if max_judged >= _count(graded_task.documents):
         raise ModelError(
@@ -104,26 +117,34 @@ def _some_irrelevant(graded_task: Task) -> None:
         )
 
 
-def _batches(tasks: Sequence[Task], batch: int, rng: np.random.Generator) -> Iterator[tuple[Task, torch.Tensor]]:
-    """Shuffle the queries of every task and yield batches, those of all tasks mixed."""
-    cut = [(graded_task, rows) for graded_task in tasks for rows in shuffled(_count(graded_task.queries), batch, rng)]
-    for i in rng.permutation(len(cut)):
-        graded_task, rows = cut[i]
+def _shuffle_batches(
+    tasks: Sequence[Task], batch: int, rng: np.random.Generator
+) -> Iterator[tuple[Task, torch.Tensor]]:
+    """Yield batches of random queries, each of one task, those of all tasks mixed."""
+    batches = [
+        (graded_task, rows) for graded_task in tasks for rows in shuffled(_count(graded_task.queries), batch, rng)
+    ]
+    for i in rng.permutation(len(batches)):
+        graded_task, rows = batches[i]
         yield graded_task, torch.as_tensor(rows, device=graded_task.keys.device)
 
 
 def pairs(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> Pairs:
-    """The judged documents of some queries and `negatives` others for each, drawn evenly (one may come up twice) from
-    all documents or from a `pool` of them."""
+    """Pair queries with their judged documents, and with `negatives` random documents of grade 0 each.
+
+    A document may be drawn twice for a query. With `pool`, all are drawn from so many documents.
+
+    :param rows: (queries,) query numbers
+    """
     judged = select(graded_task.judged, rows)
-    query_number = torch.arange(len(rows), device=rows.device)
-    query = torch.repeat_interleave(query_number, judged.bounds.diff(), output_size=len(judged.ids))
+    positions = torch.arange(len(rows), device=rows.device)
+    query = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
     document, grades = judged.ids.long(), judged.weights.long()
     if negatives:
-        query = torch.cat([query, query_number.repeat_interleave(negatives)])
+        query = torch.cat([query, positions.repeat_interleave(negatives)])
         sampled = _sample(graded_task, rows, negatives)
         if 0 < pool < _count(graded_task.documents):
-            sampled = _pooled(graded_task, judged, sampled, pool)
+            sampled = _sample_from_pool(graded_task, judged, sampled, pool)
         document = torch.cat([document, sampled.flatten()])
         grades = torch.cat([grades, grades.new_zeros(len(rows) * negatives)])
     distinct, columns = torch.unique(document, return_inverse=True)
@@ -131,24 +152,33 @@ def pairs(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 
 
 
 def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
-    """Draw documents without a judgment: the r-th of them has number r plus the number of judged ones before it."""
+    """Draw n documents without a judgment for each query: (queries, n) document numbers.
+
+    The unjudged document of rank r has number r plus the number of judged documents before it.
+    """
     documents = _count(graded_task.documents)
-    free = documents - graded_task.judged.bounds.diff()[rows]
-    draws = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
-    ranks = (draws * free[:, None]).long()
+    unjudged = documents - graded_task.judged.bounds.diff()[rows]
+    fractions = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
+    ranks = (fractions * unjudged[:, None]).long()
     keys = rows[:, None] * (documents + 1) + ranks
     return ranks + torch.searchsorted(graded_task.keys, keys, right=True) - graded_task.judged.bounds[rows][:, None]
 
 
-def _pooled(graded_task: Task, judged: Bags, drawn: torch.Tensor, pool: int) -> torch.Tensor:
-    """Draw from a few documents in place of `drawn` (queries, n); where one of them is judged, that draw stays."""
-    documents, queries = _count(graded_task.documents), len(drawn)
-    pool_ids = torch.randint(documents, (pool,), device=drawn.device)
-    from_pool = pool_ids[torch.randint(pool, drawn.shape, device=drawn.device)]
-    query_number = torch.arange(queries, device=drawn.device)
-    owner = torch.repeat_interleave(query_number, judged.bounds.diff(), output_size=len(judged.ids))
-    is_judged = torch.isin(query_number[:, None] * documents + from_pool, owner * documents + judged.ids.long())
-    return torch.where(is_judged, drawn, from_pool)
+def _sample_from_pool(graded_task: Task, judged: Bags, sampled: torch.Tensor, pool: int) -> torch.Tensor:
+    """Replace sampled documents by some from a random pool, except where the query has judged the replacement.
+
+    :param judged: the judged documents of the queries
+    :param sampled: (queries, n) document numbers
+    :param pool: size of the pool
+    """
+    documents, queries = _count(graded_task.documents), len(sampled)
+    pool_ids = torch.randint(documents, (pool,), device=sampled.device)
+    replacements = pool_ids[torch.randint(pool, sampled.shape, device=sampled.device)]
+    positions = torch.arange(queries, device=sampled.device)
+    query_of_judgment = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
+    judged_keys = query_of_judgment * documents + judged.ids.long()
+    is_judged = torch.isin(positions[:, None] * documents + replacements, judged_keys)
+    return torch.where(is_judged, sampled, replacements)
 
 
 def scores(towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: Pairs, epsilon: float) -> torch.Tensor:
@@ -160,32 +190,37 @@ def scores(towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: P
 
 def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
     """Divide rows by (norm + epsilon): a dot product of two is the smooth cosine, eq. 1 of Liu et al."""
-    # The norm's own gradient at zero is not a number; clamped, it is none.
+    # The gradient of the norm at zero is not a number; that of the clamped norm is zero.
     norms = (rows * rows).sum(1, keepdim=True).clamp(min=1e-24).sqrt()
     return rows / (norms + epsilon)
 
 
 def ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
-    """Compute the mean nDCG@k with linear gain over the judged documents of each query, as the paper does."""
+    """Compute the mean nDCG@k with linear gain over the judged documents of each query, as the paper does.
+
+    :param block: queries computed at a time
+    """
     total = 0.0
-    everyone = torch.arange(_count(graded_task.queries), device=graded_task.keys.device)
+    queries = torch.arange(_count(graded_task.queries), device=graded_task.keys.device)
+    discounts = 1 / torch.arange(2, k + 2, device=queries.device).float().log2()
     with torch.no_grad():
-        for rows in torch.split(everyone, block):
+        for rows in torch.split(queries, block):
             judged_pairs = pairs(graded_task, rows, 0)
             lengths = graded_task.judged.bounds.diff()[rows]
             is_judged = torch.arange(max(int(lengths.max()), k), device=rows.device) < lengths[:, None]
+            # (queries, longest) scores and grades; positions beyond the judged documents come last and gain nothing
             ranked = is_judged.float().masked_fill(~is_judged, -torch.inf)
             ranked[is_judged] = scores(towers, graded_task, rows, judged_pairs, epsilon)
             grades = is_judged.float()
             grades[is_judged] = judged_pairs.grades.float()
-            discount = 1 / torch.arange(2, k + 2, device=rows.device).float().log2()
-            gain = grades.gather(1, ranked.argsort(dim=1, descending=True, stable=True)[:, :k]) @ discount
-            ideal = grades.sort(1, descending=True).values[:, :k] @ discount
-            total += float((gain / ideal.clamp(min=1e-9)).sum())
-    return total / max(len(everyone), 1)
+            gain = grades.gather(1, ranked.argsort(dim=1, descending=True, stable=True)[:, :k]) @ discounts
+            ideal_gain = grades.sort(1, descending=True).values[:, :k] @ discounts
+            total += float((gain / ideal_gain.clamp(min=1e-9)).sum())
+    return total / max(len(queries), 1)
 
 
-def _mode(towers: Towers, *, training: bool) -> None:
+def _set_mode(towers: Towers, *, training: bool) -> None:
+    """Switch all towers to training or to evaluation, which changes dropout."""
     for tower in towers.values():
         tower.train(training)
 

@@ -1,10 +1,9 @@
-"""One training loop for every model that learns by gradients: Adam or SGD, early stopping, checkpoints that
-survive a kill. Knows nothing of texts or models: parameters, batches and a loss come from the caller. Needs torch.
+"""Train any model by gradients: Adam or SGD, early stopping, checkpoints that survive a kill. Needs torch.
 
-Adam: Kingma and Ba, ICLR 2015, in the "epsilon-hat" form at the end of their section 2. A parameter whose gradient
-is sparse (see `bags`) is stepped row by row: only rows with a gradient move, and their moments alone decay. That costs
-time with the batch and not with the vocabulary, but it is not the same optimiser as dense Adam, in which a row goes on
-moving for a while after it was last seen.
+Adam: Kingma and Ba, ICLR 2015, in the "epsilon-hat" form at the end of their section 2. Of a parameter whose gradient
+is sparse (see `bags`) only the rows with a gradient change, and only their moments decay. So a step takes time with the
+batch and not with the vocabulary, but it is not the same optimiser as dense Adam, in which a row goes on moving for a
+while after its last gradient.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from paragloss.atomic_files import replace_file
 from paragloss.errors import ModelError
 
 Batch = TypeVar("Batch")
-#: How much of a moment stays at each step.
+#: Decay of Adam's first and second moments at each step.
 BETAS = (0.9, 0.999)
-#: Losses are looked at in groups, so that a GPU is not made to wait for the host after every step.
-_LOOK_EVERY = 50
+#: Losses are read in groups of this size, so that a GPU does not wait for the host after every step.
+LOSS_GROUP = 50
 
 
 class Progress(NamedTuple):
@@ -37,7 +36,7 @@ class Progress(NamedTuple):
 
 
 class History(NamedTuple):
-    """What a run of `descend` went through. The parameters are those of epoch `best`."""
+    """The epochs of a run of `descend`, and the number of the one whose parameters were kept, from 1."""
 
     epochs: list[Progress]
     best: int
@@ -60,13 +59,21 @@ def descend(
     checkpoint: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> History:
-    """Change `parameters` in place until `loss` is small; they may live on any device.
+    """Minimize a loss by gradient descent; the parameters are changed in place and may be on any device.
 
-    `batches(epoch, rng)` gives the batches of one epoch. `rng` and torch's own generator (dropout) are seeded from
-    (seed, epoch), so a run is repeated bit for bit on a CPU, and one resumed from `checkpoint` is the run that was
-    never stopped. `decay` multiplies the learning rate after each epoch; `clip` bounds the norm of all gradients
-    together. With `validate` (higher is better, called after each epoch without gradients) the parameters of the
-    best epoch are kept, and training ends after `patience` epochs without a better one.
+    `rng` and torch's own generator (dropout) are seeded from (seed, epoch), so a run is repeated bit for bit on a CPU,
+    and one resumed from a checkpoint gives the same result as one that was never stopped.
+
+    :param batches: (epoch, rng) -> the batches of one epoch
+    :param loss: batch -> scalar
+    :param optimizer: "adam" or "sgd"
+    :param epsilon: of Adam
+    :param decay: what the learning rate is multiplied by after each epoch
+    :param clip: the largest norm of all gradients together
+    :param validate: measures the parameters after each epoch, higher is better; those of the best epoch are kept
+    :param patience: stop after so many epochs without a better measure
+    :param checkpoint: a file that is written after each epoch, and continued from if it exists
+    :raises ModelError: if the loss is not finite, an epoch has no batch, or the checkpoint is of another run
     """
     run = _Run(parameters, optimizer=optimizer, epsilon=epsilon, seed=seed)
     if checkpoint is not None and Path(checkpoint).exists():
@@ -81,7 +88,7 @@ def descend(
             mean = run.epoch(run.steps(batches(epoch, rng), loss, rate=rate, clip=clip))
         with torch.no_grad():
             measure = None if validate is None else float(validate())
-        run.finished(Progress(epoch, epochs, mean, measure))
+        run.finish_epoch(Progress(epoch, epochs, mean, measure))
         if checkpoint is not None:
             run.save(Path(checkpoint))
         if progress is not None:
@@ -91,7 +98,7 @@ def descend(
 
 
 class _Run:
-    """The state of one descent: what a checkpoint holds."""
+    """The state of one descent, which a checkpoint holds."""
 
     def __init__(self, parameters: Mapping[str, torch.Tensor], *, optimizer: str, epsilon: float, seed: int) -> None:
         self.parameters = parameters
@@ -110,44 +117,53 @@ class _Run:
     ) -> Iterator[torch.Tensor]:
         """Take a step for each batch and yield its loss."""
         for batch in batches:
-            for p in self.parameters.values():
-                p.grad = None
+            self._clear_gradients()
             value = loss(batch)
             value.backward()  # type: ignore[no-untyped-call]
             with torch.no_grad():
-                self.update(rate, clip)
+                self._update(rate, clip)
             yield value.detach()
+        self._clear_gradients()
+
+    def _clear_gradients(self) -> None:
         for p in self.parameters.values():
             p.grad = None
 
     def epoch(self, losses: Iterable[torch.Tensor]) -> float:
+        """Take all steps of an epoch and return its mean loss."""
         total, count = 0.0, 0
         pending: list[torch.Tensor] = []
         for value in losses:
             self.step += 1
             pending.append(value)
-            if len(pending) == _LOOK_EVERY:
-                total, count = total + self._sum(pending), count + len(pending)
+            if len(pending) == LOSS_GROUP:
+                total, count = total + self._sum_losses(pending), count + len(pending)
                 pending = []
-        total, count = total + self._sum(pending), count + len(pending)
+        total, count = total + self._sum_losses(pending), count + len(pending)
         if count == 0:
             raise ModelError("an epoch had no batches: there is nothing to learn from; give more training data")
         return total / count
 
-    def _sum(self, losses: list[torch.Tensor]) -> float:
+    def _sum_losses(self, losses: list[torch.Tensor]) -> float:
+        """Add up the losses of the latest steps.
+
+        :raises ModelError: if one of them is not finite
+        """
         if not losses:
             return 0.0
         values = torch.stack(losses).double().cpu()
-        wrong = (~torch.isfinite(values)).nonzero()
-        if len(wrong):
-            at = int(wrong[0])
+        not_finite = (~torch.isfinite(values)).nonzero()
+        if len(not_finite):
+            position = int(not_finite[0])
+            step = self.step - len(losses) + position + 1
             raise ModelError(
-                f"training diverged: the loss became {float(values[at])} at step {self.step - len(losses) + at + 1}; "
+                f"training diverged: the loss became {float(values[position])} at step {step}; "
                 "try a tenth of the learning rate, or bound the gradients (clip=5.0)"
             )
         return float(values.sum())
 
-    def update(self, rate: float, clip: float | None) -> None:
+    def _update(self, rate: float, clip: float | None) -> None:
+        """Change all parameters that have a gradient, after bounding the norm of the gradients by `clip`."""
         raw_gradients = {name: p.grad for name, p in self.parameters.items() if p.grad is not None}
         gradients = {name: g.coalesce() if g.is_sparse else g for name, g in raw_gradients.items()}
         if clip is not None and gradients:
@@ -162,11 +178,12 @@ class _Run:
             elif self.optimizer == "sgd":
                 p.add_(gradient, alpha=-rate)
             else:
-                self._adam(p, gradient, *self.moments[name], rate=rate)
+                self._update_by_adam(p, gradient, *self.moments[name], rate=rate)
 
-    def _adam(
+    def _update_by_adam(
         self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
     ) -> None:
+        """Change one parameter and its first and second moments; of a sparse gradient only the rows that it has."""
         number = self.step + 1
         rate *= (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
         if not gradient.is_sparse:
@@ -179,24 +196,24 @@ class _Run:
         second.index_copy_(0, rows, v)
         p.index_add_(0, rows, m.div_(v.sqrt_().add_(self.epsilon)), alpha=-rate)
 
-    def finished(self, epoch_progress: Progress) -> None:
-        self.history.append(epoch_progress)
-        ahead = (
-            epoch_progress.measure is None
-            or self.best == 0
-            or epoch_progress.measure > (self.history[self.best - 1].measure or 0.0)
-        )
-        if ahead:
+    def finish_epoch(self, epoch_progress: Progress) -> None:
+        """Record an epoch; copy its parameters if they are the best so far."""
+        measure = epoch_progress.measure
+        is_first = self.best == 0
+        if measure is None or is_first or measure > (self.history[self.best - 1].measure or 0.0):
             self.best = epoch_progress.epoch
-            if epoch_progress.measure is not None:
+            if measure is not None:
                 self.best_parameters = {name: p.detach().clone() for name, p in self.parameters.items()}
+        self.history.append(epoch_progress)
 
     def recall_best(self) -> None:
+        """Set the parameters to those of the best epoch."""
         with torch.no_grad():
             for name, best_values in self.best_parameters.items():
                 self.parameters[name].copy_(best_values)
 
     def _identity(self) -> dict[str, Any]:
+        """Return what a checkpoint must agree with."""
         shapes = {name: list(p.shape) for name, p in self.parameters.items()}
         return {"seed": self.seed, "optimizer": self.optimizer, "epsilon": self.epsilon, "shapes": shapes}
 
@@ -214,14 +231,11 @@ class _Run:
             save_file({name: t.contiguous() for name, t in tensors.items()}, temporary, {"state": json.dumps(state)})
 
     def restore(self, path: Path) -> None:
-        from safetensors import safe_open
+        """Continue from a checkpoint.
 
-        try:
-            with safe_open(path, framework="pt") as file:
-                state = json.loads(file.metadata()["state"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        except Exception as error:
-            raise ModelError(f"{path} is not a checkpoint of a training run ({error}): remove it") from None
+        :raises ModelError: if the file is damaged, or of a run with other data or settings
+        """
+        state, tensors = _read_checkpoint(path)
         if state["run"] != self._identity():
             raise ModelError(
                 f"{path} belongs to another training run ({state['run']}, this one is {self._identity()}): "
@@ -238,6 +252,18 @@ class _Run:
         self.history = [Progress(*entry) for entry in state["history"]]
 
 
+def _read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """Return the state and the tensors that `_Run.save` wrote."""
+    from safetensors import safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            state = json.loads(file.metadata()["state"])
+            return state, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except Exception as error:
+        raise ModelError(f"{path} is not a checkpoint of a training run ({error}): remove it") from None
+
+
 def update_moments(
     first: torch.Tensor, second: torch.Tensor, gradient: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -251,4 +277,5 @@ def _devices(parameters: Mapping[str, torch.Tensor]) -> list[int]:
 
 
 def _values(gradient: torch.Tensor) -> torch.Tensor:
+    """Return the stored values of a gradient, dense or sparse."""
     return gradient._values() if gradient.is_sparse else gradient

@@ -1,8 +1,8 @@
-"""Towers: from the terms of texts to vectors, as torch runs them in training. Average pooling, a convolution with
-max pooling (Shen et al., CIKM 2014) and a bidirectional LSTM (Palangi et al., TASLP 2016), each with its own word
-vectors; and the encoder that serves the last two. Knows nothing of losses. Needs torch.
+"""Encode the terms of texts as vectors by trainable networks ("towers"), and serve the trained ones. Needs torch.
 
-Padding never counts: it is masked out of the maximum, and the LSTM stops at a text's own end.
+There are three kinds, each with its own word vectors: average pooling, a convolution with max pooling (Shen et al.,
+CIKM 2014) and a bidirectional LSTM (Palangi et al., TASLP 2016). Padding never counts: it is masked out of the
+maximum, and the LSTM stops at a text's own end.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ from paragloss.vocabulary import Vocabulary
 
 #: Settings of Liu et al., section 5.1.
 WINDOW, FILTERS, UNITS, DROPOUT = 3, 300, 64, 0.4
-#: Longer texts are cut here before a convolution or an LSTM reads them; average pooling reads everything.
+#: Terms of a text that a convolution or an LSTM reads; average pooling reads all.
 LONGEST = 200
+#: Texts that are encoded at a time.
+ENCODING_BATCH = 256
 
 
 class Tower(torch.nn.Module):
-    """Texts of one language to rows as wide as its word vectors."""
+    """A network that encodes texts of one language as rows as wide as its word vectors."""
 
     def __init__(self, table: torch.Tensor) -> None:
         super().__init__()
         self.table = torch.nn.Parameter(table)  # (terms, width)
 
     def forward(self, texts: Bags) -> torch.Tensor:
+        """Encode texts: (texts, width)."""
         raise NotImplementedError
 
 
@@ -55,7 +58,7 @@ class Convolution(Tower):
         self.dense = torch.nn.Linear(FILTERS, width)
 
     def forward(self, texts: Bags) -> torch.Tensor:
-        words, lengths = _words(self.table, texts, self.training)
+        words, lengths = _pad_words(self.table, texts, self.training)
         responses = self.filters(words.transpose(1, 2)).tanh()  # (texts, filters, positions)
         is_word = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
         best = responses.masked_fill(~is_word[:, None], -torch.inf).amax(2)
@@ -73,7 +76,7 @@ class Recurrent(Tower):
         self.dense = torch.nn.Linear(2 * UNITS, width)
 
     def forward(self, texts: Bags) -> torch.Tensor:
-        words, lengths = _words(self.table, texts, self.training)
+        words, lengths = _pad_words(self.table, texts, self.training)
         pack = torch.nn.utils.rnn.pack_padded_sequence
         packed = pack(words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
         _, (states, _) = self.cells(packed)
@@ -84,21 +87,29 @@ class Recurrent(Tower):
 KINDS: Mapping[str, type[Tower]] = {"average": Average, "cnn": Convolution, "lstm": Recurrent}
 
 
-def _words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return word vectors of texts, padded with zeros to the longest, and their lengths: (texts, longest, width)."""
+def _pad_words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the word vectors of texts, padded with zeros, (texts, longest, width), and the lengths, (texts,).
+
+    In training a part of the values is dropped at random.
+    """
     lengths = texts.bounds.diff().long()
     longest = max(int(lengths.max()) if len(lengths) else 0, 1)
-    position = torch.arange(longest, device=lengths.device)
-    is_word = position < lengths[:, None]
+    positions = torch.arange(longest, device=lengths.device)
+    is_word = positions < lengths[:, None]
     terms, rows = torch.unique(texts.ids.long(), return_inverse=True)
     words = table.new_zeros(len(lengths), longest, table.shape[1])
-    # Texts are laid end to end in `ids`, as the mask walks them.
+    # `ids` holds text after text, in the order in which the mask is filled.
     words = words.masked_scatter(is_word[..., None], take(table, terms).index_select(0, rows))
     return torch.nn.functional.dropout(words, DROPOUT, training), lengths
 
 
 def sequences(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
-    """Return the known terms of texts in reading order, one row each, in the shape of a matrix of counts."""
+    """Return the known terms of texts in reading order as rows of a sparse matrix of ones: (texts, terms).
+
+    The entries of a row are not sorted: their order is that of the text.
+
+    :param longest: terms of a text that are used
+    """
     rows = [vocabulary.ids(text)[:longest] for text in texts]
     indptr = np.cumsum([0, *map(len, rows)])
     flat = np.fromiter((i for row in rows for i in row), np.int32, count=int(indptr[-1]))
@@ -106,7 +117,7 @@ def sequences(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LO
 
 
 class TowerEncoder:
-    """An Encoder whose towers torch runs. Rows come out divided by norm + `epsilon`, ready for a dot product."""
+    """An Encoder of trained towers; vectors are divided by norm + `epsilon`, so that a dot product is the score."""
 
     def __init__(
         self,
@@ -117,6 +128,11 @@ class TowerEncoder:
         epsilon: float,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
+        """Make an encoder.
+
+        :param kind: one of KINDS
+        :param meta: how the model was made
+        """
         self.towers = {lang: tower.cpu().eval() for lang, tower in towers.items()}
         self.vocabularies = dict(vocabularies)
         self.kind = kind
@@ -126,22 +142,25 @@ class TowerEncoder:
 
     @property
     def langs(self) -> tuple[str, ...]:
+        """Languages that the model knows."""
         return tuple(self.towers)
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        """Encode texts of one language: (texts, dim)."""
         if lang not in self.towers:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
         corpus = bags(sequences(texts, self.vocabularies[lang]))
         rows = np.zeros((len(texts), self.dim), np.float32)
         order = torch.argsort(corpus.bounds.diff(), stable=True)  # texts of one length together: little padding
         with torch.inference_mode():
-            for batch_texts in torch.split(order, 256):
-                rows[batch_texts.numpy()] = self.towers[lang](select(corpus, batch_texts)).numpy()
+            for text_numbers in torch.split(order, ENCODING_BATCH):
+                rows[text_numbers.numpy()] = self.towers[lang](select(corpus, text_numbers)).numpy()
         scale = np.linalg.norm(rows, axis=1, keepdims=True) + self.epsilon
         np.divide(rows, scale, out=rows, where=scale > 0)
         return rows
 
     def save(self, path: str | Path) -> None:
+        """Save the model in a folder."""
         arrays: dict[str, Any] = {}
         for lang, tower in self.towers.items():
             arrays |= {f"{lang}.{name}": value.numpy() for name, value in tower.state_dict().items()}
@@ -153,6 +172,10 @@ class TowerEncoder:
 
     @classmethod
     def load(cls, path: str | Path) -> TowerEncoder:
+        """Load a saved model.
+
+        :raises ModelError: if the folder holds another kind of model, or is damaged
+        """
         saved = artefacts.load(path, kind="towers")
         kind = saved.meta["kind"]
         if kind not in KINDS:

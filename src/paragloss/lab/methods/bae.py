@@ -1,8 +1,7 @@
-"""BAE: a bilingual autoencoder. Restricted Boltzmann machines see a concept in all its languages, layer by layer;
-then the whole network learns to write every language of a concept from its text in one.
+"""BAE: a bilingual autoencoder, which learns to predict a concept's texts in all languages from that in one language.
 
-Gupta, Banchs and Rosso, as told in section 3.3 of the XCNN paper, of which eq. 3 is the encoder that is served.
-Learning needs torch, serving does not.
+Its layers are first trained as restricted Boltzmann machines. Gupta, Banchs and Rosso, as described in section 3.3 of
+the XCNN paper, of which eq. 3 is the encoder that is served. Training needs torch, serving does not.
 """
 
 from __future__ import annotations
@@ -51,28 +50,28 @@ def fit(
     min_df: MinDf = 2,
     progress: Callable[[Progress], None] | None = None,
 ) -> BagEncoder:
-    """Learn from concepts in any number of languages: `layers` sigmoid layers, `hidden` wide but for the last.
+    """Learn an encoder from concepts: `layers` sigmoid layers, all but the last `hidden` wide.
 
-    A text is read as `words` words, however long it is. Every word of the vocabulary is scored for every text, so
+    A text counts as `words` words, however long it is. Every word of the vocabulary is scored for every text, so
     time grows with texts x terms: `max_terms` bounds it. `epochs=0` keeps what the Boltzmann machines found,
     `pretraining_epochs=0` starts from random numbers. The paper's own network is `layers=3, pretraining_layers=3`, with
-    `pretraining_epochs=30`: after few, a machine says much the same of all texts, and the next one learns nothing.
+    `pretraining_epochs=30`: after fewer, the outputs of a machine hardly differ, and the next one learns nothing.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     from paragloss.lab.descent import autoencoder as network
 
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
     corpus = network.Corpus.of(texts, [part.concepts for part in counted.values()], concepts, words)
-    machines = network.stack([corpus.terms, *[hidden] * (layers - 1), dim], seed)
+    machines = network.make_machines([corpus.terms, *[hidden] * (layers - 1), dim], seed)
     schedule = network.Schedule(learning_rate, batch, seed, progress)
     if pretraining_epochs and pretraining_layers:
         network.pretrain(machines[:pretraining_layers], corpus, schedule, epochs=pretraining_epochs)
     if epochs:
         network.tune(machines, corpus, schedule, epochs=epochs, patience=patience)
-    (table, bias), *training_rows = [(m.weight.detach().numpy(), m.hidden.detach().numpy()) for m in machines]
-    above = tuple(Layer(weight, shift, "sigmoid") for weight, shift in training_rows)
+    (table, bias), *upper_layers = [(m.weight.detach().numpy(), m.hidden.detach().numpy()) for m in machines]
+    shared_layers = tuple(Layer(weight, layer_bias, "sigmoid") for weight, layer_bias in upper_layers)
     towers = {
-        lang: Tower(part.vocabulary, words * np.ascontiguousarray(block), bias, "sigmoid", above)
+        lang: Tower(part.vocabulary, words * np.ascontiguousarray(block), bias, "sigmoid", shared_layers)
         for (lang, part), block in zip(counted.items(), np.split(table, corpus.edges[1:-1]), strict=True)
     }
     about = {"method": "bae", "concepts": concepts, "layers": layers, "words": words, "seed": seed}

@@ -1,4 +1,4 @@
-"""CCA of aligned documents: directions of each language along which its documents agree most with the others'.
+"""CCA of aligned documents: the directions along which documents of different languages are most correlated.
 
 Vinokourov, Shawe-Taylor and Cristianini, "Inferring a semantic representation of text via cross-language correlation
 analysis", NIPS 2002, over rows reduced by LSI; for more than two languages the MAXVAR form of Kettenring, 1971.
@@ -8,13 +8,13 @@ The CCA of word vectors (Faruqui and Dyer) is a map between word spaces: see `al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.lab.learning.counting import count
+from paragloss.lab.learning.counting import Counted, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.spectral import Product, singular
 from paragloss.types import Aligned, Floats, Integers
@@ -36,50 +36,66 @@ def fit(
     min_df: MinDf = 2,
     lengths: Lengths = None,
 ) -> BagEncoder:
-    """Learn from concepts in any number of languages. Each language's rows are first projected on their `reduced`
-    largest singular vectors; `ridge` is in units of the mean variance that is left."""
+    """Learn an encoder from concepts in any number of languages.
+
+    The documents of each language are first projected on their `reduced` largest singular vectors; `ridge` is in units
+    of the mean variance of these projections.
+    """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    bases, views, means = [], [], []
-    for part in counted.values():
-        rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
-        _, basis = singular(Product(rows), reduced, seed=seed)
-        view = np.asarray(rows @ basis)  # (documents, reduced)
-        bases.append(basis)
-        means.append(view.mean(axis=0))
-        views.append(view - means[-1])
-    _, projections = correlate(views, [part.concepts for part in counted.values()], dim=dim, ridge=ridge)
-    towers = {
-        lang: Tower(part.vocabulary, np.asarray(basis @ onto, np.float32), bias=np.asarray(-(mean @ onto), np.float32))
-        for (lang, part), basis, onto, mean in zip(counted.items(), bases, projections, means, strict=True)
-    }
-    about = {"method": "cca", "concepts": concepts, "reduced": reduced, "ridge": ridge, "seed": seed}
-    return BagEncoder(towers, meta=about)
+    views = [_reduce_documents(part, reduced, seed) for part in counted.values()]
+    centred = [view.documents - view.mean for view in views]
+    _, projections = correlate(centred, [part.concepts for part in counted.values()], dim=dim, ridge=ridge)
+    towers = {}
+    for (lang, part), view, projection in zip(counted.items(), views, projections, strict=True):
+        table, bias = view.basis @ projection, -(view.mean @ projection)
+        towers[lang] = Tower(part.vocabulary, np.asarray(table, np.float32), bias=np.asarray(bias, np.float32))
+    meta = {"method": "cca", "concepts": concepts, "reduced": reduced, "ridge": ridge, "seed": seed}
+    return BagEncoder(towers, meta=meta)
+
+
+class _View(NamedTuple):
+    """The documents of one language, projected on their largest singular vectors."""
+
+    documents: Floats  # (documents, width)
+    basis: Floats  # (terms, width)
+    mean: Floats  # (width,) of the documents
+
+
+def _reduce_documents(part: Counted, width: int, seed: int) -> _View:
+    """Project the documents of a language on their `width` largest singular vectors."""
+    rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
+    _, basis = singular(Product(rows), width, seed=seed)
+    documents = np.asarray(rows @ basis)
+    return _View(documents, basis, documents.mean(axis=0))
 
 
 def correlate(
     views: Sequence[Floats], concepts: Sequence[Integers], *, dim: int, ridge: float
 ) -> tuple[Floats, list[Floats]]:
-    """Return agreements, largest first, and one projection (width, dim) per view of centred rows.
+    """Find projections of several views of the same concepts that agree most.
 
     B v = rho (T + ridge) v, T the views' own covariances, B that of the sums over a concept divided by the square
     root of how many views it has, with the ridge on its own blocks too: a view agrees with itself as it varies. For two
     complete views rho = (1 + regularised canonical correlation) / 2, and the projections are the canonical ones,
     scaled alike.
+
+    :param views: centred documents of each language, (documents, width)
+    :param concepts: concept of each document of each language
+    :return: agreements rho, largest first, and one projection (width, dim) per view
     """
-    share = np.bincount(np.concatenate(list(concepts)))
-    widths = [view.shape[1] for view in views]
-    edges = np.cumsum([0, *widths])
-    sums = np.zeros((len(share), edges[-1]))
-    own = np.zeros((edges[-1], edges[-1]))
-    extra = np.zeros_like(own)  # the part of the ridge that belongs to the sums, as part of a view's covariance does
-    for view, owner, start, stop in zip(views, concepts, edges, edges[1:], strict=False):
-        sums[owner, start:stop] = view / np.sqrt(share[owner])[:, None]
-        covariance = view.T.astype(np.float64) @ view
-        added = ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
-        own[start:stop, start:stop] = covariance + added
-        extra[start:stop, start:stop] = added * np.mean(1 / share[owner])
-    shared = sums.T @ sums + extra
+    views_per_concept = np.bincount(np.concatenate(list(concepts)))
+    edges = np.cumsum([0, *(view.shape[1] for view in views)])
     size = edges[-1]
+    sums = np.zeros((len(views_per_concept), size))
+    own = np.zeros((size, size))  # T + ridge
+    shared_ridge = np.zeros_like(own)  # the part of the ridge that belongs to B, as a part of a view's covariance does
+    for view, owner, start, stop in zip(views, concepts, edges, edges[1:], strict=False):
+        sums[owner, start:stop] = view / np.sqrt(views_per_concept[owner])[:, None]
+        covariance = view.T.astype(np.float64) @ view
+        view_ridge = ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
+        own[start:stop, start:stop] = covariance + view_ridge
+        shared_ridge[start:stop, start:stop] = view_ridge * np.mean(1 / views_per_concept[owner])
+    shared = sums.T @ sums + shared_ridge
     values, vectors = scipy.linalg.eigh(shared, own, subset_by_index=[max(0, size - dim), size - 1])
     values, vectors = values[::-1], vectors[:, ::-1]
     return values.astype(np.float32), [part.astype(np.float32) for part in np.split(vectors, edges[1:-1])]

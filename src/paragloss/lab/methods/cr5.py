@@ -1,4 +1,4 @@
-"""Cr5: documents of many languages in one space, by reduced-rank ridge regression of concepts on words.
+"""Cr5: embed documents of many languages in one space, by reduced-rank ridge regression of concepts on words.
 
 Josifoski, Paskov, Paskov, Jaggi and West, "Crosslingual Document Embedding as Reduced-Rank Ridge Regression",
 WSDM 2019. The concepts and languages given decide whether training is joint, pairwise or transitive.
@@ -21,12 +21,22 @@ from paragloss.lab.learning.counting import Counted, count, text_of
 from paragloss.lab.settings import Checkpoint, Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.arrays import Arrays, find_device_problem
 from paragloss.lab.solving.ridge import Block, Regression
-from paragloss.lab.solving.spectrum import SOLVERS, Progress, Solution, chosen, closed_form, leading, reduced_rank
+from paragloss.lab.solving.spectrum import (
+    SOLVERS,
+    Progress,
+    Solution,
+    choose_solver,
+    closed_form,
+    leading,
+    reduced_rank,
+)
 from paragloss.ranking import find_nearest
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import weigh
 
 LAMBDAS = (0.1, 0.3, 1.0, 3.0)
+#: A solve for an added language ends when its residual is this part of the right side.
+SOLVE_TOLERANCE = 1e-3
 Lambda: TypeAlias = Annotated[
     float, Setting("How much large word weights cost; the paper tries 0.5 to 6.", above=0, max=1e9)
 ]
@@ -132,7 +142,7 @@ def count_texts(
         aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths, force_lengths=force_lengths
     )
     blocks = [Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
-    solver_used = chosen(solver, blocks, device)
+    solver_used = choose_solver(solver, blocks, device)
     if solver == "auto" and solver_used == "early" and has_unpaired_languages(counted):
         # Danish and Russian that share no concept, joined through English: P@1 .623 and .590 (back) with "early",
         # .783 and .800 with "converged" (docs/understand/papers/cr5.md).
@@ -251,7 +261,7 @@ def add_language(
     documents = len(part.concepts)
     block = Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), np.arange(documents))
     regression = Regression.of([block], documents, arrays, lambda_=lambda_)
-    word_vectors = arrays.get(regression.solve_plainly(arrays.put(targets), 1e-3))
+    word_vectors = arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
     towers = {**encoder.towers, lang: Tower(part.vocabulary, word_vectors)}
     added = {**encoder.meta.get("added", {}), lang: {"documents": documents, "lambda_": lambda_}}
     meta = {**encoder.meta, "added": added}
@@ -269,6 +279,7 @@ def _mean_vectors(encoder: BagEncoder, concepts: Aligned) -> Floats:
 
 
 def _make_encoder(counted: Mapping[str, Counted], solution: Solution, meta: Mapping[str, object]) -> BagEncoder:
+    """Make an encoder of the counted vocabularies and the word vectors of a solution."""
     pairs = zip(counted.items(), solution.tables, strict=True)
     return BagEncoder({lang: Tower(part.vocabulary, vectors) for (lang, part), vectors in pairs}, meta=meta)
 

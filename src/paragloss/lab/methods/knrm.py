@@ -8,7 +8,7 @@ scoring numpy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from itertools import pairwise
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
@@ -44,9 +44,11 @@ if TYPE_CHECKING:
     from paragloss.lab.descent.loop import Progress
 
 NEGATIVES = ("random", "hard")
-#: Columns of `standing`, and how many times a surer search than ours is made up for every concept. With none, what a
-#: learned table had found was spoilt on two of seven sets; with more than three, what Cr5 had found gained less.
-_FIRST_STAGE_FEATURES, _STRONGER_SEARCHES = 3, 3
+#: Number of features of the first search (columns of `standing`).
+_FIRST_STAGE_FEATURES = 3
+#: How many stronger searches are simulated for every concept. Without any, reranking made the results of a learned
+#: table worse on two of seven sets; with more than three, it improved those of Cr5 less.
+_STRONGER_SEARCHES = 3
 
 
 @checked
@@ -55,164 +57,161 @@ def fit(
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    query: Annotated[str, Setting("What a concept asks with.", words=judgments.QUERIES)] = "title",
-    start: Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors to take.")] = "",
-    folds: Annotated[int, Setting("Into how many parts concepts are dealt to be kept apart.", min=2, max=100)] = 5,
-    queries: Annotated[int, Setting("How many concepts kept apart to learn from.", min=10, max=1_000_000)] = 400,
-    depth: Annotated[int, Setting("How many candidates of each to learn from.", min=2, max=1000)] = 30,
-    penalty: Annotated[float, Setting("What holds the weights down.", min=0, max=100)] = 0.01,
+    query: Annotated[str, Setting("Which text of a concept is the query.", words=judgments.QUERIES)] = "title",
+    start: Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors are used.")] = "",
+    folds: Annotated[int, Setting("How many parts of the concepts are held out in turn.", min=2, max=100)] = 5,
+    queries: Annotated[int, Setting("How many held-out concepts to learn from.", min=10, max=1_000_000)] = 400,
+    depth: Annotated[int, Setting("How many candidates of each concept to learn from.", min=2, max=1000)] = 30,
+    penalty: Annotated[float, Setting("How much large weights cost.", min=0, max=100)] = 0.01,
     progress: Callable[[float, float], None] | None = None,
 ) -> Knrm:
-    """Learn to rerank from aligned documents: English (or the language that most concepts have) asks with titles,
-    first sentences or whole texts, and the concept's text in each other language should come first.
+    """Learn to rerank from aligned documents.
 
-    Word vectors come from `start`, a saved bag encoder, or from Cr5 learned on the same documents, and stay as they
-    are. What is learned is how much each kernel counts, and how much what the search before said: from the `depth`
-    best documents that search finds for concepts which neither it nor the vectors have seen, `queries` of them at
-    most, dealt into `folds` parts. `penalty` holds the weights down where there is little to learn from.
+    The queries are in English (or the language that most concepts have): titles, first sentences or whole texts. The
+    concept's text in each other language should rank first.
+
+    Word vectors come from `start`, a saved bag encoder, or from Cr5 trained on the same documents, and stay fixed. The
+    weights of the kernels and of the first search are learned from rankings of concepts that neither the first search
+    nor the vectors were trained on: `queries` concepts at most, in `folds` parts, of each the `depth` best documents.
+    `penalty` limits the weights, which matters with few concepts.
     """
-    asking, answering = pairs.pivot(aligned)
-    query_kind = (
-        query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
-    )
-    judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=query_kind) for lang in answering]
+    query_lang, document_langs = pairs.pivot(aligned)
+    has_titles = any(concept.titles.get(query_lang) for concept in aligned)
+    query_kind = "first-sentence" if query == "title" and not has_titles else query
+    judged_sets = [
+        judgments.from_aligned(aligned, source=query_lang, target=lang, query=query_kind) for lang in document_langs
+    ]
     start_encoder = published.opened(start) if start else None
-    parts = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
+    concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     lists: list[_List] = []
-    for number, held_out in enumerate(parts):
-        apart = {aligned[i].id for i in held_out}
-        encoder = start_encoder or cr5.fit_space([c for c in aligned if c.id not in apart], dim=dim, seed=seed)
+    for number, fold in enumerate(concept_folds):
+        held_out_ids = {aligned[i].id for i in fold}
+        encoder = start_encoder or cr5.fit_space([c for c in aligned if c.id not in held_out_ids], dim=dim, seed=seed)
         rng = np.random.default_rng([seed, number])
-        for judged_pair in judged:
-            lists += _candidates(encoder, judged_pair, apart, depth, rng)
+        for judged in judged_sets:
+            lists += _list_candidates(encoder, judged, held_out_ids, depth, rng)
         if progress is not None:
-            progress((number + 1) / (len(parts) + 1), 0.0)
-    if not any(judged_pair.real for judged_pair in lists):
+            progress((number + 1) / (len(concept_folds) + 1), 0.0)
+    if not any(candidates.is_real for candidates in lists):
         raise InputError(f"no text of {len(aligned)} concepts is found by its {query_kind}: give more to learn from")
-    learned, loss = _weighed(lists, penalty)
-    vocabularies, table = _words(start_encoder or cr5.fit_space(aligned, dim=dim, seed=seed))
-    about = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
-    return Knrm(
-        vocabularies,
-        _number_rows(vocabularies),
-        table,
-        bias=0.0,
-        trust=learned.trust,
-        weight=learned.weight,
-        title=learned.title,
-        alike=learned.same_words,
-        meta=about,
-    )
+    weights, loss = _learn_weights(lists, penalty)
+    vocabularies, table = _stack_words(start_encoder or cr5.fit_space(aligned, dim=dim, seed=seed))
+    rows, _ = _number_rows(vocabularies, shared=False)
+    meta = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
+    return Knrm(vocabularies, rows, table, bias=0.0, meta=meta, **weights._asdict())
 
 
 class _List(NamedTuple):
-    """The candidates of one search: how they stood, what the kernels feel of text and title, which one is right."""
+    """The candidates of one search as training data."""
 
-    first_stage: Floats  # (candidates, 3)
-    features: Floats  # (candidates, 2 x kernels + 2): what stands in text and title as it is asked comes last
-    right: int
-    real: bool  # False for a search that was made up
-
-
-class _Learned(NamedTuple):
-    """What `Knrm` takes beside words and their vectors."""
-
-    trust: Floats
-    weight: Floats
-    title: Floats
-    same_words: Floats
+    first_stage: Floats  # (candidates, 3) scores of the search, see `standing`
+    features: Floats  # (candidates, 2 x kernels + 2) of text and title; the last two count words shared with the query
+    right: int  # position of the right candidate
+    is_real: bool  # False for a simulated search
 
 
-def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
-    """Learn how far to trust the first stage, and the weights of kernels and of exact words, on text and title.
+class _Weights(NamedTuple):
+    """The learned weights of a Knrm, under the names of its arguments."""
 
-    Kernels are weighed by what real searches found: in a made-up one the right document is often one that looks wrong,
-    which would turn them round. Then all lists say how much the kernels together count beside each kind of standing,
-    none of it below zero: the worst that reranking may do is nothing.
+    trust: Floats  # (3,) of the first search
+    weight: Floats  # (kernels,) of the text
+    title: Floats  # (kernels,) of the title
+    alike: Floats  # (2,) of the words that text and title share with the query
+
+
+def _learn_weights(lists: Sequence[_List], penalty: float) -> tuple[_Weights, float]:
+    """Learn the weights of the first search, of the kernels and of shared words; return them and the loss.
+
+    The relative weights of the kernels are learned from real searches: in a simulated one the right document often
+    looks wrong, which would reverse them. Then all lists decide how much the kernels count together, beside the
+    features of the first search. None of these weights is below zero, so that the worst reranking changes nothing.
     """
-    real = [candidates for candidates in lists if candidates.real]
-    feature_lists = [np.hstack([candidates.first_stage, candidates.features]) for candidates in real]
-    kernel_weights, _ = weigh_lists(feature_lists, [candidates.right for candidates in real], penalty=penalty)
-    kernel = kernel_weights[_FIRST_STAGE_FEATURES:]
-    feature_lists = [np.column_stack([candidates.first_stage, candidates.features @ kernel]) for candidates in lists]
-    together, loss = weigh_lists(
-        feature_lists, [candidates.right for candidates in lists], penalty=penalty, minimum=0.0
+    real_lists = [candidates for candidates in lists if candidates.is_real]
+    real_features = [np.hstack([candidates.first_stage, candidates.features]) for candidates in real_lists]
+    all_weights, _ = weigh_lists(real_features, [candidates.right for candidates in real_lists], penalty=penalty)
+    kernel_weights = all_weights[_FIRST_STAGE_FEATURES:]
+    summed_features = [
+        np.column_stack([candidates.first_stage, candidates.features @ kernel_weights]) for candidates in lists
+    ]
+    weights, loss = weigh_lists(
+        summed_features, [candidates.right for candidates in lists], penalty=penalty, minimum=0.0
     )
-    features = (together[_FIRST_STAGE_FEATURES] * kernel).astype(np.float32)
-    weight, title, same_words = np.split(features, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
-    return _Learned(together[:_FIRST_STAGE_FEATURES].astype(np.float32), weight, title, same_words), loss
+    scaled_weights = (weights[_FIRST_STAGE_FEATURES] * kernel_weights).astype(np.float32)
+    n_kernels = len(kernel_features.MEANS)
+    weight, title, shared_words = np.split(scaled_weights, [n_kernels, 2 * n_kernels])
+    return _Weights(weights[:_FIRST_STAGE_FEATURES].astype(np.float32), weight, title, shared_words), loss
 
 
-def _candidates(
-    encoder: BagEncoder, judged: JudgedCollection, apart: Set[str], depth: int, rng: np.random.Generator
+def _list_candidates(
+    encoder: BagEncoder, judged: JudgedCollection, held_out_ids: Set[str], depth: int, rng: np.random.Generator
 ) -> Iterator[_List]:
-    """Yield what several searches find for held-out concepts."""
+    """Yield the candidates that several searches rank best for each held-out concept.
+
+    :param encoder: an encoder that was not trained on the held-out concepts
+    :param depth: candidates of each search
+    """
     source, target = pairs.languages(judged)
-    queries = [query for query in judged.queries if query.id in apart]
+    queries = [query for query in judged.queries if query.id in held_out_ids]
     documents = [judged.documents[query.id] for query in queries]
     if not queries or not {source, target} <= set(encoder.langs):
         return
-    lists: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
-    for scores, real in _searches(encoder, queries, documents, rng):
+    candidates_by_query: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
+    for scores, is_real in _search(encoder, queries, documents, rng):
         for candidates in firststage.rank_candidates(scores, depth):
-            lists.setdefault(candidates.query, []).append((candidates, real))
-    feel = _feeling(encoder, queries, documents)
-    for query, several in lists.items():
-        anyone = np.unique(
-            np.concatenate([candidates.documents for candidates, _ in several])
-        )  # felt once, for all searches
-        features = feel(query, anyone)
-        for candidates, real in several:
-            yield _List(
-                standing(candidates.scores),
-                features[np.searchsorted(anyone, candidates.documents)],
-                candidates.right,
-                real,
-            )
+            candidates_by_query.setdefault(candidates.query, []).append((candidates, is_real))
+    compute_features = _make_feature_function(encoder, queries, documents)
+    for query, searches in candidates_by_query.items():
+        document_numbers = np.unique(np.concatenate([candidates.documents for candidates, _ in searches]))
+        features = compute_features(query, document_numbers)  # once for all searches
+        for candidates, is_real in searches:
+            rows = np.searchsorted(document_numbers, candidates.documents)
+            yield _List(standing(candidates.scores), features[rows], candidates.right, is_real)
 
 
-def _searches(
-    encoder: BagEncoder, query_list: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
+def _search(
+    encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
 ) -> Iterator[tuple[Floats, bool]]:
-    """Scores (queries, documents) by meaning, by words as they stand and by something surer, and whether they are
-    real: the last are made up."""
-    source, target = query_list[0].lang, documents[0].lang
-    queries, texts = [query.text for query in query_list], [document.full_text for document in documents]
-    by_meaning = encoder.encode(queries, source) @ encoder.encode(texts, target).T
-    yield by_meaning, True
-    yield firststage.score_shared_words(queries, source, texts, target), True
+    """Yield the scores of several searches, (queries, documents), and whether each is real.
+
+    The real ones are by meaning and by shared words; the simulated ones find the right document more clearly.
+    """
+    source, target = queries[0].lang, documents[0].lang
+    query_texts, document_texts = [query.text for query in queries], [document.full_text for document in documents]
+    scores = encoder.encode(query_texts, source) @ encoder.encode(document_texts, target).T
+    yield scores, True
+    yield firststage.score_shared_words(query_texts, source, document_texts, target), True
     for _ in range(_STRONGER_SEARCHES):
-        yield firststage.simulate_stronger_search(by_meaning, rng), False
+        yield firststage.simulate_stronger_search(scores, rng), False
 
 
-def _feeling(
+def _make_feature_function(
     encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document]
 ) -> Callable[[int, Integers], Floats]:
-    """Return a function that computes the kernel features of documents' texts and titles for a query, by number."""
-    vocabularies, table = _words(encoder)
-    blank = Knrm(vocabularies, _number_rows(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
-    read = [blank.words(document.full_text, document.lang) for document in documents]
-    names = [blank.words(document.title or document.text, document.lang) for document in documents]
+    """Return a function that computes the features of documents for a query: (query, documents) -> (documents, n).
 
-    def feel(query: int, document_numbers: Integers) -> Floats:
+    Queries and documents are given to it by their numbers.
+    """
+    vocabularies, table = _stack_words(encoder)
+    rows, _ = _number_rows(vocabularies, shared=False)
+    no_weights = np.zeros(len(kernel_features.MEANS), np.float32)
+    untrained = Knrm(vocabularies, rows, table, no_weights, 0.0)
+    texts = [untrained.words(document.full_text, document.lang) for document in documents]
+    titles = [untrained.words(document.title or document.text, document.lang) for document in documents]
+
+    def compute_features(query: int, document_numbers: Integers) -> Floats:
         text, lang = queries[query].text, queries[query].lang
-        words, parts = blank.ids(text, lang), [[part[i] for i in document_numbers] for part in (read, names)]
-        soft = [blank.features_ids(words, [candidate_words.ids for candidate_words in part]) for part in parts]
-        return np.hstack([*soft, blank.shared(text, lang, parts)])
+        query_ids = untrained.ids(text, lang)
+        fields = [[field[i] for i in document_numbers] for field in (texts, titles)]
+        kernels = [untrained.features_ids(query_ids, [words.ids for words in field]) for field in fields]
+        return np.hstack([*kernels, untrained.shared(text, lang, fields)])
 
-    return feel
+    return compute_features
 
 
-def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
-    """Return every language's words and their vectors, of unit length, one language after another."""
+def _stack_words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
+    """Return the words of each language, and the unit vectors of all, one language after another: (words, dim)."""
     vocabularies = {lang: tower.vocabulary for lang, tower in encoder.towers.items()}
     return vocabularies, kernel_features.normalize_rows(np.vstack([encoder.words(lang) for lang in vocabularies]))
-
-
-def _number_rows(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
-    """Number the rows of the table by word, one language after another."""
-    edges = np.cumsum([0, *map(len, vocabularies.values())])
-    return {lang: np.arange(first, last) for lang, (first, last) in zip(vocabularies, pairwise(edges), strict=True)}
 
 
 @checked
@@ -221,62 +220,69 @@ def fit_judged(
     dim: Dim = 300,
     seed: Seed = 0,
     negatives: Annotated[
-        str, Setting("Which documents the right one is set against: any, or those most like it.", words=NEGATIVES)
+        str, Setting("Which documents the right one is compared with: any, or the most similar.", words=NEGATIVES)
     ] = "random",
     per_positive: Annotated[
-        int, Setting("How many others each relevant document meets in an epoch.", min=1, max=100_000)
+        int, Setting("How many others each relevant document is compared with in an epoch.", min=1, max=100_000)
     ] = 4,
     difference: Annotated[
         int,
-        Setting("By how much grades must differ for one document to be set above another.", min=1, max=10**9),
+        Setting("By how much the grades of two documents must differ to learn from them.", min=1, max=10**9),
     ] = 1,
     shared: Annotated[bool, Setting("One vector for a word that two languages spell alike.")] = False,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
-    **settings: Annotated[Any, _learn],
+    **settings: Annotated[Any, _train],
 ) -> Knrm:
     """Learn from judgments, one set per pair of languages; the two may be the same.
 
-    Each judged document above grade 0 meets `per_positive` others of lower grade in every epoch: documents judged
-    lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those most
-    like it. Where grades are scores of a click model in thousandths (`clicks --scores`), `difference` says which pairs
-    are worth learning from. `shared` gives a word that two languages spell alike one vector instead of two. Word
-    vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). `settings` are those of `_learn`.
+    Each judged document above grade 0 is compared with `per_positive` others of lower grade in every epoch: documents
+    judged lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those
+    most similar to it. Where grades are scores of a click model in thousandths (`clicks --scores`), `difference` says
+    which pairs are worth learning from. `shared` gives a word that two languages spell alike one vector instead of
+    two. Word vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). `settings` are those of
+    `_train`.
     """
     if not judged:
         raise InputError("no judgments to learn from")
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
-    rows, size = _rows(vocabularies, shared=shared)
+    rows, n_rows = _number_rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
-    table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    start_vectors = (vectors or {}).items()
-    vector_share = {
-        lang: pairs.fill_known_vectors(table, vocabularies[lang], words, rows=rows[lang])
-        for lang, words in start_vectors
+    table = rng.uniform(-1, 1, (n_rows, dim)).astype(np.float32)
+    known_share = {
+        lang: pairs.fill_known_vectors(table, vocabularies[lang], known_vectors, rows=rows[lang])
+        for lang, known_vectors in (vectors or {}).items()
     }
-    hard = negatives == "hard"
-    sets = [
-        _counted(judged_set, vocabularies, rows, size, hard_negatives=hard, difference=difference)
+    counted = [
+        _count_judged(judged_set, vocabularies, rows, n_rows, hard_negatives=negatives == "hard", difference=difference)
         for judged_set in judged
     ]
-
-    def triples(_: int, rng: np.random.Generator) -> Integers:
-        drawn, first, base = [], 0, 0
-        for judged_set in sets:
-            drawn.append(
-                sampling.draw_triples(judged_set.source, per_positive, rng) + np.array([[first], [base], [base]])
-            )
-            first, base = first + judged_set.queries.shape[0], base + judged_set.documents.shape[0]
-        return np.concatenate(drawn, axis=1)
-
-    queries, documents = (sp.vstack(part, format="csr") for part in zip(*((a, b) for a, b, _ in sets), strict=True))
-    model, about = _learn(table, rng, queries, documents, triples, seed=seed, **settings)
-    about |= {"negatives": negatives} | ({"found": vector_share} if vectors else {})
-    return _served(model, vocabularies, rows, about)
+    queries = sp.vstack([part.queries for part in counted], format="csr")
+    documents = sp.vstack([part.documents for part in counted], format="csr")
+    draw_triples = partial(_draw_triples, counted, per_positive)
+    model, meta = _train(table, rng, queries, documents, draw_triples, seed=seed, **settings)
+    meta |= {"negatives": negatives} | ({"found": known_share} if vectors else {})
+    return _make_knrm(model, vocabularies, rows, meta)
 
 
-def _learn(
+def _draw_triples(
+    counted: Sequence[_CountedJudgments], per_positive: int, _: int, rng: np.random.Generator
+) -> Integers:
+    """Draw the triples of an epoch from all judged sets: (3, triples) of query, better and worse document.
+
+    Queries and documents are numbered through all sets.
+    """
+    parts, first_query, first_document = [], 0, 0
+    for part in counted:
+        offsets = np.array([[first_query], [first_document], [first_document]])
+        parts.append(sampling.draw_triples(part.source, per_positive, rng) + offsets)
+        first_query += part.queries.shape[0]
+        first_document += part.documents.shape[0]
+    return np.concatenate(parts, axis=1)
+
+
+def _train(
     table: Floats,
     rng: np.random.Generator,
     queries: sp.csr_matrix,
@@ -295,60 +301,81 @@ def _learn(
     checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Ranker, dict[str, Any]]:
-    """Learn everything at once, by gradients, from triples of counted texts; `off` switches kernels off by number."""
+    """Train word vectors and kernel weights together by gradients.
+
+    :param table: (rows, dim) word vectors to start from
+    :param queries: counts of rows of the table, and so are `documents`
+    :param triples: (epoch, rng) -> numbers of queries, better and worse documents, (3, triples)
+    :return: the trained parameters, and what is saved about the training
+    """
     from paragloss.lab.descent import kernel_networks as training
     from paragloss.lab.descent.bags import bags
 
-    model = training.ranker(table, tuple(off), rng, device)
-    texts = bags(queries, device), bags(documents, device)
+    model = training.make_ranker(table, tuple(off), rng, device)
+    query_bags, document_bags = bags(queries, device), bags(documents, device)
     steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
     steps |= {"checkpoint": checkpoint, "progress": progress}
-    history = training.train(model, *texts, triples, batch=batch, **steps)
+    history = training.train(model, query_bags, document_bags, triples, batch=batch, **steps)
     return model, {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
 
 
-class _Counted(NamedTuple):
-    """Judged texts as counts over rows of the table, and what triples are drawn from."""
+class _CountedJudgments(NamedTuple):
+    """Judged texts as counts over rows of the table, and the source of training triples."""
 
-    queries: sp.csr_matrix
-    documents: sp.csr_matrix
+    queries: sp.csr_matrix  # (queries, rows)
+    documents: sp.csr_matrix  # (documents, rows)
     source: sampling.Source
 
 
-def _counted(
+def _count_judged(
     judged: JudgedCollection,
     vocabularies: Mapping[str, Vocabulary],
     rows: Mapping[str, Integers],
-    size: int,
+    n_rows: int,
     *,
     hard_negatives: bool,
     difference: int,
-) -> _Counted:
+) -> _CountedJudgments:
+    """Count the words of a judged collection, and prepare its grades for drawing triples.
+
+    :param rows: the row of the table of each word of each language
+    :param n_rows: number of rows of the table
+    :param hard_negatives: draw negatives that are similar to the relevant document
+    :param difference: by how much the grades of a triple differ at least
+    """
     source, target = pairs.languages(judged)
-    queries = vocabularies[source].counts([query.text for query in judged.queries])
-    documents = vocabularies[target].counts([document.full_text for document in judged.documents.values()])
-    similarity_rows = weigh(documents, vocabularies[target].idf, "tfidf") if hard_negatives else None
-    drawn_from = sampling.make_source(pairs.grades(judged), similarity_rows, difference=difference)
-    return _Counted(_to_rows(queries, rows[source], size), _to_rows(documents, rows[target], size), drawn_from)
+    query_counts = vocabularies[source].counts([query.text for query in judged.queries])
+    document_counts = vocabularies[target].counts([document.full_text for document in judged.documents.values()])
+    similarity_rows = weigh(document_counts, vocabularies[target].idf, "tfidf") if hard_negatives else None
+    return _CountedJudgments(
+        _to_rows(query_counts, rows[source], n_rows),
+        _to_rows(document_counts, rows[target], n_rows),
+        sampling.make_source(pairs.grades(judged), similarity_rows, difference=difference),
+    )
 
 
-def _served(
-    model: Ranker, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Integers], about: Mapping[str, Any]
+def _make_knrm(
+    model: Ranker, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Integers], meta: Mapping[str, Any]
 ) -> Knrm:
+    """Make the model that is served of the trained parameters."""
     table = kernel_features.normalize_rows(model.table.detach().cpu().numpy())
     weight = (model.weight * model.active).detach().cpu().numpy()
-    return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=about)
+    return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=meta)
 
 
-def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
-    """Number the rows of the table by word; return the numbers and how many rows there are."""
-    numbers: dict[tuple[str, str], int] = {}
+def _number_rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
+    """Number the rows of a table of word vectors: the row of each word of each language, and how many rows there are.
+
+    :param shared: whether words that several languages spell alike have the same row
+    """
+    row_by_word: dict[tuple[str, str], int] = {}
     rows = {}
     for lang, vocabulary in vocabularies.items():
-        own = [numbers.setdefault(("" if shared else lang, term), len(numbers)) for term in vocabulary.terms]
-        rows[lang] = np.array(own, np.int64)
-    return rows, len(numbers)
+        words = [("" if shared else lang, term) for term in vocabulary.terms]
+        rows[lang] = np.array([row_by_word.setdefault(word, len(row_by_word)) for word in words], np.int64)
+    return rows, len(row_by_word)
 
 
-def _to_rows(counts: sp.csr_matrix, rows: Integers, size: int) -> sp.csr_matrix:
-    return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], size))
+def _to_rows(counts: sp.csr_matrix, rows: Integers, n_rows: int) -> sp.csr_matrix:
+    """Change counts of terms, (texts, terms), to counts of rows of the table: (texts, n_rows)."""
+    return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], n_rows))

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder
-from paragloss.lab.learning.counting import count
+from paragloss.lab.learning.counting import Counted, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.spectral import Product, singular
 from paragloss.types import Aligned
@@ -28,7 +28,7 @@ def fit(
     power: Annotated[
         float,
         Setting(
-            "How far directions are evened out: 0 projects, 1 is the fold-in of Deerwester et al.",
+            "How far the weights of directions are evened out: 0 projects, 1 is the fold-in of Deerwester et al.",
             min=0,
             max=10,
         ),
@@ -38,19 +38,25 @@ def fit(
     min_df: MinDf = 2,
     lengths: Lengths = None,
 ) -> BagEncoder:
-    """Learn from concepts in any number of languages; a language that a concept lacks is a block of zeros.
+    """Learn an encoder from concepts in any number of languages.
 
-    A document of one language is folded in as x V S^-power: 0 projects on the singular vectors (what the papers
-    compare), 1 is the fold-in of Deerwester et al. (1990), which gives every direction the same weight.
+    The terms of all languages of a concept are one row of a matrix (a missing language is all zeros), of which the
+    singular vectors V and values S are computed. A document x of one language is then encoded as x V S^-power: 0
+    projects on the singular vectors (what the papers compare), 1 is the fold-in of Deerwester et al. (1990), which
+    gives every direction the same weight.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    blocks = []
-    for part in counted.values():
-        rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
-        row = (np.ones(len(part.concepts), np.float32), (part.concepts, np.arange(len(part.concepts))))
-        blocks.append(sp.csr_matrix(row, shape=(concepts, len(part.concepts))) @ rows)
-    values, directions = singular(Product(sp.hstack(blocks, format="csr")), dim, seed=seed)
+    joint = sp.hstack([_arrange_by_concept(part, concepts) for part in counted.values()], format="csr")
+    values, directions = singular(Product(joint), dim, seed=seed)
     table = (directions * values**-power).astype(np.float32)  # (all terms, dim)
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
-    about = {"method": "lsi", "concepts": concepts, "power": power, "seed": seed}
-    return BagEncoder.stacked(vocabularies, table, meta=about)
+    meta = {"method": "lsi", "concepts": concepts, "power": power, "seed": seed}
+    return BagEncoder.stacked(vocabularies, table, meta=meta)
+
+
+def _arrange_by_concept(part: Counted, n_concepts: int) -> sp.csr_matrix:
+    """Return the tf-idf weights of a language with one row per concept: (concepts, terms)."""
+    documents = len(part.concepts)
+    entries = (np.ones(documents, np.float32), (part.concepts, np.arange(documents)))
+    document_of_concept = sp.csr_matrix(entries, shape=(n_concepts, documents))
+    return document_of_concept @ weigh(part.counts, part.vocabulary.idf, "tfidf")

@@ -1,14 +1,13 @@
-"""Translations that a pretrained encoder knows: for each word the nearest words of the other language, by CSLS.
+"""Make a translation table from a pretrained encoder: for each word the nearest words of the other language, by CSLS.
 
-The encoder is the teacher; what is kept is a table of words, and searching with it needs no encoder. It pays where
-dictionaries and texts are thin, beside what was learned from them (docs/do/translation.md). The texts given only say
-which words there are: they need not be translations of each other.
+Searching with the table needs no encoder. It helps where dictionaries and parallel texts are rare, in addition to what
+was learned from them (docs/do/translation.md). The texts only say which words there are: they need not be translations
+of each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import permutations
+from itertools import chain, permutations
 from typing import Annotated
 
 import numpy as np
@@ -20,9 +19,9 @@ from paragloss.lab.settings import Seed, Setting, checked
 from paragloss.ranking import neighbourhood
 from paragloss.translation.parallel_terms import tokenize_texts
 from paragloss.translation.word_table import Table, TermSpellings, prune
-from paragloss.types import Aligned, Floats
+from paragloss.types import Aligned, Floats, Integers
 
-#: What such translations count in a mixture where the model in the box counts 1.
+#: Weight of such translations in a mixture in which the default model has weight 1.
 TRUST = 0.25
 
 
@@ -52,42 +51,49 @@ def fit(
     if not pretrained.can_open(model):
         raise InputError(f"no encoder {model!r}: expected e5, use, a model's folder or the address of an endpoint")
     encoder = pretrained.open_encoder(pretrained.settings_for(model))
-    common = {
-        lang: list_frequent_terms(aligned, lang, words)
-        for lang in dict.fromkeys(lang for pair in directions for lang in pair)
-    }
-    rows = {lang: encoder.encode_rows(lang_words.surfaces, lang, query=True) for lang, lang_words in common.items()}
+    terms = {lang: list_frequent_terms(aligned, lang, words) for lang in dict.fromkeys(chain(*directions))}
+    vectors = {lang: encoder.encode_rows(spellings.surfaces, lang, query=True) for lang, spellings in terms.items()}
     tables = {
-        (a, b): find_nearest_words(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in directions
+        (a, b): find_nearest_words(vectors[a], vectors[b], nearest=nearest, temperature=temperature)
+        for a, b in directions
     }
-    return Table(common, tables, most=nearest, trust=TRUST)
+    return Table(terms, tables, most=nearest, trust=TRUST)
 
 
 def list_frequent_terms(aligned: Aligned, lang: str, max_terms: int) -> TermSpellings:
     """List the most frequent terms of a language's texts, each with its most frequent spelling."""
     texts = [text for c in aligned for text in (c.titles.get(lang), c.texts.get(lang)) if text]
-    _, flat, words = tokenize_texts(texts, lang)
-    order = np.argsort(-np.bincount(flat, minlength=len(words.terms)), kind="stable")[:max_terms].tolist()
-    return TermSpellings([words.terms[i] for i in order], [words.surfaces[i] for i in order])
+    _, term_ids, spellings = tokenize_texts(texts, lang)
+    counts = np.bincount(term_ids, minlength=len(spellings.terms))
+    order = np.argsort(-counts, kind="stable")[:max_terms].tolist()
+    return TermSpellings([spellings.terms[i] for i in order], [spellings.surfaces[i] for i in order])
 
 
 def find_nearest_words(
     rows: Floats, targets: Floats, *, nearest: int, temperature: float, block: int = 1024
 ) -> sp.csr_matrix:
-    """Find the `nearest` targets of each row by CSLS; return their shares as a matrix (rows, targets)."""
-    hubs, own = neighbourhood(targets, rows), neighbourhood(rows, targets)
+    """Find the `nearest` targets of each row by CSLS; return their shares as a matrix (rows, targets).
+
+    :param rows: unit vectors, and so are `targets`
+    :param temperature: a share is proportional to exp(CSLS / temperature)
+    :param block: rows computed at a time
+    """
+    target_hubness, row_hubness = neighbourhood(targets, rows), neighbourhood(rows, targets)
     k = min(nearest, len(targets))
-    columns, values = [], []
+    column_parts, value_parts = [], []
     for start in range(0, len(rows), block):
-        scores = 2 * rows[start : start + block] @ targets.T - hubs - own[start : start + block, None]
+        stop = start + block
+        scores = 2 * rows[start:stop] @ targets.T - target_hubness - row_hubness[start:stop, None]
         best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-        csls = np.take_along_axis(scores, best, axis=1)
-        columns.append(best)
-        values.append(np.exp((csls - csls.max(axis=1, keepdims=True)) / temperature))
-    return prune(_matrix(columns, values, (len(rows), len(targets))), min_probability=0.0, most=nearest)
+        best_scores = np.take_along_axis(scores, best, axis=1)
+        column_parts.append(best)
+        value_parts.append(np.exp((best_scores - best_scores.max(axis=1, keepdims=True)) / temperature))
+    matrix = _make_matrix(np.concatenate(column_parts), np.concatenate(value_parts), len(targets))
+    return prune(matrix, min_probability=0.0, most=nearest)
 
 
-def _matrix(columns: Sequence[np.ndarray], values: Sequence[np.ndarray], shape: tuple[int, int]) -> sp.csr_matrix:
-    flat, k = np.concatenate(columns), columns[0].shape[1]
-    start = np.arange(0, flat.size + 1, k)
-    return sp.csr_matrix((np.concatenate(values).ravel().astype(np.float64), flat.ravel(), start), shape=shape)
+def _make_matrix(columns: Integers, values: Floats, n_columns: int) -> sp.csr_matrix:
+    """Make a sparse matrix of rows that have k entries each; `columns` and `values` are (rows, k)."""
+    starts = np.arange(0, columns.size + 1, columns.shape[1])
+    entries = (values.ravel().astype(np.float64), columns.ravel(), starts)
+    return sp.csr_matrix(entries, shape=(len(columns), n_columns))

@@ -45,12 +45,25 @@ if TYPE_CHECKING:
     from paragloss.lab.descent.towers import TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
-#: A twentieth of fewer concepts than these says nothing about an epoch.
+#: A twentieth of fewer concepts is too little to compare epochs.
 MIN_CONCEPTS_FOR_VALIDATION = 200
-#: Towers that read in order draw the irrelevant documents of one batch from so many.
+#: Proportions of concepts for training and for validation.
+TRAINING_SPLIT = (19, 1)
+#: The irrelevant documents of one batch are drawn from so many, where the encoder reads words in order.
 POOL = 128
+
+
+class StepDefaults(NamedTuple):
+    """Settings of training that depend on the encoder."""
+
+    learning_rate: float
+    decay: float
+    pool: int
+
+
+DEFAULTS_OF_ORDERED, DEFAULTS_OF_AVERAGE = StepDefaults(0.001, 0.95, POOL), StepDefaults(0.01, 1.0, 0)
 Unjudged: TypeAlias = Annotated[
-    int, Setting("Documents that nobody judged, for every query and epoch.", min=0, max=100_000)
+    int, Setting("Documents without a judgment that are drawn for every query and epoch.", min=0, max=100_000)
 ]
 
 
@@ -67,39 +80,39 @@ def fit(
 ) -> Encoder:
     """Learn one tower per language from aligned documents.
 
-    English (or the language that most concepts have) asks, every other language answers; a concept asks with its
-    title, its first sentence and its whole text, so that its tower can read documents as well. `links` names a file
-    of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the concepts, with
-    every way they ask, is held out to choose the best epoch, unless `patience` is 0 or concepts are so few that it
-    would choose by chance. `settings` are those of `fit_judged`.
+    The queries are in English (or the language that most concepts have), the documents in every other language. A
+    concept's title, first sentence and whole text are queries, so that the tower can encode documents as well. `links`
+    names a file of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the
+    concepts, with all their queries, is held out to choose the best epoch, unless `patience` is 0 or concepts are so
+    few that the choice would be random. `settings` are those of `fit_judged`.
     """
-    asking, answering = pairs.pivot(aligned)
+    query_lang, document_langs = pairs.pivot(aligned)
     linked = judgments.read_links(links) if links else None
     training, validation = [], list(settings.pop("validation", ()))
-    for lang in answering:
-        judged = _asked_every_way(aligned, asking, lang, linked)
+    for lang in document_langs:
+        judged = _make_all_queries(aligned, query_lang, lang, linked)
         if patience and len(aligned) >= MIN_CONCEPTS_FOR_VALIDATION:
-            judged, held_out = judgments.split(judged, (19, 1), seed=seed, family=_concept)
-            free = len(held_out.documents) - max(map(len, held_out.qrels.values()), default=0)
-            if held_out.queries and free > 0:
-                validation.append(judgments.sample_irrelevant(held_out, min(negatives, free), seed=seed))
+            judged, held_out = judgments.split(judged, TRAINING_SPLIT, seed=seed, family=_get_concept)
+            n_unjudged = len(held_out.documents) - max(map(len, held_out.qrels.values()), default=0)
+            if held_out.queries and n_unjudged > 0:
+                validation.append(judgments.sample_irrelevant(held_out, min(negatives, n_unjudged), seed=seed))
         training.append(judged)
     fit_settings: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
     return fit_judged(*training, validation=validation, **fit_settings, **settings)
 
 
-def _concept(query: str) -> str:
-    """Return the concept of a query of `_asked_every_way`."""
-    return query.partition(":")[2]
+def _get_concept(query_id: str) -> str:
+    """Return the concept of a query of `_make_all_queries`."""
+    return query_id.partition(":")[2]
 
 
-def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> JudgedCollection:
-    """Make titles, first sentences and whole texts queries, each under its own id."""
+def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> JudgedCollection:
+    """Make queries of titles, first sentences and whole texts; ids are such as "title:CONCEPT"."""
     queries, qrels, documents = [], {}, {}
     for query_kind in judgments.QUERIES:
         try:
             judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query=query_kind)
-        except InputError:  # nobody has a title
+        except InputError:  # no concept has a title
             continue
         documents = dict(judged.documents)
         for query in judged.queries:
@@ -140,56 +153,55 @@ def fit_judged(
 ) -> BagEncoder | TowerEncoder:
     """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
 
-    Queries meet their judged documents and `negatives` unjudged ones, drawn anew in every epoch; for documents fixed
-    once, as the paper has them, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. `vectors` (language
-    -> word -> vector) is where word vectors start; words without one start at random.
+    Queries are compared with their judged documents and `negatives` unjudged ones, drawn anew in every epoch; to fix
+    these documents, as in the paper, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. Word vectors
+    start from `vectors` (language -> word -> vector); words without one start at random.
     """
     if not judged:
         raise InputError("no judgments to learn from")
     from paragloss.lab.descent import graded
 
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
-    _told_apart((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
+    _check_grades((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
-    nets, vector_share = _begun(encoder, vocabularies, dim, vectors or {}, seed, device)
+    nets, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
     ordered = encoder != "average"
-    tasks, tested = (
-        [_task(judged_set, vocabularies, device, ordered=ordered) for judged_set in judged_sets]
+    training_tasks, validation_tasks = (
+        [_make_task(judged_set, vocabularies, device, ordered=ordered) for judged_set in judged_sets]
         for judged_sets in (judged, validation)
     )
-    defaults = (0.001, 0.95, POOL) if ordered else (0.01, 1.0, 0)  # rate, decay, pool
-    steps: dict[str, Any] = {
-        "epochs": epochs,
-        "learning_rate": learning_rate or defaults[0],
-        "decay": decay or defaults[1],
-    }
-    steps |= {"seed": seed, "clip": clip, "patience": patience, "checkpoint": checkpoint, "progress": progress}
-    drawn: dict[str, Any] = {"epsilon": epsilon, "negatives": negatives, "pool": defaults[2], "batch": batch}
-    measure = LOSSES[loss]
+    defaults = DEFAULTS_OF_ORDERED if ordered else DEFAULTS_OF_AVERAGE
+    settings: dict[str, Any] = {"epsilon": epsilon, "negatives": negatives, "pool": defaults.pool, "batch": batch}
+    settings |= {"learning_rate": learning_rate or defaults.learning_rate, "decay": decay or defaults.decay}
+    settings |= {"epochs": epochs, "seed": seed, "clip": clip, "patience": patience}
+    settings |= {"checkpoint": checkpoint, "progress": progress, "validation": validation_tasks}
+    compute_loss = LOSSES[loss]
     history = graded.train(
-        tasks, nets, lambda scores, grades: measure(scores, grades, thresholds), validation=tested, **drawn, **steps
+        training_tasks, nets, lambda scores, grades: compute_loss(scores, grades, thresholds), **settings
     )
-    about = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
-    about |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
-    about |= {"found": vector_share} if vectors else {}
-    return _served(encoder, nets, vocabularies, epsilon, about)
+    meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
+    meta |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
+    meta |= {"found": known_share} if vectors else {}
+    return _make_encoder_of_towers(encoder, nets, vocabularies, epsilon, meta)
 
 
-def _told_apart(judged: Iterable[JudgedCollection], thresholds: Sequence[float], highest: int) -> None:
-    """Refuse grades that so many thresholds can't tell apart."""
+def _check_grades(judged: Iterable[JudgedCollection], thresholds: Sequence[float], highest: int) -> None:
+    """Raise an error if a grade is above the highest one that the thresholds distinguish."""
     for judged_set in judged:
-        grade = max(
-            (grade for grade_by_document in judged_set.qrels.values() for grade in grade_by_document.values()),
-            default=0,
-        )
+        grades = [grade for grade_by_document in judged_set.qrels.values() for grade in grade_by_document.values()]
+        grade = max(grades, default=0)
         if grade > highest:
             raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
 
 
-def _begun(
+def _make_towers(
     encoder: str, vocabularies: Mapping[str, Vocabulary], dim: int, vectors: Mapping[str, Any], seed: int, device: str
 ) -> tuple[dict[str, towers.Tower], dict[str, float]]:
-    """Make an untrained tower for each language; also return what share of its words began at a given vector."""
+    """Make an untrained tower for each language; also return the share of its words that start from a known vector.
+
+    :param encoder: the kind of tower, one of ENCODERS
+    :param vectors: language -> word -> vector
+    """
     import torch
 
     from paragloss.lab.descent import towers
@@ -197,29 +209,32 @@ def _begun(
     rng = np.random.default_rng(seed)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
+        tables = {lang: rng.standard_normal((len(words), dim), np.float32) for lang, words in vocabularies.items()}
         vector_share = {
             lang: pairs.fill_known_vectors(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()
         }
         return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, vector_share
 
 
-def _served(
+def _make_encoder_of_towers(
     encoder: str,
     nets: Mapping[str, towers.Tower],
     vocabularies: Mapping[str, Vocabulary],
     epsilon: float,
-    about: dict[str, Any],
+    meta: dict[str, Any],
 ) -> BagEncoder | TowerEncoder:
-    """Return the trained encoder; it needs no torch where the order of words does not count."""
+    """Make the encoder that is served of trained towers; it needs no torch if the order of words does not count.
+
+    :param encoder: the kind of tower, one of ENCODERS
+    """
     from paragloss.lab.descent import towers
 
     if encoder != "average":
-        return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
-    towers_by_lang = {
-        lang: Tower(vocabularies[lang], t.table.detach().cpu().numpy(), None, "tanh") for lang, t in nets.items()
+        return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=meta)
+    bag_towers = {
+        lang: Tower(vocabularies[lang], net.table.detach().cpu().numpy(), None, "tanh") for lang, net in nets.items()
     }
-    return BagEncoder(towers_by_lang, weighting="mean", epsilon=epsilon, meta=about)
+    return BagEncoder(bag_towers, weighting="mean", epsilon=epsilon, meta=meta)
 
 
 class Trial(NamedTuple):
@@ -251,19 +266,24 @@ def tune(
     families = judgments.families(judged)
     parts = judgments.split(judged, [1] * folds, seed=seed, family=families.__getitem__)
     trials = []
-    for edges, epsilon in product(map(tuple, thresholds), epsilons):
+    for candidate_thresholds, epsilon in product(map(tuple, thresholds), epsilons):
         measures = []
         for held_out in parts:
-            queries = [query for part in parts if part is not held_out for query in part.queries]
-            training = JudgedCollection(
-                queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries}
-            )
+            training = _leave_out(judged, parts, held_out)
             test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
             fixed: dict[str, Any] = {"validation": [test], "seed": seed, "negatives": negatives}
-            model = fit_judged(training, thresholds=edges, epsilon=epsilon, **fixed, **settings)
+            model = fit_judged(training, thresholds=candidate_thresholds, epsilon=epsilon, **fixed, **settings)
             measures.append(model.meta["ndcg@5"])
-        trials.append(Trial(edges, epsilon, float(np.mean(measures))))
+        trials.append(Trial(candidate_thresholds, epsilon, float(np.mean(measures))))
     return sorted(trials, key=lambda trial: -trial.measure)
+
+
+def _leave_out(
+    judged: JudgedCollection, parts: Sequence[JudgedCollection], held_out: JudgedCollection
+) -> JudgedCollection:
+    """Put the queries of all parts but one together."""
+    queries = [query for part in parts if part is not held_out for query in part.queries]
+    return JudgedCollection(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
 
 
 def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
@@ -274,9 +294,10 @@ def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
 def plot(trials: Sequence[Trial], path: str | Path) -> None:
     """Draw nDCG@5 against epsilon, a line for each choice of thresholds, into an image file."""
     figure, (axes,) = panels(1, width=5, height=3.2)
-    for edges in sorted({trial.thresholds for trial in trials}):
-        along = sorted((trial.epsilon, trial.measure) for trial in trials if trial.thresholds == edges)
-        axes.plot(*zip(*along, strict=True), marker="o", label=", ".join(f"{edge:g}" for edge in edges))
+    for thresholds in sorted({trial.thresholds for trial in trials}):
+        points = sorted((trial.epsilon, trial.measure) for trial in trials if trial.thresholds == thresholds)
+        label = ", ".join(f"{threshold:g}" for threshold in thresholds)
+        axes.plot(*zip(*points, strict=True), marker="o", label=label)
     axes.set(xscale="log", xlabel="epsilon", ylabel="nDCG@5 over the folds", title="thresholds")
     axes.legend(frameon=False)
     figure.savefig(str(path))
@@ -301,24 +322,32 @@ def mse(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] 
 
 
 def three_part(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = THREE_PART) -> torch.Tensor:
-    """Nigam et al. (KDD 2019), eq. 5 with m = 2: irrelevant below the first threshold, partly relevant below the
-    second, relevant above the third."""
+    """Compute the three-part hinge loss of Nigam et al. (KDD 2019), eq. 5 with m = 2.
+
+    It is zero for irrelevant documents below the first threshold, partly relevant ones below the second, and relevant
+    ones above the third.
+    """
     if len(thresholds) != 3:
         raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART}")
     edge = scores.new_tensor(thresholds)[grades]
-    beyond = (scores - edge).where(grades < 2, edge - scores)
-    return beyond.clamp(min=0) ** 2
+    excess = (scores - edge).where(grades < 2, edge - scores)
+    return excess.clamp(min=0) ** 2
 
 
 def odds(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
-    """Proportional odds (McCullagh 1980): -log of P(class) = S(upper - score) - S(lower - score), with S the logistic
-    function and the outermost segments open."""
+    """Compute the negative log-likelihood of proportional odds (McCullagh 1980).
+
+    P(class) = S(upper - score) - S(lower - score), with S the logistic function and the outermost segments open.
+    """
     lower, upper = _segment(scores, grades, thresholds, outer=float("inf"))
     return -((upper - scores).sigmoid() - (lower - scores).sigmoid()).clamp(min=1e-12).log()
 
 
 def sigmoids(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
-    """What the authors' code calls proportional odds: -log of S(upper - score) x S(score - lower), ends at -1 and 1."""
+    """Compute what the authors' code calls proportional odds: -log of S(upper - score) x S(score - lower).
+
+    The outermost segments end at -1 and 1.
+    """
     lower, upper = _segment(scores, grades, thresholds)
     return -(upper - scores).sigmoid().log() - (scores - lower).sigmoid().log()
 
@@ -343,16 +372,20 @@ def _segment(
     return edges[grades], edges[grades + 1]
 
 
-def _task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
+def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
+    """Make a training task of a judged collection.
+
+    :param ordered: whether the towers read terms in the order of the text; otherwise texts are means of their terms
+    """
     from paragloss.lab.descent import graded, towers
 
-    def rows(texts: Sequence[str], lang: str) -> sp.csr_matrix:
+    def read_texts(texts: Sequence[str], lang: str) -> sp.csr_matrix:
         vocabulary = vocabularies[lang]
         if ordered:
             return towers.sequences(texts, vocabulary)
         return weigh(vocabulary.counts(texts), vocabulary.idf, "mean")
 
     source, target = pairs.languages(judged)
-    queries = rows([query.text for query in judged.queries], source)
-    documents = rows([document.full_text for document in judged.documents.values()], target)
+    queries = read_texts([query.text for query in judged.queries], source)
+    documents = read_texts([document.full_text for document in judged.documents.values()], target)
     return graded.task(source, target, queries, documents, pairs.grades(judged), device)

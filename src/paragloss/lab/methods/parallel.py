@@ -1,6 +1,6 @@
-"""Parallel texts that choose among translations (Ballesteros and Croft, SIGIR 1998): kept, cut into terms.
+"""Prepare parallel texts with which a search chooses among translations (Ballesteros and Croft, SIGIR 1998).
 
-How they choose is `translation.parallel_texts`.
+How it chooses is in `translation.parallel_texts`.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ from paragloss.types import Aligned
 def fit(
     aligned: Aligned,
     *,
-    texts: Annotated[int, Setting("How many of the best texts are looked at.", min=1)] = 30,
+    texts: Annotated[int, Setting("How many of the best texts are used.", min=1)] = 30,
     terms: Annotated[int, Setting("How many of their heaviest terms count.", min=1)] = 5000,
     seed: Seed = 0,
 ) -> Parallel:
-    """Keep texts that stand in two languages or more, cut into terms. The numbers are Ballesteros and Croft's.
+    """Count the terms of texts that exist in two languages or more.
 
-    `seed` is taken as every `fit` takes one; nothing here is random.
+    The defaults are Ballesteros and Croft's. `seed` is accepted because every method has one; nothing is random.
     """
     shared = [concept for concept in aligned if len(concept.texts) > 1]
     if not shared:
         raise InputError("no text is in two languages: there is nothing parallel to choose by")
     langs = sorted({lang for concept in shared for lang in concept.texts})
-    return Parallel({lang: _side(shared, lang) for lang in langs}, texts=texts, terms=terms)
+    return Parallel({lang: _count_language(shared, lang) for lang in langs}, texts=texts, terms=terms)
 
 
-def _side(aligned: Aligned, lang: str) -> TextCounts:
-    index: dict[str, int] = {}
-    cut = analyzer(lang).terms
-    bags = [
-        Counter(index.setdefault(t, len(index)) for part in (c.titles, c.texts) for t in cut(part.get(lang, "")))
-        for c in aligned
-    ]
-    start = np.cumsum([0, *map(len, bags)])
-    term = np.fromiter((i for bag in bags for i in bag), np.int32)
-    count = np.fromiter((n for bag in bags for n in bag.values()), np.float32)
-    return TextCounts(list(index), sp.csr_matrix((count, term, start), shape=(len(bags), len(index))))
+def _count_language(aligned: Aligned, lang: str) -> TextCounts:
+    """Count the terms of title and text of each concept in one language."""
+    number_by_term: dict[str, int] = {}
+    tokenize = analyzer(lang).terms
+    bags: list[Counter[int]] = []
+    for concept in aligned:
+        terms = [*tokenize(concept.titles.get(lang, "")), *tokenize(concept.texts.get(lang, ""))]
+        bags.append(Counter(number_by_term.setdefault(term, len(number_by_term)) for term in terms))
+    starts = np.cumsum([0, *map(len, bags)])
+    term_numbers = np.fromiter((number for bag in bags for number in bag), np.int32)
+    counts = np.fromiter((count for bag in bags for count in bag.values()), np.float32)
+    shape = (len(bags), len(number_by_term))
+    return TextCounts(list(number_by_term), sp.csr_matrix((counts, term_numbers, starts), shape=shape))

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from paragloss.lab.descent.loop import Progress
 
 STARTS = ("random", "opca")
-#: Tables start with entries of this size, whatever they start from: cosines don't see it, step sizes do.
-SPREAD = 0.1
+#: Standard deviation of the table before training: cosines do not depend on it, step sizes do.
+INITIAL_DEVIATION = 0.1
+#: What the learning rate is divided by when training starts from a trained model, so as not to undo it.
+SLOWDOWN = 10
 
 
 @checked
@@ -65,54 +67,63 @@ def fit(
     checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BagEncoder:
-    """Learn from concepts in any number of languages.
+    """Learn an encoder from concepts in any number of languages.
 
-    The projection starts from random numbers, from OPCA ("opca", as the papers do), or from a linear model that is
-    given: its vocabularies and dimensions are then kept, and steps are a tenth as long, so as not to undo it.
-    `negatives` others are set against every counterpart.
+    The projection starts from random numbers, from OPCA ("opca", as the papers do), or from a given linear model: its
+    vocabularies and dimensions are then used, and steps are a tenth as long, so as not to undo it. Every counterpart
+    is compared with `negatives` other texts.
     """
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
-    cutting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
+    counting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
     rng = np.random.default_rng(seed)
-    counted, table = _begun(aligned, start, dim, seed, rng, cutting)
+    counted, table = _make_start(aligned, start, dim, seed, rng, counting)
 
     import torch
 
     from paragloss.lab.descent.contrast import Pairs, learn
 
     texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
-    left, right = _pairs(counted, rng)
-    learned = torch.from_numpy(table).requires_grad_()
-    rate = learning_rate if start == "random" else learning_rate / 10
-    steps: dict[str, Any] = {"loss": loss, "scale": scale, "negatives": negatives, "optimizer": optimizer}
-    steps |= {"learning_rate": rate, "batch": batch, "epochs": epochs, "patience": patience, "seed": seed}
-    steps |= {"checkpoint": checkpoint, "progress": progress}
-    learn({"table": learned}, lambda parts: parts[0], Pairs(texts[left], texts[right]), **steps)
-    about = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
+    left, right = _pair_texts(counted, rng)
+    projection = torch.from_numpy(table).requires_grad_()
+    rate = learning_rate if start == "random" else learning_rate / SLOWDOWN
+    settings: dict[str, Any] = {"loss": loss, "scale": scale, "negatives": negatives, "optimizer": optimizer}
+    settings |= {"learning_rate": rate, "batch": batch, "epochs": epochs, "patience": patience, "seed": seed}
+    settings |= {"checkpoint": checkpoint, "progress": progress}
+    learn({"table": projection}, lambda parts: parts[0], Pairs(texts[left], texts[right]), **settings)
+    meta = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
-    return BagEncoder.stacked(vocabularies, learned.detach().numpy(), meta=about)
+    return BagEncoder.stacked(vocabularies, projection.detach().numpy(), meta=meta)
 
 
-def _begun(
-    aligned: Aligned, start: str | BagEncoder, dim: int, seed: int, rng: np.random.Generator, cutting: Mapping[str, Any]
+def _make_start(
+    aligned: Aligned,
+    start: str | BagEncoder,
+    dim: int,
+    seed: int,
+    rng: np.random.Generator,
+    counting: Mapping[str, Any],
 ) -> tuple[dict[str, Counted], Floats]:
-    """Return the counted texts, and the table of all their terms before training: (terms, dim)."""
+    """Return the counted texts, and the table of all their terms before training: (terms, dim).
+
+    :param start: one of STARTS, or the model to start from
+    :param counting: settings of `count`
+    """
     if isinstance(start, BagEncoder):
-        counted = _counted(aligned, start)
+        counted = _count_for_model(aligned, start)
         table = np.concatenate([start.towers[lang].table for lang in counted])
     else:
-        counted, _ = count(aligned, **cutting)
+        counted, _ = count(aligned, **counting)
         parts = list(counted.values())
         if start == "opca":
             rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in parts]
             _, table = oriented(rows, [part.concepts for part in parts], dim=dim, gamma=GAMMA, seed=seed)
         else:
             table = rng.standard_normal((sum(len(part.vocabulary) for part in parts), dim), np.float32)
-    return counted, np.asarray(table * (SPREAD / table.std()), np.float32)
+    return counted, np.asarray(table * (INITIAL_DEVIATION / table.std()), np.float32)
 
 
-def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
+def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
     """Count the texts of the languages that a linear model knows, over its vocabularies."""
     counted = {}
     for lang, tower in model.towers.items():
@@ -124,24 +135,26 @@ def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
     return counted
 
 
-def _pairs(counted: Mapping[str, Counted], rng: np.random.Generator) -> tuple[Integers, Integers]:
+def _pair_texts(counted: Mapping[str, Counted], rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Pair texts of one concept in two languages, as rows of all languages' texts one after another.
 
     A concept's languages are put in a random circle and each is paired with the next: as many pairs as languages
     (one for two), so that the work grows with the texts and not with the pairs of languages.
+
+    :return: rows of the left and the right texts, (pairs,) each
     """
-    full = [np.diff(part.counts.indptr) > 0 for part in counted.values()]
-    rows = np.flatnonzero(np.concatenate(full))
+    is_nonempty = [np.diff(part.counts.indptr) > 0 for part in counted.values()]
+    rows = np.flatnonzero(np.concatenate(is_nonempty))
     concepts = np.concatenate([part.concepts for part in counted.values()])[rows]
-    order = np.lexsort((rng.random(len(rows)), concepts))
+    order = np.lexsort((rng.random(len(rows)), concepts))  # by concept, its texts in random order
     rows, concepts = rows[order], concepts[order]
-    first = np.flatnonzero(np.diff(concepts, prepend=-1))
-    sizes = np.diff(first, append=len(rows))
-    following = np.arange(1, len(rows) + 1)
-    following[first + sizes - 1] = first
+    first_of_concept = np.flatnonzero(np.diff(concepts, prepend=-1))
+    sizes = np.diff(first_of_concept, append=len(rows))  # texts of each concept
+    next_in_circle = np.arange(1, len(rows) + 1)
+    next_in_circle[first_of_concept + sizes - 1] = first_of_concept
     size = np.repeat(sizes, sizes)
-    # In a circle of two the second arrow is the first one reversed.
-    selected = (size > 2) | ((size == 2) & (following > np.arange(len(rows))))
-    if not selected.any():
+    # In a circle of two, the second pair is the first one reversed.
+    is_used = (size > 2) | ((size == 2) & (next_in_circle > np.arange(len(rows))))
+    if not is_used.any():
         raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
-    return rows[selected], rows[following[selected]]
+    return rows[is_used], rows[next_in_circle[is_used]]

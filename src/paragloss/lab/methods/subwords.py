@@ -1,7 +1,7 @@
-"""Vectors for words a model never saw, from the characters they are made of.
+"""Add vectors of unknown words, made of their characters, to any linear encoder.
 
-Character n-grams get vectors by ridge regression of the known words' vectors on their n-grams; an unknown word is
-the sum of its n-grams. Wraps a linear BagEncoder; how that was trained does not matter.
+Character n-grams get vectors by ridge regression of the known words' vectors on their n-grams; the vector of an unknown
+word is the sum of those of its n-grams.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from paragloss.lab.solving.arrays import Arrays
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.types import Aligned, Floats
 
+#: A solve ends when its residual is this part of the right side.
+SOLVE_TOLERANCE = 1e-3
+
 
 @checked
 def fit(
@@ -28,36 +31,47 @@ def fit(
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    max_grams: Annotated[int, Setting("The most word parts a language may have.", min=1)] = 200_000,
+    max_grams: Annotated[int, Setting("How many character n-grams a language has at most.", min=1)] = 200_000,
 ) -> SubwordEncoder:
-    """Learn Cr5 with its defaults, and vectors for the words it has not seen."""
-    learned = cr5.fit_space(aligned, dim=dim, seed=seed)
-    about = {**learned.meta, "method": "subwords"}
-    return extend(BagEncoder(learned.towers, meta=about), max_grams=max_grams)
+    """Train Cr5 with its default settings, and extend it by vectors of n-grams."""
+    encoder = cr5.fit_space(aligned, dim=dim, seed=seed)
+    return extend(BagEncoder(encoder.towers, meta={**encoder.meta, "method": "subwords"}), max_grams=max_grams)
 
 
 def extend(
     encoder: BagEncoder, *, lambda_: float = 1.0, max_grams: int = 200_000, device: str | None = None
 ) -> SubwordEncoder:
-    """Learn n-gram vectors B of every language: minimise sum over known words ||v_w - B^T g_w||² + λ ||B||², with
-    g_w the unit-length bag of the word's n-grams of 3 to 5 characters, its ends marked."""
+    """Learn n-gram vectors for every language of a linear encoder.
+
+    They minimise sum over known words ||v_w - B^T g_w||² + λ ||B||², with g_w the unit-length bag of the word's n-grams
+    of 3 to 5 characters, its ends marked.
+
+    :param max_grams: n-grams of a language at most
+    :raises ModelError: if the encoder is not linear
+    """
     if any(tower.layers or tower.activation != "linear" or tower.bias is not None for tower in encoder.towers.values()):
         raise ModelError("only a linear model (cr5, lsi, opca, cca) can add up word parts; this one has layers")
     arrays = Arrays(device)
-    words_by_lang = {lang: (tower.vocabulary.terms, tower.table) for lang, tower in encoder.towers.items()}
-    return SubwordEncoder(
-        encoder, {lang: _learn(*words, lambda_, max_grams, arrays) for lang, words in words_by_lang.items()}
-    )
+    grams = {
+        lang: _learn_gram_vectors(tower.vocabulary.terms, tower.table, lambda_, max_grams, arrays)
+        for lang, tower in encoder.towers.items()
+    }
+    return SubwordEncoder(encoder, grams)
 
 
-def _learn(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, arrays: Arrays) -> Grams:
-    gram_counts: Counter[str] = Counter()
+def _learn_gram_vectors(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, arrays: Arrays) -> Grams:
+    """Learn vectors of the n-grams that occur in two terms or more.
+
+    :param table: (terms, dim) the vectors of the terms
+    """
+    terms_per_gram: Counter[str] = Counter()
     for term in terms:
-        gram_counts.update(set(grams_of(term)))
-    chosen = [gram for gram, words in gram_counts.most_common(max_grams) if words > 1]
-    index = {gram: i for i, gram in enumerate(chosen)}
-    if not index:
+        terms_per_gram.update(set(grams_of(term)))
+    grams = [gram for gram, n_terms in terms_per_gram.most_common(max_grams) if n_terms > 1]
+    number_by_gram = {gram: number for number, gram in enumerate(grams)}
+    if not grams:
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))
-    block = Block(make_gram_bags(terms, index), np.arange(len(terms)))
+    block = Block(make_gram_bags(terms, number_by_gram), np.arange(len(terms)))
     regression = Regression.of([block], len(terms), arrays, lambda_=lambda_)
-    return Grams(index, arrays.get(regression.solve_plainly(arrays.put(np.array(table, np.float32)), 1e-3)))
+    vectors = regression.solve_plainly(arrays.put(np.array(table, np.float32)), SOLVE_TOLERANCE)
+    return Grams(number_by_gram, arrays.get(vectors))

@@ -1,13 +1,14 @@
-"""XCNN: one language learns from its own texts which belong together, the others learn to say the same.
+"""XCNN: one language, the hub, learns which of its own texts are similar; the others learn to agree with its vectors.
 
 Gupta, Banchs and Rosso, "Continuous space models for CLIR", IPM 53(2), 2017 (external-data composition neural
 network). A text is the sum of its terms' vectors, each term a one-hot vector sent through tanh layers; so term
 vectors are a table, and the model that is served is that table. The gradient (appendix A) is taken term by term.
-Knows nothing of stores; learning needs torch, serving does not.
+Training needs torch, serving does not.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import text_of
+from paragloss.lab.learning.counting import Counted, text_of
 from paragloss.lab.learning.relevance import RELEVANCE, best_matches
 from paragloss.lab.settings import (
     Batch,
@@ -46,8 +47,12 @@ if TYPE_CHECKING:
     from paragloss.lab.descent.contrast import Pairs
     from paragloss.lab.descent.loop import Progress
 
-#: Weights start as N(0, 1) x 0.1.
-SPREAD = 0.1
+#: Standard deviation of the weights that training starts from.
+INITIAL_DEVIATION = 0.1
+#: One more document per so many must contain a term, up to `min_df`.
+TEXTS_PER_DF = 500
+#: See `contrast.contrast`.
+LOGISTIC_SCALE = 10.0
 
 
 @checked
@@ -56,11 +61,11 @@ def fit(
     *,
     dim: Dim = 128,
     seed: Seed = 0,
-    hub: Annotated[str, Setting("The language the others learn from; the one with most texts if not said.")] = "",
+    hub: Annotated[str, Setting("The language the others learn from; by default the one with most texts.")] = "",
     layers: Layers = 1,
     hub_bias: Annotated[float, Setting("Where the biases of the hub start.", min=-1000, max=1000)] = 0.0,
     bias: Annotated[float, Setting("Where the biases of the other languages start.", min=-1000, max=1000)] = 0.0,
-    relevance: Annotated[str, Setting("What says which texts belong together.", words=RELEVANCE)] = "bm25",
+    relevance: Annotated[str, Setting("How the best match of a text is chosen.", words=RELEVANCE)] = "bm25",
     hub_loss: Loss = "logistic",
     loss: Loss = "difference",
     negatives: Negatives = 10,
@@ -82,65 +87,57 @@ def fit(
     checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BagEncoder:
-    """Learn the `hub` language alone, then each other language against it with the hub's vectors held still.
+    """Learn the hub language alone, then each other language against the fixed vectors of the hub.
 
     The hub (by default the language with most texts) learns from pairs of a text and its best match by `relevance`
     ("bm25" or "tfidf") among `monolingual` texts of the hub language or, without those, among the titles of the
     concepts (their texts where they have none); or from `clicks`, pairs of a query and the text that was clicked.
     `hub_epochs=0` leaves it random. `optimizer="cg"` is the paper's: conjugate gradients on every batch, with 3
     iterations of 3 line searches; its authors start biases at `hub_bias=-1` and `bias=-1.5`. `checkpoint` is a
-    folder; a run that finds its own files there goes on from them.
+    folder; a run that finds its own files there continues from them.
     """
-    langs = _langs(aligned, hub)
-    steps: dict[str, Any] = {"optimizer": optimizer, "learning_rate": learning_rate, "batch": batch}
-    steps |= {"scale": 10.0, "negatives": negatives, "patience": patience, "progress": progress}
-    towers: dict[str, Tower] = {}
-    vectors: Floats | None = None
-    for number, lang in enumerate(langs):
-        concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
-        texts = [text_of(aligned[i], lang) for i in concepts]
-        external_texts = [*monolingual, *chain.from_iterable(clicks)] if number == 0 else []
-        vocabulary, counts = _counted(texts, external_texts, lang, min_df=min_df, max_terms=max_terms, stem=stem)
-        pairs: Pairs | None
-        if vectors is None:
-            titles = [aligned[i].titles.get(lang) or aligned[i].texts[lang] for i in concepts]
-            pairs = _related(vocabulary, monolingual or titles, clicks, relevance) if hub_epochs else None
-        else:
-            pairs = _translated(counts, vectors[concepts], f"{lang} and {langs[0]}")
-        table = _learn(
-            len(vocabulary),
-            pairs,
-            dim=dim,
-            layers=layers,
-            bias=bias if number else hub_bias,
-            loss=loss if number else hub_loss,
-            epochs=epochs if number else hub_epochs,
-            seed=int(np.random.SeedSequence([seed, number]).generate_state(1)[0]),
-            checkpoint=Path(checkpoint) / f"{lang}.safetensors" if checkpoint else None,
-            **steps,
-        )
-        towers[lang] = Tower(vocabulary, table)
-        if vectors is None:
-            vectors = np.zeros((len(aligned), dim), np.float32)
-            vectors[concepts] = counts[: len(texts)] @ table
-    about = {"method": "xcnn", "hub": langs[0], "concepts": len(aligned), "optimizer": optimizer, "seed": seed}
-    return BagEncoder(towers, weighting="count", meta=about)
+    hub, *other_langs = _order_languages(aligned, hub)
+    counting: dict[str, Any] = {"min_df": min_df, "max_terms": max_terms, "stem": stem}
+    training: dict[str, Any] = {"dim": dim, "layers": layers, "optimizer": optimizer, "learning_rate": learning_rate}
+    training |= {"batch": batch, "scale": LOGISTIC_SCALE, "negatives": negatives, "patience": patience}
+    training |= {"progress": progress}
+
+    def seed_and_checkpoint(number: int, lang: str) -> dict[str, Any]:
+        lang_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+        return {"seed": lang_seed, "checkpoint": Path(checkpoint) / f"{lang}.safetensors" if checkpoint else None}
+
+    hub_texts = _count_texts(aligned, hub, [*monolingual, *chain.from_iterable(clicks)], **counting)
+    titles = [aligned[i].titles.get(hub) or aligned[i].texts[hub] for i in hub_texts.concepts]
+    hub_pairs = _pair_similar(hub_texts.vocabulary, monolingual or titles, clicks, relevance) if hub_epochs else None
+    hub_settings = {"bias": hub_bias, "loss": hub_loss, "epochs": hub_epochs, **seed_and_checkpoint(0, hub)}
+    hub_table = _train_table(len(hub_texts.vocabulary), hub_pairs, **hub_settings, **training)
+    hub_vectors = np.zeros((len(aligned), dim), np.float32)
+    hub_vectors[hub_texts.concepts] = hub_texts.counts @ hub_table
+    towers = {hub: Tower(hub_texts.vocabulary, hub_table)}
+    for number, lang in enumerate(other_langs, 1):
+        texts = _count_texts(aligned, lang, [], **counting)
+        pairs = _pair_with_hub(texts.counts, hub_vectors[texts.concepts], f"{lang} and {hub}")
+        settings = {"bias": bias, "loss": loss, "epochs": epochs, **seed_and_checkpoint(number, lang)}
+        towers[lang] = Tower(texts.vocabulary, _train_table(len(texts.vocabulary), pairs, **settings, **training))
+    meta = {"method": "xcnn", "hub": hub, "concepts": len(aligned), "optimizer": optimizer, "seed": seed}
+    return BagEncoder(towers, weighting="count", meta=meta)
 
 
 def term_vectors(rows: torch.Tensor, bias: torch.Tensor, *layers: torch.Tensor) -> torch.Tensor:
-    """Compute eq. 5 for one-hot terms, of which a product with W1 picks a row: tanh(row + b1), then tanh(. Wj + bj)."""
+    """Compute the vectors of terms by eq. 5: tanh(row + b1), then tanh(. Wj + bj) for each further layer.
+
+    :param rows: (terms, dim) rows of the first weight matrix, which are its products with one-hot terms
+    :param layers: the weight and bias of each further layer, in turn
+    """
     vectors = (rows + bias).tanh()
     for weight, shift in zip(layers[::2], layers[1::2], strict=True):
         vectors = (vectors @ weight + shift).tanh()
     return vectors
 
 
-def _langs(aligned: Aligned, hub: str) -> list[str]:
-    """Return the hub, then the others in alphabetical order."""
-    sizes: dict[str, int] = {}
-    for concept in aligned:
-        for lang in concept.texts:
-            sizes[lang] = sizes.get(lang, 0) + 1
+def _order_languages(aligned: Aligned, hub: str) -> list[str]:
+    """Return the hub (if none is given, the language of most texts), then the others in alphabetical order."""
+    sizes = Counter(lang for concept in aligned for lang in concept.texts)
     langs = sorted(sizes)
     if len(langs) < 2:
         raise ModelError(f"a bridge needs at least two languages; the training set has {', '.join(langs) or 'none'}")
@@ -150,59 +147,83 @@ def _langs(aligned: Aligned, hub: str) -> list[str]:
     return [hub, *(lang for lang in langs if lang != hub)]
 
 
-def _counted(
-    texts: Sequence[str], external_texts: Sequence[str], lang: str, *, min_df: int, **settings: Any
-) -> tuple[Vocabulary, sp.csr_matrix]:
-    """Count the terms of a language's texts, its own first; of few texts also rare terms are kept."""
-    fewest = min(min_df, 1 + (len(texts) + len(external_texts)) // 500)
-    vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=fewest, **settings)
+def _count_texts(
+    aligned: Aligned, lang: str, external_texts: Sequence[str], *, min_df: int, **settings: Any
+) -> Counted:
+    """Count the terms of the concepts' texts in one language; external texts only add to the vocabulary.
+
+    :param min_df: documents that must contain a term; fewer where there are few texts
+    :param settings: further ones of `Vocabulary.build`
+    """
+    concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
+    texts = [text_of(aligned[i], lang) for i in concepts]
+    bound = min(min_df, 1 + (len(texts) + len(external_texts)) // TEXTS_PER_DF)
+    vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=bound, **settings)
     if not len(vocabulary):
-        raise ModelError(f"no {lang} term is in {fewest} of {len(texts)} texts: give more texts")
-    return vocabulary, counts
+        raise ModelError(f"no {lang} term is in {bound} of {len(texts)} texts: give more texts")
+    return Counted(vocabulary, counts[: len(texts)], np.array(concepts, np.int64))
 
 
-def _related(
+def _pair_similar(
     vocabulary: Vocabulary, texts: Sequence[str], clicks: Sequence[tuple[str, str]], relevance: str
 ) -> Pairs | None:
-    """Pair texts of one language with what is relevant to them: what was clicked, or what matches best."""
+    """Pair queries with the texts that were clicked, or without clicks each text with its best match.
+
+    Returns None if there are fewer than two pairs.
+    """
     from paragloss.lab.descent.contrast import Pairs
 
     if clicks:
-        queries, documents = (vocabulary.counts(side) for side in zip(*clicks, strict=True))
-        full = np.flatnonzero((np.diff(queries.indptr) > 0) & (np.diff(documents.indptr) > 0))
-        pairs = Pairs(queries[full], documents[full])
+        queries, documents = (vocabulary.counts(texts) for texts in zip(*clicks, strict=True))
+        nonempty = np.flatnonzero((np.diff(queries.indptr) > 0) & (np.diff(documents.indptr) > 0))
+        pairs = Pairs(queries[nonempty], documents[nonempty])
     else:
         counts = vocabulary.counts(texts)
-        queries, documents = best_matches(counts, relevance=relevance)
-        pairs = Pairs(counts[queries], counts[documents])
+        query_rows, match_rows = best_matches(counts, relevance=relevance)
+        pairs = Pairs(counts[query_rows], counts[match_rows])
     return pairs if pairs.left.shape[0] > 1 else None
 
 
-def _translated(counts: sp.csr_matrix, vectors: Floats, language_pair: str) -> Pairs:
-    """Pair texts of one language with the vectors of their counterparts in the hub language."""
+def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: str) -> Pairs:
+    """Pair texts of one language with the vectors of the same concepts in the hub language.
+
+    :param counts: (texts, terms)
+    :param hub_vectors: (texts, dim), zero where the hub has no text
+    :param language_pair: for the error message
+    :raises ModelError: if no concept has both
+    """
     from paragloss.lab.descent.contrast import Pairs
 
-    full = np.flatnonzero((np.diff(counts.indptr) > 0) & vectors.any(axis=1))
-    if not len(full):
+    in_both = np.flatnonzero((np.diff(counts.indptr) > 0) & hub_vectors.any(axis=1))
+    if not len(in_both):
         raise ModelError(f"no concept has texts in both {language_pair}, the hub: choose another hub")
-    return Pairs(counts[full], vectors[full])
+    return Pairs(counts[in_both], hub_vectors[in_both])
 
 
-def _learn(terms: int, pairs: Pairs | None, *, dim: int, layers: int, bias: float, seed: int, **steps: Any) -> Floats:
-    """Learn the term vectors of one language: (terms, dim). Without pairs they are random, as training finds them."""
+def _train_table(
+    terms: int, pairs: Pairs | None, *, dim: int, layers: int, bias: float, seed: int, **settings: Any
+) -> Floats:
+    """Train the term vectors of one language: (terms, dim). Without pairs they stay random.
+
+    :param bias: where all biases start
+    :param settings: further ones of `contrast.learn`
+    """
     import torch
 
     from paragloss.lab.descent.contrast import learn
 
-    chance = torch.Generator().manual_seed(seed)
-    parameters = {"table": SPREAD * torch.randn(terms, dim, generator=chance), "bias": torch.full((dim,), float(bias))}
-    for j in range(2, layers + 1):
-        parameters[f"weight{j}"] = SPREAD * torch.randn(dim, dim, generator=chance)
-        parameters[f"bias{j}"] = torch.full((dim,), float(bias))
+    random = torch.Generator().manual_seed(seed)
+    parameters = {
+        "table": INITIAL_DEVIATION * torch.randn(terms, dim, generator=random),
+        "bias": torch.full((dim,), float(bias)),
+    }
+    for layer in range(2, layers + 1):
+        parameters[f"weight{layer}"] = INITIAL_DEVIATION * torch.randn(dim, dim, generator=random)
+        parameters[f"bias{layer}"] = torch.full((dim,), float(bias))
     for parameter in parameters.values():
         parameter.requires_grad_()
     if pairs is not None:
-        learn(parameters, lambda parts: term_vectors(*parts), pairs, seed=seed, **steps)
+        learn(parameters, lambda parts: term_vectors(*parts), pairs, seed=seed, **settings)
     with torch.no_grad():
         table: Floats = term_vectors(*parameters.values()).numpy()
     return table

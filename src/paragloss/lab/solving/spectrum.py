@@ -1,11 +1,11 @@
-"""Which directions of concepts a rank-limited regression keeps: the leading eigenvectors of M (see `ridge`), found
-without forming it, and the embedding that follows from them (Josifoski et al., WSDM 2019, eqs 12 to 15).
+"""Solve Cr5's rank-limited regression: the leading eigenvectors of M (see `ridge`) and the embedding maps.
 
-The solves made for the basis also give the embedding, so there is no second eigenproblem. Ways to a basis: "one-pass"
-is one block Krylov pass of 2.6 rank vectors from a random start, which captures what the authors' restarted Lanczos of
-2 rank + 1 does; "early" stops that at 1.5 rank, with rougher solves; "converged" starts from the directions that CL-LSI
-would take (no solves needed, and within a percent of the optimum on our corpora) and adds what the residuals lack. The
-nearer the optimum, the worse short queries fared (docs/understand/papers/cr5.md).
+M is never formed (Josifoski et al., WSDM 2019, eqs 12 to 15). The solves made for the basis also give the embedding,
+so there is no second eigenproblem. There are three ways to a basis. "one-pass" is one block Krylov pass of 2.6 rank
+vectors from a random start, which captures what the authors' restarted Lanczos of 2 rank + 1 does; "early" stops that
+at 1.5 rank, with rougher solves; "converged" starts from the directions that CL-LSI would take (no solves needed, and
+within a percent of the optimum on our corpora) and adds what the residuals lack. The nearer the optimum, the worse
+short queries fared (docs/understand/papers/cr5.md).
 """
 
 from __future__ import annotations
@@ -29,42 +29,51 @@ from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormal
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.types import Floats
 
-#: How large a Krylov basis one pass makes, in multiples of the rank; "converged" goes on until little is gained.
-_BASIS = {"early": 1.5, "one-pass": 2.6}
-#: "auto" is the closed form for few documents, "early" for many; any other is obeyed whatever the size.
-SOLVERS = ("auto", "closed-form", *_BASIS, "converged")
+#: Columns of the basis that one Krylov pass makes, in multiples of the rank.
+KRYLOV_BASIS = {"early": 1.5, "one-pass": 2.6}
+#: "auto" chooses the closed form for few documents, "early" for many.
+SOLVERS = ("auto", "closed-form", *KRYLOV_BASIS, "converged")
 #: Called with the share of the work done (0 to 1) and the seconds that are probably left.
 Progress = Callable[[float, float], None]
 
-_STEPS = 5  # a pass takes blocks of rank / 5, 64 at most: wide for the sparse products, and short queries like it
-_PASSES = 3  # of subspace iteration towards the CL-LSI directions
-_MOST_EXPANSIONS = 20
-
-
-#: Up to this many documents dense algebra is quicker than iterating.
-SMALL = 1500
-#: Beyond this many, their square matrix does not fit a laptop.
-MOST_DENSE = 20_000
+#: A Krylov pass takes blocks of rank / 5 columns, PANEL at most: wide enough for fast sparse products, and best for
+#: short queries.
+KRYLOV_STEPS = 5
+#: Rounds of subspace iteration towards the CL-LSI directions.
+GUIDE_ROUNDS = 3
+#: "converged" stops after so many expansions of the basis at the latest.
+MAX_EXPANSIONS = 20
+#: By default a solve ends when its residual is this part of its right side.
+SOLVE_TOLERANCES = {"early": 0.1, "one-pass": 0.03, "converged": 0.03}
+#: Up to this many documents dense algebra is faster than iterating.
+MAX_DOCUMENTS_FOR_CLOSED_FORM = 1500
+#: The square matrix of more documents does not fit into a laptop's memory.
+MAX_DENSE_DOCUMENTS = 20_000
 
 
 class Solution(NamedTuple):
-    """Orthonormal embedding maps and where they came from."""
+    """The embedding maps of all languages, and the eigenvectors they come from."""
 
     tables: list[Floats]  # per language (terms, rank); stacked, their columns are orthonormal
     values: npt.NDArray[np.float64]  # eigenvalues of eq. 12, largest first; the objective drops by half their sum
     vectors: Floats  # (concepts, rank): P of eq. 12
-    report: dict[str, Any]
+    report: dict[str, Any]  # figures of the solve, saved with the model
 
 
-def chosen(solver: str, blocks: Sequence[Block], device: str | None) -> str:
-    """Return the solver that was asked for; for "auto" the quicker one, on the device that was asked for."""
+def choose_solver(solver: str, blocks: Sequence[Block], device: str | None) -> str:
+    """Return the solver itself, or for "auto" the fastest one for these documents.
+
+    :raises ModelError: if the closed form is asked for too many documents, or for a device it can't use
+    """
     documents = sum(block.rows.shape[0] for block in blocks)
-    if solver == "closed-form" and documents > MOST_DENSE:
-        raise ModelError(f"solver 'closed-form': {documents:,} documents are too many for it, {MOST_DENSE:,} at most")
+    if solver == "closed-form" and documents > MAX_DENSE_DOCUMENTS:
+        raise ModelError(
+            f"solver 'closed-form': {documents:,} documents are too many for it, {MAX_DENSE_DOCUMENTS:,} at most"
+        )
     if solver == "closed-form" and device not in (None, "cpu", "numpy"):
         raise ModelError(f"device {device!r}: the closed form is computed on the processor; choose another solver")
     if solver == "auto":
-        return "closed-form" if documents <= SMALL and device is None else "early"
+        return "closed-form" if documents <= MAX_DOCUMENTS_FOR_CLOSED_FORM and device is None else "early"
     return solver
 
 
@@ -76,30 +85,35 @@ def reduced_rank(
     lambda_: float,
     solver: str,
     device: str | None = None,
-    **how: Any,
+    **options: Any,
 ) -> Solution:
-    """The rank-limited regression of concepts on rows, by the solver asked for ("auto": the quicker one). `how` are
-    further settings of `leading`."""
-    solver = chosen(solver, blocks, device)
+    """Solve the rank-limited regression of concepts on documents with one of SOLVERS.
+
+    :param blocks: training data of each language
+    :param concepts: number of concepts
+    :param lambda_: strength of the regularization
+    :param options: further arguments of `leading`, for the iterative solvers
+    """
+    solver = choose_solver(solver, blocks, device)
     if solver == "closed-form":
         return closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
     regression = Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_)
-    key = _fingerprint(blocks) if how.get("checkpoint") else ""
-    return leading(regression, rank=rank, solver=solver, key=key, **how)
+    key = _compute_checksum(blocks) if options.get("checkpoint") else ""
+    return leading(regression, rank=rank, solver=solver, key=key, **options)
 
 
 def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
     """Solve the regression exactly by dense algebra in float64, for a few thousand documents at most."""
     X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)
-    owner = np.concatenate([block.concepts for block in blocks])
-    n = len(owner)
+    concept_of_document = np.concatenate([block.concepts for block in blocks])
+    n = len(concept_of_document)
     Y = np.zeros((n, concepts))
-    Y[np.arange(n), owner] = 1
+    Y[np.arange(n), concept_of_document] = 1
     Y -= Y.mean(axis=0)
-    G = np.asarray((X @ X.T).todense())
+    G = np.asarray((X @ X.T).todense())  # (documents, documents), then centred on both sides
     G -= G.mean(axis=0)
     G -= G.mean(axis=1, keepdims=True)
-    Z = scipy.linalg.solve(G + lambda_ * np.eye(n), Y, assume_a="pos")  # (n, concepts)
+    Z = scipy.linalg.solve(G + lambda_ * np.eye(n), Y, assume_a="pos")  # (documents, concepts)
     M = Y.T @ (Y - lambda_ * Z)
     values, P = np.linalg.eigh((M + M.T) / 2)
     values, P = values[::-1][:rank], P[:, ::-1][:, :rank]
@@ -126,31 +140,37 @@ def leading(
 ) -> Solution:
     """Find the embedding of rank `rank` by iteration.
 
-    "converged" stops when one more panel of directions raises the captured sum of eigenvalues by less than
-    `tolerance` of it. Solves end at a residual of `solve_tolerance`: by default 0.03 of the right side, 0.1 for
-    "early", which finds as well with it. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is
-    written at most every so many seconds and picked up if its `key` is this one's.
+    :param solver: "converged" or one of KRYLOV_BASIS
+    :param tolerance: "converged" stops when an expansion raises the captured sum of eigenvalues by less than this part
+    :param solve_tolerance: solves end when their residual is this part of the right side; see SOLVE_TOLERANCES
+    :param start: (concepts, columns) directions to start "converged" from, in place of those of CL-LSI
+    :param checkpoint: a file from which a killed run continues; written at most every `checkpoint_every` seconds
+    :param key: identifies the data; a checkpoint with another key is ignored
     """
-    begun = time.monotonic()
-    converging = solver == "converged"
-    search = _Search(regression, rank, solve_tolerance or (0.1 if solver == "early" else 0.03))
+    started = time.monotonic()
+    is_converging = solver == "converged"
+    search = _Search(regression, rank, solve_tolerance or SOLVE_TOLERANCES[solver])
     saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_}")
-    if saved := saver.load():
+    saved = saver.load()
+    if saved:
         search.restore(saved)
-    elif converging:
+    elif is_converging:
         search.guide = _guide(regression, search.width, seed, start)
-    random = regression.arrays.normal(regression.concepts, max(1, min(PANEL, rank // _STEPS)), seed)
-    columns = search.width + 2 * search.step if converging else int(_BASIS[solver] * rank) + 1
-    while (block := search.guided() if converging else search.krylov(random, columns)) is not None:
+    random = regression.arrays.normal(regression.concepts, max(1, min(PANEL, rank // KRYLOV_STEPS)), seed)
+    expected_columns = search.width + 2 * search.step if is_converging else int(KRYLOV_BASIS[solver] * rank) + 1
+    while True:
+        block = search.guided() if is_converging else search.krylov(random, expected_columns)
+        if block is None:
+            break
         search.add(block)
         saver.save(search.state)
-        if converging and search.settled(tolerance):
+        if is_converging and search.settled(tolerance):
             break
         if progress:
-            share = min(search.solved / columns, 0.99)
-            progress(share, (time.monotonic() - begun) * (1 - share) / share)
+            share = min(search.solved / expected_columns, 0.99)
+            progress(share, (time.monotonic() - started) * (1 - share) / share)
     solution = search.finish()
-    solution.report.update(solver=solver, seconds=round(time.monotonic() - begun, 2))
+    solution.report.update(solver=solver, seconds=round(time.monotonic() - started, 2))
     saver.remove()
     if progress:
         progress(1.0, 0.0)
@@ -158,70 +178,82 @@ def leading(
 
 
 class _Search:
-    """A growing orthonormal basis V of concept directions with its solves B (see `ridge`) and M V."""
+    """A growing orthonormal basis V of concept directions, (concepts, columns), with its solves B and the products M V.
+
+    The eigenvectors of M are approximated within the basis (Rayleigh-Ritz).
+    """
 
     def __init__(self, regression: Regression, rank: int, solve_tolerance: float) -> None:
+        """Start with an empty basis."""
         self.regression, self.arrays, self.rank = regression, regression.arrays, rank
         self.solve_tolerance = solve_tolerance
-        self.limit = regression.concepts - 1  # M 1 = 0
-        self.width = min(self.limit, rank + max(8, rank // 16))
+        self.limit = regression.concepts - 1  # columns of a basis at most, because M 1 = 0
+        self.width = min(self.limit, rank + max(8, rank // 16))  # columns of the guide, and of a compressed basis
         self.step = min(PANEL, max(8, rank // 4))  # columns of an expansion
-        self.max_columns = min(self.limit, self.width + 6 * self.step)  # columns held before the basis is compressed
+        self.max_columns = min(self.limit, self.width + 6 * self.step)  # columns before the basis is compressed
         self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
         self.B = self.arrays.zeros(regression.terms, 0)
-        self.guide = self.V
-        self.pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None  # of the basis as it is
+        self.guide = self.V  # directions to start from, (concepts, columns)
         self.guide_columns_used = 0  # columns of the guide that are in the basis
-        self.solved = 0
-        self.captured: list[float] = []  # after the start, and after each expansion
+        #: Eigenvalues and eigenvectors of M within the basis; None after the basis changed.
+        self.pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
+        self.solved = 0  # columns solved for so far
+        self.captured: list[float] = []  # sum of the leading eigenvalues after the start and after each expansion
 
     def guided(self) -> Dense | None:
-        """Return the next panel of the start, then the leading residuals of the pairs so far."""
+        """Return the next panel of the guide, then directions of the largest residuals; None when there are no more."""
         if self.guide_columns_used < self.guide.shape[1]:
             panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
             self.guide_columns_used += panel.shape[1]
             return orthonormal(self.arrays, panel, self.V)
         if self.V.shape[1] >= self.limit:
             return None
-        values, vectors = self._ritz()
         if self.V.shape[1] + self.step > self.max_columns:
-            keep = self.arrays.small(vectors[:, : self.width])
-            self.V, self.B, self.MV = self.V @ keep, self.B @ keep, self.MV @ keep
-            self.pairs = None
-            values, vectors = self._ritz()
+            self._compress_basis()
+        values, vectors = self._ritz()
         Q = self.arrays.small(vectors[:, : self.rank])
         residual = self.MV @ Q - (self.V @ Q) * self.arrays.small(values[: self.rank])
-        _, lead = np.linalg.eigh(self.arrays.gram(residual, residual))
-        fresh = orthonormal(self.arrays, residual @ self.arrays.small(lead[:, -self.step :]), self.V)
-        return fresh if fresh.shape[1] else None
+        _, residual_vectors = np.linalg.eigh(self.arrays.gram(residual, residual))
+        largest = self.arrays.small(residual_vectors[:, -self.step :])
+        new_directions = orthonormal(self.arrays, residual @ largest, self.V)
+        return new_directions if new_directions.shape[1] else None
+
+    def _compress_basis(self) -> None:
+        """Reduce the basis to its leading `width` eigenvectors."""
+        _, vectors = self._ritz()
+        leading_vectors = self.arrays.small(vectors[:, : self.width])
+        self.V, self.B, self.MV = self.V @ leading_vectors, self.B @ leading_vectors, self.MV @ leading_vectors
+        self.pairs = None
 
     def krylov(self, random: Dense, columns: int) -> Dense | None:
-        """Return the next block of a Krylov basis."""
-        room = min(columns, self.limit) - self.V.shape[1]
-        if room <= 0:
+        """Return the next block of a Krylov basis from a random start; None when it has `columns` columns."""
+        columns_left = min(columns, self.limit) - self.V.shape[1]
+        if columns_left <= 0:
             return None
         block = self.MV[:, -random.shape[1] :] if self.solved else random - random.sum(0) / self.regression.concepts
-        fresh = orthonormal(self.arrays, block[:, :room], self.V)
-        return fresh if fresh.shape[1] else None
+        new_directions = orthonormal(self.arrays, block[:, :columns_left], self.V)
+        return new_directions if new_directions.shape[1] else None
 
     def add(self, block: Dense) -> None:
+        """Extend the basis by orthonormal columns, and solve for them."""
         B, MV = self.regression.solve(self.regression.spread(block), tolerance=self.solve_tolerance)
-        grown = zip((self.V, self.B, self.MV), (block, B, MV), strict=True)
-        self.V, self.B, self.MV = (self.arrays.hstack([old, new]) for old, new in grown)
+        extended = zip((self.V, self.B, self.MV), (block, B, MV), strict=True)
+        self.V, self.B, self.MV = (self.arrays.hstack([old, new]) for old, new in extended)
         self.solved += block.shape[1]
         self.pairs = None
 
     def settled(self, tolerance: float) -> bool:
-        """Say whether the last expansion gained less than the tolerance."""
+        """Tell whether the last expansion raised the captured sum of eigenvalues by less than `tolerance` of it."""
         if self.guide_columns_used < self.guide.shape[1]:
             return False
         self.captured.append(float(self._ritz()[0][: self.rank].sum()))
         if len(self.captured) < 2:
             return False
         gained = self.captured[-1] - self.captured[-2]
-        return gained < tolerance * self.captured[-1] or len(self.captured) > _MOST_EXPANSIONS
+        return gained < tolerance * self.captured[-1] or len(self.captured) > MAX_EXPANSIONS
 
     def _ritz(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the eigenvalues of M within the basis, largest first, and their eigenvectors, as coefficients of V."""
         if self.pairs is None:
             T = self.arrays.gram(self.V, self.MV)
             values, vectors = np.linalg.eigh((T + T.T) / 2)
@@ -229,15 +261,16 @@ class _Search:
         return self.pairs
 
     def finish(self) -> Solution:
+        """Make the embedding maps of the leading eigenvectors, and report how exact they are."""
         arrays, regression = self.arrays, self.regression
         values, vectors = self._ritz()
         values, Q = values[: self.rank], arrays.small(vectors[:, : self.rank])
         P, B = self.V @ Q, self.B @ Q
         residual = self.MV @ Q - P * arrays.small(values)
-        worst = np.sqrt(np.diag(arrays.gram(residual, residual)) / values**2).max()
+        relative_residuals = np.sqrt(np.diag(arrays.gram(residual, residual)) / values**2)
         report = {
             "captured": float(values.sum()),
-            "residual": float(worst),
+            "residual": float(relative_residuals.max()),
             "columns": int(self.solved),
             "expansions": max(len(self.captured) - 1, 0),
             "cg_steps": round(regression.iterations / max(self.solved, 1), 1),
@@ -248,29 +281,35 @@ class _Search:
         return Solution([arrays.get(table) for table in tables], values, arrays.get(P), report)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what a checkpoint holds."""
         dense = {"V": self.V, "B": self.B, "MV": self.MV, "guide": self.guide}
-        counters = {
+        return {
+            **{name: self.arrays.get(array) for name, array in dense.items()},
             "done": np.array([self.guide_columns_used, self.solved], np.int64),
             "captured": np.array(self.captured),
         }
-        return {**{name: self.arrays.get(array) for name, array in dense.items()}, **counters}
 
     def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
+        """Continue from the state of a checkpoint."""
         put = self.arrays.put
         self.V, self.B, self.MV = put(saved["V"]), put(saved["B"]), put(saved["MV"])
         self.guide = put(saved["guide"])
-        (self.guide_columns_used, self.solved), self.captured = saved["done"].tolist(), saved["captured"].tolist()
+        self.guide_columns_used, self.solved = saved["done"].tolist()
+        self.captured = saved["captured"].tolist()
 
 
 def _guide(regression: Regression, width: int, seed: int, start: Floats | None) -> Dense:
-    """Return leading eigenvectors of the concepts' shared-word similarity, largest first; or the given start."""
+    """Return the directions to start from: `start`, or the leading ones of CL-LSI, largest first: (concepts, width).
+
+    They are orthonormal, and each sums to zero.
+    """
     arrays = regression.arrays
     width = min(width, regression.concepts - 1)
     V = arrays.normal(regression.concepts, width, seed + 1) if start is None else arrays.put(start)
     V = orthonormal(arrays, V - V.sum(0) / regression.concepts)
     if start is not None:
         return V
-    for _ in range(_PASSES):
+    for _ in range(GUIDE_ROUNDS):
         V = orthonormal(arrays, regression.similarity(V))
     image = regression.similarity(V)
     _, vectors = np.linalg.eigh(arrays.gram(V, image))
@@ -278,20 +317,25 @@ def _guide(regression: Regression, width: int, seed: int, start: Floats | None) 
 
 
 def _maps(arrays: Arrays, phi: list[Dense], *, tolerance: float) -> list[Dense]:
-    """Eq. 15: the right singular vectors of W = P phi^T. A second round mends what float32 left askew; directions
-    that no word speaks of are dropped."""
+    """Make the columns of the stacked maps orthonormal: eq. 15, the right singular vectors of W = P phi^T.
+
+    Directions in which no word lies, up to `tolerance`, are dropped. A second round corrects the rounding of float32.
+
+    :param phi: (terms, rank) of each language
+    """
     for _ in range(2):
         gram = np.sum([arrays.gram(part, part) for part in phi], axis=0)
         if np.abs(gram - np.eye(len(gram))).max() < 1e-5:
             break
-        spread, Q = np.linalg.eigh(gram)
-        sound = spread > spread[-1] * tolerance
-        turn = np.ascontiguousarray((Q[:, sound] / np.sqrt(spread[sound]))[:, ::-1])
-        phi = [part @ (arrays.small(turn) if part.dtype != np.float64 else turn) for part in phi]
+        values, Q = np.linalg.eigh(gram)
+        is_used = values > values[-1] * tolerance
+        rotation = np.ascontiguousarray((Q[:, is_used] / np.sqrt(values[is_used]))[:, ::-1])
+        phi = [part @ (arrays.small(rotation) if part.dtype != np.float64 else rotation) for part in phi]
     return phi
 
 
-def _fingerprint(blocks: Sequence[Block]) -> str:
+def _compute_checksum(blocks: Sequence[Block]) -> str:
+    """Compute a checksum of the training data."""
     crc = 0
     for block in blocks:
         for array in (block.rows.indptr, block.rows.indices, block.rows.data, block.concepts):
@@ -300,18 +344,23 @@ def _fingerprint(blocks: Sequence[Block]) -> str:
 
 
 class Checkpoint:
-    """A file that lets a long fit go on after a kill, written now and then: beside its place, then over it.
+    """A file of named arrays from which a killed fit continues; without a path nothing is saved.
 
     A file that is no checkpoint is never replaced; one of another fit is replaced by the first save, and stays if there
     is none.
     """
 
     def __init__(self, path: Path | None, seconds_between: float, key: str) -> None:
+        """Prepare a checkpoint that is written at most every `seconds_between` seconds.
+
+        :param key: identifies the data and settings
+        """
         self.path, self.seconds_between, self.key = path, seconds_between, key
-        self.last = time.monotonic()
+        self.last_saved = time.monotonic()
         self._is_of_this_fit = False
 
     def load(self) -> dict[str, npt.NDArray[Any]]:
+        """Read the saved arrays; warn and return nothing if the file is unreadable or has another key."""
         if self.path is None or not self.path.exists():
             return {}
         try:
@@ -328,12 +377,13 @@ class Checkpoint:
         return {}
 
     def save(self, state: Callable[[], dict[str, npt.NDArray[Any]]]) -> None:
-        if self.path is None or time.monotonic() - self.last < self.seconds_between:
+        """Save what `state` returns if it is time; the file is replaced atomically."""
+        if self.path is None or time.monotonic() - self.last_saved < self.seconds_between:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(self.path) as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **{"key": np.array(self.key), **state()})
-        self.last, self._is_of_this_fit = time.monotonic(), True
+        self.last_saved, self._is_of_this_fit = time.monotonic(), True
 
     def remove(self) -> None:
         """Remove the file if this fit wrote it or continued from it."""
