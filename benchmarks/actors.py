@@ -56,19 +56,19 @@ class Actor:
     def __init__(self, number: int, rng: random.Random) -> None:
         self.number, self.rng = number, rng
         self.may: dict[str, set[str | None]] = {}
-        self.said: Counter[str] = Counter()
+        self.outcomes: Counter[str] = Counter()
 
     def act(self, engine: Collection) -> None:
         try:
             for step in range(self.rng.randint(1, 4)):
                 try:
                     self.do(engine, step)
-                    self.said["done"] += 1
+                    self.outcomes["done"] += 1
                 except ParaglossError as error:
-                    self.said["taken over" if "taken over" in str(error) else "refused"] += 1
+                    self.outcomes["taken over" if "taken over" in str(error) else "refused"] += 1
             engine.close()
         except Killed:
-            self.said["killed"] += 1
+            self.outcomes["killed"] += 1
 
     def do(self, engine: Collection, step: int) -> None:
         if self.rng.random() < 0.3:
@@ -121,15 +121,15 @@ def history(world: World, seed: int) -> Counter[str]:
         engine.maintenance.take_over_writing()
         engine.index([Document("last", "rain", "en")])
         for id, texts in [entry for actor in actors for entry in actor.may.items()]:
-            [there] = engine.get([id])
-            if (there.text if there else None) not in texts:
-                raise AssertionError(f"{id} is {there}, and may be {texts}")
+            [document] = engine.get([id])
+            if (document.text if document else None) not in texts:
+                raise AssertionError(f"{id} is {document}, and may be {texts}")
         found_ids = {hit.id for hit in engine.rank([Query("", "rain", "en")], k=99, pipeline="bm25")[0]}
         held_ids = {document.id for document in engine.documents() if "rain" in document.text}
         if found_ids != held_ids:
             raise AssertionError(f"found {found_ids}, and there are {held_ids}")
     world.check_statistics()
-    return sum((actor.said for actor in actors), Counter[str]())
+    return sum((actor.outcomes for actor in actors), Counter[str]())
 
 
 def main() -> None:

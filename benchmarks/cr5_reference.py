@@ -1,8 +1,8 @@
 """Cr5 solved plainly, to be compared with: float64, one vector at a time, the matrices of all languages as one.
 
 `plain` reads eqs 12 to 15 of Josifoski et al. (WSDM 2019): Lanczos for P, one solve per column of it, a small
-eigenproblem. `twice` does what the authors ran: after P, a second Lanczos on the words x words matrix W^T W, two solves
-per step. Both take the paper's settings: conjugate gradients to 0.01 in at most 500 steps, Lanczos to 0.1 with a
+eigenproblem. `solve_twice` does what the authors ran: after P, a second Lanczos on the words x words matrix W^T W, two
+solves per step. Both take the paper's settings: conjugate gradients to 0.01 in at most 500 steps, Lanczos to 0.1 with a
 basis of 2 rank + 1.
 """
 
@@ -24,7 +24,7 @@ class Seconds(NamedTuple):
     processor: float
 
     @classmethod
-    def now(cls) -> Seconds:
+    def read_clocks(cls) -> Seconds:
         return cls(time.perf_counter(), time.process_time())
 
     def since(self) -> Seconds:
@@ -68,14 +68,14 @@ class Plain:
         return spl.eigsh(M, k=rank, tol=0.1, ncv=2 * rank + 1, maxiter=250, v0=_start(self.count))[1]
 
     def plain(self, rank: int) -> Reference:
-        begun = Seconds.now()
+        begun = Seconds.read_clocks()
         P = self.eigenvectors(rank)
         phi = np.stack([self.solve(self.XT(_centred(P[self.owner, j]))) for j in range(rank)], axis=1)
         spread, Q = np.linalg.eigh(phi.T @ phi)
         return Reference(P, phi @ (Q / np.sqrt(spread)), begun.since())
 
-    def twice(self, rank: int) -> Reference:
-        begun = Seconds.now()
+    def solve_twice(self, rank: int) -> Reference:
+        begun = Seconds.read_clocks()
         P = self.eigenvectors(rank)
 
         def WtW(x: np.ndarray) -> np.ndarray:
@@ -87,11 +87,14 @@ class Plain:
         return Reference(P, table, begun.since())
 
     def seconds_of(self, rank: int, *, steps: int) -> tuple[Seconds, Seconds]:
-        """What `plain` and `twice` would take. The basis of 2 rank + 1 is built once (the tolerance is met then): each
-        step costs a solve, or two, measured on the first `steps` Lanczos vectors, and one orthogonalisation against the
-        basis so far, measured on one of average size."""
+        """Estimate what `plain` and `solve_twice` would take.
+
+        The basis of 2 rank + 1 is built once (the tolerance is met then): each step costs a solve, or two, measured on
+        the first `steps` Lanczos vectors, and one orthogonalisation against the basis so far, measured on one of
+        average size.
+        """
         u = _start(self.count)
-        begun = Seconds.now()
+        begun = Seconds.read_clocks()
         for _ in range(steps):
             u = self.M(u)
             u /= np.linalg.norm(u)
@@ -104,7 +107,7 @@ class Plain:
 
 def _orthogonalisation(size: int, vectors: int) -> Seconds:
     basis, w = np.ones((vectors, size)), np.ones(size)
-    begun = Seconds.now()
+    begun = Seconds.read_clocks()
     for _ in range(3):
         w = w - (basis @ w) @ basis / (vectors * size)
     return begun.since().times(1 / 3)

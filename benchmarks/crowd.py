@@ -105,11 +105,11 @@ def main() -> None:
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory(prefix="crowd-") as folder:
         home, shared_state = Path(folder, "c"), mmap.mmap(-1, 16)
-        made = os.fork()
-        if made == 0:
+        child_pid = os.fork()
+        if child_pid == 0:
             Collection.create(str(home), meaning=False).close()
             os._exit(0)
-        os.waitpid(made, 0)
+        os.waitpid(child_pid, 0)
         until = time.time() + options.seconds
         children = [started(write, home, shared_state, until, options.pause)]
         time.sleep(1.0)  # the one who writes opens first: it could not write while another has the folder

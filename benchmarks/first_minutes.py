@@ -76,26 +76,30 @@ def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
         subprocess.run(["umount", folder], check=True)
 
 
-def run_first_steps(place: Path, paragloss: Path, wheel: Path) -> list[Step]:
+def run_first_steps(work_folder: Path, paragloss: Path, wheel: Path) -> list[Step]:
     """Install, index and search; a wrong answer stops the benchmark."""
     venv = paragloss.parents[1]
     steps = [run([sys.executable, "-m", "venv", venv], typed="python -m venv venv", grows=venv)]
     install = [venv / "bin" / "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel]
     steps.append(run(install, typed=f"pip install {wheel.name}", grows=venv))
     index = [paragloss, "index", "folder", "--into", "library"]
-    steps.append(run(index, typed="paragloss index folder --into library", grows=place / "library", cwd=place))
+    steps.append(
+        run(index, typed="paragloss index folder --into library", grows=work_folder / "library", cwd=work_folder)
+    )
     for query, expected in QUERIES.items():
         search = [paragloss, "search", "--in", "library", query]
-        steps.append(run(search, typed=f'paragloss search --in library "{query}"', grows=venv / "none", cwd=place))
+        steps.append(
+            run(search, typed=f'paragloss search --in library "{query}"', grows=venv / "none", cwd=work_folder)
+        )
         first = steps[-1].output.partition("  1. ")[2].partition("\n  2. ")[0]
         if expected not in first:
             raise SystemExit(f"{query}: {expected} is not first:\n{steps[-1].output}")
     return steps
 
 
-def run_mistakes(place: Path, paragloss: Path) -> Iterator[tuple[str, Step]]:
+def run_mistakes(work_folder: Path, paragloss: Path) -> Iterator[tuple[str, Step]]:
     """Do each step wrong, as an ordinary user."""
-    locked, fixed = place / "locked", place / "fixed"
+    locked, fixed = work_folder / "locked", work_folder / "fixed"
     locked.mkdir()
     (locked / "a.txt").write_text("A text.")
     locked.chmod(0)
@@ -103,13 +107,16 @@ def run_mistakes(place: Path, paragloss: Path) -> Iterator[tuple[str, Step]]:
 
     def attempt(*words: str) -> Step:
         return run(
-            [*ORDINARY, paragloss, *words], typed=" ".join(["paragloss", *words]), grows=place / "none", cwd=place
+            [*ORDINARY, paragloss, *words],
+            typed=" ".join(["paragloss", *words]),
+            grows=work_folder / "none",
+            cwd=work_folder,
         )
 
     yield "no folder", attempt("index", "foldr", "--into", "library2")
     yield "no rights to read", attempt("index", "locked", "--into", "library2")
     yield "no rights to write", attempt("index", "folder", "--into", "fixed/library")
-    with small_disk(place / "disk", "1m") as disk:
+    with small_disk(work_folder / "disk", "1m") as disk:
         if disk is not None:
             yield "a full disk", attempt("index", "folder", "--into", str(disk / "library"))
     yield "no extra", attempt("serve", "library")
@@ -120,7 +127,7 @@ def run_mistakes(place: Path, paragloss: Path) -> Iterator[tuple[str, Step]]:
 
 
 def format_tables(
-    steps: list[Step], roles: list[tuple[str, Step]], mistakes: list[tuple[str, Step]], wheel: Path, place: Path
+    steps: list[Step], roles: list[tuple[str, Step]], mistakes: list[tuple[str, Step]], wheel: Path, work_folder: Path
 ) -> str:
     lines = ["", "| step | seconds | MB on disk |", "|---|---|---|"]
     lines += [f"| `{step.typed}` | {step.seconds:.1f} | {step.megabytes:,.0f} |" for step in steps]
@@ -142,18 +149,18 @@ def format_tables(
         "|---|---|---|---|",
     ]
     for mistake, step in mistakes:
-        last = " ".join(step.output.splitlines()[-1:]).replace(f"{place}/", "").replace("|", "\\|")
-        typed = step.typed.replace(f"{place}/", "")
+        last = " ".join(step.output.splitlines()[-1:]).replace(f"{work_folder}/", "").replace("|", "\\|")
+        typed = step.typed.replace(f"{work_folder}/", "")
         lines.append(f"| {mistake} | `{typed}` | {step.code} | {last} |")
     return "\n".join([*lines, ""])
 
 
-def run_roles(place: Path) -> Iterator[tuple[str, Step]]:
+def run_roles(work_folder: Path) -> Iterator[tuple[str, Step]]:
     """Take the first steps of a reporter, a programmer, a team and a researcher, with the collection `library`."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PARAGLOSS_DATA": str(place / "no-data")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PARAGLOSS_DATA": str(work_folder / "no-data")}
 
-    def take(typed: str, *arguments: str, folder: Path = place) -> Step:
-        return run([sys.executable, *arguments], typed=typed, grows=place / "none", cwd=folder, env=environment)
+    def take(typed: str, *arguments: str, folder: Path = work_folder) -> Step:
+        return run([sys.executable, *arguments], typed=typed, grows=work_folder / "none", cwd=folder, env=environment)
 
     yield "reporter", take("read one file", "-m", "paragloss", "gloss", "folder/brief.txt", "--to", "en")
     export = ("export", "library", "--out", "library.csv")
@@ -162,27 +169,29 @@ def run_roles(place: Path) -> Iterator[tuple[str, Step]]:
         page = (ROOT / "docs" / "examples" / f"{name}.md").read_text(encoding="utf-8")
         program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
         yield "programmer", take(f"run the program of {name}", "-c", program)
-    (place / "more").mkdir()
-    (place / "more" / "note.txt").write_text("The server was restarted on Monday.", encoding="utf-8")
-    with serve(place, environment) as address:
+    (work_folder / "more").mkdir()
+    (work_folder / "more" / "note.txt").write_text("The server was restarted on Monday.", encoding="utf-8")
+    with serve(work_folder, environment) as address:
         yield (
             "team",
             take("index through the server", "-m", "paragloss", "index", "more", "--into", f"{address}/library"),
         )
     yield "researcher", take("list the recipes", "-m", "papers", "list", folder=ROOT)
     yield "researcher", take("list the data sets", "-m", "papers", "data", "list", folder=ROOT)
-    out = str(place / "smoke")
+    out = str(work_folder / "smoke")
     smoke = ("run", "xcnn-table-1", "--smoke", "--out", out)
     yield "researcher", take("run a recipe without data", "-m", "papers", *smoke, folder=ROOT)
 
 
 @contextmanager
-def serve(place: Path, environment: dict[str, str]) -> Iterator[str]:
+def serve(work_folder: Path, environment: dict[str, str]) -> Iterator[str]:
     """Serve the collection `library` in a process of its own; yields its address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "paragloss", "serve", "library", "--port", str(port)]
-    server = subprocess.Popen(command, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=work_folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     try:
         assert server.stdout is not None
         server.stdout.readline()  # the address, printed when the port is open

@@ -60,9 +60,9 @@ Say = Callable[[object], None]
 class Job(NamedTuple):
     """One command: which documents it is about, from which folders, and what it makes of them."""
 
-    what: str
+    kind: str
     home: Path
-    place: Path
+    work_folder: Path
     start: int
     version: int | None
 
@@ -88,7 +88,9 @@ def documents(job: Job) -> list[Document]:
 
 
 def create(job: Job, say: Say) -> None:
-    with Collection.open_or_create(str(job.home), models=[str(job.place / "old" / "cr5")], meaning=False) as engine:
+    with Collection.open_or_create(
+        str(job.home), models=[str(job.work_folder / "old" / "cr5")], meaning=False
+    ) as engine:
         engine.index(documents(job), progress=say)
 
 
@@ -101,7 +103,7 @@ def index(job: Job, say: Say) -> None:
 
 def index_files(job: Job, say: Say) -> None:
     with Collection.open(str(job.home)) as engine:
-        engine.index_files([str(job.place / "rows.jsonl")])
+        engine.index_files([str(job.work_folder / "rows.jsonl")])
     say(SIZE)
 
 
@@ -113,8 +115,8 @@ def delete(job: Job, say: Say) -> None:
 
 
 def put_model(job: Job, say: Say) -> None:
-    name = {"replace model": "new/cr5", "add model": "old/table"}.get(job.what, "old/cr5")
-    with Collection.open_or_create(str(job.home), models=[str(job.place / name)], meaning=False):
+    name = {"replace model": "new/cr5", "add model": "old/table"}.get(job.kind, "old/cr5")
+    with Collection.open_or_create(str(job.home), models=[str(job.work_folder / name)], meaning=False):
         pass
 
 
@@ -125,7 +127,7 @@ def remove_model(job: Job, say: Say) -> None:
 
 
 def learn(job: Job, say: Say) -> None:
-    train(cr5.fit, CONCEPTS[job.start % 20 :][:20], dim=4).save(job.place / "trained")
+    train(cr5.fit, CONCEPTS[job.start % 20 :][:20], dim=4).save(job.work_folder / "trained")
 
 
 def duplicate(job: Job, say: Say) -> None:
@@ -168,7 +170,7 @@ def run(work: Callable[[Say], object], moment: Moment | None = None) -> tuple[li
         os.close(out)
         _work(work, moment, into)
     os.close(into)
-    output = _heard(out, began + (moment.at if moment and moment.by == "clock" else WAIT), child)
+    output = read_output_of(out, began + (moment.at if moment and moment.by == "clock" else WAIT), child)
     _, status = os.waitpid(child, 0)
     lines = output.decode().split("\n")[:-1]
     took = json.loads(lines.pop()) if lines and lines[-1].startswith("{") else {}
@@ -205,7 +207,7 @@ def _work(work: Callable[[Say], object], moment: Moment | None, into: int) -> No
     os._exit(0)
 
 
-def _heard(out: int, until: float, child: int) -> bytes:
+def read_output_of(out: int, until: float, child: int) -> bytes:
     """Everything a child says; when its time is over it is killed."""
     output = b""
     while select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
@@ -234,17 +236,19 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
         return
     with Collection.open(str(job.home)) as engine:
         records = {int(r.document.id[1:]): r for batch in engine.state.store.scroll(vectors=True) for r in batch}
-        found = {number: int(record.document.text.rsplit("version")[-1]) for number, record in records.items()}
-        for number in sorted({*may, *found}):
-            if found.get(number) not in may.get(number, {None}):
-                say(f"fault: d{number} is {found.get(number)}, expected {may.get(number, {None})}")
-        if engine.count() != len(found):
-            say(f"fault: {engine.count()} counted, {len(found)} there")
-        for number in list(found)[:: max(1, len(found) // 6)]:
+        versions_by_number = {
+            number: int(record.document.text.rsplit("version")[-1]) for number, record in records.items()
+        }
+        for number in sorted({*may, *versions_by_number}):
+            if versions_by_number.get(number) not in may.get(number, {None}):
+                say(f"fault: d{number} is {versions_by_number.get(number)}, expected {may.get(number, {None})}")
+        if engine.count() != len(versions_by_number):
+            say(f"fault: {engine.count()} counted, {len(versions_by_number)} there")
+        for number in list(versions_by_number)[:: max(1, len(versions_by_number) // 6)]:
             hits = engine.rank([Query("q", f"word{number}x", "en")], k=1, pipeline="bm25")[0]
             if [hit.id for hit in hits] != [f"d{number}"]:
                 say(f"fault: d{number} is not found by its word, but {hits}")
-        _ranked(engine, found, say, exact=not half)
+        _ranked(engine, versions_by_number, say, exact=not half)
         _encoded(engine, list(records.values()), models, say)
         ready_models = {
             name for name, entry in model_records.read_model_records(engine.state.store).items() if entry.is_complete
@@ -254,7 +258,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
             say(f"fault: check: {finding.fault}")
     if not half and ready_models != set(models):
         say(f"fault: models {ready_models}, expected {set(models)}")
-    say("there: " + json.dumps(found))
+    say("there: " + json.dumps(versions_by_number))
 
 
 def _ranked(engine: Collection, versions: dict[int, int], say: Say, *, exact: bool) -> None:
@@ -280,9 +284,9 @@ def _encoded(engine: Collection, records: list[Any], models: dict[str, set[str]]
         if entry.is_complete and name in engine.state.store.dense:
             rows = encode_rows(engine.state.models[name], [record.document for record in records])
             for record, row in zip(records, rows, strict=True):
-                kept = record.dense.get(name)
-                if (kept is None) != (row is None or not row.any()) or (
-                    kept is not None and not np.allclose(kept, row, atol=1e-4)
+                vector = record.dense.get(name)
+                if (vector is None) != (row is None or not row.any()) or (
+                    vector is not None and not np.allclose(vector, row, atol=1e-4)
                 ):
                     say(f"fault: {record.document.id} has no vector of the model {name} that is there")
                     return
@@ -294,8 +298,8 @@ def _encoded(engine: Collection, records: list[Any], models: dict[str, set[str]]
 class Campaign:
     """A collection, what is known of it, and what was counted."""
 
-    def __init__(self, place: Path, rng: random.Random) -> None:
-        self.place, self.rng, self.home = place, rng, place / "c"
+    def __init__(self, work_folder: Path, rng: random.Random) -> None:
+        self.work_folder, self.rng, self.home = work_folder, rng, work_folder / "c"
         self.may: May = {}
         self.models: dict[str, str] = {}
         self.next = 0
@@ -303,92 +307,92 @@ class Campaign:
         self.kills, self.moments, self.wrong = Counter[str](), Counter[str](), list[str]()
         self.digests = {}
         for kind, concepts in (("old", CONCEPTS[:30]), ("new", CONCEPTS[30:])):
-            train(cr5.fit, concepts, dim=4).save(place / kind / "cr5")
-            self.digests[kind] = model_records.compute_digest(place / kind / "cr5")
-        table.fit(CONCEPTS[:10]).save(place / "old" / "table")
-        self.digests["table"] = model_records.compute_digest(place / "old" / "table")
+            train(cr5.fit, concepts, dim=4).save(work_folder / kind / "cr5")
+            self.digests[kind] = model_records.compute_digest(work_folder / kind / "cr5")
+        table.fit(CONCEPTS[:10]).save(work_folder / "old" / "table")
+        self.digests["table"] = model_records.compute_digest(work_folder / "old" / "table")
         warm = [document(n, 0) for n in range(10)]
         coverage.describe_foreign_texts(warm, default.open())
-        encode_rows(load(place / "old" / "cr5"), warm)
+        encode_rows(load(work_folder / "old" / "cr5"), warm)
 
-    def job(self, what: str) -> Job:
+    def job(self, kind: str) -> Job:
         present = sorted(number for number, versions in self.may.items() if None not in versions)
-        start = self.next if what in ("create", "index", "index files") or not present else self.rng.choice(present)
+        start = self.next if kind in ("create", "index", "index files") or not present else self.rng.choice(present)
         start -= start % SIZE
-        version = {"update": self.rng.randrange(1, 99), "delete": None}.get(what, 0)
-        if what in ("create", "index", "index files"):
+        version = {"update": self.rng.randrange(1, 99), "delete": None}.get(kind, 0)
+        if kind in ("create", "index", "index files"):
             self.next += SIZE
-        job = Job(what, self.home, self.place, start, version)
-        if what == "index files":
+        job = Job(kind, self.home, self.work_folder, start, version)
+        if kind == "index files":
             rows = [{"id": d.id, "lang": "en", "title": d.title, "text": d.text} for d in documents(job)]
-            (self.place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            (self.work_folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         return job
 
-    def round(self, what: str) -> None:
-        if what == "create" or not collection_exists(self.home) or len(self.may) > 8 * SIZE:
-            what = "create"
+    def round(self, kind: str) -> None:
+        if kind == "create" or not collection_exists(self.home) or len(self.may) > 8 * SIZE:
+            kind = "create"
             shutil.rmtree(self.home, ignore_errors=True)
             self.may, self.models = {}, {}
-        if what == "repair":
-            for old in self.place.glob("c.damaged*"):
+        if kind == "repair":
+            for old in self.work_folder.glob("c.damaged*"):
                 shutil.rmtree(old)
-        if what == "copy":
+        if kind == "copy":
             shutil.rmtree(self.home.with_name("copied"), ignore_errors=True)
-        job = self.job(what)
-        if what not in self.usual:  # once to its end, to know how long it takes
-            self._again(job)
+        job = self.job(kind)
+        if kind not in self.usual:  # once to its end, to know how long it takes
+            self._finish_job(job)
             return
-        moment = self._moment(what)
-        lines, took = run(lambda say: WORK[what](job, say), moment)
+        moment = self._moment(kind)
+        lines, took = run(lambda say: WORK[kind](job, say), moment)
         if took:
             self._finished(job)
         else:
-            self.kills[what] += 1
+            self.kills[kind] += 1
             self.moments[moment.by] += 1
             self._interrupted(job, max((int(s) for s in lines if s.isdigit()), default=0))
             self._note(job, [s for s in lines if not s.isdigit()])
-            self._check(job, half=what == "create" or "model" in what)
-        self._again(job)
+            self._check(job, half=kind == "create" or "model" in kind)
+        self._finish_job(job)
 
-    def _moment(self, what: str) -> Moment:
+    def _moment(self, kind: str) -> Moment:
         by = self.rng.choice(("clock", "processor", "file"))
-        return Moment(by, self.rng.random() * self.usual[what][by] * 1.02)
+        return Moment(by, self.rng.random() * self.usual[kind][by] * 1.02)
 
-    def _again(self, job: Job) -> None:
+    def _finish_job(self, job: Job) -> None:
         """The same command finishes, and everything is as it should be."""
-        lines, took = run(lambda say: WORK[job.what](job, say))
+        lines, took = run(lambda say: WORK[job.kind](job, say))
         if not took:
             self._note(job, ["again: " + " ".join(lines[-2:] or ["stuck"])])
             shutil.rmtree(self.home, ignore_errors=True)
             return
-        usual_seconds = self.usual.setdefault(job.what, took)
-        self.usual[job.what] = {
+        usual_seconds = self.usual.setdefault(job.kind, took)
+        self.usual[job.kind] = {
             by: 0.9 * usual_seconds[by] + 0.1 * took[by] if took[by] < usual_seconds[by] else took[by] for by in took
         }
         self._finished(job)
         self._check(job, half=False)
-        if job.what == "copy":  # and so is the copy
+        if job.kind == "copy":  # and so is the copy
             self._check(job._replace(home=self.home.with_name("copied")), half=False)
 
     def _interrupted(self, job: Job, done_count: int) -> None:
-        if job.what in ("create", "index", "index files", "update", "delete"):
+        if job.kind in ("create", "index", "index files", "update", "delete"):
             for number in range(job.start, job.start + SIZE):
                 before = self.may.get(number, {None})
                 self.may[number] = {job.version} if number < job.start + done_count else before | {job.version}
 
     def _finished(self, job: Job) -> None:
         self._interrupted(job, SIZE)
-        if job.what in ("create", "restore model"):
+        if job.kind in ("create", "restore model"):
             self.models["cr5"] = self.digests["old"]
-        if job.what == "replace model":
+        if job.kind == "replace model":
             self.models["cr5"] = self.digests["new"]
-        if job.what == "add model":
+        if job.kind == "add model":
             self.models["table"] = self.digests["table"]
-        if job.what == "remove model":
+        if job.kind == "remove model":
             self.models = {}
 
     def _check(self, job: Job, *, half: bool) -> None:
-        if job.what == "train":
+        if job.kind == "train":
             lines, took = run(lambda say: self._trained(say))
         else:
             models = {name: {digest} for name, digest in self.models.items()}
@@ -404,11 +408,11 @@ class Campaign:
         self.may = {number: versions for number, versions in self.may.items() if versions != {None}}
 
     def _trained(self, say: Say) -> None:
-        if (self.place / "trained").exists() or list(self.place.glob(".trained.old")):
-            load(self.place / "trained").encode(["rain"], "en")
+        if (self.work_folder / "trained").exists() or list(self.work_folder.glob(".trained.old")):
+            load(self.work_folder / "trained").encode(["rain"], "en")
 
     def _note(self, job: Job, lines: list[str]) -> None:
-        self.wrong += [f"{job.what}: {line}" for line in lines]
+        self.wrong += [f"{job.kind}: {line}" for line in lines]
 
 
 def main() -> None:

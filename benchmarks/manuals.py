@@ -306,7 +306,7 @@ def main() -> None:
             if arguments.kinds and kind.name not in arguments.kinds:
                 shutil.rmtree(kind)
         rounds = {"before": arguments.against} if arguments.against else {}
-        found = {}
+        rounds_by_name = {}
         for name, source in {**rounds, "after": SOURCE_FOLDER, "peer": SOURCE_FOLDER}.items():
             into = name if name == "peer" else str(Path(folder) / name)
             command = [sys.executable, __file__, str(files), "--round", into, "--queries", str(arguments.queries)]
@@ -318,20 +318,30 @@ def main() -> None:
             ]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
             finished = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-            found[name] = json.loads(finished.stdout.splitlines()[-1])
+            rounds_by_name[name] = json.loads(finished.stdout.splitlines()[-1])
             shutil.rmtree(into, ignore_errors=True)
-    peers = found.pop("peer")
-    print("| ms of the processor / by the clock | " + " | ".join(found) + " |\n|---" + "|---" * len(found) + "|")
-    for name in found["after"]["rows"]:
+    peers = rounds_by_name.pop("peer")
+    print(
+        "| ms of the processor / by the clock | "
+        + " | ".join(rounds_by_name)
+        + " |\n|---"
+        + "|---" * len(rounds_by_name)
+        + "|"
+    )
+    for name in rounds_by_name["after"]["rows"]:
         cells = [
             f"{cpu:,.1f} / {clock:,.1f}"
-            for cpu, clock in (round_report["rows"][name] for round_report in found.values())
+            for cpu, clock in (round_report["rows"][name] for round_report in rounds_by_name.values())
         ]
         print(f"| {name} | " + " | ".join(cells) + " |")
-    for name in found["after"]["extra"]:
-        print(f"| {name} | " + " | ".join(f"{round_report['extra'][name]:,}" for round_report in found.values()) + " |")
+    for name in rounds_by_name["after"]["extra"]:
+        print(
+            f"| {name} | "
+            + " | ".join(f"{round_report['extra'][name]:,}" for round_report in rounds_by_name.values())
+            + " |"
+        )
     for name, (cpu, clock) in peers["rows"].items():
-        print(f"| {name} | " + "| " * (len(found) - 1) + f"{cpu:,.1f} / {clock:,.1f} |")
+        print(f"| {name} | " + "| " * (len(rounds_by_name) - 1) + f"{cpu:,.1f} / {clock:,.1f} |")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ DESCRIPTIVE_NAMES = {"MINUTES", "__all__", "TypeAlias"}
 #: Least seconds of processor that one fault may take: within collected tests, and where everything is imported first.
 LIMIT, LIMIT_AFRESH = 10, 60
 #: Tests that are tried before the others are read; seconds of processor that the tests of one fault may take in all.
-FIRST, MOST = 8, 8.0
+FIRST_TESTS, MAX_SECONDS_OF_TESTS = 8, 8.0
 
 
 def faults(tree: ast.Module) -> list[tuple[ast.AST, str]]:
@@ -108,25 +108,25 @@ def _name(func: ast.AST) -> str:
 
 def _quiet(node: ast.AST) -> Iterator[ast.AST]:
     """What says something to people or to the type checker."""
-    inside: list[Any] = []
+    quiet_nodes: list[Any] = []
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr) or _for_types(node):
-        inside = [node]
+        quiet_nodes = [node]
     elif isinstance(node, ast.keyword) and node.arg == "strict":  # zip's: an assertion
-        inside = [node.value]
+        quiet_nodes = [node.value]
     elif isinstance(node, ast.IfExp) and ast.unparse(node.test) == "smoke":  # sizes that only try whether a recipe runs
-        inside = [node.body]
+        quiet_nodes = [node.body]
     elif isinstance(node, ast.AnnAssign | ast.arg):
-        inside = [node.annotation] if node.annotation else []
+        quiet_nodes = [node.annotation] if node.annotation else []
     elif isinstance(node, ast.FunctionDef):
-        inside = [node.returns] if node.returns else []
+        quiet_nodes = [node.returns] if node.returns else []
     elif isinstance(node, ast.Assign):
         targets = [t for target in node.targets for t in getattr(target, "elts", [target])]
         values = getattr(node.value, "elts", [node.value])
         if len(values) == len(targets):
-            inside = [
+            quiet_nodes = [
                 v for t, v in zip(targets, values, strict=True) if isinstance(t, ast.Name) and t.id in DESCRIPTIVE_NAMES
             ]
-    return (inner for part in inside for inner in ast.walk(part))
+    return (inner for part in quiet_nodes for inner in ast.walk(part))
 
 
 def _for_types(node: ast.AST) -> bool:
@@ -136,14 +136,14 @@ def _for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-def _said(node: ast.AST, kind: str) -> str:
+def describe_fault(node: ast.AST, kind: str) -> str:
     text = ast.unparse(node)[:80].replace("\n", " / ") or "slice"
     return f"line {node.lineno}: {kind}: {text}"  # type: ignore[attr-defined]
 
 
 class Fault(NamedTuple):
     path: Path
-    said: str
+    description: str
     #: The file's code with the fault; the function around it, and the outermost one, if it is in the body of one.
     code: CodeType
     function: str
@@ -161,7 +161,7 @@ def planted(path: Path, number: int) -> Fault:
         name = ".".join(scope.name for scope in around[: functions[0] + 1])
         outermost = (name, min([first.lineno, *(d.lineno for d in first.decorator_list)]))
     names = [n for s in around for n in (s.name, *(["<locals>"] if isinstance(s, ast.FunctionDef) else []))]
-    description = _said(node, kind)
+    description = describe_fault(node, kind)
     _change(node, kind)
     code = compile(ast.fix_missing_locations(tree), str(path), "exec")
     return Fault(path, description, code, ".".join(names).removesuffix(".<locals>"), outermost)
@@ -203,13 +203,13 @@ def _change(node: ast.AST, kind: str) -> None:
         node.lower, node.upper = node.upper, node.lower
 
 
-def again(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
+def find_survivors(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
     """The faults of such a list as they are numbered now: nearest to the line they had."""
     chosen: list[tuple[Path, int]] = []
     for path in files:
         name = f"{path.relative_to(HOME)} line "
         descriptions = [
-            _said(*fault).removeprefix("line ").split(": ", 1) for fault in faults(ast.parse(path.read_text()))
+            describe_fault(*fault).removeprefix("line ").split(": ", 1) for fault in faults(ast.parse(path.read_text()))
         ]
         for line, text in (
             survivor.removeprefix(name).split(": ", 1) for survivor in survivors if survivor.startswith(name)
@@ -249,38 +249,38 @@ def replaced(fault: Fault) -> None:
     name, line = fault.outermost or ("", 0)
     for referrer in gc.get_objects():
         if isinstance(referrer, FunctionType) and _is(referrer.__code__, str(fault.path), name, line):
-            referrer.__code__ = _inside(fault.code, name, line)
+            referrer.__code__ = find_function_code(fault.code, name, line)
 
 
 def _is(code: CodeType, file: str, name: str, line: int) -> bool:
     return (code.co_filename, code.co_qualname, code.co_firstlineno) == (file, name, line)
 
 
-def _inside(code: CodeType, name: str, line: int) -> CodeType:
+def find_function_code(code: CodeType, name: str, line: int) -> CodeType:
     inner = [part for part in code.co_consts if isinstance(part, CodeType)]
     for part in inner:
         if _is(part, code.co_filename, name, line):
             return part
-    return next(_inside(part, name, line) for part in inner if name.startswith(f"{part.co_qualname}."))
+    return next(find_function_code(part, name, line) for part in inner if name.startswith(f"{part.co_qualname}."))
 
 
 class Tracing:
     """Notes which of our functions each test calls, and how long it takes."""
 
     def __init__(self) -> None:
-        self.met: set[tuple[str, str]] = set()
+        self.called: set[tuple[str, str]] = set()
         self.calls: dict[str, list[tuple[str, str]]] = {}
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Iterator[None]:
-        self.met, started = set(), time.process_time()
+        self.called, started = set(), time.process_time()
         sys.settrace(self._called)
         yield
         sys.settrace(None)
         self.seconds[item.nodeid] = round(time.process_time() - started, 2)
-        self.calls[item.nodeid] = sorted((str(Path(file).relative_to(HOME)), name) for file, name in self.met)
+        self.calls[item.nodeid] = sorted((str(Path(file).relative_to(HOME)), name) for file, name in self.called)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
@@ -288,7 +288,7 @@ class Tracing:
 
     def _called(self, frame: Any, event: str, _: Any) -> None:
         if frame.f_code.co_filename.startswith(str(HOME)):
-            self.met.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+            self.called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
 
 
 def traced(tests: list[str], path: Path) -> dict[str, Any]:
@@ -328,7 +328,9 @@ def tests_of(fault: Fault, calls_by_test: dict[str, dict[str, set[str]]], second
     by_name = [test for test in calls_by_test if not fault.outermost and any(name in test for name in names)]
     quick = sorted({*by_function, *by_name}, key=lambda test: (seconds[test], test))
     return [
-        test for test, so_far in zip(quick, accumulate(map(seconds.__getitem__, quick)), strict=True) if so_far <= MOST
+        test
+        for test, so_far in zip(quick, accumulate(map(seconds.__getitem__, quick)), strict=True)
+        if so_far <= MAX_SECONDS_OF_TESTS
     ]
 
 
@@ -336,7 +338,9 @@ def failed_afresh(fault: Fault, tests: list[str]) -> bool:
     """Before any of our code is imported."""
     sys.meta_path.insert(0, Planting(fault.path, fault.code))
     fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    turns = [turn for turn in (tests[:FIRST], tests[FIRST:]) if turn]  # most faults are noticed by the first few
+    turns = [
+        turn for turn in (tests[:FIRST_TESTS], tests[FIRST_TESTS:]) if turn
+    ]  # most faults are noticed by the first few
     return any(pytest.main(["-x", *CHOSEN, *turn]) not in fine for turn in turns)
 
 
@@ -378,34 +382,34 @@ def noticed(failed: Callable[[], bool], limit: float) -> bool:
 class Trying:
     """Tries faults, and counts."""
 
-    def __init__(self, faults: list[Fault], kept: dict[str, Any], seconds: float) -> None:
-        self.met: dict[str, dict[str, set[str]]] = {test: {} for test in kept["calls"]}
-        for test, calls in kept["calls"].items():
+    def __init__(self, faults: list[Fault], record: dict[str, Any], seconds: float) -> None:
+        self.called: dict[str, dict[str, set[str]]] = {test: {} for test in record["calls"]}
+        for test, calls in record["calls"].items():
             for file, function in calls:
-                self.met[test].setdefault(file, set()).add(function)
-        self.seconds, self.until = kept["seconds"], time.monotonic() + seconds
-        self.inside = [fault for fault in faults if fault.outermost]
-        self.outside = [fault for fault in faults if not fault.outermost]
+                self.called[test].setdefault(file, set()).add(function)
+        self.seconds, self.until = record["seconds"], time.monotonic() + seconds
+        self.function_faults = [fault for fault in faults if fault.outermost]
+        self.module_faults = [fault for fault in faults if not fault.outermost]
         self.tried, self.survived = 0, 0
 
     def afresh(self) -> None:
-        for fault in self.outside:
+        for fault in self.module_faults:
             self._try(fault, partial(failed_afresh, fault))
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        for fault in self.inside:
+        for fault in self.function_faults:
             self._try(fault, partial(failed_within, session, fault))
         return True
 
     def _try(self, fault: Fault, failed: Callable[[list[str]], bool]) -> None:
         if time.monotonic() > self.until:
             return
-        tests = tests_of(fault, self.met, self.seconds)
+        tests = tests_of(fault, self.called, self.seconds)
         self.tried += 1
         min_seconds = LIMIT if fault.outermost else LIMIT_AFRESH
         if not noticed(partial(failed, tests), min_seconds + 3 * sum(self.seconds[test] for test in tests)):
             self.survived += 1
-            print(f"{fault.path.relative_to(HOME)} {fault.said}", flush=True)
+            print(f"{fault.path.relative_to(HOME)} {fault.description}", flush=True)
         print(f"{self.tried} tried, {self.tried - self.survived} noticed", file=sys.stderr, end="\r", flush=True)
 
 
@@ -433,13 +437,13 @@ def main() -> None:
     files = sorted(path for folder in options.folders for path in (HOME / folder).rglob("*.py"))
     all_faults = [(path, n) for path in files for n in range(len(faults(ast.parse(path.read_text()))))]
     if options.again:
-        chosen = again(files, options.again.read_text().splitlines())
+        chosen = find_survivors(files, options.again.read_text().splitlines())
     else:
         chosen = random.Random(options.seed).sample(all_faults, min(options.sample, len(all_faults)))
     chosen = chosen[options.skip :]
     trying = Trying([planted(path, number) for path, number in chosen], traces, options.seconds)
     trying.afresh()
-    if trying.inside:
+    if trying.function_faults:
         pytest.main([*CHOSEN, *options.tests], plugins=[trying])
     print(f"{len(all_faults)} faults, {trying.tried} tried, {trying.tried - trying.survived} noticed")
 

@@ -136,10 +136,10 @@ class Asking:
     def __init__(self, host: str) -> None:
         self._line = http.client.HTTPConnection(host, timeout=60)
 
-    def get(self, path: str, said: Any = None, **parameters: Any) -> tuple[float, Any]:
-        """How long it took, and the answer; what is said is posted."""
+    def get(self, path: str, payload: Any = None, **parameters: Any) -> tuple[float, Any]:
+        """How long it took, and the answer; a payload is posted."""
         where = f"{path}?{urllib.parse.urlencode(parameters)}" if parameters else path
-        body = json.dumps(said) if said is not None else None
+        body = json.dumps(payload) if payload is not None else None
         began = time.perf_counter()
         self._line.request("POST" if body else "GET", where, body, {"Content-Type": "application/json"})
         answer = self._line.getresponse()
@@ -150,7 +150,7 @@ class Asking:
         return seconds, json.loads(data) if path.startswith("/api") else data
 
 
-def alone(host: str, pids: Sequence[int], of: str, turns: int) -> None:
+def measure_one_reader(host: str, pids: Sequence[int], of: str, turns: int) -> None:
     """What one person waits for, as the page asks it; a first turn is not counted."""
     asking = Asking(host)
     seconds = [asking.get(path)[0] for path in ("/", "/api/collections")]
@@ -237,7 +237,7 @@ def measure(arguments: argparse.Namespace, sources: Path, folder: Path) -> None:
         for turn, workers in enumerate(arguments.workers):
             with serving(library, workers, of) as (host, pid):
                 if turn == 0 and of == "pages":
-                    alone(host, [pid], of, arguments.turns)
+                    measure_one_reader(host, [pid], of, arguments.turns)
                 else:
                     time.sleep(AHEAD)
                 crowd(host, of, workers, arguments.users, arguments.seconds, queries)
@@ -254,11 +254,11 @@ def on_nodes(number: int, files: Path, documents: int, turns: int) -> None:
         of, library = f"pages on {number} nodes", f"{nodes[0].url}/pages"
         index(of, files, library, documents, False)
         with serving(library, 0, of) as (host, pid):
-            alone(host, [pid, *(node.process.pid for node in nodes)], of, turns)
+            measure_one_reader(host, [pid, *(node.process.pid for node in nodes)], of, turns)
             if nodes[1:]:
                 nodes[-1].process.kill()
                 nodes[-1].process.wait()
-                alone(host, [pid, *(node.process.pid for node in nodes[:-1])], f"{of}, one lost", turns)
+                measure_one_reader(host, [pid, *(node.process.pid for node in nodes[:-1])], f"{of}, one lost", turns)
     finally:
         for node in nodes:
             node.stop()

@@ -80,15 +80,15 @@ def percentiles(call: Callable[[Any], object], inputs: Sequence[Any]) -> str:
 
 def translated(invented: Invented, queries: Sequence[Query], alternatives: int) -> list[Query]:
     rng = np.random.default_rng(3)
-    made = []
+    translated_queries = []
     for query in queries:
         clauses = []
         for word in query.text.split():
             other_words = rng.choice(invented.words[:5000], alternatives - 1).tolist()
             alternatives_found = tuple(Alternative(other, 1 / (i + 1)) for i, other in enumerate([word, *other_words]))
             clauses.append(Translation(word, alternatives_found))
-        made.append(query._replace(clauses=tuple(clauses)))
-    return made
+        translated_queries.append(query._replace(clauses=tuple(clauses)))
+    return translated_queries
 
 
 def measure(home: Path, invented: Invented, number: int, query_count: int, workers: int) -> None:

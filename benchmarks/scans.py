@@ -135,8 +135,10 @@ def main() -> None:
                     scans.append(document)
                     continue
                 scans.append(scanned(document, documents[seed - 1], LEVELS[level], seed))
-                expected_letters, here = (Counter(letters(side.text, lang)) for side in (document, scans[-1]))
-                right, all_ = right + (expected_letters & here).total(), all_ + expected_letters.total()
+                expected_letters, recognized_letters = (
+                    Counter(letters(side.text, lang)) for side in (document, scans[-1])
+                )
+                right, all_ = right + (expected_letters & recognized_letters).total(), all_ + expected_letters.total()
             spent = (time.perf_counter() - began) / len(chosen_concepts)
             sure = [d.meta["confidence"] for d in scans if "confidence" in d.meta]
             as_scan = reciprocal_rank(scans, chosen_concepts, queries_by_lang, lang)

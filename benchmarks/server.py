@@ -138,7 +138,7 @@ async def load(
     return times, sum(added)
 
 
-def told(users: int, seconds: float, think: float, times: list[tuple[float, int]], added: int) -> None:
+def print_figures(users: int, seconds: float, think: float, times: list[tuple[float, int]], added: int) -> None:
     waited = np.array([t for t, _ in times]) * 1000
     wrong = sum(status != 200 for _, status in times)
     p50, p95, p99 = np.percentile(waited, [50, 95, 99])
@@ -191,7 +191,7 @@ def main() -> None:
         time.sleep(20)  # while it reads ahead
         for think in arguments.think or [1.0, 0.0]:
             how = arguments.users, arguments.seconds, think
-            told(*how, *asyncio.run(load("http://127.0.0.1:8765", *how, arguments.page, questions())))
+            print_figures(*how, *asyncio.run(load("http://127.0.0.1:8765", *how, arguments.page, questions())))
     finally:
         server.terminate()
         server.wait()

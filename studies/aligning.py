@@ -31,14 +31,14 @@ class Cutter:
     """Sentences of one language, cut once."""
 
     def __init__(self, lang: str) -> None:
-        self._spans, self._kept = analyzer(lang, stop=False).spans, dict[str, Sentence]()
+        self._spans, self._sentences_by_text = analyzer(lang, stop=False).spans, dict[str, Sentence]()
 
     def __call__(self, text: str) -> Sentence:
-        if text not in self._kept:
+        if text not in self._sentences_by_text:
             spans = self._spans(text)
             words = [text[span.start : span.end].replace("’", "'") for span in spans]
-            self._kept[text] = Sentence(words, [span.term for span in spans])
-        return self._kept[text]
+            self._sentences_by_text[text] = Sentence(words, [span.term for span in spans])
+        return self._sentences_by_text[text]
 
 
 class Counts(NamedTuple):
@@ -99,8 +99,8 @@ def align(pairs: Sequence[tuple[Sentence, Sentence]], listed: Iterable[tuple[str
         posteriors.append(joint)
     best_e = _best(posteriors[0], f, e, len(entries[1]))  # of every other word the English one
     best_f = _best(posteriors[1], e, f, len(entries[0]))
-    both = posteriors[0] * posteriors[1]
-    linked = np.flatnonzero((best_e[f] == e) & (best_f[e] == f) & (both > LINKED))
+    joint_posteriors = posteriors[0] * posteriors[1]
+    linked = np.flatnonzero((best_e[f] == e) & (best_f[e] == f) & (joint_posteriors > LINKED))
     owner = text[e[linked]]
     cuts = np.searchsorted(owner, np.arange(len(pairs) + 1))
     pair_rows = []

@@ -161,7 +161,7 @@ def measured_collections(model: Translator, langs: Sequence[str]) -> None:
 
 def measured_packing(model: Translator, work: Path, langs: Sequence[str]) -> None:
     """Against every word and phrase, more translations of each, and full precision."""
-    unpruned = finishing.CHOSEN._replace(words=10**7, phrases=10**7, least=0.001, most=50)
+    unpruned = finishing.CHOSEN._replace(words=10**7, phrases=10**7, min_probability=0.001, max_translations=50)
     losses = []
     for lang in [lang for lang in ("es", "de", "ru", "ar", "hi", "vi", "el", "zh") if lang in langs]:
         exact = pack({lang: finishing.finished(learning.load(work / "held" / lang), unpruned)}, exact=True)

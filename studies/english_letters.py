@@ -93,7 +93,7 @@ def pairs(lang: str) -> set[tuple[str, str]]:
         names_seen.add((other, english))
         letters, small = split_letters(other, lang), plain(english)
         fits = _written(other, lang) and _LATIN.fullmatch(small) and len(letters) > 2 and len(small) < 3 * len(letters)
-        if fits and alike(names.transcribe(other.lower(), lang), small) >= min_similarity:
+        if fits and measure_name_similarity(names.transcribe(other.lower(), lang), small) >= min_similarity:
             pairs_found.add((letters, small))
     return pairs_found
 
@@ -129,9 +129,9 @@ def _sounding(word: str) -> str:
     return _DOUBLED.sub(r"\1", _SPELLED.sub(lambda match: _SOUNDS.get(match[0], "s" if match[0] == "c" else ""), plain))
 
 
-def alike(one: str, other: str) -> float:
+def measure_name_similarity(name: str, other: str) -> float:
     """From 0 to 1 how alike two names sound, by the letters that must be exchanged, put in or left out."""
-    first, second = _sounding(one), _sounding(other)
+    first, second = _sounding(name), _sounding(other)
     costs = [[_VOWEL if char in _VOWELS else 1.0 for char in word] for word in (first, second)]
     before = [0.0]
     for cost in costs[1]:

@@ -67,10 +67,12 @@ def read(path: Path) -> Counts:
         return Counts({}, Counter(), Counter(), {}, Counter(), {})
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         links, other, english, stems, other_stems, before = json.load(lines)
-    return Counts(_by(links), _one(other), _one(english), _by(stems), _one(other_stems), _by(before))
+    return Counts(
+        _by(links), _make_counter(other), _make_counter(english), _by(stems), _make_counter(other_stems), _by(before)
+    )
 
 
-def _one(rows: list) -> Counter[str]:
+def _make_counter(rows: list) -> Counter[str]:
     return Counter(dict(rows))
 
 
@@ -90,10 +92,10 @@ class English:
         for word, number in counts.items():
             forms[word.lower()][word] += number
         self._forms = {
-            lower: lower if some[lower] >= 0.3 * some.total() else max(some, key=lambda one: some[one])
-            for lower, some in forms.items()
+            lower: lower if spellings[lower] >= 0.3 * spellings.total() else max(spellings, key=spellings.__getitem__)
+            for lower, spellings in forms.items()
         }
-        self._most = math.log1p(max(counts.values()))
+        self._max_log_count = math.log1p(max(counts.values()))
 
     @cache  # noqa: B019
     def cased(self, text: str) -> str:
@@ -104,7 +106,7 @@ class English:
         """From 0 to 1 how usual it is to say so; of several words the rarest, and a tenth of it."""
         words = text.lower().split()
         rarest = min((self.counts[w] + self.counts[w.capitalize()] for w in words), default=0)
-        return math.log1p(rarest * (0.1 ** (len(words) - 1))) / self._most
+        return math.log1p(rarest * (0.1 ** (len(words) - 1))) / self._max_log_count
 
 
 @cache
@@ -154,7 +156,7 @@ def entries(lang: str, counts: Counts, english: English) -> dict[str, list[Lexic
         : 5 * MAX_ENTRIES_BY_LANG.get(lang, MAX_ENTRIES) // 4
     ]:
         phrase = " " in key or (lang in UNSPACED and key not in listed and stem(key, lang) != key)
-        word_entries = _said(key, lang, counts, listed.get(key, {}), english, known_stems, phrase)
+        word_entries = _make_entries(key, lang, counts, listed.get(key, {}), english, known_stems, phrase)
         if word_entries:
             entries_found[key] = usual[key], word_entries
     most_valuable = dict(
@@ -178,7 +180,7 @@ def _worth(
     return True
 
 
-def _said(
+def _make_entries(
     key: str,
     lang: str,
     counts: Counts,

@@ -16,8 +16,8 @@ class Settings(NamedTuple):
     """Chosen on validation data, sizes so that the whole fits (docs/understand/model.md)."""
 
     rare: float = 5.0  # a translation met so often counts by half for what it says of the way back
-    least: float = 0.015  # probability under which a translation is dropped
-    most: int = 12  # translations of a word
+    min_probability: float = 0.015  # probability under which a translation is dropped
+    max_translations: int = 12  # translations of a word
     words: int = 36_000  # words of each side, the most frequent ones
     phrases: int = 4_000  # phrases of each side
     overlap: float = 0.5  # a phrase that its words say so far is needless
@@ -31,17 +31,37 @@ _LONGEST = 64  # bytes of a term
 
 def finished(learned: Learned, settings: Settings = CHOSEN) -> Tables:
     en, other = learned.en, learned.other
-    there = _with_phrases(_both(learned.there, learned.back, learned.seen_other, settings.rare), learned.entries_there)
-    back = _with_phrases(_both(learned.back, learned.there, learned.seen_en, settings.rare), learned.entries_back)
-    there = _into_common(there, other.terms, learned.seen_other, settings)
-    back = _into_common(back, en.terms, learned.seen_en, settings)
-    there = _kept(_pruned(there, settings), en.terms, other.terms, learned.seen_en, learned.entries_there, settings)
-    back = _kept(_pruned(back, settings), other.terms, en.terms, learned.seen_other, learned.entries_back, settings)
-    there, back = _grown(there, len(en.terms), len(other.terms)), _grown(back, len(other.terms), len(en.terms))
-    return Tables(en.terms, en.surfaces, other.terms, other.surfaces, there, back)
+    from_english = _with_phrases(
+        _combine_directions(learned.from_english, learned.into_english, learned.seen_other, settings.rare),
+        learned.entries_from_english,
+    )
+    into_english = _with_phrases(
+        _combine_directions(learned.into_english, learned.from_english, learned.seen_en, settings.rare),
+        learned.entries_into_english,
+    )
+    from_english = _into_common(from_english, other.terms, learned.seen_other, settings)
+    into_english = _into_common(into_english, en.terms, learned.seen_en, settings)
+    from_english = _select_rows(
+        _pruned(from_english, settings), en.terms, other.terms, learned.seen_en, learned.entries_from_english, settings
+    )
+    into_english = _select_rows(
+        _pruned(into_english, settings),
+        other.terms,
+        en.terms,
+        learned.seen_other,
+        learned.entries_into_english,
+        settings,
+    )
+    from_english, into_english = (
+        _grown(from_english, len(en.terms), len(other.terms)),
+        _grown(into_english, len(other.terms), len(en.terms)),
+    )
+    return Tables(en.terms, en.surfaces, other.terms, other.surfaces, from_english, into_english)
 
 
-def _both(onward: sp.csr_matrix, reverse: sp.csr_matrix, counts: np.ndarray, rare: float) -> sp.csr_matrix:
+def _combine_directions(
+    onward: sp.csr_matrix, reverse: sp.csr_matrix, counts: np.ndarray, rare: float
+) -> sp.csr_matrix:
     """The geometric mean of both directions. A rare word that only ever stood beside one says little of the way
     back."""
     sure = sp.diags(counts / (counts + rare))
@@ -70,10 +90,12 @@ def _pruned(matrix: sp.csr_matrix, settings: Settings) -> sp.csr_matrix:
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((matrix.indices, -matrix.data, row))
     rank = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
-    return _only(matrix, row, order[(rank < settings.most) & (matrix.data[order] >= settings.least)])
+    return _only(
+        matrix, row, order[(rank < settings.max_translations) & (matrix.data[order] >= settings.min_probability)]
+    )
 
 
-def _kept(
+def _select_rows(
     matrix: sp.csr_matrix,
     terms: list[str],
     targets: list[str],

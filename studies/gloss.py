@@ -158,22 +158,22 @@ def f1(hypothesis: str, right: str) -> float:
     return 2 * (hypothesis_words & reference_words).total() / max(hypothesis_words.total() + reference_words.total(), 1)
 
 
-def alone(lang: str, count: int) -> dict[str, float]:
+def measure_words(lang: str, count: int) -> dict[str, float]:
     """Of words: the share that has a meaning, whose first is right, whose any is; that has one or is a name that is
     given, and that has one or is written as the dictionary lists it."""
     entries_by_word, listed = entries(lang), spellings(lang)
     sample = random.Random(0).sample(sorted(entries_by_word), min(count, len(entries_by_word)))
     glossed = [(word, gloss(word, lang, "en", SOURCES).words[:1]) for word in sample]
     right = [[bool(stems & entries_by_word[word]) for stems in _meanings(words)] for word, words in glossed]
-    named = [any(one.kind == "name" for one in words) for _, words in glossed]
+    is_name = [any(word.kind == "name" for word in words) for _, words in glossed]
     written = [_plain(words[0].romanised) if words and words[0].end == len(word) else "" for word, words in glossed]
     figures = {
-        "known": [bool(one) for one in right],
-        "first": [one[:1] == [True] for one in right],
+        "known": [bool(meanings) for meanings in right],
+        "first": [meanings[:1] == [True] for meanings in right],
         "any": map(any, right),
-        "or name": [bool(one or name) for one, name in zip(right, named, strict=True)],
+        "or name": [bool(meanings or named) for meanings, named in zip(right, is_name, strict=True)],
         "or written": [
-            bool(one) or name in listed[word] for one, name, word in zip(right, written, sample, strict=True)
+            bool(meanings) or name in listed[word] for meanings, name, word in zip(right, written, sample, strict=True)
         ],
     }
     return {name: sum(values) / len(sample) for name, values in figures.items()}
@@ -249,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     counts, rows = {}, {}
     for lang in (options_given.langs or {"news": NEWS, "names": NAMES}.get(options_given.what, LANGS)).split(","):
         if options_given.what == "words":
-            rows[lang] = alone(lang, options_given.words or 400)
+            rows[lang] = measure_words(lang, options_given.words or 400)
         elif options_given.what == "names":
             rows[lang], counts[lang] = written_out(lang, options_given.words or 1500)
         else:

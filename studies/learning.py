@@ -23,19 +23,20 @@ from paragloss.translation.word_table import TermSpellings
 
 #: How much one text of a kind counts, chosen on validation sentences (docs/understand/model.md).
 WEIGHTS = {"words": 0.3, "names": 0.3, "sentences": 1.0, "documents": 1.0, "relatives": 0.3}
-_MOST, _LEAST, _LONGEST_PHRASE = 60, 1e-3, 3
+MAX_TRANSLATIONS, MIN_PROBABILITY, MAX_PHRASE_WORDS = 60, 1e-3, 3
 
 
 class Learned(NamedTuple):
     """`en` and `other` are words (the first ones) and phrases of them; matrices are (en, other) and (other, en).
-    `there` and `back` hold probabilities, `entries_*` how often a dictionary has a pair, phrases included."""
+    `from_english` and `into_english` hold probabilities, `entries_*` how often a dictionary has a pair, phrases
+    included."""
 
     en: TermSpellings
     other: TermSpellings
-    there: sp.csr_matrix
-    back: sp.csr_matrix
-    entries_there: sp.csr_matrix
-    entries_back: sp.csr_matrix
+    from_english: sp.csr_matrix
+    into_english: sp.csr_matrix
+    entries_from_english: sp.csr_matrix
+    entries_into_english: sp.csr_matrix
     seen_en: np.ndarray
     seen_other: np.ndarray
 
@@ -65,7 +66,7 @@ class Cutter:
         self._spans = analyzer(lang).spans
         self._index: dict[str, int] = {}
         self._written: list[str] = []
-        self._known: dict[str, np.ndarray] = {}
+        self._ids_by_text: dict[str, np.ndarray] = {}
 
     def cut(self, texts: Iterable[str]) -> Cut:
         ids = [self._ids(text) for text in texts]
@@ -76,14 +77,14 @@ class Cutter:
         return Cut(start, term.astype(np.int64), words)
 
     def _ids(self, text: str) -> np.ndarray:
-        if text not in self._known:
+        if text not in self._ids_by_text:
             ids = []
             for span in self._spans(text):
                 ids.append(self._index.setdefault(span.term, len(self._index)))
                 if len(self._index) > len(self._written):
                     self._written.append(text[span.start : span.end])
-            self._known[text] = np.array(ids, np.int32)
-        return self._known[text]
+            self._ids_by_text[text] = np.array(ids, np.int32)
+        return self._ids_by_text[text]
 
 
 def read(pairs: Sequence[Pair], lang: str, english: Cutter) -> Bitext:
@@ -99,18 +100,20 @@ def learned(
     en, other = bitext.en, bitext.other
     weight = np.array([weights[kind] for kind in sorted(KINDS)])[np.searchsorted(sorted(KINDS), bitext.kinds)]
     used = np.isin(bitext.parts, list(parts)) & (np.diff(en.start) > 0) & (np.diff(other.start) > 0) & (weight > 0)
-    en, other = _some(en, used), _some(other, used)
+    en, other = _select_texts(en, used), _select_texts(other, used)
     bag = [_weighed(make_bags(c.start, c.term, len(c.words.terms), max_terms), weight[used]) for c in (en, other)]
-    there = _slim(align_terms(bag[0], bag[1]).probability)
-    back = _slim(align_terms(bag[1], bag[0]).probability)
+    from_english = _slim(align_terms(bag[0], bag[1]).probability)
+    into_english = _slim(align_terms(bag[1], bag[0]).probability)
     curated = np.flatnonzero(np.isin(bitext.kinds[used], ["words", "names"]))
-    en_words, entries_there = _entries(en, other, curated.tolist())
-    other_words, entries_back = _entries(other, en, curated.tolist())
+    en_words, entries_from_english = _entries(en, other, curated.tolist())
+    other_words, entries_into_english = _entries(other, en, curated.tolist())
     counts_by_side = [np.bincount(c.term, minlength=len(c.words.terms)) for c in (en, other)]
-    return Learned(en_words, other_words, there, back, entries_there, entries_back, *counts_by_side)
+    return Learned(
+        en_words, other_words, from_english, into_english, entries_from_english, entries_into_english, *counts_by_side
+    )
 
 
-def _some(cut: Cut, used: np.ndarray) -> Cut:
+def _select_texts(cut: Cut, used: np.ndarray) -> Cut:
     """Some of the texts, with the words they have."""
     size = np.diff(cut.start)
     term = cut.term[np.repeat(used, size)]
@@ -130,7 +133,7 @@ def _slim(matrix: sp.csr_matrix) -> sp.csr_matrix:
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((matrix.indices, -matrix.data, row))
     rank = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
-    kept_cells = order[(rank < _MOST) & (matrix.data[order] >= _LEAST)]
+    kept_cells = order[(rank < MAX_TRANSLATIONS) & (matrix.data[order] >= MIN_PROBABILITY)]
     return sp.csr_matrix(
         (matrix.data[kept_cells].astype(np.float32), (row[kept_cells], matrix.indices[kept_cells])), shape=matrix.shape
     )
@@ -142,7 +145,7 @@ def _entries(source: Cut, target: Cut, curated: list[int]) -> tuple[TermSpelling
     for i in curated:
         key = tuple(source.term[source.start[i] : source.start[i + 1]].tolist())
         value = tuple(target.term[target.start[i] : target.start[i + 1]].tolist())
-        if 0 < len(key) <= _LONGEST_PHRASE and 0 < len(value) <= _LONGEST_PHRASE:
+        if 0 < len(key) <= MAX_PHRASE_WORDS and 0 < len(value) <= MAX_PHRASE_WORDS:
             counts[key, value] += 1
     terms, surfaces = list(source.words.terms), list(source.words.surfaces)
     rows = {(i,): i for i in range(len(terms))}
@@ -160,20 +163,26 @@ def _entries(source: Cut, target: Cut, curated: list[int]) -> tuple[TermSpelling
     return TermSpellings(terms, surfaces), sp.csr_matrix((data, (where[:, 0], where[:, 1])), shape=shape)
 
 
-_MATRICES = ("there", "back", "entries_there", "entries_back")
+#: Fields of Learned that are matrices, and their names in saved files.
+MATRIX_NAMES = {
+    "from_english": "there",
+    "into_english": "back",
+    "entries_from_english": "entries_there",
+    "entries_into_english": "entries_back",
+}
 
 
 def save(result: Learned, path: Path) -> None:
     arrays = {"seen_en": result.seen_en, "seen_other": result.seen_other}
-    for name in _MATRICES:
-        matrix = getattr(result, name)
+    for field, name in MATRIX_NAMES.items():
+        matrix = getattr(result, field)
         arrays |= {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
     words = {
         f"{side}.{part}": getattr(getattr(result, side), part)
         for side in ("en", "other")
         for part in TermSpellings._fields
     }
-    shapes = {name: list(getattr(result, name).shape) for name in _MATRICES}
+    shapes = {name: list(getattr(result, field).shape) for field, name in MATRIX_NAMES.items()}
     artefacts.save(path, "learned", meta={"shapes": shapes}, arrays=arrays, words=words)
 
 
@@ -185,6 +194,6 @@ def load(path: Path) -> Learned:
             tuple(saved.arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr")),
             shape=saved.meta["shapes"][name],
         )
-        for name in _MATRICES
+        for name in MATRIX_NAMES.values()
     ]
     return Learned(*sides, *matrices, saved.arrays["seen_en"], saved.arrays["seen_other"])

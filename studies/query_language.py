@@ -48,7 +48,7 @@ def runs(
             yield lang, ("" if lang in UNSPACED else " ").join(words[start : start + size])
 
 
-def said(low: int, high: int, count: int, rng: random.Random) -> Iterator[tuple[str, str]]:
+def sample_sentences(low: int, high: int, count: int, rng: random.Random) -> Iterator[tuple[str, str]]:
     """(language, sentence) of Tatoeba, of so many words."""
     for lang in TWELVE:
         with gzip.open(
@@ -60,7 +60,7 @@ def said(low: int, high: int, count: int, rng: random.Random) -> Iterator[tuple[
             yield lang, text
 
 
-def told(engine: Collection, queries: list[tuple[str, str]]) -> str:
+def measure_guesses(engine: Collection, queries: list[tuple[str, str]]) -> str:
     right = likely = 0
     for lang, text in queries:
         guesses = [guess.lang for guess in engine.guess_languages(text)[:2]]
@@ -73,8 +73,8 @@ def identification(count: int) -> None:
     queries = {
         "FLORES, 2 or 3 words": list(runs(rows, (2, 3), count, rng)),
         "FLORES, 4 to 12 words": list(runs(rows, (4, 6, 8, 12), count, rng)),
-        "Tatoeba, 2 or 3 words": list(said(2, 3, count, rng)),
-        "Tatoeba, 4 to 12 words": list(said(4, 12, count, rng)),
+        "Tatoeba, 2 or 3 words": list(sample_sentences(2, 3, count, rng)),
+        "Tatoeba, 4 to 12 words": list(sample_sentences(4, 12, count, rng)),
     }
     queries = {
         name: [(lang, text) for lang, text in texts_of_set if any(map(str.isalpha, text))]
@@ -99,7 +99,10 @@ def identification(count: int) -> None:
                 if name.endswith("stray"):
                     engine.index([Document("stray", rows[0][STRAY], STRAY)])
                 for kind, texts_of_set in queries.items():
-                    print(f"{name:20} {kind:24} {len(texts_of_set):5}  {told(engine, texts_of_set)}", flush=True)
+                    print(
+                        f"{name:20} {kind:24} {len(texts_of_set):5}  {measure_guesses(engine, texts_of_set)}",
+                        flush=True,
+                    )
 
 
 def cost(source: str, target: str, count: int) -> None:

@@ -50,7 +50,7 @@ def sentences(lang: str, *, source: str = "en", name: str = "flores") -> Questio
     return _aligned(name, lang, source, text_pairs)
 
 
-def everyday(lang: str, *, source: str = "en", most: int = 1000) -> Questions:
+def everyday(lang: str, *, source: str = "en", limit: int = 1000) -> Questions:
     """Tatoeba's held-out English sentences; each finds its translation among all that are held out."""
     answers: dict[str, str] = {}
     for pair in sources.tatoeba(lang):
@@ -60,7 +60,7 @@ def everyday(lang: str, *, source: str = "en", most: int = 1000) -> Questions:
     for en, text in answers.items():
         other.setdefault(text, en)  # a translation that serves two sentences is the answer to one
     text_pairs = [(en, text) for text, en in other.items()]
-    return _aligned("tatoeba", lang, source, sorted(random.Random(0).sample(text_pairs, min(most, len(text_pairs)))))
+    return _aligned("tatoeba", lang, source, sorted(random.Random(0).sample(text_pairs, min(limit, len(text_pairs)))))
 
 
 def claims(lang: str, *, part: str = "test", words: int = 5, draws: int = 1, source: str = "en") -> Questions:
@@ -81,7 +81,7 @@ def claims(lang: str, *, part: str = "test", words: int = 5, draws: int = 1, sou
     return Questions(f"claims-{part}", lang, queries, documents, right)
 
 
-def asked(lang: str, *, part: str = "test") -> Questions:
+def read_written_questions(lang: str, *, part: str = "test") -> Questions:
     """Questions that a person would ask, in other words than the text's, and the passage of news that answers each;
     passages are those of `claims`. Written for this project with English passages in view and no ranking."""
     lines = (Path(__file__).parent / "asked.tsv").read_text("utf-8").splitlines()
@@ -142,7 +142,7 @@ def keywords(text: str, lang: str, max_words: int, chance: random.Random) -> str
     return " ".join(text[span.start : span.end] for span in spans[first : first + max_words])
 
 
-def first_sentences(corpus: str, lang: str, *, source: str = "en", most: int = 500) -> Questions:
+def first_sentences(corpus: str, lang: str, *, source: str = "en", limit: int = 500) -> Questions:
     """The first sentence of a page, its title's words taken out, finds the rest of the page in another language,
     without title and first sentence, among all held-out pages of it. With `source` the same language it
     is monolingual search."""
@@ -158,17 +158,17 @@ def first_sentences(corpus: str, lang: str, *, source: str = "en", most: int = 5
         if query_text and len(analyzer("en").terms(english)) >= 4:  # the same queries whichever language asks
             queries.append(Query(c.id, query_text, source))
             right.append(len(documents) - 1)
-    sampled = sorted(random.Random(0).sample(range(len(queries)), min(most, len(queries))))
+    sampled = sorted(random.Random(0).sample(range(len(queries)), min(limit, len(queries))))
     return Questions(f"{corpus}-first", lang, [queries[i] for i in sampled], documents, [right[i] for i in sampled])
 
 
-def titles(corpus: str, lang: str, *, part: str = "test", most: int = 1000) -> Questions:
+def titles(corpus: str, lang: str, *, part: str = "test", limit: int = 1000) -> Questions:
     """English titles find pages of another language among all held-out ones (title and text)."""
     parts = split(corpus, ["en", lang])
     test = [c for c in (parts.test if part == "test" else parts.train) if lang in c.texts][:3000]
     documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in test]
     titled = [i for i, c in enumerate(test) if c.titles.get("en")]
-    sampled = sorted(random.Random(0).sample(titled, min(most, len(titled))))
+    sampled = sorted(random.Random(0).sample(titled, min(limit, len(titled))))
     queries = [Query(test[i].id, test[i].titles["en"], "en") for i in sampled]
     return Questions(f"{corpus}-titles", lang, queries, documents, sampled)
 

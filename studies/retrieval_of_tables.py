@@ -92,7 +92,7 @@ def scores(queries: Sequence[Sequence[Clause]], *fields: Documents) -> Floats:
         owner, clauses = zip(*query_clauses[start : start + 20_000], strict=True)
         words = [word for clause in clauses for word in clause]
         first = np.cumsum([0, *map(len, clauses)])
-        matrices = [_standing(words, field) for field in fields]
+        matrices = [_weigh_positions(words, field) for field in fields]
         frequencies = [np.bincount(field.counts.indices, minlength=field.counts.shape[1]) for field in fields]
         df = np.array(
             [np.minimum(where @ frequency, number) for where, frequency in zip(matrices, frequencies, strict=True)]
@@ -111,7 +111,7 @@ def scores(queries: Sequence[Sequence[Clause]], *fields: Documents) -> Floats:
     return query_scores
 
 
-def _standing(words: Sequence[str], field: Documents) -> sp.csr_matrix:
+def _weigh_positions(words: Sequence[str], field: Documents) -> sp.csr_matrix:
     """(words, terms) how much each word counts where it stands, and where longer ones hold it inside."""
     cells = [
         (row, column, share)

@@ -36,7 +36,7 @@ RELATIVES = {"ms": ("id",), "ca": ("es", "fr", "it", "pt"), "no": ("da",), "xh":
 KINDS = ("words", "names", "sentences", "documents", "relatives")
 #: Longer entries explain, they don't translate.
 _LONGEST_ENTRY = 4
-_MOST = {"cataclysm": 30_000, "suttacentral": 10_000, "mdn": 2_000, "jmdict": 150_000}
+MAX_ROWS = {"cataclysm": 30_000, "suttacentral": 10_000, "mdn": 2_000, "jmdict": 150_000}
 _FILES = {"no": "nb"}  # Tatoeba and FLORES call Norwegian by its written form
 
 
@@ -73,7 +73,7 @@ def words(lang: str) -> Iterator[Pair]:
             if en and other and not _han().search(en) and (lang in ("zh", "ja", "ko") or not _han().search(other))
             if len(analyzer("en").terms(en)) <= _LONGEST_ENTRY
         ]
-        yield from _some(list(dict.fromkeys(words_found)), name)
+        yield from _sample_rows(list(dict.fromkeys(words_found)), name)
 
 
 def names(lang: str) -> Iterator[Pair]:
@@ -95,7 +95,7 @@ def texts(lang: str) -> Iterator[Pair]:
             if lang in row["texts"] and "en" in row["texts"]:
                 part = run_part(name, number)
                 texts_found.append(Pair(name, "sentences", part, row["texts"]["en"], row["texts"][lang]))
-        yield from _some(texts_found, name)
+        yield from _sample_rows(texts_found, name)
 
 
 def run_part(name: str, number: int) -> str:
@@ -140,15 +140,15 @@ def pages(lang: str) -> Iterator[Pair]:
             continue
         concepts = read_concepts([folder() / name / "en.jsonl.gz", path])
         bilingual = [c for c in concepts if {"en", lang} <= c.texts.keys()]
-        for c in _some(bilingual, name):
+        for c in _sample_rows(bilingual, name):
             yield Pair(name, "documents", "test", c.texts["en"], c.texts[lang])
             if c.titles.get("en") and c.titles.get(lang):
                 yield Pair(name, "sentences", "test", c.titles["en"], c.titles[lang])
 
 
-def _some(rows: list, name: str) -> list:
+def _sample_rows(rows: list, name: str) -> list:
     """No more than pays: beyond these numbers a source taught nothing new."""
-    max_rows = _MOST.get(name, len(rows))
+    max_rows = MAX_ROWS.get(name, len(rows))
     if len(rows) <= max_rows:
         return rows
     sampled = sorted(random.Random(0).sample(range(len(rows)), max_rows))

@@ -469,12 +469,12 @@ class Trainer:
         """Train until all runs together have taken the total, or until the deadline (of `time.time`)."""
         begun, losses, last_save = time.time() - self.seconds, [], time.time()
         for examples in draw_batches(len(self.targets) // 2, self.args.examples_per_batch, self.args.seed + self.steps):
-            now = time.time()
-            self.seconds = now - begun
-            if self.seconds >= total_seconds or now >= deadline:
+            time_now = time.time()
+            self.seconds = time_now - begun
+            if self.seconds >= total_seconds or time_now >= deadline:
                 break
-            if now - last_save > SECONDS_BETWEEN_SAVES:
-                last_save = now
+            if time_now - last_save > SECONDS_BETWEEN_SAVES:
+                last_save = time_now
                 save_student(self.args, self.model)
             rows = np.concatenate([2 * examples, 2 * examples + 1])
             losses.append(self._step(rows, self.seconds / total_seconds))
@@ -489,8 +489,8 @@ class Trainer:
         arrays = {f"model.{name}": value for name, value in self.model.state_dict().items()}
         for number, moments in self.optimizer.state_dict()["state"].items():
             arrays |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
-        done = np.array([self.seconds, self.steps, self.tokens])
-        np.savez(path, done=done, **{name: value.cpu().numpy() for name, value in arrays.items()})
+        counters = np.array([self.seconds, self.steps, self.tokens])
+        np.savez(path, done=counters, **{name: value.cpu().numpy() for name, value in arrays.items()})
 
     def restore(self, path: Path) -> None:
         with np.load(path) as file:
@@ -631,9 +631,9 @@ def main() -> None:
             trainer.save(state_file)
         save_student(args, student)
         figures = measure_sets(student.eval(), sets)
-        done = {"steps": trainer.steps, "tokens": trainer.tokens, "seconds": round(trainer.seconds)}
+        effort = {"steps": trainer.steps, "tokens": trainer.tokens, "seconds": round(trainer.seconds)}
         settings = {"layers": args.layers, "pool_after": args.pool_after, "pair_weight": args.pair_weight}
-        write_result(args.out, figures, name=f"student-{args.seed}", **settings, **done)
+        write_result(args.out, figures, name=f"student-{args.seed}", **settings, **effort)
     print(f"done in {time.time() - start:.0f} s", flush=True)
 
 

@@ -56,7 +56,7 @@ def make_title_set(collection: str, lang: str) -> RetrievalSet:
 
 def make_passage_set(kind: str, lang: str) -> RetrievalSet:
     """Take five-word queries or written questions for held-out passages of news and health text."""
-    question_set = (questions.claims if kind == "five-words" else questions.asked)(lang, part="test")
+    question_set = (questions.claims if kind == "five-words" else questions.read_written_questions)(lang, part="test")
     step = max(1, len(question_set.queries) // MAX_QUERIES)
     queries = [query.text for query in question_set.queries[::step]]
     return RetrievalSet(

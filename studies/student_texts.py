@@ -153,7 +153,7 @@ def held_out() -> Iterator[str]:
 def measured() -> Iterator[tuple[str, list[str], list[str], list[int]]]:
     """Name, queries, passages and which passage is right."""
     for lang in EVALUATED:
-        for kind, make_questions in (("asked", questions.asked), ("claims", questions.claims)):
+        for kind, make_questions in (("asked", questions.read_written_questions), ("claims", questions.claims)):
             question_set = make_questions(lang, part="valid")
             numbers = range(0, len(question_set.queries), 1 if kind == "asked" else 4)
             queries = [question_set.queries[i].text for i in numbers]

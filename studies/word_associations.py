@@ -43,7 +43,7 @@ def texts() -> Iterator[str]:
                 yield from (part for part in json.loads(line)["text"][:2000].split("\n") if 20 < len(part) < 600)
 
 
-def counted(most: int) -> tuple[list[str], sp.csr_matrix]:
+def counted(max_terms: int) -> tuple[list[str], sp.csr_matrix]:
     """The most frequent terms that the model in the box can say, and which texts have them."""
     cut, index, ids, starts = analyzer("en").terms, dict[str, int](), list[int](), [0]
     for text in dict.fromkeys(texts()):
@@ -54,7 +54,7 @@ def counted(most: int) -> tuple[list[str], sp.csr_matrix]:
     often, known_terms = np.asarray(occurrences.sum(axis=0))[0], default.open().vocabulary("en")
     terms = [term for term, column in index.items() if often[column] >= FEWEST and term in known_terms]
     terms.sort(key=lambda term: (-often[index[term]], term))
-    return terms[:most], occurrences[:, [index[term] for term in terms[:most]]].tocsr()
+    return terms[:max_terms], occurrences[:, [index[term] for term in terms[:max_terms]]].tocsr()
 
 
 def vectors(occurrences: sp.csr_matrix, dim: int) -> np.ndarray:

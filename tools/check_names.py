@@ -34,6 +34,8 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("pipeline_builder.py", "most"): "option of the pipeline language",
     ("parts.py", "one"): "option of the pipeline language",
     ("parts.py", "within"): "option of the pipeline language",
+    ("combined.py", "most"): "argument of the library",
+    ("expansion.py", "most"): "argument of the library",
     ("dictionary.py", "most"): "saved with dictionaries",
     ("word_table.py", "most"): "saved with tables",
 }

@@ -12,7 +12,8 @@ from paragloss.types import Analyzer
 
 __all__ = ["analyzer", "check_yield"]
 
-_BY_ICU = {"ja", "th", "lo", "km", "my"}
+#: Languages without spaces between words that the library ICU splits.
+_LANGUAGES_SPLIT_BY_ICU = {"ja", "th", "lo", "km", "my"}
 
 
 def analyzer(lang: str, *, stem: bool = True, stop: bool = True) -> Analyzer:
@@ -39,12 +40,13 @@ def _normalise_code(lang: str) -> str:
 
 @cache
 def _build_analyzer(lang: str, stem: bool, stop: bool) -> Analyzer:
+    """Build the analyzer of a language code; the library that splits its words is only loaded if it is needed."""
     if lang == "zh":
         from paragloss.analysis import chinese
         from paragloss.analysis._segmented import SegmentedAnalyzer
 
         return SegmentedAnalyzer(lang, chinese.make_chinese_segmenter(), stem=stem, stop=stop)
-    if lang in _BY_ICU:
+    if lang in _LANGUAGES_SPLIT_BY_ICU:
         from paragloss.analysis import icu
         from paragloss.analysis._segmented import SegmentedAnalyzer
 

@@ -39,6 +39,10 @@ def romanize(word: str) -> str:
     return romanized.strip() or word
 
 
+#: Syllables of Hangul with one initial consonant, and with one initial consonant and vowel.
+_SYLLABLES_PER_INITIAL, _SYLLABLES_PER_VOWEL = 588, 28
+
+
 def transcribe(word: str, lang: str) -> str:
     """Write a word in Latin letters, as near to its sound as its letters tell.
 
@@ -61,7 +65,11 @@ def to_katakana(word: str) -> str:
 
 
 def _insert_vowels(word: str) -> str:
-    """Transcribe Arabic and Hebrew letters with the vowels that are written or cannot be missing."""
+    """Transcribe Arabic and Hebrew letters with the vowels that are written or cannot be missing.
+
+    An "a" is inserted between a first and a second consonant, and between two consonants after a vowel. A letter that
+    is a vowel after a consonant and else a consonant has both sounds in the table, as in "i/y".
+    """
     latin = ""
     for position, char in enumerate(word):
         sound = _semitic_letters()[char]
@@ -69,19 +77,22 @@ def _insert_vowels(word: str) -> str:
         if "/" in sound:
             vowel, consonant = sound.split("/")
             sound = vowel if follows_consonant else consonant
-        elif sound and sound not in _VOWELS and follows_consonant and (position == 1 or latin[-2:-1] not in _VOWELS):
-            sound = "a" + sound
+        elif sound and sound not in _VOWELS and follows_consonant:
+            needs_vowel = position == 1 or latin[-2:-1] not in _VOWELS
+            sound = "a" + sound if needs_vowel else sound
         latin += sound
     return latin
 
 
 @cache
 def _semitic_letters() -> dict[str, str]:
+    """Return the sound of each Arabic and Hebrew letter."""
     return dict(pair.split("=") for pair in _SEMITIC_LETTERS.split())
 
 
 @cache
 def _katakana_sounds() -> dict[str, str]:
+    """Return the sound of each katakana; those of small ones are marked by the katakana that stands for their group."""
     return {item[0]: item[1:] for item in _KATAKANA.split()}
 
 
@@ -90,28 +101,42 @@ def _transcribe_kana(word: Sequence[str]) -> str:
     latin, doubles_next = "", False
     for char in word:
         sound = _katakana_sounds()[char]
-        if sound in "ーッ":
+        if sound in "ーッ":  # a long vowel is written as a short one; ッ doubles the next consonant
             doubles_next = sound == "ッ"
             continue
         if sound.endswith("ァ"):
-            stem = latin[:-1] if latin[-1:] in _VOWELS else latin
-            glide = "w" if latin[-1:] == "u" and stem[-1:] in ("", *_VOWELS) else ""
-            latin = stem + glide + sound[0]
+            latin = _replace_final_vowel(latin, sound[0])
         elif sound.endswith("ャ"):
-            stem = latin.removesuffix("i")
-            latin = stem + (sound[1] if stem.endswith(("sh", "ch", "j")) else sound[:2])
+            latin = _add_palatal(latin, sound)
         else:
-            latin += (sound[0] if doubles_next and sound[0] not in _VOWELS else "") + sound
+            doubled = sound[0] if doubles_next and sound[0] not in _VOWELS else ""
+            latin += doubled + sound
         doubles_next = False
     return latin
 
 
+def _replace_final_vowel(latin: str, vowel: str) -> str:
+    """Add a small vowel, which replaces the vowel of the syllable before it: fu and a make fa, u and i make wi."""
+    stem = latin[:-1] if latin[-1:] in _VOWELS else latin
+    glide = "w" if latin[-1:] == "u" and stem[-1:] in ("", *_VOWELS) else ""
+    return stem + glide + vowel
+
+
+def _add_palatal(latin: str, sound: str) -> str:
+    """Add a small ya, yu or yo to a syllable in i: ki and ya make kya, shi and ya make sha."""
+    stem = latin.removesuffix("i")
+    return stem + (sound[1] if stem.endswith(("sh", "ch", "j")) else sound[:2])
+
+
 def _transcribe_hangul(word: str) -> str:
-    """Transcribe Hangul by the Revised Romanisation, without the changes between consonants."""
-    latin, final = "", 0
+    """Transcribe Hangul by the Revised Romanisation, without the changes between consonants.
+
+    Unicode numbers the syllables by initial consonant, vowel and final consonant, of which the first is none.
+    """
+    latin, final = "", 0  # `final` is the number of the final consonant of the syllable before
     for position, char in enumerate(word):
-        code = ord(char) - _FIRST_HANGUL_SYLLABLE
-        initial, vowel, next_final = code // 588, code % 588 // 28, code % 28
+        initial, vowel_and_final = divmod(ord(char) - _FIRST_HANGUL_SYLLABLE, _SYLLABLES_PER_INITIAL)
+        vowel, next_final = divmod(vowel_and_final, _SYLLABLES_PER_VOWEL)
         starts_with_vowel = _HANGUL_INITIALS[initial] == "-"
         if position:
             latin += (_HANGUL_LINKED_FINALS if starts_with_vowel else _HANGUL_FINALS)[final].strip("-")

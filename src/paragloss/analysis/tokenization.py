@@ -76,6 +76,7 @@ def truncate_texts(tokenized_texts: list[TokenizedText]) -> list[TokenizedText]:
 
 
 def _truncate_text(tokens: TokenizedText) -> TokenizedText:
+    """Keep the tokens that end within the first MAX_TOKENIZED_CHARACTERS characters, and their words."""
     token_ends = tokens.starts + tokens.lengths[tokens.word_indices]
     token_count = int(np.searchsorted(token_ends, MAX_TOKENIZED_CHARACTERS))
     if token_count == len(tokens.starts):
@@ -117,6 +118,7 @@ def unpack_texts(data: bytes, text: str) -> tuple[TokenizedText, ...] | None:
 
 
 def _iterate_texts(data: memoryview, text: str) -> Iterator[TokenizedText]:
+    """Yield the tokenized texts that are packed one after the other in some bytes; `text` is the text they refer to."""
     position = _HEADER.size
     while position < len(data):
         lang_size, terms_size = _LANGUAGE_HEADER.unpack_from(data, position)

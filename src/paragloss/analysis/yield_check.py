@@ -21,12 +21,13 @@ def check_yield(texts: Sequence[str], counts: Sequence[int], lang: str) -> int:
     Returns:
         The number of suspicious texts.
     """
-    suspects = [
-        (letters, count)
-        for text, count in zip(texts, counts, strict=True)
-        if len(text) > max(MIN_LETTERS, MAX_LETTERS_PER_TERM * count)
-        and (letters := sum(map(str.isalpha, text))) > max(MIN_LETTERS, MAX_LETTERS_PER_TERM * count)
-    ]
+    suspects = []  # (letters, number of terms)
+    for text, count in zip(texts, counts, strict=True):
+        max_letters = max(MIN_LETTERS, MAX_LETTERS_PER_TERM * count)
+        if len(text) > max_letters:  # rules most texts out without looking at their letters
+            letters = sum(map(str.isalpha, text))
+            if letters > max_letters:
+                suspects.append((letters, count))
     if suspects:
         letters, count = max(suspects)
         warnings.warn(

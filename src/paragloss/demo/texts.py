@@ -42,19 +42,18 @@ def queries() -> tuple[list[Query], Qrels]:
     """
     with as_file(files(__package__) / "queries.jsonl") as path:
         all_queries = list(read_jsonl_queries(path))
-    grades = {
-        concept: dict.fromkeys(related_concepts, RELATED) | {concept: ITSELF}
-        for concept, related_concepts in related().items()
-    }
-    by_concept: dict[str, list[Document]] = {}
+    documents_by_concept: dict[str, list[Document]] = {}
     for document in documents():
-        by_concept.setdefault(document.id.rsplit(".", 1)[0], []).append(document)
-    return all_queries, {
-        query.id: {
+        documents_by_concept.setdefault(document.id.rsplit(".", 1)[0], []).append(document)
+    related_concepts = related()
+    qrels: Qrels = {}
+    for query in all_queries:
+        concept = query.id.rsplit("-", 1)[0]
+        grade_by_concept = {**dict.fromkeys(related_concepts[concept], RELATED), concept: ITSELF}
+        qrels[query.id] = {
             document.id: grade
-            for concept, grade in grades[query.id.rsplit("-", 1)[0]].items()
-            for document in by_concept[concept]
+            for judged_concept, grade in grade_by_concept.items()
+            for document in documents_by_concept[judged_concept]
             if document.lang != query.lang
         }
-        for query in all_queries
-    }
+    return all_queries, qrels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paragloss.evaluation.measures import Scores, mean
@@ -19,37 +19,63 @@ figure{margin:1.5rem 0}figcaption{color:#555}
 
 
 def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
-    """Write the report of named runs, all measured with the same measures and judgments.
+    """Write a page of HTML that compares named runs, all measured with the same measures and judgments.
 
     :param runs: name -> scores; the first is the baseline that the others are compared with
     """
-    names = list(runs)
-    measures = list(runs[names[0]])
-    parts = [f"<h1>{html.escape(title)}</h1>", f"<p>{len(runs[names[0]][measures[0]])} judged queries.</p>"]
-    parts.append("<h2>Averages</h2>")
+    baseline, *compared_names = runs
+    measures = list(runs[baseline])
     averages = {name: mean(scores) for name, scores in runs.items()}
-    parts.append(_table(["run", *measures], [[n, *(f"{averages[n][m]:.4f}" for m in measures)] for n in names]))
-    for other in names[1:]:
-        parts.append(f"<h2>{html.escape(other)} against {html.escape(names[0])}</h2>")
-        rows = []
-        for measure in measures:
-            c = compare(runs[names[0]][measure], runs[other][measure])
-            interval, counts = f"{c.low:+.4f} to {c.high:+.4f}", f"{c.wins} / {c.ties} / {c.losses}"
-            rows.append([measure, f"{c.difference:+.4f}", interval, f"{c.p_t:.4g}", f"{c.p_randomisation:.4g}", counts])
-        header = ["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"]
-        parts.append(_table(header, rows))
-        parts.append(render_figure(_gains(runs[names[0]], runs[other], measures[0]), f"{measures[0]} gained per query"))
+    average_rows = [[name, *(f"{averages[name][measure]:.4f}" for measure in measures)] for name in runs]
+    parts = [
+        f"<h1>{html.escape(title)}</h1>",
+        f"<p>{len(runs[baseline][measures[0]])} judged queries.</p>",
+        "<h2>Averages</h2>",
+        _table(["run", *measures], average_rows),
+    ]
+    for name in compared_names:
+        parts.append(f"<h2>{html.escape(name)} against {html.escape(baseline)}</h2>")
+        parts.append(_tabulate_comparison(runs[baseline], runs[name]))
+        figure = _gains(runs[baseline], runs[name], measures[0])
+        parts.append(render_figure(figure, f"{measures[0]} gained per query"))
     parts.append("<h2>How the queries spread</h2>")
     parts.append(render_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"))
     parts.append("<h2>Every query</h2>")
-    queries = sorted(runs[names[0]][measures[0]], key=lambda q: (runs[names[-1]][measures[0]][q], q))
-    header = ["query", *(f"{m} {n}" if len(names) > 1 else m for m in measures for n in names)]
-    rows = [[q, *(f"{runs[n][m][q]:.3f}" for m in measures for n in names)] for q in queries]
-    parts.append(_table(header, rows))
+    parts.append(_tabulate_queries(runs, measures))
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>"
         f"<style>{_STYLE}</style>{''.join(parts)}</html>"
     )
+
+
+def _tabulate_comparison(baseline: Scores, scores: Scores) -> str:
+    """Return a table with a row for each measure: the difference to the baseline and its significance."""
+    rows = []
+    for measure in baseline:
+        result = compare(baseline[measure], scores[measure])
+        rows.append(
+            [
+                measure,
+                f"{result.difference:+.4f}",
+                f"{result.low:+.4f} to {result.high:+.4f}",
+                f"{result.p_t:.4g}",
+                f"{result.p_randomisation:.4g}",
+                f"{result.wins} / {result.ties} / {result.losses}",
+            ]
+        )
+    header = ["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"]
+    return _table(header, rows)
+
+
+def _tabulate_queries(runs: Mapping[str, Scores], measures: Sequence[str]) -> str:
+    """Return a table with the scores of each query in each run, the worst query of the last run first."""
+    names = list(runs)
+    last_scores = runs[names[-1]][measures[0]]
+    queries = sorted(runs[names[0]][measures[0]], key=lambda query: (last_scores[query], query))
+    columns = [(measure, name) for measure in measures for name in names]
+    header = ["query", *(f"{measure} {name}" if len(names) > 1 else measure for measure, name in columns)]
+    rows = [[query, *(f"{runs[name][measure][query]:.3f}" for measure, name in columns)] for query in queries]
+    return _table(header, rows)
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

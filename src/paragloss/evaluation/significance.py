@@ -31,6 +31,10 @@ class Comparison(NamedTuple):
     losses: int
 
 
+#: With more gains than this, random assignments of signs are drawn in blocks instead of trying all.
+MAX_GAINS_FOR_EXACT_TEST, MAX_SIGNS_IN_MEMORY = 16, 10_000_000
+
+
 def compare(
     first: Mapping[str, float], second: Mapping[str, float], *, rounds: int = 100_000, seed: int = 0
 ) -> Comparison:
@@ -55,14 +59,14 @@ def compare(
     gains = after - before
     n = len(queries)
     if np.all(gains == gains[:1]):
-        # No spread: a t-test has nothing to divide by. Equal everywhere is no evidence, a constant gain is left to
-        # the randomisation test.
-        half, p_t = 0.0, 1.0 if n < 2 or gains[0] == 0 else 0.0
+        # The t-test would divide by a deviation of zero. Equal scores are no evidence; a constant gain is left to the
+        # randomisation test.
+        margin, p_t = 0.0, 1.0 if n < 2 or gains[0] == 0 else 0.0
     else:
-        half = float(stats.t.ppf(0.975, n - 1) * gains.std(ddof=1) / np.sqrt(n))
+        margin = float(stats.t.ppf(0.975, n - 1) * gains.std(ddof=1) / np.sqrt(n))
         p_t = float(stats.ttest_rel(after, before).pvalue)
-    mean = float(gains.mean())
-    means = float(before.mean()), float(after.mean()), mean, mean - half, mean + half
+    difference = float(gains.mean())
+    means = float(before.mean()), float(after.mean()), difference, difference - margin, difference + margin
     counts = int((gains > 0).sum()), int((gains == 0).sum()), int((gains < 0).sum())
     return Comparison(n, *means, p_t, _randomisation(gains, rounds, seed), *counts)
 
@@ -75,17 +79,18 @@ def _randomisation(gains: np.ndarray[tuple[int], np.dtype[np.float64]], rounds: 
     gains = gains[gains != 0]
     if len(gains) == 0:
         return 1.0
-    observed = abs(gains.sum()) * (1 - 1e-12)
-    if len(gains) <= 16:
-        signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)
+    observed = abs(gains.sum()) * (1 - 1e-12)  # a little less, because sums are rounded
+    if len(gains) <= MAX_GAINS_FOR_EXACT_TEST:
+        assignments = np.arange(2 ** len(gains))[:, None]
+        signs = 1 - 2 * ((assignments >> np.arange(len(gains))) & 1)  # (assignments, gains) of -1 and 1
         return float((np.abs(signs @ gains) >= observed).mean())
     rng = np.random.default_rng(seed)
-    extreme = 0
-    block = max(1, 10_000_000 // len(gains))
+    n_extreme = 0
+    block = max(1, MAX_SIGNS_IN_MEMORY // len(gains))
     for start in range(0, rounds, block):
         flips = rng.integers(0, 2, (min(block, rounds - start), len(gains)), dtype=np.int8)
-        extreme += int((np.abs((1 - 2 * flips) @ gains) >= observed).sum())
-    return (extreme + 1) / (rounds + 1)
+        n_extreme += int((np.abs((1 - 2 * flips) @ gains) >= observed).sum())
+    return (n_extreme + 1) / (rounds + 1)
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

@@ -27,6 +27,10 @@ class DocumentArchive:
     """The parts of a zip file by name; a part is unpacked when it is read."""
 
     def __init__(self, path: PathLike) -> None:
+        """Open an archive.
+
+        :raises InputError: if it is damaged or encrypted, or would unpack to far more than real documents do
+        """
         self.path = path
         data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
         kind = Path(path).suffix.lower() or "a zip archive"
@@ -40,15 +44,18 @@ class DocumentArchive:
             reason = str(error) or type(error).__name__
             message = f"can't be read as {kind} ({reason}); it is damaged or of another format"
             raise InputError(message, location=path) from error
-        unpacked = sum(part.file_size for part in parts)
-        limit = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * len(data)))
-        if unpacked > limit or len(parts) > MAX_MEMBERS:
-            sizes = f"{len(data):,} bytes that unpack to {unpacked:,} in {len(parts):,} parts"
+        unpacked_bytes = sum(part.file_size for part in parts)
+        max_unpacked_bytes = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * len(data)))
+        if unpacked_bytes > max_unpacked_bytes or len(parts) > MAX_MEMBERS:
+            sizes = f"{len(data):,} bytes that unpack to {unpacked_bytes:,} in {len(parts):,} parts"
             raise InputError(f"{sizes}; no real document does, so it is refused", location=path)
         self.names = dict.fromkeys(part.filename for part in parts)
 
     def read_part(self, name: str) -> bytes:
-        """Return the bytes of a part; none if there is no such part."""
+        """Return the bytes of a part; none if there is no such part.
+
+        :raises InputError: if the part is damaged, encrypted or too large
+        """
         if name not in self.names:
             return b""
         try:

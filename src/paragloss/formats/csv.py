@@ -79,7 +79,7 @@ def write_csv_documents(path: PathLike, documents: Iterable[Document], header: S
 def _read_table(
     path: PathLike, make_record: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = ""
 ) -> Iterator[T]:
-    """Yield `make_record(row, fallback id)` of every row."""
+    """Yield `make_record(row, fallback id)` of every row; the id is `name`, or that of the file, and a number."""
     # The limit holds for the whole process, and its default would refuse a document of 128 KiB.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
     prefix = name or file_stem(path)
@@ -125,7 +125,10 @@ def _read_rows(
 
 
 def _parse_header(line: str, path: PathLike) -> tuple[str, list[str]]:
-    """Return the delimiter that gives the most columns of known names, and the columns in lower case."""
+    """Return the delimiter that gives the most columns of known names, and the columns in lower case.
+
+    :raises InputError: if there is no column of text, or a column comes twice
+    """
 
     def split_columns(delimiter: str) -> list[str]:
         return [column.strip().strip('"').strip().lower() for column in line.strip("\r\n").split(delimiter)]
@@ -154,6 +157,7 @@ def _escape_formula(value: object) -> object:
 
 
 def _parse_row(columns: list[str], cells: list[str]) -> dict[str, Any]:
+    """Name the cells of a row by their columns, without empty cells; columns `fields.NAME` go under "fields"."""
     if len(cells) != len(columns):
         raise InputError(
             f"{len(cells)} cells in a table of {len(columns)} columns; quote a cell that holds the separator"

@@ -100,23 +100,27 @@ def read_dictd(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
     data = _read_dict_file(index)
     article_spans: set[tuple[int, int]] = set()
 
-    def parse(_: int, line: str) -> str:
-        columns = line.split("\t")
-        if len(columns) < 3:
-            raise InputError(f"{len(columns)} columns where 3 are expected: headword, offset, length")
-        start, length = _parse_base64(columns[1]), _parse_base64(columns[2])
-        if start + length > len(data):
-            raise InputError(
-                f"an article at byte {start:,} of {len(data):,}; index and dictionary don't belong together"
-            )
-        # Several headwords may share an article; those with 00 are what the dictionary says of itself.
-        if columns[0].startswith("00") or (start, length) in article_spans:
+    def read_article(_: int, line: str) -> str:
+        """Return the article of a line of the index; "" if it was read before or describes the dictionary itself."""
+        headword, start, end = _parse_index_line(line, len(data))
+        if headword.startswith("00") or (start, end) in article_spans:  # several headwords may share an article
             return ""
-        article_spans.add((start, length))
-        return decode_utf8(data[start : start + length], start)
+        article_spans.add((start, end))
+        return decode_utf8(data[start:end], start)
 
-    for article in parse_lines(index, parse, on_error=on_error):
+    for article in parse_lines(index, read_article, on_error=on_error):
         yield from _parse_dictd_article(article)
+
+
+def _parse_index_line(line: str, n_bytes: int) -> tuple[str, int, int]:
+    """Return the headword of a line and where its article begins and ends in a dictionary of `n_bytes` bytes."""
+    columns = line.split("\t")
+    if len(columns) < 3:
+        raise InputError(f"{len(columns)} columns where 3 are expected: headword, offset, length")
+    start, length = _parse_base64(columns[1]), _parse_base64(columns[2])
+    if start + length > n_bytes:
+        raise InputError(f"an article at byte {start:,} of {n_bytes:,}; index and dictionary don't belong together")
+    return columns[0], start, start + length
 
 
 def read_tei(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
@@ -143,38 +147,43 @@ def read_wiktionary(
 
 
 def _parse_pair(line: str) -> Entry:
-    tabbed = "\t" in line
-    columns = [column.strip() for column in (line.split("\t") if tabbed else line.split(None, 1))]
+    """Parse a line of two words with a tab or blanks between them; after tabs a part of speech and a weight may follow.
+
+    :raises InputError: if a word is missing, or the weight is negative or not finite
+    """
+    raw_columns = line.split("\t") if "\t" in line else line.split(None, 1)
+    columns = [column.strip() for column in raw_columns]
     if len(columns) < 2 or not columns[0] or not columns[1]:
         raise InputError(f"a pair needs two texts with a tab or a blank between them; the line is {line[:60]!r}")
-    pos, weight = "", 1.0
-    for extra in columns[2:4]:
+    part_of_speech, weight = "", 1.0
+    for column in columns[2:4]:
         try:
-            weight = float(extra)
+            weight = float(column)
         except ValueError:
-            pos = extra
+            part_of_speech = column
     if not 0.0 <= weight < float("inf"):
         raise InputError(f"the weight of {columns[0]!r} is {weight}; give a number from 0")
-    return Entry(columns[0], columns[1], pos, weight)
+    return Entry(columns[0], columns[1], part_of_speech, weight)
 
 
 def _parse_cedict_line(line: str) -> list[Entry]:
+    """Parse an entry of CC-CEDICT: an Entry for each gloss and for each of the two spellings; comments give none."""
     if line.startswith("#"):
         return []
     match = _CEDICT.fullmatch(line)
     if match is None:
         raise InputError(f"not an entry 'Trad Simp [pin1 yin1] /gloss/': {line[:60]!r}; give CC-CEDICT's text file")
     traditional, simplified, _, glosses = match.groups()
+    spellings = dict.fromkeys((simplified, traditional))
     entries: list[Entry] = []
     for gloss in glosses.replace(";", "/").split("/"):
         if _CEDICT_REFERENCE.match(gloss.strip()):
             continue
         text = _CEDICT_LABEL.sub("", _remove_remarks(_CEDICT_HAN.sub(" ", gloss)))
-        is_verb = text.startswith("to ")
+        part_of_speech = "verb" if text.startswith("to ") else ""
         text = text.removeprefix("to ")
         if text:
-            words = dict.fromkeys((simplified, traditional))
-            entries += [Entry(word, text, "verb" if is_verb else "") for word in words]
+            entries += [Entry(spelling, text, part_of_speech) for spelling in spellings]
     return entries
 
 
@@ -198,23 +207,28 @@ def _parse_base64(text: str) -> int:
 
 
 def _parse_dictd_article(article: str) -> Iterator[Entry]:
-    """Yield the entries of an article: a line with the headword, then one for each sense; examples are indented."""
-    head, *senses = article.strip("\n").split("\n")
-    source, pos = head.rstrip(), ""
-    if source.endswith(">") and "<" in source:
-        source, _, pos = source[:-1].rpartition("<")
-    source = source.rstrip()
-    if source.endswith("/") and "/" in source[:-1]:
-        source = source[:-1].rpartition("/")[0]  # the pronunciation
-    source, pos = source.strip(), pos.strip().lower()
-    for sense in senses:
-        if not source or sense[:1].isspace():
-            continue
-        for target, mark in _split_find_translations(_SENSE_NUMBER.sub("", sense)):
-            yield Entry(source, target, pos or mark)
+    """Yield the entries of an article.
+
+    Its first line is the headword, perhaps with its pronunciation between slashes and its part of speech in <>. Each
+    other line is a sense, or an example if it is indented.
+    """
+    head, *sense_lines = article.strip("\n").split("\n")
+    headword, part_of_speech = head.rstrip(), ""
+    if headword.endswith(">") and "<" in headword:
+        headword, _, part_of_speech = headword[:-1].rpartition("<")
+    headword = headword.rstrip()
+    if headword.endswith("/") and "/" in headword[:-1]:
+        headword = headword[:-1].rpartition("/")[0]
+    headword, part_of_speech = headword.strip(), part_of_speech.strip().lower()
+    if not headword:
+        return
+    for line in sense_lines:
+        if not line[:1].isspace():
+            for target, sense_mark in _split_translations(_SENSE_NUMBER.sub("", line)):
+                yield Entry(headword, target, part_of_speech or sense_mark)
 
 
-def _split_find_translations(sense: str) -> Iterator[tuple[str, str]]:
+def _split_translations(sense: str) -> Iterator[tuple[str, str]]:
     """Yield the translations in a sense, each with the mark after it: `Bank <fem>, einzahlen <v, trans>`."""
     # A mark's own commas part nothing.
     protected = _MARK.sub(lambda mark: re.sub(r"[,;]", " ", f"\0{mark[1]}\0"), sense)
@@ -226,20 +240,29 @@ def _split_find_translations(sense: str) -> Iterator[tuple[str, str]]:
 
 
 def _parse_tei_entry(entry: Element) -> list[Entry]:
-    sources = [
-        get_element_text(orth) for form in _get_children(entry, "form") for orth in form.iter() if orth.tag == "orth"
-    ]
-    if not any(sources):
+    """Return an Entry for each spelling and each translation in an <entry> element.
+
+    :raises InputError: if it has no spelling
+    """
+    spellings = _read_descendants(entry, "form", "orth")
+    if not any(spellings):
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
-    pos = next(
-        (get_element_text(p) for group in _get_children(entry, "gramGrp") for p in group.iter() if p.tag == "pos"), ""
-    )
+    parts_of_speech = _read_descendants(entry, "gramGrp", "pos")
+    part_of_speech = parts_of_speech[0] if parts_of_speech else ""
     targets = [
         _remove_remarks(get_element_text(quote))
-        for cit in _find_translations(entry)
-        for quote in _get_children(cit, "quote")
+        for translation in _find_translations(entry)
+        for quote in _get_children(translation, "quote")
     ]
-    return [Entry(source, target, pos) for source in sources if source for target in targets if target]
+    return [
+        Entry(spelling, target, part_of_speech) for spelling in spellings if spelling for target in targets if target
+    ]
+
+
+def _read_descendants(entry: Element, child_tag: str, tag: str) -> list[str]:
+    """Return the texts of all elements `tag` inside the children `child_tag` of an entry."""
+    children = _get_children(entry, child_tag)
+    return [get_element_text(element) for child in children for element in child.iter() if element.tag == tag]
 
 
 def _find_translations(element: Element) -> Iterator[Element]:
@@ -256,22 +279,26 @@ def _get_children(element: Element, name: str) -> list[Element]:
 
 
 def _parse_wiktionary_row(row: dict[str, Any], source: str, target: str, edition: str) -> list[Entry]:
-    word, lang, pos = row.get("word"), row.get("lang_code"), str(row.get("pos") or "")
+    """Return the translations and glosses in a row of wiktextract, see `read_wiktionary`; redirections have none.
+
+    :raises InputError: if the row has no word
+    """
+    word, lang, part_of_speech = row.get("word"), row.get("lang_code"), str(row.get("pos") or "")
     if not isinstance(word, str) or not word:
         if "redirect" in row:
             return []
         raise InputError("no 'word' in the row; give a JSON Lines file made by wiktextract")
     senses = [sense for sense in _get_list(row, "senses") if isinstance(sense, dict)]
     entries: list[Entry] = []
-    for code, translation in _list_wiktionary_translations(row, senses):
-        if (lang, code) == (source, target):
-            entries.append(Entry(word, translation, pos))
-        elif (lang, code) == (target, source):
-            entries.append(Entry(translation, word, pos))
+    for translation_lang, translation in _list_wiktionary_translations(row, senses):
+        if (lang, translation_lang) == (source, target):
+            entries.append(Entry(word, translation, part_of_speech))
+        elif (lang, translation_lang) == (target, source):
+            entries.append(Entry(translation, word, part_of_speech))
     if lang == source and target == edition:
         for sense in senses:
             if "form_of" not in sense and "alt_of" not in sense:
-                entries += [Entry(word, text, pos) for text in _read_glosses(sense)]
+                entries += [Entry(word, gloss, part_of_speech) for gloss in _read_glosses(sense)]
     return list(dict.fromkeys(entries))
 
 

@@ -144,6 +144,7 @@ class _FolderReader:
         file_reader: _FileReader,
         readers: int,
     ) -> None:
+        """Prepare to read a folder; see `read_documents` for the arguments."""
         self._folder, self._make_id, self._should_read = folder, make_id, should_read
         self._file_reader, self._readers = file_reader, readers
         self._n_supported = 0
@@ -172,6 +173,10 @@ class _FolderReader:
             warnings.warn(f"{self._folder}: {message}", stacklevel=3)
 
     def _list_sources(self, submit: Callable[[str, PathLike, str], Future[Document]]) -> Iterator[_SourceFile]:
+        """Yield the files to be read, and count the others.
+
+        :param submit: starts to read a file of a foreign format: (kind, path, id) -> its future document
+        """
         reader = self._file_reader
         unlisted = lambda folder: reader.on_file_end(folder, False)  # noqa: E731
         for relative, path in list_files(self._folder, on_unlisted=unlisted, on_error=reader.on_error):
@@ -210,6 +215,7 @@ class _FileReader:
             self.on_error(error)
 
     def _read_file(self, source: _SourceFile, depth: int) -> Iterator[Document]:
+        """Yield the documents of a file by the reader of its format; `depth` counts the archives around it."""
         kind = _detect_kind(source.path)
         if kind in _ROW_READERS:
             yield from _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error)

@@ -41,6 +41,12 @@ def read_irds_qrels(name: str) -> Qrels:
 
 
 def _load_dataset(name: str, part: str) -> Any:
+    """Open a collection of ir_datasets.
+
+    :param name: such as `irds:beir/nfcorpus/test`
+    :param part: what it must have: "docs", "queries" or "qrels"
+    :raises InputError: if there is no such collection, or it does not have the part
+    """
     try:
         import ir_datasets
     except ImportError as error:

@@ -57,7 +57,10 @@ def get_document_day(meta: Mapping[str, Any]) -> float | None:
 
 
 def _parse_day(value: object) -> float | None:
-    """Read a date, a year, a date of eight digits such as 20240501, or seconds or milliseconds since 1970."""
+    """Return the day, counted from the year 1, that a value stands for; None if it is no date.
+
+    A value may be a date, a year, a date of eight digits such as 20240501, or seconds or milliseconds since 1970.
+    """
     number = parse_number(value)
     if number is None:
         return None
@@ -68,7 +71,7 @@ def _parse_day(value: object) -> float | None:
     if 10_000 < number <= 99_991_231:
         return _parse_eight_digits(int(number))
     seconds = number / 1000 if number > _MAX_SECONDS else number
-    day = seconds / 86400 + EPOCH_DAY
+    day = seconds / _SECONDS_PER_DAY + EPOCH_DAY
     return day if number > 1e8 and day < date.max.toordinal() else None
 
 

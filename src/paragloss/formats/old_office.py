@@ -72,6 +72,7 @@ def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
 
 
 def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
+    """Convert a file to the modern format of its kind in a temporary folder, and read that."""
     suffix, read_modern = _MODERN[kind]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, f"source{kind}")

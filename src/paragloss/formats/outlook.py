@@ -79,6 +79,7 @@ class _OleMessage:
         self._container, self._storage = container, storage
 
     def read_item(self) -> MailItem:
+        """Read the message with its attachments."""
         text, html = self._read_text(_BODY), self._read_text(_HTML_BODY)
         name = self._read_text(_SENDER_NAME)
         address = self._read_text(_SENDER_SMTP_ADDRESS) or self._read_text(_SENDER_ADDRESS)

@@ -81,6 +81,7 @@ def write_messages(root: Any, writer: MemberWriter, first_message: int) -> Mailb
 
 
 def _open_mailbox(path: PathLike) -> Any:
+    """Open a mailbox with libpff; raise InputError if it is damaged."""
     try:
         import pypff
     except ImportError as error:

@@ -207,29 +207,42 @@ def _parse_document(body: str, lang: str) -> Document:
 
 
 def _parse_topic(attributes: str, body: str, lang: str) -> Query:
+    """Make a query of a topic's title.
+
+    :param attributes: markup of the attributes of the topic's tag
+    :param body: markup inside the topic
+    :param lang: the language, unless the topic's attributes or tags such as <EN-title> name another
+    :raises InputError: if the topic has no number or no title
+    """
     named_attributes = {key.lower(): value for key, value in _ATTRIBUTE.findall(attributes)}
-    texts: dict[str, str] = {}
-    for name, text in _split_at_tags(body):
-        prefix, _, bare = name.rpartition("-")
-        if bare in ("title", "desc", "narr") and prefix:
-            name, lang = bare, parse_language_code(prefix)
-        value = html.unescape(_LABEL.sub("", text)).strip()
-        if name and value:
-            texts.setdefault(name, value)
-    number = (
-        texts.get("num")
-        or texts.get("identifier")
-        or named_attributes.get("number")
-        or named_attributes.get("id")
-        or ""
-    )
+    texts, tag_lang = _read_topic_texts(body)
+    numbers = [texts.get("num"), texts.get("identifier"), named_attributes.get("number"), named_attributes.get("id")]
+    number = next((candidate for candidate in numbers if candidate), "")
     if not number:
         raise InputError("topic without <num>; give every topic its number")
     query_text = texts.get("title") or texts.get("query", "")
     if not query_text:
         raise InputError(f"topic {number} has no <title>; it has {', '.join(texts)}")
-    own = named_attributes.get("lang") or named_attributes.get("xml:lang") or ""
-    return Query(number, " ".join(query_text.split()), parse_language_code(own) if own else lang)
+    own_lang = named_attributes.get("lang") or named_attributes.get("xml:lang") or ""
+    query_lang = parse_language_code(own_lang) if own_lang else tag_lang or lang
+    return Query(number, " ".join(query_text.split()), query_lang)
+
+
+def _read_topic_texts(body: str) -> tuple[dict[str, str], str]:
+    """Return the texts of a topic by their tags, the first of each, and the language that its tags name, or "".
+
+    Tags may begin with a language, such as <EN-title>.
+    """
+    texts: dict[str, str] = {}
+    lang = ""
+    for tag, text in _split_at_tags(body):
+        prefix, _, bare_tag = tag.rpartition("-")
+        if prefix and bare_tag in ("title", "desc", "narr"):
+            tag, lang = bare_tag, parse_language_code(prefix)
+        value = html.unescape(_LABEL.sub("", text)).strip()
+        if tag and value:
+            texts.setdefault(tag, value)
+    return texts, lang
 
 
 # Loose SGML: elements closed or not, in any case, nested or not; each function is one pass.

@@ -126,6 +126,7 @@ def unpack(kind: str, path: PathLike, folder: PathLike) -> None:
 
 
 def _unpack_zip(path: PathLike, writer: MemberWriter) -> None:
+    """Write the files inside a zip archive; links and encrypted files are left out."""
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         if len(members) > MAX_MEMBERS:
@@ -151,6 +152,7 @@ def _unpack_tar(path: PathLike, writer: MemberWriter) -> None:
 
 
 def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
+    """Write the files inside a 7z archive; folders and links are left out."""
     try:
         import py7zr
     except ImportError as error:

@@ -1,6 +1,6 @@
 """Read word vectors of other tools: word2vec (text and binary), fastText and MUSE `.vec`, GloVe, Cr5.
 
-Which one a file is, its first bytes tell. The word on a line of text is everything before the last `dim` fields.
+The first bytes of a file tell its format. The word on a line of text is everything before the last `dim` fields.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from paragloss.formats.text import (
 )
 from paragloss.types import Floats
 
-_BLOCK = 4096  # lines that tell how many numbers a word has
+#: Lines from which the number of dimensions is guessed, bytes by which the format is detected, bytes of a word.
+_LINES_FOR_GUESS, _BYTES_FOR_DETECTION, _MAX_WORD_BYTES = 4096, 4096, 4096
 _HEADER = re.compile(rb"\s*(\d+)[ \t](\d+)[ \t]*\r?\n")
 _NUMBER = re.compile(rb"[-+]?[0-9.]+(e[-+]?\d+)?[ \t\r\n]", re.IGNORECASE)
 _MAX_DIM = 65_536
@@ -38,7 +39,7 @@ _MAX_DIM = 65_536
 def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
     """Return words and their vectors, (n_words, dim) float32; of equal words the first is used."""
     with open_bytes(path) as stream:
-        start = stream.read(4096)
+        start = stream.read(_BYTES_FOR_DETECTION)
     header = _HEADER.match(start)
     if start.startswith(b"\x80") or format_suffix(path) in (".pkl", ".pickle"):
         raise InputError(
@@ -79,12 +80,13 @@ def parse_vector_source(source: str) -> tuple[str, str]:
 
 
 def _remove_repeated_words(words: list[str], matrix: Floats) -> tuple[list[str], Floats]:
-    first = {word: row for row, word in reversed(list(enumerate(words)))}
-    if len(first) == len(words):
+    """Keep the first row of each word, and warn of the others."""
+    first_row = {word: row for row, word in reversed(list(enumerate(words)))}
+    if len(first_row) == len(words):
         return words, matrix
-    keep = sorted(first.values())
-    warnings.warn(f"{len(words) - len(keep)} repeated words were left out", stacklevel=3)
-    return [words[row] for row in keep], matrix[keep]
+    rows = sorted(first_row.values())
+    warnings.warn(f"{len(words) - len(rows)} repeated words were left out", stacklevel=3)
+    return [words[row] for row in rows], matrix[rows]
 
 
 def _is_binary(start: bytes) -> bool:
@@ -104,12 +106,16 @@ def _parse_header(first: str, path: PathLike) -> tuple[int, int]:
 
 
 def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
-    source = files.read_lines(path)
-    expected, dim = _parse_header(next(source)[1], path) if has_header else (0, 0)
-    first = list(islice(source, _BLOCK))
-    dim = dim or _guess_dimensions([line.rstrip() for _, line in first], path)
+    """Read a text file with a word and its vector on each line; without a header the dimensions are guessed.
+
+    :raises InputError: if a line has no vector of that many finite numbers, or words are missing at the end
+    """
+    lines = files.read_lines(path)
+    n_expected, dim = _parse_header(next(lines)[1], path) if has_header else (0, 0)
+    first_lines = list(islice(lines, _LINES_FOR_GUESS))
+    dim = dim or _guess_dimensions([line.rstrip() for _, line in first_lines], path)
     words, values = list[str](), array("f")
-    for number, line in chain(first, source):
+    for number, line in chain(first_lines, lines):
         if not line.strip():
             continue
         try:
@@ -118,14 +124,16 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
             files.raise_or_report(error, path, number, None)
         words.append(word)
         values.extend(row)
-    if len(words) < expected:
-        short = f"the header promises {expected:,} words, the file has {len(words):,}; it is cut off, fetch it again"
-        raise InputError(short, location=f"{path}:1")
+    if len(words) < n_expected:
+        problem = (
+            f"the header promises {n_expected:,} words, the file has {len(words):,}; it is cut off, fetch it again"
+        )
+        raise InputError(problem, location=f"{path}:1")
     return words, np.array(values, np.float32).reshape(-1, dim)
 
 
 def _guess_dimensions(lines: list[str], path: PathLike) -> int:
-    """Return the commonest number of fields after the word: a word with spaces has more, a truncated line fewer."""
+    """Return the most frequent number of blanks in a line: a word with blanks adds some, a truncated line has fewer."""
     dim = Counter(line.count(" ") for line in lines if line).most_common(1)[0][0]
     if not 2 <= dim <= _MAX_DIM:
         raise InputError(f"{dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks", location=path)
@@ -133,30 +141,42 @@ def _guess_dimensions(lines: list[str], path: PathLike) -> int:
 
 
 def _parse_vector(line: str, dim: int) -> tuple[str, list[float]]:
-    word, *tail = line.rsplit(" ", dim)
-    if len(tail) < dim or not word.strip():
+    """Split a line into the word and its `dim` numbers.
+
+    :raises InputError: if there are fewer numbers, or one is not finite
+    """
+    word, *fields = line.rsplit(" ", dim)
+    if len(fields) < dim or not word.strip():
         raise InputError(f"{line.count(' ')} numbers after the word where {dim} are expected; parted by single blanks")
     try:
-        row = array("f", map(float, tail)).tolist()
+        row = array("f", map(float, fields)).tolist()
         problem = "" if isfinite(sum(row)) else "not finite"
     except (ValueError, OverflowError) as error:
         problem = str(error)
     if problem:
-        raise InputError(f"no finite numbers: {' '.join(tail)[:40]!r} ...; expected {dim} of them ({problem})")
+        raise InputError(f"no finite numbers: {' '.join(fields)[:40]!r} ...; expected {dim} of them ({problem})")
     return word, row
 
 
 def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Floats]:
+    """Read word2vec's binary format: after the header each word, a blank, and its numbers as 32-bit floats.
+
+    :param count: words that the header promises
+    :param dim: dimensions that the header promises
+    :raises InputError: if the dimensions or a value are impossible
+    :raises EOFError: if the file ends too early
+    """
     if not 1 <= dim <= _MAX_DIM:
         raise InputError(f"the header promises {dim} dimensions; expected 1 to {_MAX_DIM}", location=path)
+    row_bytes = 4 * dim
     words: list[str] = []
     data = bytearray()
     with open_bytes(path) as stream:
         stream.readline(MAX_LINE_BYTES)
         for row in range(count):
-            words.append(_binary_word(stream, path, row))
-            values = stream.read(4 * dim)
-            if len(values) < 4 * dim:
+            words.append(_read_binary_word(stream, path, row))
+            values = stream.read(row_bytes)
+            if len(values) < row_bytes:
                 raise EOFError(f"{row:,} of {count:,} words")
             data += values
     matrix: Floats = np.frombuffer(bytes(data), dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
@@ -165,13 +185,14 @@ def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Float
     return words, matrix
 
 
-def _binary_word(stream: BinaryIO, path: PathLike, row: int) -> str:
+def _read_binary_word(stream: BinaryIO, path: PathLike, row: int) -> str:
+    """Read a word up to the blank behind it; `row` is its number, for error messages."""
     word = bytearray()
     while (char := stream.read(1)) != b" ":
         if not char:
             raise EOFError(f"{row:,} words")
         word += char
-        if len(word) > 4096:
+        if len(word) > _MAX_WORD_BYTES:
             raise InputError(
                 f"word {row + 1} is longer than 4,096 bytes; the file is not word2vec binary", location=path
             )

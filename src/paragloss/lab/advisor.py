@@ -289,10 +289,10 @@ def _explain(situation: Situation) -> list[str]:
     documents, memory = situation.corpus.documents, f"{situation.machine.memory / 1e9:.0f} GB of memory"
     hours = _format_hours(situation.encoding_hours)
     total = len(situation.document_langs)
-    known = total - len(situation.unknown_langs)
+    n_known = total - len(situation.unknown_langs)
     reasons = ["all that was read is in the language you ask in"]
     if total:
-        reasons = [f"the default model knows {known} of the {total} other languages"]
+        reasons = [f"the default model knows {n_known} of the {total} other languages"]
     if situation.can_train:
         reasons.append(f"{situation.aligned_texts:,} aligned texts are enough for a table and Cr5 of your own")
     if situation.can_encode:

@@ -18,6 +18,8 @@ from paragloss.types import Alternative, Floats, Query, Translation
 
 #: Words of the source language that are compared to find words that are near to everything.
 _MAX_HUBNESS_WORDS = 10_000
+#: Weight of an answer whose score is not positive, before weights are made to sum to one.
+_MIN_WEIGHT = 1e-6
 
 
 class Space(Protocol):
@@ -49,12 +51,7 @@ class _LanguageWords(NamedTuple):
 
 
 class EmbeddingTranslator:
-    """A Translator: the `top` nearest words of the other language for each word of the query.
-
-    Answers come from the `limit` most frequent words. With `csls` words that are near to everything count less (Conneau
-    et al., 2018). A model may know stems only; an answer has to be a text that is analysed as that stem, so a stem that
-    is not needs a spelling in `written` ({lang: {term: text}}) or is passed over.
-    """
+    """A Translator: the nearest words of the other language for each word of the query."""
 
     def __init__(
         self,
@@ -67,6 +64,16 @@ class EmbeddingTranslator:
         csls: bool = False,
         written: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
+        """Make a translator.
+
+        :param top: how many words are returned for each
+        :param major: factor of eq. 5.2 for the word itself
+        :param context: factor of eq. 5.2 for the other words of the query
+        :param limit: only so many of the most frequent words are answers
+        :param csls: let words that are similar to everything count less (Conneau et al., 2018)
+        :param written: language -> term -> spelling. An answer must be a text that is analysed as the term, so a stem
+            that is no word needs a spelling, or is not used
+        """
         self._space = space
         self.top, self.major, self.context, self.limit, self.csls = top, major, context, limit, csls
         self._written = written or {}
@@ -84,7 +91,9 @@ class EmbeddingTranslator:
                 raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self._space.langs)}")
         source, target = self._read_words(query.lang), self._read_words(to)
         spans = analyzer(query.lang).spans(query.text)  # stop words are not worth translating, whatever the model knows
-        ids = [source.ids.get(span.term if source.stem else _plain(query, span.start, span.end)) for span in spans]
+        ids = [
+            source.ids.get(span.term if source.stem else _normalize_word(query, span.start, span.end)) for span in spans
+        ]
         known_ids = [i for i in ids if i is not None]
         can_answer = bool(known_ids) and len(target.answers) > 0
         answers = iter(self._find_nearest(source.rows[known_ids], query.lang, to) if can_answer else [])
@@ -96,9 +105,12 @@ class EmbeddingTranslator:
         return translations
 
     def _find_nearest(self, rows: Floats, source: str, to: str) -> list[tuple[Alternative, ...]]:
-        """Return the nearest words for each row (words, dim), by eq. 5.2."""
+        """Return the nearest words for each word of a query by eq. 5.2, with weights that sum to one.
+
+        :param rows: (words, dim) unit vectors of the query's words
+        """
         target = self._read_words(to)
-        cosine = (target.answers @ rows.T).T  # (words, answers); this way round the answers are read once, in order
+        cosine = (target.answers @ rows.T).T  # (words, answers); computed transposed, so that answers are read in order
         if self.csls:
             cosine = 2 * cosine - self._compute_hubness(source, to)
         scores = (self.major - self.context) * cosine + self.context * cosine.sum(axis=0)
@@ -107,10 +119,10 @@ class EmbeddingTranslator:
         for word_scores in scores:
             best = np.argpartition(word_scores, -top)[-top:]
             best = best[np.lexsort((best, -word_scores[best]))]
-            weights = np.maximum(word_scores[best], 1e-6)
+            weights = np.maximum(word_scores[best], _MIN_WEIGHT)
             texts = [target.written[target.answer_ids[i]] for i in best]
-            pairs = zip(texts, weights / weights.sum(), strict=True)
-            nearest.append(tuple(Alternative(text, float(share)) for text, share in pairs))
+            shares = (weights / weights.sum()).tolist()
+            nearest.append(tuple(Alternative(text, share) for text, share in zip(texts, shares, strict=True)))
         return nearest
 
     def _read_words(self, lang: str) -> _LanguageWords:
@@ -132,7 +144,8 @@ class EmbeddingTranslator:
         return self._hubness[source, to]
 
 
-def _plain(query: Query, start: int, end: int) -> str:
+def _normalize_word(query: Query, start: int, end: int) -> str:
+    """Return a word of a query in lower case, not stemmed."""
     terms = analyzer(query.lang, stem=False, stop=False).terms(query.text[start:end])
     return terms[0] if terms else ""
 

@@ -94,19 +94,22 @@ def make_bags(start: Integers, term: Integers, n_terms: int, max_terms: int) -> 
     """Make entries of texts: all words of a sentence, or the distinct terms of highest tf-idf of a document.
 
     A document's term is at its mean position and weighs 1 + ln(count).
+
+    :param start: (texts + 1,) where each text begins in `term`
+    :param max_terms: entries of a text at most
     """
     size = np.diff(start)
-    text = np.repeat(np.arange(len(size)), size)
-    position = (np.arange(len(term)) - start[text] + 0.5) / size[text]
+    text = np.repeat(np.arange(len(size)), size)  # of each word
+    position_in_text = np.arange(len(term)) - start[text]
     is_document = size > MAX_SENTENCE_TERMS
     # Each word of a sentence has its own key; equal words of a document share one.
-    key_in_text = np.where(is_document[text], term, n_terms + np.arange(len(term)) - start[text])
+    key_in_text = np.where(is_document[text], term, n_terms + position_in_text)
     key = text * np.int64(n_terms + MAX_SENTENCE_TERMS) + key_in_text
-    _, first, entry, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    mean_position = np.bincount(entry, position) / count
+    _, first_word, entry_of_word, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    mean_position = np.bincount(entry_of_word, (position_in_text + 0.5) / size[text]) / count
     weight = 1 + np.log(count)
-    df = np.bincount(term[first], minlength=n_terms)
-    text, term = text[first], term[first]
+    df = np.bincount(term[first_word], minlength=n_terms)
+    text, term = text[first_word], term[first_word]  # of each entry
     score = np.where(is_document[text], weight * np.log((len(size) + 1) / df[term]), np.inf)
     best = _best_entries(text, score, len(size), max_terms)
     best = best[np.lexsort((mean_position[best], text[best]))]

@@ -89,13 +89,11 @@ class Parallel:
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder."""
-        arrays = {
-            f"{lang}.{name}": array
-            for lang, side in self._sides.items()
-            for name, array in zip(
-                ("count", "term", "start"), (side.counts.data, side.counts.indices, side.counts.indptr), strict=True
-            )
-        }
+        arrays = {}
+        for lang, side in self._sides.items():
+            arrays[f"{lang}.count"] = side.counts.data
+            arrays[f"{lang}.term"] = side.counts.indices
+            arrays[f"{lang}.start"] = side.counts.indptr
         words = {f"{lang}.terms": side.terms for lang, side in self._sides.items()}
         meta = {"langs": list(self._sides), "texts": self.texts, "terms": self.terms}
         artefacts.save(path, KIND, meta=meta, arrays=arrays, words=words)
@@ -140,7 +138,10 @@ def _keep_best(clause: Translation, support: Sequence[float]) -> Translation:
 
 
 def _reweigh(clause: Translation, support: Sequence[float]) -> Translation:
-    """Multiply the weights of alternatives by their support, so that they sum to one; best first."""
+    """Multiply the weights of alternatives by their support, so that they sum to one; best first.
+
+    Alternatives without support are dropped, unless none has any.
+    """
     if not any(support):
         return clause
     weights = [alternative.weight * share for alternative, share in zip(clause.alternatives, support, strict=True)]
@@ -168,14 +169,16 @@ class _IndexedTexts:
         return {term: i for i, term in enumerate(self.terms)}, self.counts.tocsc()
 
     def bm25(self, query_terms: Sequence[str]) -> Doubles:
-        """Return the score of each text for a query."""
-        index, postings = self._postings
+        """Return the score of each text for a query: (texts,)."""
+        number_by_term, postings = self._postings
         norm = _K1 * (1 - _B + _B * self.length / max(self.length[self.length > 0].mean(), 1))
         scores = np.zeros(len(self.length))
-        for i in (index[term] for term in query_terms if term in index):
-            cells = slice(postings.indptr[i], postings.indptr[i + 1])
-            rows, tf = postings.indices[cells], postings.data[cells]
-            scores[rows] += self.idf[i] * tf / (tf + norm[rows])
+        for term in query_terms:
+            if term in number_by_term:
+                number = number_by_term[term]
+                entries = slice(postings.indptr[number], postings.indptr[number + 1])
+                rows, tf = postings.indices[entries], postings.data[entries]
+                scores[rows] += self.idf[number] * tf / (tf + norm[rows])
         return scores
 
 

@@ -52,16 +52,21 @@ def list_pronunciations(word: str, source: str, target: str) -> tuple[tuple[str,
 def list_consonant_variants(
     consonants: str, channel: Channel, *, limit: int = _MAX_VARIANTS
 ) -> list[tuple[str, float]]:
-    """Return what consonants may become with probabilities, likeliest first; short variants are dropped."""
-    beam = {"": 1.0}
-    for symbol in consonants:
+    """Return what consonants may become in another language, with probabilities, likeliest first.
+
+    Found by beam search. Variants that are short, or unlikely relative to the best, are dropped.
+
+    :param limit: variants kept at each step
+    """
+    beam = {"": 1.0}  # beginning of a variant -> probability
+    for consonant in consonants:
         extended: dict[str, float] = {}
-        for output, probability in channel.get(symbol, {symbol: 1.0}).items():
+        for output, probability in channel.get(consonant, {consonant: 1.0}).items():
             for prefix, prefix_probability in beam.items():
                 variant = prefix + output
                 extended[variant] = extended.get(variant, 0.0) + prefix_probability * probability
         beam = dict(sorted(extended.items(), key=lambda item: -item[1])[:limit])
-    variants = [item for item in beam.items() if len(item[0]) >= MIN_CONSONANTS]
+    variants = [(variant, probability) for variant, probability in beam.items() if len(variant) >= MIN_CONSONANTS]
     return [item for item in variants if item[1] >= _MIN_RELATIVE_PROBABILITY * variants[0][1]]
 
 

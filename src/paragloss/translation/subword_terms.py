@@ -139,15 +139,20 @@ def _add_sound(clause: Translation, source: str, target: str) -> Translation:
 
 
 def sounds_of_split_names(terms: Sequence[str], lang: str) -> list[str]:
-    """Return the sounds of names that the tokenizer split: neighbours written with the characters of foreign names."""
+    """Return the sounds of names that the tokenizer split into neighbouring terms.
+
+    All runs of neighbours that are written with the characters of foreign names are tried.
+    """
     name_characters = sounds.read_name_characters(lang)
     may_be_piece = [name_characters.issuperset(term) for term in terms]
     sound_terms = []
     for start in range(len(terms)):
-        end, name = start, ""
-        while end < len(terms) and end - start < _MAX_NAME_PIECES and may_be_piece[end]:
-            name, end = name + terms[end], end + 1
-            if end - start > 1 and _MIN_NAME_CHARACTERS <= len(name) <= _MAX_NAME_CHARACTERS:
+        name = ""
+        for end in range(start, min(start + _MAX_NAME_PIECES, len(terms))):
+            if not may_be_piece[end]:
+                break
+            name += terms[end]
+            if end > start and _MIN_NAME_CHARACTERS <= len(name) <= _MAX_NAME_CHARACTERS:
                 consonants = phonetic_key(name)
                 if len(consonants) >= sounds.MIN_CONSONANTS:
                     sound_terms.append(SOUND_PREFIX + consonants)

@@ -48,6 +48,12 @@ class Table:
         trust: float = USER_TABLE_TRUST,
         sharpness: float = 1.0,
     ) -> None:
+        """Make a table.
+
+        :param words: the terms of each language and their spellings
+        :param probabilities: (source, target) -> a matrix (source terms, target terms), the best of a row first
+        :param most: the number of alternatives that `translate` gives a term
+        """
         self.words = dict(words)
         self.probabilities = dict(probabilities)
         self.most, self.trust, self.sharpness = most, trust, sharpness
@@ -77,7 +83,10 @@ class Table:
         return term in self._index.get(lang, ())
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Return the alternatives for each term of a query in another language."""
+        """Translate the terms of a query, two neighbours that are a learned phrase as one.
+
+        :raises LanguageError: if the table has no probabilities for these languages
+        """
         if not self.knows(query.lang, to):
             have = ", ".join(f"{a}->{b}" for a, b in self.pairs)
             learn_it = "paragloss train table FILE... --out TABLE learns one"
@@ -154,7 +163,10 @@ class Table:
 
     @classmethod
     def load(cls, path: str | Path) -> Table:
-        """Open a saved model."""
+        """Open a saved model.
+
+        :raises ModelError: if the folder is damaged or holds another kind of model
+        """
         import scipy.sparse as sp
 
         saved = artefacts.load(path, kind=KIND)
@@ -179,14 +191,20 @@ class Table:
 
 
 def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.csr_matrix:
-    """Turn weights into probabilities of each row; keep the `most` best of at least `min_probability`, best first."""
+    """Turn the weights of each row into probabilities and keep the best.
+
+    :param min_probability: entries below it are dropped
+    :param most: how many entries of a row are kept
+    :return: rows that sum to one again, the best entries first
+    """
     import scipy.sparse as sp
 
     weights = _normalize_rows(weights)
-    row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
+    sizes = np.diff(weights.indptr)
+    row = np.repeat(np.arange(weights.shape[0]), sizes)
     order = np.lexsort((weights.indices, -weights.data, row))
-    rank = np.arange(len(order)) - np.repeat(weights.indptr[:-1], np.diff(weights.indptr))
-    best = order[(rank < most) & (weights.data[order] >= min_probability)]
+    rank_in_row = np.arange(len(order)) - np.repeat(weights.indptr[:-1], sizes)
+    best = order[(rank_in_row < most) & (weights.data[order] >= min_probability)]
     start = np.concatenate([[0], np.cumsum(np.bincount(row[best], minlength=weights.shape[0]))])
     pruned = sp.csr_matrix((weights.data[best], weights.indices[best], start), shape=weights.shape)
     normalized = _normalize_rows(pruned)

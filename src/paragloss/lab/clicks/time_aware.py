@@ -64,7 +64,7 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
     return ClickModel(log.scores(chances.attraction), log.scores(satisfaction), chances.examination)
 
 
-class _Look(NamedTuple):
+class _ViewedResult(NamedTuple):
     """A result that the reader may have looked at."""
 
     document: int  # number of the pair of query and document
@@ -120,7 +120,7 @@ class _Chances(NamedTuple):
 def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
     """List all looks and visits of all sessions."""
     numbers: dict[tuple[str, str], int] = {}
-    looks: list[_Look] = []
+    looks: list[_ViewedResult] = []
     visits: list[_Visit] = []
     n_endings = 0
     for session in sessions:
@@ -151,7 +151,7 @@ def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
     )
 
 
-def _list_looks(documents: Sequence[int], clicked_ranks: Sequence[int], ending: int) -> list[_Look]:
+def _list_looks(documents: Sequence[int], clicked_ranks: Sequence[int], ending: int) -> list[_ViewedResult]:
     """List the results that the reader of one session may have looked at.
 
     On the way from one click to the next, up or down, these are the results between them that were not opened before;
@@ -160,18 +160,18 @@ def _list_looks(documents: Sequence[int], clicked_ranks: Sequence[int], ending: 
     :param documents: number of the document at each rank
     :param clicked_ranks: ranks from 1 in the order of the clicks
     """
-    looks: list[_Look] = []
+    looks: list[_ViewedResult] = []
     opened: set[int] = set()
     for last_rank, next_rank in pairwise([0, *clicked_ranks]):
         direction = 1 if next_rank > last_rank else -1
         for rank in range(last_rank + direction, next_rank, direction):
             if rank not in opened:
-                looks.append(_Look(documents[rank - 1], last_rank, rank, is_opened=False))
-        looks.append(_Look(documents[next_rank - 1], last_rank, next_rank, is_opened=True))
+                looks.append(_ViewedResult(documents[rank - 1], last_rank, rank, is_opened=False))
+        looks.append(_ViewedResult(documents[next_rank - 1], last_rank, next_rank, is_opened=True))
         opened.add(next_rank)
     last_rank = clicked_ranks[-1] if clicked_ranks else 0
     for rank in range(max(opened, default=0) + 1, len(documents) + 1):
-        looks.append(_Look(documents[rank - 1], last_rank, rank, is_opened=False, ending=ending))
+        looks.append(_ViewedResult(documents[rank - 1], last_rank, rank, is_opened=False, ending=ending))
     return looks
 
 

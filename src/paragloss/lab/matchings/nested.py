@@ -144,8 +144,8 @@ class Nested(StructuredSearcher):
         for start in range(0, len(ids), MAX_CANDIDATES):
             batch = ids[start : start + MAX_CANDIDATES]
             rows = self._store.read_sparse(self._name, batch)[1]
-            ends = np.cumsum(rows.sizes)
-            for doc_id, first, last in zip(batch, (ends - rows.sizes).tolist(), ends.tolist(), strict=True):
+            row_ends = np.cumsum(rows.sizes)
+            for doc_id, first, last in zip(batch, (row_ends - rows.sizes).tolist(), row_ends.tolist(), strict=True):
                 vector = SparseVector(rows.indices[first:last], rows.values[first:last])
                 if _has_all_clauses(set(vector.indices.tolist()), required_ids):
                     yield doc_id, vector

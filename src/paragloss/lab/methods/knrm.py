@@ -98,7 +98,17 @@ def fit(
     vocabularies, table = _stack_words(start_encoder or cr5.fit_space(aligned, dim=dim, seed=seed))
     rows, _ = _number_rows(vocabularies, shared=False)
     meta = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
-    return Knrm(vocabularies, rows, table, bias=0.0, meta=meta, **weights._asdict())
+    return Knrm(
+        vocabularies,
+        rows,
+        table,
+        bias=0.0,
+        trust=weights.trust,
+        weight=weights.weight,
+        title=weights.title,
+        alike=weights.shared_words,
+        meta=meta,
+    )
 
 
 class _List(NamedTuple):
@@ -111,12 +121,12 @@ class _List(NamedTuple):
 
 
 class _Weights(NamedTuple):
-    """The learned weights of a Knrm, under the names of its arguments."""
+    """The learned weights of a Knrm."""
 
     trust: Floats  # (3,) of the first search
     weight: Floats  # (kernels,) of the text
     title: Floats  # (kernels,) of the title
-    alike: Floats  # (2,) of the words that text and title share with the query
+    shared_words: Floats  # (2,) of the words that text and title share with the query
 
 
 def _learn_weights(lists: Sequence[_List], penalty: float) -> tuple[_Weights, float]:

@@ -20,15 +20,15 @@ _ArrayParts: TypeAlias = dict[str, list[npt.NDArray[Any]]]
 class Tables(NamedTuple):
     """A language's words and the English words it knows, as terms and as spelled, with their translations.
 
-    `there` is (English, other) and `back` (other, English); the entries of a row stand best first.
+    `from_english` is (English, other) and `into_english` (other, English); the best entries of a row come first.
     """
 
     english: Sequence[str]
     english_spelled: Sequence[str]
     other: Sequence[str]
     other_spelled: Sequence[str]
-    there: sp.csr_matrix
-    back: sp.csr_matrix
+    from_english: sp.csr_matrix
+    into_english: sp.csr_matrix
 
 
 def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None, exact: bool = False) -> DefaultModel:
@@ -51,7 +51,7 @@ def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None
         is_known = np.zeros(len(english), bool)
         is_known[[number_by_term[term] for term in language.english]] = True
         ranges[lang]["english"] = _add_array(parts, "english", np.packbits(is_known))
-        for direction, matrix in (("there", language.there), ("back", language.back)):
+        for direction, matrix in (("there", language.from_english), ("back", language.into_english)):
             ranges[lang][direction] = _add_rows(matrix, parts, exact)
     arrays = {name: np.concatenate(arrays_of_name) for name, arrays_of_name in parts.items()}
     return DefaultModel({**(about or {}), "langs": ranges}, arrays)
@@ -85,15 +85,15 @@ def _add_array(parts: _ArrayParts, name: str, array: npt.NDArray[Any]) -> list[i
 
 def _drop_unused_words(tables: Tables) -> Tables:
     """Keep words that have a translation or are one, each side sorted by the bytes of its terms."""
-    english = _sort_used_words(tables.english, tables.there, tables.back)
-    other = _sort_used_words(tables.other, tables.back, tables.there)
+    english = _sort_used_words(tables.english, tables.from_english, tables.into_english)
+    other = _sort_used_words(tables.other, tables.into_english, tables.from_english)
     return Tables(
         [tables.english[i] for i in english],
         [tables.english_spelled[i] for i in english],
         [tables.other[i] for i in other],
         [tables.other_spelled[i] for i in other],
-        _renumber(tables.there, english, other),
-        _renumber(tables.back, other, english),
+        _renumber(tables.from_english, english, other),
+        _renumber(tables.into_english, other, english),
     )
 
 
