@@ -360,7 +360,10 @@ class Checkpoint:
         self._is_of_this_fit = False
 
     def load(self) -> dict[str, npt.NDArray[Any]]:
-        """Read the saved arrays; warn and return nothing if the file is unreadable or has another key."""
+        """Read the saved arrays; warn and return nothing if the file has another key.
+
+        :raises ModelError: if the file is no checkpoint
+        """
         if self.path is None or not self.path.exists():
             return {}
         try:
