@@ -36,10 +36,7 @@ def test_the_page_of_settings_has_every_method_with_type_and_default():
     page = reference.build_settings_page()
     for method in reference.load_methods():
         assert f"\n## {method}\n" in page
-    assert (
-        "| `--dim` | How many dimensions the vectors have. | a whole number, at least 1 and at most 10,000 | 300 |"
-        in page
-    )
+    assert "| `--dim` | Dimensions of the vectors. | a whole number, at least 1 and at most 10,000 | 300 |" in page
     assert "| `--dictionary` | Word pairs to learn the map from, as files such as en-fr.tsv. | files |  |" in page
 
 

@@ -31,9 +31,9 @@ def batch(
     to: Annotated[str, typer.Option(help="Look into documents in these languages only, such as da,it.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Look up many names or terms: how often each stands in which documents.
+    """Look up many names or terms: in which documents each occurs, and how often.
 
-    A term is looked for as a phrase, as written or translated, and may have operators: Jean Martin lang:fr. Ctrl-C
+    A term matches like a phrase, as written or translated, and may have operators: Jean Martin lang:fr. Ctrl-C
     stops; what has been counted until then is printed and written.
     """
     from paragloss.collection import Collection, SearchOptions

@@ -28,7 +28,10 @@ QueryLang = Annotated[str, typer.Option(help="Language of the query; detected by
 DocumentLangs = Annotated[str, typer.Option(help="Find documents in these languages only, such as da,it.")]
 ResultCount = Annotated[int | None, typer.Option(min=1, help="Number of results; 10, or 100 with --queries.")]
 Pipeline = Annotated[
-    str, typer.Option(help="Search pipeline, such as bm25+cr5; default: all parts, fused.", rich_help_panel=SEARCHING)
+    str,
+    typer.Option(
+        help="Search pipeline, such as bm25+cr5; default: words and meaning, by one model.", rich_help_panel=SEARCHING
+    ),
 ]
 Conditions = Annotated[
     list[str] | None,
@@ -48,7 +51,7 @@ ExplainPipeline = Annotated[
     bool,
     typer.Option("--explain-pipeline", help="Print how the pipeline reads the query.", rich_help_panel=SEARCHING),
 ]
-Why = Annotated[bool, typer.Option("--why", help="Explain each result: which words matched, and through what.")]
+Why = Annotated[bool, typer.Option("--why", help="Explain each result: which words matched, and by which source.")]
 
 
 @app.command(rich_help_panel=COMMON)

@@ -237,33 +237,29 @@ OPTIMIZERS = ("adam", "cg")
 
 # Settings that several methods share. Upper bounds are values that are probably typing errors.
 
-Dim: TypeAlias = Annotated[int, Setting("How many dimensions the vectors have.", min=1, max=10_000)]
+Dim: TypeAlias = Annotated[int, Setting("Dimensions of the vectors.", min=1, max=10_000)]
 Seed: TypeAlias = Annotated[int, Setting("The random seed: the same seed gives the same model.", min=0, max=2**32 - 1)]
-Stem: TypeAlias = Annotated[bool, Setting("Cut words down to their stems and drop stop words.")]
-MaxTerms: TypeAlias = Annotated[int, Setting("The most terms a language may have.", min=1)]
-MinDf: TypeAlias = Annotated[int, Setting("A term counts if so many documents have it.", min=1)]
+Stem: TypeAlias = Annotated[bool, Setting("Stem words and drop stop words.")]
+MaxTerms: TypeAlias = Annotated[int, Setting("Maximum vocabulary of a language.", min=1)]
+MinDf: TypeAlias = Annotated[int, Setting("Minimum document frequency of a term.", min=1)]
 Lengths: TypeAlias = Annotated[
     tuple[int, int] | None,
-    Setting("Documents with so many distinct terms, from,to, are learned from.", min=1, ascending=True),
+    Setting("Minimum and maximum number of distinct terms of a training document.", min=1, ascending=True),
 ]
-Epochs: TypeAlias = Annotated[int, Setting("How often all training data is gone through.", min=1, max=100_000)]
-Batch: TypeAlias = Annotated[int, Setting("Examples learned from in one step.", min=1, max=1_000_000)]
-Rate: TypeAlias = Annotated[float, Setting("How long a step is.", above=0, max=1000)]
+Epochs: TypeAlias = Annotated[int, Setting("Passes over all training data.", min=1, max=100_000)]
+Batch: TypeAlias = Annotated[int, Setting("Training examples in one step.", min=1, max=1_000_000)]
+Rate: TypeAlias = Annotated[float, Setting("Learning rate.", above=0, max=1000)]
 Patience: TypeAlias = Annotated[
-    int, Setting("Stop after so many epochs that were no better on held-out data; 0 never stops.", min=0)
+    int, Setting("Stop after this many epochs without improvement on held-out data; 0 never stops.", min=0)
 ]
-Negatives: TypeAlias = Annotated[
-    int, Setting("How many other texts each right one is set against.", min=1, max=100_000)
-]
+Negatives: TypeAlias = Annotated[int, Setting("Negative examples for each positive one.", min=1, max=100_000)]
 Checkpoint: TypeAlias = Annotated[
-    str | Path | None, Setting("Where to keep the state of training; a killed one goes on from it.")
+    str | Path | None, Setting("File for the state of training; an interrupted training continues from it.")
 ]
-Device: TypeAlias = Annotated[str, Setting("Where torch computes: cpu, cuda.", refuse=_find_device_problem)]
-Loss: TypeAlias = Annotated[
-    str, Setting("What is minimised over differences of cosines: them, or their logistic loss.", words=LOSSES)
-]
-Optimizer: TypeAlias = Annotated[str, Setting("How steps are taken; cg is conjugate gradients.", words=OPTIMIZERS)]
-Layers: TypeAlias = Annotated[int, Setting("How many layers of units.", min=1, max=100)]
+Device: TypeAlias = Annotated[str, Setting("Device of torch: cpu or cuda.", refuse=_find_device_problem)]
+Loss: TypeAlias = Annotated[str, Setting("Loss: the difference of cosines, or a logistic loss on it.", words=LOSSES)]
+Optimizer: TypeAlias = Annotated[str, Setting("Optimiser; cg is conjugate gradients.", words=OPTIMIZERS)]
+Layers: TypeAlias = Annotated[int, Setting("Number of layers.", min=1, max=100)]
 WordVectors: TypeAlias = Annotated[
     Mapping[str, Mapping[str, Floats]] | None, Setting("Word vectors to start from, as files such as wiki.fr.vec.")
 ]

@@ -38,23 +38,23 @@ def fit(
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    method: Annotated[str, Setting("How the map between two languages is learned.", words=METHODS)] = "procrustes",
+    method: Annotated[str, Setting("Method that learns the map between two languages.", words=METHODS)] = "procrustes",
     dictionary: Annotated[
         Dictionary | None, Setting("Word pairs to learn the map from, as files such as en-fr.tsv.")
     ] = None,
     vectors: Annotated[
         Mapping[str, Vectors] | None, Setting("Word vectors of each language, as files such as wiki.fr.vec.")
     ] = None,
-    trainer: Annotated[str, Setting("What makes word vectors where none are given.", words=TRAINERS)] = "ppmi",
+    trainer: Annotated[str, Setting("Method for word vectors if none are given.", words=TRAINERS)] = "ppmi",
     window: Annotated[
         int, Setting("How many words before and after a word are its context, for word vectors.", min=1, max=100)
     ] = 5,
-    rounds: Annotated[int, Setting("How often procrustes and advrefine refine their map.", min=0, max=1000)] = 5,
-    keep: Annotated[float, Setting("The share of directions that svd and cca leave.", above=0, max=1)] = 1.0,
+    rounds: Annotated[int, Setting("Rounds of refinement (procrustes, advrefine).", min=0, max=1000)] = 5,
+    keep: Annotated[float, Setting("Share of directions that svd and cca keep.", above=0, max=1)] = 1.0,
     onto: Annotated[str, Setting("The language others are mapped onto; by default the one with most documents.")] = "",
     epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", min=1, max=100_000)] = 5,
     steps: Annotated[int, Setting("Steps of an epoch (advrefine).", min=1, max=1_000_000)] = 1000,
-    hidden: Annotated[int, Setting("How wide the adversary is (advrefine).", min=1, max=100_000)] = 512,
+    hidden: Annotated[int, Setting("Width of the adversary (advrefine).", min=1, max=100_000)] = 512,
     stem: Stem = False,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 3,

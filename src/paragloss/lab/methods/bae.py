@@ -31,17 +31,17 @@ def fit(
     dim: Dim = 128,
     seed: Seed = 0,
     layers: Layers = 1,
-    hidden: Annotated[int, Setting("How wide every layer but the last is.", min=1, max=100_000)] = 256,
-    words: Annotated[int, Setting("A text is read as so many words, however long it is.", min=1, max=100_000)] = 20,
+    hidden: Annotated[int, Setting("Width of the hidden layers.", min=1, max=100_000)] = 256,
+    words: Annotated[
+        int, Setting("Number of words that every text counts as, whatever its length.", min=1, max=100_000)
+    ] = 20,
     pretraining_epochs: Annotated[
         int, Setting("Epochs of the Boltzmann machines; 0 starts from random numbers.", min=0, max=100_000)
     ] = 5,
     pretraining_layers: Annotated[
-        int, Setting("How many layers, from the bottom, are Boltzmann machines first.", min=0, max=100)
+        int, Setting("Number of lowest layers that are pretrained as Boltzmann machines.", min=0, max=100)
     ] = 1,
-    epochs: Annotated[
-        int, Setting("Epochs of the whole network; 0 keeps what the machines found.", min=0, max=100_000)
-    ] = 50,
+    epochs: Annotated[int, Setting("Epochs of fine-tuning; 0 keeps the pretrained weights.", min=0, max=100_000)] = 50,
     learning_rate: Rate = 0.003,
     batch: Batch = 200,
     patience: Patience = 10,

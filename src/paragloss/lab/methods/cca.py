@@ -28,9 +28,9 @@ def fit(
     dim: Dim = 300,
     seed: Seed = 0,
     reduced: Annotated[
-        int, Setting("Each language is first cut down to so many singular vectors.", min=1, max=10_000)
+        int, Setting("Singular vectors that each language is reduced to first.", min=1, max=10_000)
     ] = 600,
-    ridge: Annotated[float, Setting("Keeps rare directions down, in mean variances.", above=0, max=1e6)] = 0.1,
+    ridge: Annotated[float, Setting("Ridge, in units of the mean variance.", above=0, max=1e6)] = 0.1,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 2,

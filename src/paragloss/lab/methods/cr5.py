@@ -37,11 +37,9 @@ from paragloss.vocabulary import weigh
 LAMBDAS = (0.1, 0.3, 1.0, 3.0)
 #: A solve for an added language ends when its residual is this part of the right side.
 SOLVE_TOLERANCE = 1e-3
-Lambda: TypeAlias = Annotated[
-    float, Setting("How much large word weights cost; the paper tries 0.5 to 6.", above=0, max=1e9)
-]
+Lambda: TypeAlias = Annotated[float, Setting("Ridge penalty lambda; the paper tries 0.5 to 6.", above=0, max=1e9)]
 ComputeDevice: TypeAlias = Annotated[
-    str | None, Setting("Where to compute: cpu, cuda (both by torch) or numpy.", refuse=find_device_problem)
+    str | None, Setting("Device: cpu, cuda (both by torch) or numpy.", refuse=find_device_problem)
 ]
 
 
@@ -127,7 +125,7 @@ def count_texts(
     lengths: Lengths = None,
     force_lengths: Annotated[bool, Setting("Apply lengths even if they drop most documents of a language.")] = False,
     solver: Annotated[
-        str, Setting("How directions are found: early finds best, converged solves the stated problem.", words=SOLVERS)
+        str, Setting("Solver: early ranks best, converged solves the paper's problem.", words=SOLVERS)
     ] = "auto",
     device: ComputeDevice = None,
 ) -> CountedRegression:
@@ -168,9 +166,9 @@ class Tuning(NamedTuple):
 def tune(
     aligned: Aligned,
     *,
-    lambdas: Annotated[Sequence[float], Setting("The values of lambda to try.", above=0, max=1e9)] = LAMBDAS,
-    folds: Annotated[int, Setting("How many parts the concepts are dealt into.", min=2, max=1000)] = 3,
-    held_out: Annotated[int, Setting("At most so many concepts of a part ask.", min=1)] = 1000,
+    lambdas: Annotated[Sequence[float], Setting("Values of lambda to try.", above=0, max=1e9)] = LAMBDAS,
+    folds: Annotated[int, Setting("Folds of the cross-validation over concepts.", min=2, max=1000)] = 3,
+    held_out: Annotated[int, Setting("Maximum number of held-out concepts that are queries in a fold.", min=1)] = 1000,
     seed: Seed = 0,
     **settings: Annotated[Any, count_texts],
 ) -> Tuning:

@@ -239,7 +239,7 @@ def fit_judged(
         int,
         Setting("By how much the grades of two documents must differ to learn from them.", min=1, max=10**9),
     ] = 1,
-    shared: Annotated[bool, Setting("One vector for a word that two languages spell alike.")] = False,
+    shared: Annotated[bool, Setting("Use one vector for words that are spelled alike in both languages.")] = False,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
@@ -301,12 +301,12 @@ def _train(
     *,
     seed: Seed,
     off: Annotated[
-        Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", min=0, max=10)
+        Sequence[int], Setting("Numbers of kernels to switch off; 0 is the exact match.", min=0, max=10)
     ] = (),
     epochs: Epochs = 20,
     batch: Batch = 64,
     learning_rate: Rate = 1e-3,
-    epsilon: Annotated[float, Setting("What keeps Adam from dividing by nothing.", above=0, max=1)] = 1e-5,
+    epsilon: Annotated[float, Setting("Epsilon in the denominator of Adam.", above=0, max=1)] = 1e-5,
     device: Device = "cpu",
     checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,

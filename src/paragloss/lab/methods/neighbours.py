@@ -30,12 +30,12 @@ def fit(
     aligned: Aligned,
     *,
     model: Annotated[str, Setting("The encoder: e5, use, the folder of a model, or an endpoint.")] = "e5",
-    source: Annotated[str, Setting("Only tables from this language.")] = "",
-    target: Annotated[str, Setting("Only tables into this language.")] = "",
-    words: Annotated[int, Setting("How many of a language's commonest words.", min=2, max=1_000_000)] = 50_000,
-    nearest: Annotated[int, Setting("How many translations of a word.", min=1, max=100)] = 5,
+    source: Annotated[str, Setting("Learn tables from this language only.")] = "",
+    target: Annotated[str, Setting("Learn tables into this language only.")] = "",
+    words: Annotated[int, Setting("Number of most frequent words of each language.", min=2, max=1_000_000)] = 50_000,
+    nearest: Annotated[int, Setting("Translations of a word.", min=1, max=100)] = 5,
     temperature: Annotated[
-        float, Setting("How fast a translation's weight falls with its CSLS.", above=0, max=100)
+        float, Setting("Temperature of the softmax over CSLS that gives a translation's weight.", above=0, max=100)
     ] = 0.05,
     seed: Seed = 0,
 ) -> Table:

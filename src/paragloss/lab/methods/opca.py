@@ -23,7 +23,7 @@ def fit(
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    gamma: Annotated[float, Setting("What is added to the noise along every direction.", above=0, max=1e6)] = GAMMA,
+    gamma: Annotated[float, Setting("Regularisation gamma, added to the noise covariance.", above=0, max=1e6)] = GAMMA,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 2,

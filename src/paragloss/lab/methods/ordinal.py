@@ -73,7 +73,7 @@ def fit(
     *,
     dim: Dim = 64,
     seed: Seed = 0,
-    links: Annotated[str, Setting("A file of linked concepts, which count as partly relevant.")] = "",
+    links: Annotated[str, Setting("File of linked concepts, which count as partly relevant.")] = "",
     negatives: Unjudged = 40,
     patience: Patience = 5,
     **settings: Annotated[Any, fit_judged],
@@ -130,20 +130,20 @@ def fit_judged(
     dim: Dim = 64,
     seed: Seed = 0,
     encoder: Annotated[
-        str, Setting("What reads a text: the mean of its words, or a network over their order.", words=ENCODERS)
+        str, Setting("Encoder of a text: the average of its word vectors, or a network.", words=ENCODERS)
     ] = "average",
-    loss: Annotated[str, Setting("What is minimised.", words=tuple(LOSSES))] = "sosl",
+    loss: Annotated[str, Setting("Loss function.", words=tuple(LOSSES))] = "sosl",
     thresholds: Annotated[
-        Sequence[float], Setting("Where a score becomes one grade more, as 0.2,0.7.", above=-1, below=1, ascending=True)
+        Sequence[float], Setting("Thresholds between grades, such as 0.2,0.7.", above=-1, below=1, ascending=True)
     ] = (),
-    epsilon: Annotated[float, Setting("How smooth the cosine is.", above=0, max=1e6)] = 1.0,
+    epsilon: Annotated[float, Setting("Epsilon of the smooth cosine (eq. 1).", above=0, max=1e6)] = 1.0,
     negatives: Unjudged = 40,
     batch: Batch = 32,
     epochs: Epochs = 30,
-    learning_rate: Annotated[float | None, Setting("How long a step is.", above=0, max=1000)] = None,
-    decay: Annotated[float | None, Setting("What each epoch multiplies the step by.", above=0, max=1)] = None,
-    clip: Annotated[float | None, Setting("The longest a gradient may be.", above=0, max=1e9)] = None,
-    patience: Annotated[int | None, Setting("Stop after so many epochs that were no better.", min=0)] = None,
+    learning_rate: Annotated[float | None, Setting("Learning rate.", above=0, max=1000)] = None,
+    decay: Annotated[float | None, Setting("Factor of the learning rate after each epoch.", above=0, max=1)] = None,
+    clip: Annotated[float | None, Setting("Maximum length of a gradient (clipping).", above=0, max=1e9)] = None,
+    patience: Annotated[int | None, Setting("Stop after this many epochs without improvement.", min=0)] = None,
     max_terms: MaxTerms = 100_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
@@ -250,10 +250,11 @@ def tune(
     judged: JudgedCollection,
     *,
     thresholds: Annotated[
-        Iterable[Sequence[float]], Setting("Thresholds to try, as 0,0.5/0.2,0.7.", above=-1, below=1, ascending=True)
+        Iterable[Sequence[float]],
+        Setting("Thresholds to try, such as 0,0.5/0.2,0.7.", above=-1, below=1, ascending=True),
     ] = ((0.0, 0.5), (0.1, 0.6), (0.2, 0.7)),
     epsilons: Annotated[Sequence[float], Setting("Values of epsilon to try.", above=0, max=1e6)] = (0.25, 0.5, 1.0),
-    folds: Annotated[int, Setting("How many parts the queries are dealt into.", min=2, max=1000)] = 3,
+    folds: Annotated[int, Setting("Folds of the cross-validation over queries.", min=2, max=1000)] = 3,
     seed: Seed = 0,
     negatives: Unjudged = 40,
     **settings: Annotated[Any, fit_judged],

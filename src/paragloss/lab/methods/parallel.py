@@ -23,7 +23,7 @@ def fit(
     aligned: Aligned,
     *,
     texts: Annotated[int, Setting("How many of the best texts are used.", min=1)] = 30,
-    terms: Annotated[int, Setting("How many of their heaviest terms count.", min=1)] = 5000,
+    terms: Annotated[int, Setting("Terms of those texts with the highest weights that are used.", min=1)] = 5000,
     seed: Seed = 0,
 ) -> Parallel:
     """Count the terms of texts that exist in two languages or more.

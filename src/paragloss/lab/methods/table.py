@@ -17,28 +17,27 @@ from paragloss.types import Aligned
 def fit(
     aligned: Aligned,
     *,
-    source: Annotated[str, Setting("Only tables from this language.")] = "",
-    target: Annotated[str, Setting("Only tables into this language.")] = "",
+    source: Annotated[str, Setting("Learn tables from this language only.")] = "",
+    target: Annotated[str, Setting("Learn tables into this language only.")] = "",
     iterations: Annotated[int, Setting("Rounds of expectation maximisation.", min=1, max=1000)] = 5,
     diagonal: Annotated[
-        float, Setting("How much words at similar positions belong together; 0 is not at all.", min=0, max=1000)
+        float,
+        Setting("Strength of the prior for words at the same relative position; 0 turns it off.", min=0, max=1000),
     ] = 4.0,
-    symmetric: Annotated[
-        bool, Setting("Take both directions together; drops what a rare word only stood beside.")
-    ] = True,
-    candidates: Annotated[int, Setting("How many translations of a word are weighed.", min=1, max=1_000_000)] = 100,
-    max_terms: Annotated[int, Setting("Long documents are cut to so many terms.", min=1)] = 150,
-    phrases: Annotated[bool, Setting("Learn neighbours that belong together as one term.")] = True,
-    min_probability: Annotated[float, Setting("Less likely translations are dropped.", min=0, max=1)] = 0.01,
-    max_alternatives: Annotated[int, Setting("The most translations kept of a word.", min=1)] = 20,
+    symmetric: Annotated[bool, Setting("Combine both directions; drops pairs that only co-occur.")] = True,
+    candidates: Annotated[int, Setting("Candidate translations of a word.", min=1, max=1_000_000)] = 100,
+    max_terms: Annotated[
+        int, Setting("Maximum number of terms of a document; the most telling ones are used.", min=1)
+    ] = 150,
+    phrases: Annotated[bool, Setting("Treat neighbouring terms that belong together as one term.")] = True,
+    min_probability: Annotated[float, Setting("Minimum probability of a translation.", min=0, max=1)] = 0.01,
+    max_alternatives: Annotated[int, Setting("Maximum number of translations of a word.", min=1)] = 20,
     sharpness: Annotated[
         float,
-        Setting("What probabilities are raised to when searching; 1 leaves them as they are.", min=0.1, max=10),
+        Setting("Power of the probabilities in a search; 1 leaves them unchanged.", min=0.1, max=10),
     ] = 2.0,
-    start: Annotated[
-        str, Setting('What to learn on from: "default", the model of the package, or a saved table.')
-    ] = "",
-    start_weight: Annotated[float, Setting("How many times what the start says has been met.", min=0, max=1e6)] = 5.0,
+    start: Annotated[str, Setting('Model to train further: "default", or a saved table.')] = "",
+    start_weight: Annotated[float, Setting("Weight of the initial table, in counts.", min=0, max=1e6)] = 5.0,
     seed: Seed = 0,
 ) -> Table:
     """Learn a table for every two languages that share texts, in both directions.

@@ -63,8 +63,8 @@ def fit(
     seed: Seed = 0,
     hub: Annotated[str, Setting("The language the others learn from; by default the one with most texts.")] = "",
     layers: Layers = 1,
-    hub_bias: Annotated[float, Setting("Where the biases of the hub start.", min=-1000, max=1000)] = 0.0,
-    bias: Annotated[float, Setting("Where the biases of the other languages start.", min=-1000, max=1000)] = 0.0,
+    hub_bias: Annotated[float, Setting("Initial bias of the hub language.", min=-1000, max=1000)] = 0.0,
+    bias: Annotated[float, Setting("Initial bias of the other languages.", min=-1000, max=1000)] = 0.0,
     relevance: Annotated[str, Setting("How the best match of a text is chosen.", words=RELEVANCE)] = "bm25",
     hub_loss: Loss = "logistic",
     loss: Loss = "difference",
@@ -72,14 +72,18 @@ def fit(
     optimizer: Optimizer = "adam",
     learning_rate: Rate = 0.01,
     batch: Batch = 100,
-    hub_epochs: Annotated[int, Setting("Epochs of the hub; 0 leaves it random.", min=0, max=100_000)] = 5,
-    epochs: Annotated[int, Setting("Epochs of each other language; 0 leaves it random.", min=0, max=100_000)] = 50,
+    hub_epochs: Annotated[
+        int, Setting("Epochs of the hub language; 0 leaves it at its random start.", min=0, max=100_000)
+    ] = 5,
+    epochs: Annotated[
+        int, Setting("Epochs of each other language; 0 leaves it at its random start.", min=0, max=100_000)
+    ] = 50,
     patience: Patience = 3,
     stem: Stem = True,
     max_terms: MaxTerms = 50_000,
     min_df: MinDf = 2,
     monolingual: Annotated[
-        Sequence[str], Setting("More texts of the hub language, a file with one on each line.")
+        Sequence[str], Setting("Further texts of the hub language, one on each line of a file.")
     ] = (),
     clicks: Annotated[
         Sequence[tuple[str, str]], Setting("Queries and the texts clicked: pairs.tsv, or LOG,DOCUMENTS.")
