@@ -28,7 +28,7 @@ from kills import BATCH, CONCEPTS, document, run
 
 from paragloss.collection import Collection, coverage, load, train, writer
 from paragloss.collection.embeddings import encode_rows
-from paragloss.collection.integrity import check
+from paragloss.collection.integrity import check_collection
 from paragloss.errors import ParaglossError
 from paragloss.lab.methods import cr5
 from paragloss.translation import default
@@ -93,7 +93,7 @@ def judged(home: Path, right: str) -> str:
             return "right"
     except ParaglossError:
         return "said"
-    findings = check(str(home))
+    findings = check_collection(str(home))
     return "checked" if findings else "wrong: not as before, and nothing is said"
 
 

@@ -37,7 +37,7 @@ from paragloss import demo
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection, coverage, load, model_records, train, writer
 from paragloss.collection.embeddings import encode_rows
-from paragloss.collection.integrity import check, repair
+from paragloss.collection.integrity import check_collection, repair_collection
 from paragloss.collection.transfer import copy
 from paragloss.errors import StoreError
 from paragloss.lab.methods import cr5, table
@@ -139,7 +139,7 @@ def duplicate(job: Job, say: Say) -> None:
 
 
 def mend(job: Job, say: Say) -> None:
-    repair(str(job.home))
+    repair_collection(str(job.home))
 
 
 WORK: dict[str, Callable[[Job, Say], None]] = {
@@ -253,7 +253,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
         ready_models = {
             name for name, entry in model_records.read_model_records(engine.state.store).items() if entry.is_complete
         }
-    for finding in check(str(job.home)):
+    for finding in check_collection(str(job.home)):
         if not (half and finding.fault.startswith(("model", "there are vectors"))):
             say(f"fault: check: {finding.fault}")
     if not half and ready_models != set(models):

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from paragloss.collection import Collection, file_records, writer
-from paragloss.collection.integrity import check
+from paragloss.collection.integrity import check_collection
 from paragloss.errors import InputError, PruneError, StoreError
 from paragloss.formats import documents as document_formats
 from paragloss.stores import _limits, _vector_repair, embedded
@@ -316,7 +316,7 @@ class History(RuleBasedStateMachine):
     def check_closed(self) -> None:
         """Close the collection; everything it records of itself must be true. Done at the end of each history."""
         self.close()
-        findings = check(self.location)
+        findings = check_collection(self.location)
         if findings:
             self._fail("wrong", f"check: {findings}")
 

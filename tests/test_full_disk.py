@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from paragloss.collection import Collection
-from paragloss.collection.integrity import check
+from paragloss.collection.integrity import check_collection
 from paragloss.errors import StoreError
 from paragloss.server.application import build_application
 from paragloss.server.library import Library
@@ -57,7 +57,7 @@ def test_a_collection_on_a_full_disk_is_searched_and_found_whole(full_collection
         with Collection.open(full_collection) as collection:
             results = collection.search("number3", lang="en", pipeline="bm25").results
             assert ([result.id for result in results], collection.count()) == (["d3"], 10)
-    assert check(full_collection) == []
+    assert check_collection(full_collection) == []
 
 
 def test_writing_to_a_full_disk_says_what_to_free(full_collection):
@@ -136,4 +136,4 @@ def test_documents_can_be_deleted_on_a_nearly_full_disk(full_collection, small_d
             collection.add([Document("new", "text", "en")])
         assert collection.delete(["d1"]) == 1
         assert collection.count() == 9
-    assert check(full_collection) == []
+    assert check_collection(full_collection) == []

@@ -16,7 +16,7 @@ import pytest
 from paragloss import demo
 from paragloss.collection import Collection, integrity, train, transfer
 from paragloss.collection.archive_file import backup, restore
-from paragloss.collection.integrity import check
+from paragloss.collection.integrity import check_collection
 from paragloss.collection.transfer import copy, digest
 from paragloss.errors import InputError, ParaglossError, StoreError, UnfinishedError
 from paragloss.lab.methods import cr5
@@ -55,7 +55,7 @@ def test_a_copy_is_the_same_and_whole(source, tmp_path):
     location = str(tmp_path / "copy")
     assert copy(source, location) == 719
     assert read_everything(location) == read_everything(source)
-    assert check(location) == []
+    assert check_collection(location) == []
 
 
 def test_a_copy_that_is_finished_is_checked_and_left_alone(source, tmp_path, monkeypatch):
@@ -254,7 +254,7 @@ def test_a_copy_with_another_model_is_searched_with_it(source, tmp_path):
     with Collection.create(plain, models=[str(tmp_path / "cr5")]) as engine, Collection.open(location) as copied:
         engine.index(d for d in demo.documents() if d.id != "volcano.fr")
         assert copied.rank(QUERIES, k=20, pipeline="cr5") == engine.rank(QUERIES, k=20, pipeline="cr5")
-    assert check(location) == []
+    assert check_collection(location) == []
 
 
 def test_shards_are_for_servers(source, tmp_path):
@@ -269,7 +269,7 @@ def test_a_copy_killed_before_it_noted_anything_goes_on(source, tmp_path):
         count = store.count()
     create_store(tmp_path / "new", **schema, multivectors=multivectors).close()
     assert copy(source, str(tmp_path / "new")) == count
-    assert check(str(tmp_path / "new")) == []
+    assert check_collection(str(tmp_path / "new")) == []
 
 
 def test_reading_an_interrupted_copy_does_not_finish_it(source, tmp_path):
@@ -284,9 +284,9 @@ def test_reading_an_interrupted_copy_does_not_finish_it(source, tmp_path):
                 store.write_blob(blob, data)
         with pytest.raises(UnfinishedError, match="run the same `paragloss copy`"):
             Collection.open(target)
-        assert [finding.fault for finding in check(target)] == ["it was never finished"]
+        assert [finding.fault for finding in check_collection(target)] == ["it was never finished"]
         assert copy(source, target) == 719
-        assert check(target) == []
+        assert check_collection(target) == []
 
 
 def test_nothing_is_indexed_into_an_interrupted_copy(source, tmp_path):
@@ -375,7 +375,7 @@ def test_a_repair_that_was_stopped_never_takes_the_place_of_a_collection(tmp_pat
     with monkeypatch.context() as patch:
         patch.setattr(integrity, "recount", stop)
         with pytest.raises(KeyboardInterrupt):
-            integrity.repair(str(home))
+            integrity.repair_collection(str(home))
     home.rename(tmp_path / "moved")
     assert not collection_exists(home)
-    assert check(str(tmp_path / "moved")) == []
+    assert check_collection(str(tmp_path / "moved")) == []

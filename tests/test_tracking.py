@@ -7,7 +7,7 @@ import os
 import pytest
 
 from paragloss.collection import Collection, file_records, writer
-from paragloss.collection.integrity import check, repair
+from paragloss.collection.integrity import check_collection, repair_collection
 from paragloss.errors import InputError
 from paragloss.types import Document
 
@@ -123,14 +123,14 @@ def test_rows_that_left_a_file_are_removed(location, tmp_path):
 def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left(notes, location):
     with Collection.create(location) as collection:
         collection.index_files([str(notes)])
-    assert check(location) == []
+    assert check_collection(location) == []
     with Collection.open(location) as collection:  # a document goes missing without the statistics knowing
         collection.state.store.delete(["a.txt"])
-    assert any("2 of 3" in finding.fault for finding in check(location))
-    kept_count, lost_count, damaged = repair(location)
+    assert any("2 of 3" in finding.fault for finding in check_collection(location))
+    kept_count, lost_count, damaged = repair_collection(location)
     assert (kept_count, lost_count) == (2, 0)
     assert damaged.is_dir()
-    assert check(location) == []
+    assert check_collection(location) == []
     with Collection.open(location) as collection:
         assert search_ids(collection, "ccc") == ["c.txt"]
 
@@ -263,6 +263,6 @@ def test_documents_of_a_folder_that_cannot_be_listed_stay(location, notes, monke
 def test_a_repaired_collection_reads_its_files_again(notes, location):
     with Collection.create(location) as collection:
         collection.index_files([str(notes)])
-    repair(location)
+    repair_collection(location)
     with Collection.open(location) as collection:
         assert collection.index_files([str(notes)]) == (3, 0, 0)

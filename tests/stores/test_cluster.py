@@ -13,7 +13,7 @@ from qdrant_client import models
 from writer import unstemmed_analyzer
 
 from paragloss.collection import Collection
-from paragloss.collection.integrity import check
+from paragloss.collection.integrity import check_collection
 from paragloss.errors import InUseError, StoreError
 from paragloss.index import journal
 from paragloss.index.journal import JournaledIndex
@@ -182,7 +182,7 @@ def test_one_process_writes_at_a_time_and_a_killed_writer_is_replaced(server, mo
         collection.index([Document("e", "hail", "en")])
         assert collection.count() == 6
         assert collection.state.index.statistics.to_bytes() == recount_statistics(collection).to_bytes()
-    assert check(location) == []
+    assert check_collection(location) == []
 
 
 def test_a_stalled_writer_that_was_replaced_is_refused(server):
@@ -198,7 +198,7 @@ def test_a_stalled_writer_that_was_replaced_is_refused(server):
         assert collection.count() == 6
         assert collection.get(["d3"])[0].text == "hail"
         assert collection.state.index.statistics.to_bytes() == recount_statistics(collection).to_bytes()
-    assert check(location) == []
+    assert check_collection(location) == []
 
 
 def test_a_collection_without_a_writer_number_gets_one_and_is_recounted(server):

@@ -13,7 +13,7 @@ import pytest
 
 from paragloss import artefacts, demo
 from paragloss.collection import Collection, train
-from paragloss.collection.integrity import check, repair
+from paragloss.collection.integrity import check_collection, repair_collection
 from paragloss.errors import ModelError, ParaglossError, StoreError
 from paragloss.lab.methods import cr5
 from paragloss.stores import _engine_jobs, _limits, _payload, create_store, open_store
@@ -166,7 +166,7 @@ def test_the_list_of_vectors_is_corrected_by_what_the_engine_has(tmp_path, noted
 def test_temporary_files_of_a_killed_write_do_not_hinder_a_repair(intact):
     (intact / "blobs" / ".statistics-0123456789ab").write_bytes(b"half")
     (intact / ".meta.json-0123456789ab").write_bytes(b"half")
-    assert repair(str(intact))[0] == 50
+    assert repair_collection(str(intact))[0] == 50
     with Collection.open(str(intact)) as collection:
         assert collection.count() == 50
     assert not list(intact.rglob(".*-0123456789ab"))
@@ -189,7 +189,7 @@ def test_a_file_changed_since_the_collection_was_closed_is_reported(intact, name
         (intact / name).write_bytes(before + b" " if change == "longer" else bytes([*before[:-1], before[-1] ^ 1]))
     with pytest.raises(StoreError, match=r"collection|damaged"):
         Collection.open(str(intact))
-    assert check(str(intact))
+    assert check_collection(str(intact))
 
 
 def test_a_copy_without_sparse_files_is_the_same_collection(intact, tmp_path):
@@ -214,10 +214,10 @@ def test_check_finds_a_changed_model(intact, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
     with Collection.open(str(intact)) as collection:
         collection.add_model(str(tmp_path / "cr5"))
-    assert check(str(intact)) == []
+    assert check_collection(str(intact)) == []
     table = unseal(intact) / "models" / "cr5" / "en.table.npy"
     table.write_bytes(table.read_bytes()[:-4] + b"\x3f\x3f\x3f\x3f")
-    assert [finding.fault for finding in check(str(intact))] == ["model 'cr5' is not as it was given"]
+    assert [finding.fault for finding in check_collection(str(intact))] == ["model 'cr5' is not as it was given"]
 
 
 @pytest.mark.parametrize("bad_value", [np.nan, np.inf])
@@ -239,10 +239,10 @@ def test_check_counts_vectors_that_differ_from_the_model(intact, tmp_path):
     with Collection.open(str(intact)) as collection:
         collection.index(demo.documents()[:7])
         collection.add_model(str(tmp_path / "cr5"))
-    assert check(str(intact)) == []
+    assert check_collection(str(intact)) == []
     with open_store(intact) as store:
         store.update_dense("cr5", [demo.documents()[0].id], np.full((1, store.dense["cr5"]), 9, np.float32))
-    assert [finding.fault[:27] for finding in check(str(intact))] == ["1 documents have other vect"]
+    assert [finding.fault[:27] for finding in check_collection(str(intact))] == ["1 documents have other vect"]
 
 
 def test_a_model_without_its_vectors_is_left_out_until_it_is_added_again(intact, tmp_path):
@@ -251,12 +251,12 @@ def test_a_model_without_its_vectors_is_left_out_until_it_is_added_again(intact,
         collection.add_model(str(tmp_path / "cr5"))
     with open_store(intact) as store:
         store.drop_dense_vector("cr5")
-    assert [finding.fault for finding in check(str(intact))] == ["model 'cr5' has lost its vectors"]
+    assert [finding.fault for finding in check_collection(str(intact))] == ["model 'cr5' has lost its vectors"]
     with Collection.open(str(intact)) as collection:
         collection.index(demo.documents()[:7])
         assert collection.search("word3", lang="en").results[0].id == "d3"
         assert collection.add_model(str(tmp_path / "cr5"))
-    assert check(str(intact)) == []
+    assert check_collection(str(intact)) == []
 
 
 def test_check_finds_a_lost_or_damaged_list_of_models(intact, tmp_path):
@@ -266,9 +266,9 @@ def test_check_finds_a_lost_or_damaged_list_of_models(intact, tmp_path):
     (unseal(intact) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
     with pytest.raises(StoreError, match="notes of itself is damaged"):
         Collection.open(str(intact))
-    assert any("notes of itself" in finding.fault for finding in check(str(intact)))
+    assert any("notes of itself" in finding.fault for finding in check_collection(str(intact)))
     (unseal(intact) / "blobs" / "models").unlink()
-    assert any("not among the models" in finding.fault for finding in check(str(intact)))
+    assert any("not among the models" in finding.fault for finding in check_collection(str(intact)))
 
 
 def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monkeypatch):
@@ -276,15 +276,15 @@ def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monke
     with Collection.open(str(intact)) as collection:
         collection.add([Document("bad", "text with a sum that is not its own", "en")])
     monkeypatch.undo()
-    assert any("'bad' is damaged" in finding.fault for finding in check(str(intact)))
-    assert repair(str(intact))[:2] == (50, 1)
-    assert check(str(intact)) == []
+    assert any("'bad' is damaged" in finding.fault for finding in check_collection(str(intact)))
+    assert repair_collection(str(intact))[:2] == (50, 1)
+    assert check_collection(str(intact)) == []
 
 
 def test_every_damaged_collection_is_set_aside_under_its_own_name(tmp_path):
     with Collection.create(str(tmp_path / "my-library"), default=False):
         pass
-    aside = [repair(str(tmp_path / "my-library")).damaged_path.name for _ in range(3)]
+    aside = [repair_collection(str(tmp_path / "my-library")).damaged_path.name for _ in range(3)]
     assert aside == ["my-library.damaged", "my-library.damaged-2", "my-library.damaged-3"]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from paragloss.collection import Collection
 from paragloss.collection.distributed import index_distributed, list_parts
-from paragloss.collection.integrity import check
+from paragloss.collection.integrity import check_collection
 from paragloss.errors import InputError
 from paragloss.formats.file_ids import IndexedFolders
 
@@ -105,4 +105,4 @@ def test_every_document_is_indexed_once_although_a_worker_is_killed(server, file
         assert (corrected.lang, corrected.text) == ("nl", "The later report of x.")
         assert corrected.meta["path"] == f"file://{files}/x/report.en.txt"
         assert sum(id.startswith("3.jsonl") for id in ids) == 3  # rows without an id are called after their file
-    assert check(location) == []
+    assert check_collection(location) == []

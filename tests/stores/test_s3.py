@@ -18,7 +18,7 @@ from free_ports import find_free_ports
 
 from paragloss.collection import Collection
 from paragloss.collection.distributed import list_parts
-from paragloss.collection.integrity import check
+from paragloss.collection.integrity import check_collection
 from paragloss.errors import InputError
 from paragloss.formats.file_ids import IndexedFolders
 
@@ -111,7 +111,7 @@ def test_two_workers_index_from_s3_and_later_read_only_what_changed(server, stor
     assert len(texts) == 21
     assert texts["0-0"] == ("snow", "en")
     assert texts["deep/leaf.de.txt"] == ("Der Regen fällt.", "de")
-    assert check(location) == []
+    assert check_collection(location) == []
 
 
 @pytest.mark.parametrize("address", ["s3://nobody-has-this/pages", "nosuchkind://a/b"])

@@ -102,7 +102,7 @@ def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bo
 @app.command(rich_help_panel=COLLECTIONS)
 def check(collection: Location, as_json: AsJson = False) -> None:
     """Check a collection for damage, for example after a disk error."""
-    from paragloss.collection.integrity import check as check_collection
+    from paragloss.collection.integrity import check_collection
 
     with Progress("checking") as bar:
         findings = check_collection(collection, progress=bar)
@@ -119,7 +119,7 @@ def check(collection: Location, as_json: AsJson = False) -> None:
 @app.command(rich_help_panel=COLLECTIONS)
 def repair(collection: Location) -> None:
     """Rebuild a collection in which `check` found damage. The old one is kept."""
-    from paragloss.collection.integrity import repair as repair_collection
+    from paragloss.collection.integrity import repair_collection
 
     with Progress("repairing") as bar:
         kept_count, lost_count, damaged_copy = repair_collection(collection, progress=bar)

@@ -91,7 +91,7 @@ def _open_archive(path: Path, suffix: str) -> tarfile.TarFile:
 
 
 def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyProgress) -> int:
-    """Write all parts into an archive, and the manifest with their digests last; how many documents."""
+    """Write all parts into an archive, and the manifest with their digests last; return the number of documents."""
     digests: dict[str, str] = {}
 
     def write_part(name: str, data: bytes) -> None:
@@ -109,13 +109,14 @@ def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyPro
         count += len(records)
         if progress:
             progress(count)
-    layout = {"fields": list(contents.layout.fields), "k1": contents.layout.k1, "b": contents.layout.b}
     manifest = {
         "format": FORMAT,
         "paragloss": __version__,
         "documents": count,
         "shape": contents.shape,
-        **layout,
+        "fields": list(contents.layout.fields),
+        "k1": contents.layout.k1,
+        "b": contents.layout.b,
         "parts": digests,
     }
     _write_entry(archive, _MANIFEST, json.dumps(manifest).encode())
@@ -149,6 +150,10 @@ def _check_parts(file: str) -> dict[str, Any]:
 
 
 def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:
+    """Return the manifest of a backup; raise InputError if it has another format or lacks something.
+
+    :param file: the name of the backup, for the error.
+    """
     try:
         manifest: dict[str, Any] = json.loads(data)
         if manifest["format"] != FORMAT:

@@ -134,9 +134,9 @@ def encode_all_missing(
 def encode_missing(
     store: AnyStore, name: str, model: Pretrained, *, processes: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Encode the documents that lack vectors of a model step by step; yield (encoded, total) after each step.
+    """Encode the documents that lack vectors of a model batch by batch; yield (encoded, total) after each batch.
 
-    A document whose text is changed by somebody else in the meantime gets no vectors.
+    A document whose text another process changes in the meantime gets no vectors.
     """
     title_name = title_vector_name(name)
     _add_title_vector(store, name, model)
@@ -148,13 +148,14 @@ def encode_missing(
     shared_parts = _find_shared_title_parts(store)
     encoded = 0
     # Titles are written before passages, so that a document with passages but no title is from an older version.
-    for lacking in (name, title_name):
+    for missing_vector in (name, title_name):
         cache = PassageCache()
-        waiting: deque[list[EncodingTask]] = deque()
-        batches = _make_batches(store, model, lacking, shared_parts, with_passages=lacking == name)
-        jobs = _make_jobs(batches, cache, waiting)
-        for rows in pool.encode(model, jobs, processes=workers):
-            tasks = waiting.popleft()
+        submitted_tasks: deque[list[EncodingTask]] = deque()
+        with_passages = missing_vector == name
+        batches = _make_batches(store, model, missing_vector, shared_parts, with_passages=with_passages)
+        jobs = _make_jobs(batches, cache, submitted_tasks)
+        for rows in pool.encode_jobs(model, jobs, processes=workers):
+            tasks = submitted_tasks.popleft()
             _write_vectors(store, name, tasks, cache.assign_rows(tasks, rows))
             encoded += len(tasks)
             yield encoded, max(total, encoded)
@@ -175,14 +176,28 @@ def encode_few(
         title_rows: list[Floats | None] = []
         passage_rows: list[Floats | None] = []
         for document in documents:
-            texts = [read_title(document, shared_parts), *passages.read_passages(document)]
-            rows = model.passages.encode(texts, document.lang) if document.lang in model.langs else None
-            title_rows.append(rows[0] if rows is not None and rows[0].any() else None)
-            passage_rows.append(rows[1:] if rows is not None and rows[1:].any() else None)
+            title_row, document_rows = _encode_document(model, document, shared_parts)
+            title_rows.append(title_row)
+            passage_rows.append(document_rows)
         rows_by_name[name] = passage_rows
         if title_vector_name(name) in store.dense:
             rows_by_name[title_vector_name(name)] = title_rows
     return rows_by_name
+
+
+def _encode_document(
+    model: Pretrained, document: Document, shared_parts: frozenset[str]
+) -> tuple[Floats | None, Floats | None]:
+    """Return the title row and the passage rows of a document; None for those that have no words the model knows.
+
+    :param shared_parts: parts of titles that many documents share, which are not encoded.
+    """
+    if document.lang not in model.langs:
+        return None, None
+    texts = [read_title(document, shared_parts), *passages.read_passages(document)]
+    rows = model.passages.encode(texts, document.lang)
+    title_row, passage_rows = rows[0], rows[1:]
+    return title_row if title_row.any() else None, passage_rows if passage_rows.any() else None
 
 
 def count_missing(store: AnyStore, name: str, model: Pretrained) -> int:
@@ -202,6 +217,7 @@ def _add_title_vector(store: AnyStore, name: str, model: Pretrained) -> None:
 
 
 def _find_shared_title_parts(store: AnyStore) -> frozenset[str]:
+    """Return the parts that the titles of many documents share, such as the name of a site."""
     titles: list[str] = []
     for records in store.scroll(batch=500, text=False):
         titles += [record.document.title for record in records if record.document.title]
@@ -211,19 +227,21 @@ def _find_shared_title_parts(store: AnyStore) -> frozenset[str]:
 
 
 def _make_batches(
-    store: AnyStore, model: Pretrained, lacking: str, shared_parts: frozenset[str], *, with_passages: bool
+    store: AnyStore, model: Pretrained, missing_vector: str, shared_parts: frozenset[str], *, with_passages: bool
 ) -> Iterator[tuple[str, list[EncodingTask]]]:
-    """Yield tasks for documents that lack a vector, with their language; a batch has one language."""
+    """Yield (language, tasks) for the documents that lack a vector, in batches of one language.
+
+    :param with_passages: encode the passages of the documents, not only their titles.
+    """
     where = {"lang": list(model.langs)}
-    repeated = _find_repeated_passages(store, where, lacking) if with_passages else frozenset()
-    for records in store.scroll(where, batch=256, without_vector=lacking):
-        documents = [record.document for record in records]
-        for lang in dict.fromkeys(document.lang for document in documents):
-            tasks = []
-            for document in documents:
-                if document.lang == lang:
-                    bodies = passages.read_passage_bodies(document) if with_passages else []
-                    tasks.append(_make_task(document, bodies, repeated, shared_parts))
+    repeated = _find_repeated_passages(store, where, missing_vector) if with_passages else frozenset()
+    for records in store.scroll(where, batch=256, without_vector=missing_vector):
+        tasks_by_language: dict[str, list[EncodingTask]] = {}
+        for record in records:
+            bodies = passages.read_passage_bodies(record.document) if with_passages else []
+            task = _make_task(record.document, bodies, repeated, shared_parts)
+            tasks_by_language.setdefault(record.document.lang, []).append(task)
+        for lang, tasks in tasks_by_language.items():
             for batch in _split_tasks(tasks):
                 yield lang, batch
 
@@ -236,14 +254,16 @@ def _make_task(
     return EncodingTask(document, read_title(document, shared_parts), texts, repeated_here)
 
 
-def _find_repeated_passages(store: AnyStore, where: Where, lacking: str) -> frozenset[str]:
+def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) -> frozenset[str]:
     """Return the passages that several of the documents without vectors have, in documents of several passages."""
     digests: set[bytes] = set()
     repeated = set()
-    for records in store.scroll(where, batch=256, without_vector=lacking):
+    for records in store.scroll(where, batch=256, without_vector=missing_vector):
         for record in records:
             bodies = passages.read_passage_bodies(record.document)
-            for body in set(bodies) if len(bodies) > 1 else ():
+            if len(bodies) < 2:
+                continue
+            for body in set(bodies):
                 digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
                 if digest in digests and body:
                     repeated.add(body)

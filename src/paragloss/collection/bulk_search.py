@@ -29,7 +29,7 @@ def rank_batches(
         seconds_per_batch = (time.perf_counter() - started) / ranked_count if ranked_count else 0.0
         if workers > 1 and len(batches) * seconds_per_batch > _MIN_SECONDS_FOR_WORKERS:
             break
-        yield retrieval.rank(state, batches.popleft(), options)
+        yield retrieval.rank_plain_queries(state, batches.popleft(), options)
         ranked_count += 1
     if batches:
         yield from _rank_in_processes(state, batches, options, workers)
@@ -60,4 +60,4 @@ def _start(opening_arguments: tuple[str, bool]) -> None:
 
 def _rank(job: tuple[Sequence[Query], SearchOptions]) -> list[Ranking]:
     assert _state is not None
-    return retrieval.rank(_state, *job)
+    return retrieval.rank_plain_queries(_state, *job)

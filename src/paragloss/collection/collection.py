@@ -332,14 +332,14 @@ class Collection:
 
         Example: `library.summary()["documents"]`
         """
-        return description.summary(self.state)
+        return description.summarize_collection(self.state)
 
     def info(self) -> dict[str, Any]:
         """Return `summary`, and what is measured by reading documents, such as the share of unknown words.
 
         Example: `library.info()["unknown words"]`
         """
-        return description.info(self.state)
+        return description.describe_collection(self.state)
 
     # Searching
 
@@ -384,7 +384,7 @@ class Collection:
 
         Example: `library.rank([Query("1", "bees", "en")], k=100)`
         """
-        return retrieval.rank(self.state, queries, replace(options, **keywords))
+        return retrieval.rank_plain_queries(self.state, queries, replace(options, **keywords))
 
     def rank_batches(
         self,
@@ -428,7 +428,7 @@ class Collection:
         :param text: the query.
         :return: languages with their probabilities, likeliest first.
         """
-        return retrieval.guess_languages(self.state, text)
+        return retrieval.guess_query_languages(self.state, text)
 
     def why(
         self, query: Query, id: str, options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]

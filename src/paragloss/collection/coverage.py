@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -53,10 +54,7 @@ def measure_query_coverage(
     translated_forms = [form for form in forms.queries if form.clauses and form.lang != query.lang]
     if not translated_forms:
         return QueryCoverage(len(words), ())
-    translated_words: set[str] = set()
-    for clause in (clause for form in translated_forms for clause in form.clauses):
-        if any(text != clause.source and text[0] != SOUND_PREFIX for text, _, _ in clause.alternatives):
-            translated_words.update(clause.source.split(), [clause.source])
+    translated_words = _list_translated_words(translated_forms)
     untranslated_words = [word for word in words if word not in translated_words]
     indexed_words = _find_indexed_words(untranslated_words, statistics, targets)
     return QueryCoverage(len(words), tuple(word for word in untranslated_words if word not in indexed_words))
@@ -72,29 +70,43 @@ def list_wordings(query: Query, forms: QueryForms, targets: Sequence[str]) -> di
     return {lang: wordings.get(lang) or query.text for lang in targets}
 
 
+def _list_translated_words(forms: Sequence[Query]) -> set[str]:
+    """Return the words that have a translation in some language, other than the word itself or a spelling by sound."""
+    translated_words: set[str] = set()
+    for form in forms:
+        for clause in form.clauses:
+            if any(text != clause.source and text[0] != SOUND_PREFIX for text, _, _ in clause.alternatives):
+                translated_words.update(clause.source.split(), [clause.source])
+    return translated_words
+
+
 def _find_indexed_words(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:
     """Return the words that some document has as they are written, and those without letters, such as numbers."""
     indexed_words = {word for word in words if not any(map(str.isalpha, word))}
-    term_hashes: list[int] = []  # of the terms of each word in each language
-    term_counts, hashed_words = list[int](), list[str]()  # one entry for each word in each language
+    analyzed_words: list[str] = []  # an entry for each word in each language
+    hashes_of_words: list[list[int]] = []  # of the terms of each of these
     for lang in targets:
         to_terms, hash_by_term = analyzer(lang).terms, map_hashes(lang)
         for word in words:
             terms = to_terms(word) if word not in indexed_words else []
             if terms:
-                term_hashes += [hash_by_term[term] for term in terms]
-                term_counts.append(len(terms))
-                hashed_words.append(word)
-    if hashed_words:
-        fields = np.arange(len(statistics.layout.fields))[:, None]
-        term_ids = statistics.layout.ids(fields, term_hashes)  # (n_fields, n_terms)
-        is_in_index = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape) > 0
-        starts = np.cumsum([0, *term_counts[:-1]])
-        has_all_terms = np.logical_and.reduceat(is_in_index, starts, axis=1).any(axis=0)
-        indexed_words.update(
-            word for word, is_indexed in zip(hashed_words, np.asarray(has_all_terms), strict=True) if is_indexed
-        )
+                analyzed_words.append(word)
+                hashes_of_words.append([hash_by_term[term] for term in terms])
+    if analyzed_words:
+        is_indexed = _have_indexed_terms(hashes_of_words, statistics)
+        indexed_words.update(compress(analyzed_words, is_indexed))
     return indexed_words
+
+
+def _have_indexed_terms(hashes_of_words: Sequence[Sequence[int]], statistics: Statistics) -> list[bool]:
+    """Return for each word, given by the hashes of its terms, whether some field of the index has all its terms."""
+    fields = np.arange(len(statistics.layout.fields))[:, None]
+    all_hashes = [term_hash for hashes in hashes_of_words for term_hash in hashes]
+    term_ids = statistics.layout.ids(fields, all_hashes)  # (n_fields, n_terms)
+    is_indexed = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape) > 0
+    starts = np.cumsum([0, *(len(hashes) for hashes in hashes_of_words[:-1])])
+    has_all_terms = np.logical_and.reduceat(is_indexed, starts, axis=1)  # (n_fields, n_words)
+    return list(np.logical_or.reduce(has_all_terms, axis=0).tolist())
 
 
 def measure_unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) -> float | None:
@@ -120,9 +132,9 @@ def describe_foreign_texts(documents: Sequence[Document], model: DefaultModel) -
         if share is None or share <= DOUBTFUL_SHARE:
             continue
         likely_lang = _identify_majority([text[:SAMPLED_CHARACTERS] for text in texts])
-        is_other = likely_lang is not None and likely_lang != lang
-        if is_other or share > FOREIGN_SHARE:
-            hint = f"; they look like {likely_lang!r}" if is_other else ""
+        looks_different = likely_lang is not None and likely_lang != lang
+        if looks_different or share > FOREIGN_SHARE:
+            hint = f"; they look like {likely_lang!r}" if looks_different else ""
             warnings[lang] = f"{share:.0%} of the words of documents in {lang!r} are unknown{hint}"
     return warnings
 

@@ -22,7 +22,7 @@ from paragloss.types import Query, Translator
 _IDENTIFIED_CHARACTERS = 1500
 
 
-def summary(state: State) -> dict[str, Any]:
+def summarize_collection(state: State) -> dict[str, Any]:
     """Return how much the collection holds and how it can be searched: what `info` tells without reading documents."""
     parts = state.parts()
     return {
@@ -35,16 +35,16 @@ def summary(state: State) -> dict[str, Any]:
     }
 
 
-def info(state: State) -> dict[str, Any]:
-    """Return what the collection holds."""
-    summarized = summary(state)
+def describe_collection(state: State) -> dict[str, Any]:
+    """Return what a collection contains and which options pipelines have for it, as `paragloss info` prints it."""
+    summary = summarize_collection(state)
     return {
         "collection": state.location,
-        **{key: summarized.pop(key) for key in ("documents", "languages")},
+        **{key: summary.pop(key) for key in ("documents", "languages")},
         "fields": _count_fields(state),
         "default model": _describe_default(state),
         "unknown words": _measure_unknown_shares(state),
-        **summarized,
+        **summary,
         "options": pipelines.list_part_options(state.parts()),
     }
 
@@ -60,10 +60,11 @@ def explain(state: State, text: str, options: SearchOptions) -> str:
 
 
 def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, query: str = "") -> list[Gloss]:
-    """Look up the words of texts in everything that translates or has vectors of both languages.
+    """Look up the meanings of the words of texts in all sources of a collection: models, glossary and lexicon.
 
-    :param texts: each with its language; "" identifies it.
-    :param query: meanings that the user searched for are preferred.
+    :param texts: each text with its language; "" identifies it.
+    :param to: the reader's language.
+    :param query: what the reader searched for; meanings that it contains are preferred.
     """
     target = languages.normalise(to)
     sources: dict[str, Translator | lexicon.Lexicon] = {
@@ -76,7 +77,7 @@ def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, quer
 
 
 def _identify(state: State, text: str) -> str:
-    return retrieval.guess_languages(state, text[:_IDENTIFIED_CHARACTERS])[0].lang
+    return retrieval.guess_query_languages(state, text[:_IDENTIFIED_CHARACTERS])[0].lang
 
 
 def _count_fields(state: State) -> dict[str, int]:

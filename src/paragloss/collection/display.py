@@ -82,12 +82,12 @@ class Matcher:
         if lang not in self._terms:
             to_terms = analyzer(lang).terms
             weights = dict.fromkeys(chain.from_iterable(map(to_terms, self._texts)), 1.0)
-            for clause in chain.from_iterable(form.clauses for form in self._forms.queries if form.lang == lang):
-                for text, weight, clause_terms in clause.alternatives:
-                    share = clause.weight * weight
-                    for term in clause_terms or to_terms(text):
-                        if share >= weights.get(term, 0.0):
-                            weights[term] = share
+            forms = [form for form in self._forms.queries if form.lang == lang]
+            for clause in chain.from_iterable(form.clauses for form in forms):
+                for text, alternative_weight, alternative_terms in clause.alternatives:
+                    weight = clause.weight * alternative_weight
+                    for term in alternative_terms or to_terms(text):
+                        weights[term] = max(weight, weights.get(term, 0.0))
             self._terms[lang] = weights
         return self._terms[lang]
 
@@ -159,39 +159,61 @@ def _find_similar_terms(model: BagEncoder, vector: Floats, document: Document) -
 def make_result(
     matcher: Matcher, record: Record, tokenized_texts: Sequence[TokenizedText], score: float, fit: float
 ) -> Result:
-    """Prepare a document for display.
+    """Prepare a document for display: its snippet with marks, and the page or time of the snippet.
 
     :param tokenized_texts: its text as tokens of its language, and of other languages it is partly written in.
+    :param score: its score in the ranking.
+    :param fit: the score relative to the highest possible one; it is clipped to [0, 1].
     """
     document, passage = record.document, matcher.passage(record)
     tokenized, weights = _choose_language(matcher, document, tokenized_texts)
+    tokenized = _select_passage(document, tokenized, weights, passage)
+    excerpt = make_snippet(tokenized, weights, partly=tokenized.lang != tokenized_texts[0].lang)
+    offset = excerpt.first + (passage[0] if passage else 0)
+    clipped_fit = min(1.0, max(0.0, fit))
+    meta = {**document.meta, **_locate(document, offset)}
+    return Result(document.id, document.lang, document.title, score, excerpt.text, excerpt.marks, meta, clipped_fit)
+
+
+def _select_passage(
+    document: Document, tokenized: TokenizedText, weights: Mapping[str, float], passage: tuple[int, int] | None
+) -> TokenizedText:
+    """Return the tokens that a snippet is chosen from: of the best passage if there is one, else of the whole text.
+
+    :param tokenized: the tokens of the document that have a weight.
+    :param passage: the (start, end) of the best passage in the text.
+    """
     if passage and passage[1] > MAX_TOKENIZED_CHARACTERS:
         tokenized = analyzer(tokenized.lang).tokenize(document.text[slice(*passage)]).select_weighted(weights)
     elif passage:
         tokenized = tokenized.slice_text(*passage)
-    if not tokenized.text:
-        tokenized = analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
-    excerpt = make_snippet(tokenized, weights, partly=tokenized.lang != tokenized_texts[0].lang)
-    meta, start = document.meta, passage[0] if passage else 0
-    if "pages" in meta:  # a form feed stands before every page but the first
-        meta = {**meta, "page": 1 + document.text.count("\f", 0, start + excerpt.first + 1)}
-    time_code = find_time_code(document.text, meta, start + excerpt.first)
+    if tokenized.text:
+        return tokenized
+    return analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
+
+
+def _locate(document: Document, offset: int) -> dict[str, Any]:
+    """Return the page and the time of an offset in a document's text, where it has pages or times."""
+    location: dict[str, Any] = {}
+    if "pages" in document.meta:  # a form feed stands before every page but the first
+        location["page"] = 1 + document.text.count("\f", 0, offset + 1)
+    time_code = find_time_code(document.text, document.meta, offset)
     if time_code:
-        meta = {**meta, "time": time_code}
-    fit = min(1.0, max(0.0, fit))
-    return Result(document.id, document.lang, document.title, score, excerpt.text, excerpt.marks, meta, fit)
+        location["time"] = time_code
+    return location
 
 
 def _choose_language(
     matcher: Matcher, document: Document, tokenized_texts: Sequence[TokenizedText]
 ) -> tuple[TokenizedText, dict[str, float]]:
     """Return the tokens of the language in which a document matches best, those with weights, and the weights."""
-    weights = matcher.weights(document, tokenized_texts[0])
-    best = tokenized_texts[0].select_weighted(weights)
+    best_weights = matcher.weights(document, tokenized_texts[0])
+    best_tokens = tokenized_texts[0].select_weighted(best_weights)
     for tokenized in tokenized_texts[1:]:
-        terms, total = matcher.terms(tokenized.lang), best.sum_weights(weights)
-        if sum(terms.values()) > total:
-            selected = tokenized.select_weighted(terms)
-            if selected.sum_weights(terms) > total:
-                best, weights = selected, terms
-    return best, weights
+        weights = matcher.terms(tokenized.lang)
+        best_sum = best_tokens.sum_weights(best_weights)
+        if sum(weights.values()) > best_sum:  # if all its terms matched, this language would match better
+            tokens = tokenized.select_weighted(weights)
+            if tokens.sum_weights(weights) > best_sum:
+                best_tokens, best_weights = tokens, weights
+    return best_tokens, best_weights

@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -39,7 +39,7 @@ _MAX_RETRIES = 5
 _BATCH_SIZE, _PARTS_PER_WORKER = 1000, 2
 
 
-class Part(NamedTuple):
+class IndexedFile(NamedTuple):
     """A file: its address, the name its documents' ids begin with, and the blob that records it when it is written."""
 
     url: str
@@ -47,7 +47,7 @@ class Part(NamedTuple):
     record: str
 
 
-class PreparedPart(NamedTuple):
+class PreparedFile(NamedTuple):
     """What a worker sends back: the name of the part's record, its documents as a message, and an error or ""."""
 
     record: str
@@ -63,12 +63,12 @@ class DistributedReport(NamedTuple):
     failed: tuple[str, ...]
 
 
-def list_parts(paths: Sequence[str], roots: IndexedFolders) -> list[Part]:
+def list_parts(paths: Sequence[str], roots: IndexedFolders) -> list[IndexedFile]:
     """Return the files at paths and addresses (`s3://bucket/folder`, a shared folder), each once.
 
     :param roots: gives files their names; the folders of the paths are added to it.
     """
-    parts: dict[str, Part] = {}
+    parts: dict[str, IndexedFile] = {}
     locations = []
     for path in paths:
         system, root = _open_storage(path)
@@ -80,7 +80,7 @@ def list_parts(paths: Sequence[str], roots: IndexedFolders) -> list[Part]:
         for file in sorted(system.find(root)):
             url = system.unstrip_protocol(file)
             name = roots.make_id(folder, os.path.relpath(file, root) if is_folder else os.path.basename(file))
-            parts.setdefault(url, Part(url, name, _RECORD_PREFIX + _compute_state_digest(system, file, url)))
+            parts.setdefault(url, IndexedFile(url, name, _RECORD_PREFIX + _compute_state_digest(system, file, url)))
     return list(parts.values())
 
 
@@ -110,7 +110,6 @@ def index_distributed(
     if "://" not in into:
         raise InputError(f"{into} is a folder, whose models workers on other machines can't read: they need a server's")
     distributed = _import_extra("distributed")
-    read_count, errors = 0, []
     with Collection.open(into) as collection, collection.state.store.write_session():
         store = collection.state.store
         if take_over:
@@ -121,18 +120,31 @@ def index_distributed(
         written_records = store.blob_versions().keys()
         new_parts = [part for part in parts if part.record not in written_records]
         with distributed.Client(scheduler) as client:
-            for prepared in _prepare_parts(client, new_parts, _read_settings(collection, into, lang)):
-                for documents in _decode_documents(prepared.message):
-                    _write_documents(collection, documents)
-                    read_count += len(documents.documents)
-                    if progress:
-                        progress(read_count)
-                if prepared.error:
-                    errors.append(prepared.error)
-                else:
-                    store.write_blob(prepared.record, b"done")
+            prepared_parts = _prepare_parts(client, new_parts, _read_settings(collection, into, lang))
+            read_count, errors = _write_parts(collection, prepared_parts, progress)
         collection.index([])  # makes weights exact, and runs deferred encoders
     return DistributedReport(read_count, len(parts) - len(new_parts), tuple(errors))
+
+
+def _write_parts(
+    collection: Collection, prepared_parts: Iterable[PreparedFile], progress: Callable[[int], None] | None
+) -> tuple[int, list[str]]:
+    """Write prepared files into a collection, and record those that are complete.
+
+    Returns the number of documents, and the errors of files that could not be read.
+    """
+    read_count, errors = 0, []
+    for prepared in prepared_parts:
+        for documents in _decode_documents(prepared.message):
+            _write_documents(collection, documents)
+            read_count += len(documents.documents)
+            if progress:
+                progress(read_count)
+        if prepared.error:
+            errors.append(prepared.error)
+        else:
+            collection.state.store.write_blob(prepared.record, b"done")
+    return read_count, errors
 
 
 def _read_settings(collection: Collection, location: str, lang: str | None) -> PreparationSettings:
@@ -142,14 +154,14 @@ def _read_settings(collection: Collection, location: str, lang: str | None) -> P
     return PreparationSettings(layout.fields, layout.k1, layout.b, models, lang)
 
 
-def _prepare_parts(client: Any, parts: Sequence[Part], settings: PreparationSettings) -> Iterator[PreparedPart]:
-    """Have parts prepared by workers, a few ahead, and yield them as they are finished."""
-    waiting = iter(parts)
+def _prepare_parts(client: Any, parts: Sequence[IndexedFile], settings: PreparationSettings) -> Iterator[PreparedFile]:
+    """Let workers prepare files, a few for each worker at a time, and yield them as they are finished."""
+    remaining_parts = iter(parts)
 
     def submit(count: int) -> list[Any]:
         return [
             client.submit(prepare_part, part, settings, pure=False, retries=_MAX_RETRIES)
-            for part in islice(waiting, count)
+            for part in islice(remaining_parts, count)
         ]
 
     worker_count = max(1, len(client.scheduler_info()["workers"]))
@@ -157,7 +169,7 @@ def _prepare_parts(client: Any, parts: Sequence[Part], settings: PreparationSett
     for future, prepared in finished:
         future.release()
         finished.update(submit(1))
-        yield PreparedPart(*prepared)
+        yield PreparedFile(*prepared)
 
 
 def _write_documents(collection: Collection, prepared: PreparedDocuments) -> None:
@@ -172,7 +184,7 @@ def _write_documents(collection: Collection, prepared: PreparedDocuments) -> Non
     state.index.add(prepared.documents, {**prepared.dense, **unchanged}, counted=prepared.counted)
 
 
-def prepare_part(part: Part, settings: PreparationSettings) -> PreparedPart:
+def prepare_part(part: IndexedFile, settings: PreparationSettings) -> PreparedFile:
     """Read and prepare the documents of one file. Runs on a worker."""
     try:
         layout = Layout(settings.fields, k1=settings.k1, b=settings.b)
@@ -180,13 +192,11 @@ def prepare_part(part: Part, settings: PreparationSettings) -> PreparedPart:
         with _download(part) as path:
             documents = (_set_address(document, part) for document in read_documents(path, make_id=lambda _: part.name))
             batches = iter(lambda: list(islice(documents, _BATCH_SIZE)), [])
-            values = [
-                [p.documents, list(p.counted.bags), p.counted.packed_tokens, p.counted.signatures, p.dense]
-                for p in prepare_batches(batches, layout, models, settings.lang)
-            ]
-        return PreparedPart(part.record, messages.encode_message(values), "")
+            prepared_batches = prepare_batches(batches, layout, models, settings.lang)
+            message = messages.encode_message([_list_fields(prepared) for prepared in prepared_batches])
+        return PreparedFile(part.record, message, "")
     except InputError as error:
-        return PreparedPart(part.record, messages.encode_message([]), f"{part.url}: {error}")
+        return PreparedFile(part.record, messages.encode_message([]), f"{part.url}: {error}")
 
 
 def _decode_documents(message: bytes) -> Iterator[PreparedDocuments]:
@@ -194,7 +204,13 @@ def _decode_documents(message: bytes) -> Iterator[PreparedDocuments]:
         yield PreparedDocuments(documents, CountedDocuments(Bags(*bags), packed_tokens, signatures), dense)
 
 
-def _set_address(document: Document, part: Part) -> Document:
+def _list_fields(prepared: PreparedDocuments) -> list[Any]:
+    """Return the fields of prepared documents as a list, which can be sent in a message."""
+    counted = prepared.counted
+    return [prepared.documents, list(counted.bags), counted.packed_tokens, counted.signatures, prepared.dense]
+
+
+def _set_address(document: Document, part: IndexedFile) -> Document:
     """Replace the path on this worker by the address of the file."""
     return document._replace(meta={**document.meta, "path": part.url}) if "path" in document.meta else document
 
@@ -214,7 +230,7 @@ def _load_models(locations: tuple[tuple[str, str], ...]) -> dict[str, Any]:
 
 
 @contextmanager
-def _download(part: Part) -> Iterator[Path]:
+def _download(part: IndexedFile) -> Iterator[Path]:
     """Copy a file to this machine, under its own name."""
     with tempfile.TemporaryDirectory(prefix="paragloss-part-") as folder:
         path = Path(folder) / os.path.basename(part.name)

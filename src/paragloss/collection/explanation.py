@@ -23,13 +23,16 @@ REASONS: Mapping[str, str] = {
 }
 
 
-def why(
+def describe_explanation(
     query: Query, document: Document, tokenized: TokenizedText, account: ScoreExplanation, *, name: str
 ) -> dict[str, Any]:
     """Describe the parts of a score with the pairs of words that matched.
 
-    Pairs sum to their part, and parts to the score. The score of the default search is explained by its log-odds. A
-    search without parts is one part called `name`. `tokenized` is the document's text as tokens.
+    Pairs sum to their part, and parts to the score. The score of the default search is explained by its log-odds.
+
+    :param tokenized: the document's text as tokens.
+    :param account: the explanation of the score.
+    :param name: what the only part is called if the explanation is not divided into parts.
     """
     parts = account.parts or ((name, account),)
     query_spelling = _spell_query(query.text, query.lang, document.lang)
@@ -81,7 +84,12 @@ def _list_pairs(
         document_word = document_spelling.get(share.document, share.document)
         key = query_word, document_word, share.source
         sums[key] = sums.get(key, 0.0) + share.score
-    by_strength = sorted(sums.items(), key=lambda item: (not (item[0][0] or item[0][1]), -abs(item[1])))
+
+    def rank_pair(item: tuple[tuple[str, str, str], float]) -> tuple[bool, float]:
+        (query_word, document_word, _), score = item
+        return not (query_word or document_word), -abs(score)
+
+    by_strength = sorted(sums.items(), key=rank_pair)
     pairs = [
         {"query": query_word, "document": document_word, "source": source, "score": score}
         for (query_word, document_word, source), score in by_strength[:MAX_PAIRS]

@@ -66,13 +66,13 @@ class _Reading:
 class FileTracker:
     """Decides which files of one `index_files` call are read, and records what they gave."""
 
-    def __init__(self, store: AnyStore, *, lang: str = "", again: bool = False) -> None:
+    def __init__(self, store: AnyStore, *, lang: str = "", reads_all: bool = False) -> None:
         """Load the records of a collection.
 
         :param lang: the language given for documents that don't state theirs; a file read with another is read again.
-        :param again: read unchanged files too.
+        :param reads_all: read unchanged files too.
         """
-        self._store, self._lang, self._reads_all = store, lang, again
+        self._store, self._lang, self._reads_all = store, lang, reads_all
         self.records: dict[str, FileRecord] = {}
         self.unchanged = 0
         self._owners: dict[str, str] = {}  # document id -> path of the file it comes from
@@ -94,7 +94,7 @@ class FileTracker:
     # Before and while files are read
 
     def needs_reading(self, path: Path) -> bool:
-        """Decide whether a file has to be read. It then counts as present."""
+        """Return whether a file has to be read: it is new, has changed, or everything is read. It counts as present."""
         full_path = os.path.abspath(path)
         self._present.add(full_path)
         try:
@@ -102,8 +102,9 @@ class FileTracker:
             record = FileRecord(state.st_size, state.st_mtime_ns, self._lang, ())
         except OSError:
             record = FileRecord(*_READ_AGAIN, self._lang, ())  # its reader reports what is wrong
-        before = self.records.get(full_path)
-        if before is not None and not self._reads_all and before[:3] == record[:3] and not before.must_be_read:
+        earlier = self.records.get(full_path)
+        is_unchanged = earlier is not None and earlier[:3] == record[:3] and not earlier.must_be_read
+        if is_unchanged and not self._reads_all:
             self.unchanged += 1
             return False
         self._readings.append(_Reading(full_path, record))
@@ -206,24 +207,34 @@ class FileTracker:
         :return: the number of removed documents.
         """
         sources = _Sources(self._present, self._unlisted_folders, trust_empty=max_share is None)
-        gone = [path for path in self.records if path not in self._present and sources.is_gone(path, roots)]
+        missing_paths = [path for path in self.records if path not in self._present and sources.is_gone(path, roots)]
         sources.warn_about_withheld(self.records)
         if max_share is not None:
-            self._check_share(gone, max_share)
-        released = [id for path in gone for id in self.records[path].ids + self.records[path].stale_ids]
-        for path in gone:
+            self._check_share(missing_paths, max_share)
+        released_ids = self._release_missing(missing_paths) + self._release_stale()
+        self._reread_holders(released_ids)
+        self._reread_overwritten(released_ids)
+        unowned_ids = [id for id in dict.fromkeys(released_ids) if id not in self._owners]
+        removed_count = delete(unowned_ids) if unowned_ids else 0
+        self._is_saved &= not released_ids
+        self.save()
+        return removed_count
+
+    def _release_missing(self, missing_paths: Sequence[str]) -> list[str]:
+        """Forget files that are gone, and return the ids of the documents that they gave."""
+        released_ids = [id for path in missing_paths for id in self.records[path].ids + self.records[path].stale_ids]
+        for path in missing_paths:
             self._forget(path)
+        return released_ids
+
+    def _release_stale(self) -> list[str]:
+        """Forget the ids that present files gave earlier and no longer hold, and return them."""
+        released_ids: list[str] = []
         for path, record in self.records.items():
             if record.stale_ids and path in self._present and not record.must_be_read:
-                released += record.stale_ids
+                released_ids += record.stale_ids
                 self.records[path] = record._replace(stale_ids=())
-        self._reread_holders(released)
-        self._reread_overwritten(released)
-        unowned = [id for id in dict.fromkeys(released) if id not in self._owners]
-        removed = delete(unowned) if unowned else 0
-        self._is_saved &= not released
-        self.save()
-        return removed
+        return released_ids
 
     def take_rereads(self) -> list[str]:
         """Return the files that have to be read again because an id they hold has lost its owner, and forget them."""
@@ -297,18 +308,18 @@ class FileTracker:
         self._is_saved &= self.records[path] == before
 
     def _take_ownership(self, path: str, ids: Iterable[str]) -> None:
-        """Make a file the owner of these documents. Files that had them before remember that they hold them too."""
+        """Make a file the owner of documents; the records of earlier owners note that these hold the documents too."""
         lost_ids: dict[str, set[str]] = {}
         for id in ids:
             owner = self._owners.get(id, path)
             if owner != path and not _is_same_file(owner, path):
                 lost_ids.setdefault(owner, set()).add(id)
             self._owners[id] = path
-        for owner, lost in lost_ids.items():
+        for owner, ids_of_owner in lost_ids.items():
             record = self.records[owner]
             self.records[owner] = record._replace(
-                ids=tuple(id for id in record.ids if id not in lost),
-                shadowed_ids=_join_unique(record.shadowed_ids, sorted(lost)),
+                ids=tuple(id for id in record.ids if id not in ids_of_owner),
+                shadowed_ids=_join_unique(record.shadowed_ids, sorted(ids_of_owner)),
             )
             self._shadowed_paths.add(owner)
 

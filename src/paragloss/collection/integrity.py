@@ -45,8 +45,8 @@ class Finding(NamedTuple):
     remedy: str
 
 
-def check(location: str, *, progress: Callable[[int], None] | None = None) -> list[Finding]:
-    """Read everything a collection holds and compare it with what the collection records of itself.
+def check_collection(location: str, *, progress: Callable[[int], None] | None = None) -> list[Finding]:
+    """Read everything in a collection and compare it with the statistics, digests and counts that it has recorded.
 
     :param progress: is told how many documents have been read.
     :return: the faults; none if the collection is complete.
@@ -172,10 +172,10 @@ class RepairReport(NamedTuple):
     damaged_path: Path
 
 
-def repair(location: str, *, progress: Callable[[int], None] | None = None) -> RepairReport:
-    """Replace a collection by a new one of every document that can be read and every model that loads.
+def repair_collection(location: str, *, progress: Callable[[int], None] | None = None) -> RepairReport:
+    """Replace a damaged collection by a new one of every document that can be read and every model that loads.
 
-    The damaged collection stays beside it under another name.
+    The damaged collection remains in the same folder under another name.
 
     :param progress: is told how many documents have been saved.
     """

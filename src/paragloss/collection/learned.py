@@ -131,9 +131,9 @@ def _fit_table(blocks: Sequence[Concept]) -> word_table.Table:
 
 
 def _measure_gains(state: State, held_out: Sequence[Page], table: word_table.Table) -> list[LearningGain]:
-    """Compare how well held-out pages are found without a learned table and with it, for each pair of languages.
+    """Measure how well held-out pages are found without a learned table and with it, for each pair of languages.
 
-    The models of the collection are as before afterwards.
+    The models of the collection are exchanged for the measurement only.
     """
     previous_table = state.models.pop(NAME, None)
     try:
@@ -156,21 +156,32 @@ def _measure_ranks(state: State, pages: Sequence[Page]) -> dict[tuple[str, str],
 
     :return: for each (source, target) the number of pages that were searched, and their mean reciprocal rank.
     """
-    measured = {}
+    measurements = {}
     langs = sorted({lang for page in pages for lang in page.documents})
     for source, target in permutations(langs, 2):
-        documents = [page.documents for page in pages if {source, target} <= page.documents.keys()]
-        titles = [(by_lang[target].id, _SECTION_NUMBER.sub("", by_lang[source].title)) for by_lang in documents]
-        queries = [Query(id, title, source) for id, title in titles if title.strip()]
+        queries = _make_title_queries(pages, source, target)
         if queries:
-            measured[source, target] = len(queries), _measure_mean_reciprocal_rank(state, queries, target)
-    return measured
+            measurements[source, target] = len(queries), _measure_mean_reciprocal_rank(state, queries, target)
+    return measurements
+
+
+def _make_title_queries(pages: Sequence[Page], source: str, target: str) -> list[Query]:
+    """Make a query of the title of each page in one language, with the id of the page in the other language."""
+    queries = []
+    for page in pages:
+        if source in page.documents and target in page.documents:
+            title = _SECTION_NUMBER.sub("", page.documents[source].title)
+            if title.strip():
+                queries.append(Query(page.documents[target].id, title, source))
+    return queries
 
 
 def _measure_mean_reciprocal_rank(state: State, queries: Sequence[Query], target: str) -> float:
     """Search for queries, each with the id of its page in the target language; a page that is not found counts 0."""
     reciprocal_ranks = []
-    for query, ranking in zip(queries, retrieval.rank(state, queries, SearchOptions(to=[target])), strict=True):
+    for query, ranking in zip(
+        queries, retrieval.rank_plain_queries(state, queries, SearchOptions(to=[target])), strict=True
+    ):
         doc_ids = [hit.id for hit in ranking]
         reciprocal_ranks.append(1 / (1 + doc_ids.index(query.id)) if query.id in doc_ids else 0.0)
     return sum(reciprocal_ranks) / len(queries)
@@ -185,14 +196,13 @@ def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page
     if len(titled_by_lang) < 2:
         return []
     source, target = sorted(titled_by_lang, key=lambda lang: -len(titled_by_lang[lang]))[:2]
-    best_targets = _find_best_ids(state, titled_by_lang[source], target=target)  # source id -> target id
-    best_sources = _find_best_ids(state, titled_by_lang[target], target=source)  # target id -> source id
-    by_id = {document.id: document for document in documents}
+    target_id_by_source = _find_best_ids(state, titled_by_lang[source], target=target)
+    source_id_by_target = _find_best_ids(state, titled_by_lang[target], target=source)
+    documents_by_id = {document.id: document for document in documents}
     pages = []
-    for source_id, target_id in best_targets.items():
-        if best_sources.get(target_id) == source_id:
-            pair = (by_id[source_id], by_id[target_id])
-            pages.append(Page(source_id, {document.lang: document for document in pair}))
+    for source_id, target_id in target_id_by_source.items():
+        if source_id_by_target.get(target_id) == source_id:
+            pages.append(Page(source_id, {source: documents_by_id[source_id], target: documents_by_id[target_id]}))
     return pages
 
 
@@ -202,7 +212,7 @@ def _find_best_ids(state: State, documents: Sequence[Document], target: str) -> 
         Query(document.id, " ".join(document.full_text.split()[:_WORDS_PER_QUERY]), document.lang)
         for document in documents[:_MAX_PAGE_QUERIES]
     ]
-    rankings = retrieval.rank(state, queries, SearchOptions(to=[target], k=1))
+    rankings = retrieval.rank_plain_queries(state, queries, SearchOptions(to=[target], k=1))
     return {query.id: ranking[0].id for query, ranking in zip(queries, rankings, strict=True) if ranking}
 
 
@@ -225,20 +235,26 @@ def _count_learned_terms(
     terms, spellings = table.words[source]
     df = state.index.statistics.df("text", source, terms)  # (n_terms,)
     n_repeated = int((df > 1).sum())
-    for i in np.argsort(-df, kind="stable")[:n_repeated].tolist():
-        learned = table.alternatives(terms[i], source, target)[:1]
-        defaults = model.alternatives(terms[i], source, target)
-        if not terms[i].isdigit() and _is_new_translation(learned, defaults):
-            before = defaults[0].text if defaults else ""
-            yield int(df[i]), LearnedTerm(source, spellings[i], target, learned[0].text, learned[0].weight, before)
+    most_frequent = np.argsort(-df, kind="stable")[:n_repeated].tolist()
+    for i in most_frequent:
+        learned = table.alternatives(terms[i], source, target)
+        default_translations = model.alternatives(terms[i], source, target)
+        if learned and not terms[i].isdigit() and _is_new_translation(learned[0], default_translations):
+            text, share = learned[0].text, learned[0].weight
+            default_text = default_translations[0].text if default_translations else ""
+            yield int(df[i]), LearnedTerm(source, spellings[i], target, text, share, default_text)
 
 
-def _is_new_translation(learned: Sequence[Alternative], defaults: Sequence[Alternative]) -> bool:
-    """Tell whether a learned translation is likely, and likelier than the default model has it."""
-    if not learned:
-        return False
-    same = (alternative.weight for alternative in defaults if alternative.text.lower() == learned[0].text.lower())
-    return learned[0].weight > max(MIN_SHARE, next(same, 0.0) + MIN_SHARE_GAIN)
+def _is_new_translation(learned: Alternative, default_translations: Sequence[Alternative]) -> bool:
+    """Tell whether a learned translation is likely, and considerably likelier than in the default model.
+
+    :param default_translations: the translations of the word in the default model.
+    """
+    text = learned.text.lower()
+    default_share = next(
+        (alternative.weight for alternative in default_translations if alternative.text.lower() == text), 0.0
+    )
+    return learned.weight > max(MIN_SHARE, default_share + MIN_SHARE_GAIN)
 
 
 def remove_translation(state: State, word: str, meaning: str) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paragloss.collection.embeddings import encode_rows, with_hubness
-from paragloss.collection.models import foreign, keep, name_of
+from paragloss.collection.models import foreign, name_of, save_model
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.stores import AnyStore, model_files
@@ -48,10 +48,13 @@ def serialize_model_records(records: dict[str, ModelRecord]) -> bytes:
     return json.dumps(records).encode()
 
 
-def add_model(store: AnyStore, path: str, model: Any, *, precision: str = "float32") -> bool:
-    """Add a model to a collection, in place of one of the same name; return False if it is there already.
+def write_model(store: AnyStore, path: str, model: Any, *, precision: str = "float32") -> bool:
+    """Add a model to a collection, in place of one of the same name; return False if the collection has it already.
 
-    Documents are encoded with the model here, except by deferred encoders (see `backfill`).
+    Documents are encoded with the model at once, except by deferred encoders (see `backfill`).
+
+    :param path: where the model was loaded from.
+    :param precision: of the vectors of a pretrained encoder.
     """
     name = name_of(path)
     digest = "" if foreign(path) else compute_digest(path)
@@ -62,7 +65,7 @@ def add_model(store: AnyStore, path: str, model: Any, *, precision: str = "float
         store.claim_writing()
         records = read_model_records(store)
         write_model_records(store, {**records, name: ModelRecord(digest, False)})
-        keep(store, path, model)
+        save_model(store, path, model)
         if store.count() or not isinstance(model, Encoder):
             _drop_vectors(store, name)  # those of the model that had this name
         if isinstance(model, Encoder):
@@ -73,7 +76,7 @@ def add_model(store: AnyStore, path: str, model: Any, *, precision: str = "float
     return True
 
 
-def remove_model(store: AnyStore, name: str) -> None:
+def delete_model(store: AnyStore, name: str) -> None:
     """Remove a model, its files and its vectors.
 
     Its record is deleted last, so that a removal that was killed can be repeated.

@@ -56,15 +56,20 @@ def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> A
 def add_language(
     add: Callable[..., BagEncoder], path: str | Path, aligned: Aligned, lang: str, **settings: Any
 ) -> BagEncoder:
-    """Return a saved encoder with one more language, learned from concepts in it and in a language it knows."""
-    before = load(path)
-    if not isinstance(before, BagEncoder):
-        raise ModelError(f"{path} holds a {type(before).__name__}: a language can be added to a linear encoder only")
-    after = add(before, aligned, lang, **settings)
+    """Return a saved encoder with one more language, learned from concepts in it and in a language it knows.
+
+    :param add: the function of a method that adds a language.
+    :param path: the folder of the encoder.
+    :param aligned: the concepts.
+    """
+    encoder = load(path)
+    if not isinstance(encoder, BagEncoder):
+        raise ModelError(f"{path} holds a {type(encoder).__name__}: a language can be added to a linear encoder only")
+    extended = add(encoder, aligned, lang, **settings)
     concepts = [concept for concept in aligned if lang in concept.texts]
-    single_language = BagEncoder({lang: after.towers[lang]}, weighting=after.weighting, epsilon=after.epsilon)
-    after.reference = {**before.reference, **hubness.reference(single_language, concepts)}
-    return after
+    new_language = BagEncoder({lang: extended.towers[lang]}, weighting=extended.weighting, epsilon=extended.epsilon)
+    extended.reference = {**encoder.reference, **hubness.reference(new_language, concepts)}
+    return extended
 
 
 def load(path: str | Path) -> Any:
@@ -169,11 +174,11 @@ def name_of(path: str | Path) -> str:
     return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
 
 
-def keep(store: AnyStore, path: str | Path, model: Any) -> None:
+def save_model(store: AnyStore, path: str | Path, model: Any) -> None:
     """Store a model with a collection.
 
-    A folder of ours is copied; for somebody else's model its location is stored, for word vectors the encoder made of
-    them.
+    The folder of a model trained here is copied. Of a published model the location is stored, of word vectors the
+    encoder that was made of them.
     """
     if not foreign(path) and not published.files(path):
         model_files.save_model_folder(store, name_of(path), path)

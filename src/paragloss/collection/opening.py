@@ -46,7 +46,7 @@ def create(location: str, options: CollectionOptions) -> State:
         if machine.engine:
             document_translation.write_machine(store, machine)
         for path in models:
-            model_records.add_model(store, path, loaded[name_of(path)], precision=options.precision)
+            model_records.write_model(store, path, loaded[name_of(path)], precision=options.precision)
         if not options.default:
             leave_out_default(store)
         state = State(location, store, index)
@@ -117,7 +117,7 @@ def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
     A pretrained encoder replaces the shipped one. Return False if the collection has the model already.
     """
     name, model = name_of(path), load_for_adding(path)
-    added = model_records.add_model(state.store, path, model, precision=precision)
+    added = model_records.write_model(state.store, path, model, precision=precision)
     state.models[name] = model
     if (
         name != MEANING
@@ -134,7 +134,7 @@ def remove_model(state: State, name: str) -> None:
         names = ", ".join(model_records.read_model_records(state.store)) or "none"
         raise InputError(f"this collection has no model {name!r}; it has {names}")
     state.models.pop(name, None)
-    model_records.remove_model(state.store, name)
+    model_records.delete_model(state.store, name)
 
 
 def change_machine(state: State, engine: str, translate_to: str) -> None:

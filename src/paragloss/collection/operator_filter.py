@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -66,15 +67,17 @@ def narrow_options(state: State, options: SearchOptions, operators: QueryOperato
 def filter_documents(
     state: State, operators: QueryOperators, readings: Readings, doc_ids: Sequence[str], options: SearchOptions
 ) -> dict[str, Occurrences]:
-    """Return the first `options.k` documents that have everything required and nothing excluded, by id.
+    """Return the first `options.k` documents that have everything required and nothing excluded, with its occurrences.
 
     :param readings: the languages that the query may be in.
     :param doc_ids: the candidates, best first.
+    :return: document id -> the places of its required terms.
     """
     statistics = state.index.statistics
-    required = [CheckedTerm(text, readings, statistics) for text in operators.required]
-    excluded = [CheckedTerm(text, readings, statistics, is_excluded=True) for text in operators.excluded]
-    required, excluded = [[term for term in terms if term.has_words] for terms in (required, excluded)]
+    required_terms = [CheckedTerm(text, readings, statistics) for text in operators.required]
+    excluded_terms = [CheckedTerm(text, readings, statistics, is_excluded=True) for text in operators.excluded]
+    required = [term for term in required_terms if term.has_words]
+    excluded = [term for term in excluded_terms if term.has_words]
     possible_ids = _select_possible_ids(state, required, doc_ids)
     occurrences_by_id: dict[str, Occurrences] = {}
     for start in range(0, len(possible_ids), _BATCH):
@@ -86,22 +89,22 @@ def filter_documents(
             occurrences = _check_document(record, required, excluded)
             if occurrences is not None:
                 occurrences_by_id[record.document.id] = occurrences
-    return dict([*occurrences_by_id.items()][: options.k])
+    return dict(islice(occurrences_by_id.items(), options.k))
 
 
 def _check_document(
     record: Record, required: Sequence[CheckedTerm], excluded: Sequence[CheckedTerm]
 ) -> Occurrences | None:
-    """Return where a document has the required terms; None if it lacks one or has one that is excluded."""
-    occurrences = []
+    """Return where a document has the required terms; None if it lacks one of them or has an excluded term."""
+    all_occurrences = []
     for term in required:
-        term_occurrences = _find_term(record, term)
-        if term_occurrences is None:
+        occurrences = _find_term(record, term)
+        if occurrences is None:
             return None
-        occurrences.append(term_occurrences)
+        all_occurrences.append(occurrences)
     if any(_find_term(record, term) for term in excluded):
         return None
-    return _join_occurrences(occurrences)
+    return _join_occurrences(all_occurrences)
 
 
 def describe_check(
@@ -156,12 +159,9 @@ class CheckedTerm:
         forms = self.forms(lang)
         if not forms:
             return True
-        # Each wording is a list of words, each given by the index terms that it may be.
-        wordings = [[frozenset({term}) for term in form.written] for form in forms if form.written]
-        for form in forms:
-            if form.translations:
-                wordings.append([frozenset(t for terms in word for t in terms) for word in form.translations])
-        return any(all(self._has_any(document_ids, lang, terms) for terms in wording) for wording in wordings)
+        return any(
+            all(self._has_any(document_ids, lang, terms) for terms in wording) for wording in _list_wordings(forms)
+        )
 
     def _has_any(self, document_ids: Ids, lang: str, terms: frozenset[str]) -> bool:
         """Tell whether a document, given by its term ids, has one of these terms in some field."""
@@ -169,6 +169,17 @@ class CheckedTerm:
             fields = self._statistics.layout.fields
             self._ids[lang, terms] = np.concatenate([self._statistics.ids(field, lang, [*terms]) for field in fields])
         return bool(np.isin(self._ids[lang, terms], document_ids).any())
+
+
+def _list_wordings(forms: Sequence[PhraseForms]) -> list[list[frozenset[str]]]:
+    """Return the wordings of a term: lists of words, each given by the index terms that it may be."""
+    wordings = []
+    for form in forms:
+        if form.written:
+            wordings.append([frozenset({term}) for term in form.written])
+        if form.translations:
+            wordings.append([frozenset(chain.from_iterable(phrases)) for phrases in form.translations])
+    return wordings
 
 
 def _list_matching_paths(state: State, patterns: Sequence[str]) -> Iterator[str]:
@@ -200,16 +211,16 @@ def _select_possible_ids(state: State, required: Sequence[CheckedTerm], doc_ids:
 def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:
     """Return where a document has a term or a translation of it; None if it does not have it.
 
-    A term of stop words only is in every document, nowhere in particular.
+    A term of stop words only counts as present in every document, without occurrences.
     """
     document = record.document
     if not term.forms(document.lang):
         return Occurrences((), 0)
-    spans = {span for tokens in _iterate_tokens(record) for span in _find_spans(tokens, term)}
+    text_spans = {span for tokens in _iterate_tokens(record) for span in _find_spans(tokens, term)}
     tokenize = analyzer(document.lang).tokenize
     fields = [text[:MAX_TOKENIZED_CHARACTERS] for text in (document.title, *document.fields.values()) if text]
     field_count = sum(len(_find_spans(tokenize(text), term)) for text in fields)
-    return Occurrences(tuple(sorted(spans)), field_count) if spans or field_count else None
+    return Occurrences(tuple(sorted(text_spans)), field_count) if text_spans or field_count else None
 
 
 def _find_spans(tokens: TokenizedText, term: CheckedTerm) -> list[tuple[int, int]]:

@@ -32,6 +32,8 @@ _OWN_NAMES = {
 }  # fmt: skip
 #: What a block without a counterpart costs, and the weights of similar lengths and similar positions beside words.
 _GAP_COST, _LENGTH_WEIGHT, _POSITION_WEIGHT = 0.1, 0.15, 0.1
+#: Added to the lengths of blocks, so that those of very short ones are not compared too strictly.
+_LENGTH_OFFSET = 5
 #: Less similar blocks are not paired; blocks of a page that are aligned.
 _MIN_SIMILARITY, _MAX_BLOCKS = 0.2, 200
 #: English translations of a word by which blocks are compared.
@@ -162,14 +164,30 @@ def _align_blocks(
     if not source_blocks or not target_blocks:
         return []
     similarities = _measure_similarities(source_blocks, target_blocks, source, target, model)
-    i, j = len(source_blocks), len(target_blocks)
-    scores = np.zeros((i + 1, j + 1))
-    scores[:, 0], scores[0] = -_GAP_COST * np.arange(i + 1), -_GAP_COST * np.arange(j + 1)
-    for row_number in range(1, i + 1):
-        row, row_above = scores[row_number], scores[row_number - 1]
-        for column in range(1, j + 1):
-            paired = row_above[column - 1] + similarities[row_number - 1, column - 1]
-            row[column] = max(paired, row_above[column] - _GAP_COST, row[column - 1] - _GAP_COST)
+    return _trace_pairs(_score_alignments(similarities), similarities)
+
+
+def _score_alignments(similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the score of the best alignment of the first i source and the first j target blocks.
+
+    :param similarities: (n_source, n_target).
+    :return: scores[i, j] of shape (n_source + 1, n_target + 1).
+    """
+    n_source, n_target = similarities.shape
+    scores = np.zeros((n_source + 1, n_target + 1))
+    scores[:, 0] = -_GAP_COST * np.arange(n_source + 1)
+    scores[0] = -_GAP_COST * np.arange(n_target + 1)
+    for i in range(1, n_source + 1):
+        row, row_above = scores[i], scores[i - 1]
+        for j in range(1, n_target + 1):
+            paired_score = row_above[j - 1] + similarities[i - 1, j - 1]
+            row[j] = max(paired_score, row_above[j] - _GAP_COST, row[j - 1] - _GAP_COST)
+    return scores
+
+
+def _trace_pairs(scores: npt.NDArray[np.float64], similarities: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Walk back through the scores of `_score_alignments`, and return the pairs of similar blocks in order."""
+    i, j = similarities.shape
     pairs = []
     while i and j:
         if scores[i, j] == scores[i - 1, j - 1] + similarities[i - 1, j - 1]:
@@ -186,25 +204,41 @@ def _align_blocks(
 def _measure_similarities(
     source_blocks: Sequence[str], target_blocks: Sequence[str], source: str, target: str, model: DefaultModel
 ) -> npt.NDArray[np.float64]:
-    """Return the similarity of every two blocks, of shape (n_source, n_target): by their words as English words and
-    numbers, by their lengths and by their positions."""
+    """Return the similarity of every source block and every target block; (n_source, n_target).
+
+    It is the cosine of their words, as English words and numbers, with a bonus or malus for lengths and positions.
+    """
     word_numbers: dict[str, int] = {}
     source_words = [_translate_words(block, source, model, word_numbers) for block in source_blocks]
     target_words = [_translate_words(block, target, model, word_numbers) for block in target_blocks]
-    source_rows, target_rows = (_normalize_rows(words, len(word_numbers)) for words in (source_words, target_words))
-    source_lengths, target_lengths = (
-        np.log([len(block) + 5 for block in blocks]) for blocks in (source_blocks, target_blocks)
-    )
-    length_ratios = source_lengths[:, None] - target_lengths[None, :]
-    length_ratios -= np.median(source_lengths) - np.median(target_lengths)
-    source_positions = np.arange(len(source_blocks)) / len(source_blocks)
-    target_positions = np.arange(len(target_blocks)) / len(target_blocks)
+    source_rows = _normalize_rows(source_words, len(word_numbers))
+    target_rows = _normalize_rows(target_words, len(word_numbers))
+    cosines = source_rows @ target_rows.T
+    length_scores = _compare_lengths(source_blocks, target_blocks)
+    position_scores = _compare_positions(len(source_blocks), len(target_blocks))
+    return np.asarray(cosines + _LENGTH_WEIGHT * length_scores + _POSITION_WEIGHT * position_scores)
+
+
+def _compare_lengths(source_blocks: Sequence[str], target_blocks: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Score how similar the lengths of blocks are, relative to other blocks of their page; (n_source, n_target).
+
+    0.5 for equal lengths, less the logarithm of their ratio, at least -1.
+    """
+    source_lengths = np.log([len(block) + _LENGTH_OFFSET for block in source_blocks])
+    target_lengths = np.log([len(block) + _LENGTH_OFFSET for block in target_blocks])
+    log_ratios = source_lengths[:, None] - target_lengths[None, :]
+    log_ratios -= np.median(source_lengths) - np.median(target_lengths)
+    return np.asarray((0.5 - np.abs(log_ratios)).clip(-1, 1))
+
+
+def _compare_positions(n_source: int, n_target: int) -> npt.NDArray[np.float64]:
+    """Score how near the relative positions of blocks on their pages are; (n_source, n_target).
+
+    1 for equal positions, -1 if they are a quarter of the page or more apart.
+    """
+    source_positions, target_positions = np.arange(n_source) / n_source, np.arange(n_target) / n_target
     distances = np.abs(source_positions[:, None] - target_positions[None, :])
-    return np.asarray(
-        source_rows @ target_rows.T
-        + _LENGTH_WEIGHT * (0.5 - np.abs(length_ratios)).clip(-1, 1)
-        + _POSITION_WEIGHT * (1 - 8 * distances).clip(-1, 1)
-    )
+    return np.asarray((1 - 8 * distances).clip(-1, 1))
 
 
 def _normalize_rows(blocks: Sequence[Mapping[int, float]], n_words: int) -> npt.NDArray[np.float64]:
@@ -218,12 +252,17 @@ def _normalize_rows(blocks: Sequence[Mapping[int, float]], n_words: int) -> npt.
 
 
 def _translate_words(block: str, lang: str, model: DefaultModel, word_numbers: dict[str, int]) -> dict[int, float]:
-    """Return the numbers of the English words that a block's words may be, with their shares; unknown words and
-    numbers stand for themselves. New words are added to `word_numbers`."""
+    """Translate the words of a block into English: the numbers of the English words, with their shares.
+
+    Unknown words and numbers remain as they are.
+
+    :param word_numbers: the number of each word; new words are added.
+    """
     shares: dict[int, float] = {}
     for term in analyzer(lang).terms(block):
         english = model.english(term, lang)[:_MAX_TRANSLATIONS] if lang in model.langs else []
-        for name, share in [(str(n), s) for n, s in english] or [(term, 1.0)]:
-            number = word_numbers.setdefault(name, len(word_numbers))
+        translations = [(str(row), share) for row, share in english] or [(term, 1.0)]
+        for word, share in translations:
+            number = word_numbers.setdefault(word, len(word_numbers))
             shares[number] = shares.get(number, 0.0) + share
     return shares

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -54,7 +55,7 @@ def prepare_batches(
 ) -> Iterator[PreparedDocuments]:
     """Prepare batches of documents in this process.
 
-    :param models: the quick encoders.
+    :param models: the encoders that are run while documents are prepared.
     :param lang: the language of documents that do not state theirs; None identifies it.
     """
     for batch in batches:
@@ -62,10 +63,11 @@ def prepare_batches(
         analyses = [analyze_document(layout, document) for document in documents]
         terms: list[Sequence[str]] = []
         if models:
-            terms = [_join_terms(d, analysis.terms) for d, analysis in zip(documents, analyses, strict=True)]
-        yield PreparedDocuments(
-            documents, count_analyzed(layout, documents, analyses), _encode(models, documents, terms)
-        )
+            terms = [
+                _join_terms(document, analysis.terms) for document, analysis in zip(documents, analyses, strict=True)
+            ]
+        counted = count_analyzed(layout, documents, analyses)
+        yield PreparedDocuments(documents, counted, _encode(models, documents, terms))
 
 
 def _join_terms(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -99,39 +101,49 @@ def prepare_in_processes(
 ) -> Iterator[PreparedDocuments]:
     """Prepare batches in several processes, a few ahead of the one that is written, and yield them in order.
 
-    If reading a batch fails, those that were read before still come.
+    If reading a batch fails, the batches before it are yielded first.
 
-    :param models: the quick encoders, and `folders` their locations for the other processes.
+    :param models: the encoders that are run while documents are prepared.
+    :param folders: where the other processes find these encoders.
+    :param lang: the language of documents that do not state theirs; None identifies it.
     """
     from paragloss.processes import in_order
 
     locations = tuple((name, str(folder)) for name, folder in folders.items())
     settings = PreparationSettings(layout.fields, layout.k1, layout.b, locations, lang)
     died = StoreError("a process that prepared documents died: is there memory for all? --workers 1 needs the least")
-    waiting: deque[list[Document]] = deque()
-
-    def extract_texts() -> Iterator[list[_DocumentTexts]]:
-        for batch in batches:
-            waiting.append(batch)
-            yield [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
-
-    def prepare_locally(texts: list[_DocumentTexts]) -> _PreparedTexts:
-        return _prepare_texts(texts, layout, models, lang)
-
+    submitted_batches: deque[list[Document]] = deque()
+    prepare_here = partial(_prepare_texts, layout=layout, models=models, lang=lang)
     results = in_order(
         workers,
         _start,
         settings,
         _prepare,
-        extract_texts(),
+        _extract_texts(batches, submitted_batches),
         died,
         max_inline=_LOCAL_BATCHES,
-        run_inline=prepare_locally,
+        run_inline=prepare_here,
     )
     for langs, counted, dense in results:
-        pairs = zip(waiting.popleft(), langs, strict=True)
-        documents = [d if d.lang == document_lang else d._replace(lang=document_lang) for d, document_lang in pairs]
-        yield PreparedDocuments(documents, counted, dense)
+        documents = submitted_batches.popleft()
+        yield PreparedDocuments(_set_languages(documents, langs), counted, dense)
+
+
+def _extract_texts(
+    batches: Iterable[list[Document]], submitted_batches: deque[list[Document]]
+) -> Iterator[list[_DocumentTexts]]:
+    """Yield what other processes need of each batch, and append the batch to `submitted_batches`."""
+    for batch in batches:
+        submitted_batches.append(batch)
+        yield [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
+
+
+def _set_languages(documents: Sequence[Document], langs: Sequence[str]) -> list[Document]:
+    """Return documents with the languages that were identified for them."""
+    return [
+        document if document.lang == lang else document._replace(lang=lang)
+        for document, lang in zip(documents, langs, strict=True)
+    ]
 
 
 class _PreparedTexts(NamedTuple):

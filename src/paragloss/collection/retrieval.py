@@ -66,7 +66,9 @@ class RankedQuery(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-#: So many documents more than are shown are ranked and compared, so that copies leave room for other documents.
+#: The least score that others are divided by, so that no score is divided by 0.
+_MIN_MAX_SCORE = 1e-9
+#: How many documents more than are shown are ranked and compared, so that copies leave room for other documents.
 EXTRA_FOR_COPIES = 10
 
 
@@ -80,7 +82,9 @@ class AnswerEvidence(NamedTuple):
 
     def why(self, document: Document, tokenized: TokenizedText) -> dict[str, Any]:
         """Explain the score of a document, given with its text as tokens."""
-        return explanation.why(self.query, document, tokenized, self.ranking.explain(document), name=self.pipeline)
+        return explanation.describe_explanation(
+            self.query, document, tokenized, self.ranking.explain(document), name=self.pipeline
+        )
 
 
 class Answer(NamedTuple):
@@ -137,7 +141,7 @@ class Answer(NamedTuple):
 
 
 def search(state: State, text: str, options: SearchOptions) -> Answer:
-    """Rank documents for a query, and prepare what is shown of the best ones.
+    """Search for a query, and prepare the best documents for display.
 
     If the query seems to be misspelled and finds nothing useful as it is, its corrected spelling is searched as well.
 
@@ -153,14 +157,14 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     corrected = None
     if not reading.operators.has_conditions:  # with operators, the words are meant as they are typed
         corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
-    shown_query = query
+    marked_query = query  # whose words are marked in the results
     if corrected and not _is_understood(state, ranked, query_coverage, options, query):
-        shown_query = corrected
+        marked_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
     if not (_is_answered(ranked, query_coverage) or reading.operators.required):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
     visible = _read_visible_documents(state, ranked.ranking, options)
-    results = _make_results(state, ranked, shown_query, visible, options.deadline)
+    results = _make_results(state, ranked, marked_query, visible, options.deadline)
     return Answer(
         query,
         results,
@@ -235,11 +239,11 @@ def _make_results(
     for doc_id, (record, tokenized_texts) in visible.records.items():
         if deadline:
             deadline.check()
-        highest = searcher.max_score(record.document.lang)
-        if not 0 < highest < math.inf:  # unknown: the best hit counts as a perfect fit
-            highest = max(ranking[0].score, 1e-9)
+        max_score = searcher.max_score(record.document.lang)
+        if not 0 < max_score < math.inf:  # unknown: the best hit counts as a perfect fit
+            max_score = max(ranking[0].score, _MIN_MAX_SCORE)
         score = scores[doc_id]
-        result = make_result(matcher, record, tokenized_texts, score, score / highest)
+        result = make_result(matcher, record, tokenized_texts, score, score / max_score)
         results.append(result._replace(copies=visible.copies[doc_id]))
     return results
 
@@ -247,7 +251,7 @@ def _make_results(
 def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
     """Explain why a search finds a document, if it is among its best hundred.
 
-    :return: the parts of the score with their pairs of matching words (`explanation.why`).
+    :return: the parts of the score with their pairs of matching words (`explanation.describe_explanation`).
     :raises InputError: if the collection has no such document.
     """
     state.index.catch_up()
@@ -261,7 +265,7 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
 
 
 def make_matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
-    """Return what marks the words of a document that match a query."""
+    """Return a matcher, which finds the words of a document that match a query."""
     reading = read_query(state, Query("", text, options.lang or ""))
     ranked = rank_queries(state, [reading], options)[0]
     return Matcher(reading.query, ranked.ranking.forms, state, [id])
@@ -270,8 +274,8 @@ def make_matcher(state: State, text: str, id: str, options: SearchOptions) -> Ma
 def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadline | None = None) -> Query | None:
     """Return the query with its spelling corrected; None if all its words are known or nothing better is.
 
-    :param certain: whether the query's language was stated: then its words are compared with those of this language
-        only, else with those of a few likely languages.
+    :param certain: whether the language of the query was stated. If so, its words are compared with known words of
+        this language only, otherwise with those of a few likely languages.
     """
     statistics, model = state.index.statistics, state.default
     if certain:
@@ -281,14 +285,14 @@ def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadli
     return suggest_query(query, likely_languages, statistics, model, deadline)
 
 
-def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
+def rank_plain_queries(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
     """Rank documents for several queries, as `search` does, without preparing results.
 
     Queries of a file are texts: quotation marks and signs in them are no operators.
     """
     state.index.catch_up()
-    in_language = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
-    readings = [identify_query(state, query) for query in in_language]
+    queries_with_language = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
+    readings = [identify_query(state, query) for query in queries_with_language]
     return [list(ranked.ranking) for ranked in rank_queries(state, readings, options)]
 
 
@@ -320,20 +324,20 @@ def _read_without_texts(state: State, ranking: Sequence[Any]) -> list[Record]:
     return [record for record in records if record is not None]
 
 
-def guess_languages(state: State, text: str) -> list[Guess]:
+def guess_query_languages(state: State, text: str) -> list[Guess]:
     """Return the languages a query may be in, likeliest first, with their probabilities."""
     return query_language.guess_languages(text, state.index.statistics, {**state.translators(), **state.models})
 
 
 def read_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
-    """Parse the operators of a query and find out the language of its words; in doubt the reading has several."""
+    """Parse the operators of a query and identify the language of its words; in doubt return several guesses."""
     operators = parse_operators(query_language.validate_query(query).text)
     reading = identify_query(state, query._replace(text=operators.text), reader)
     return reading._replace(operators=operators)
 
 
 def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
-    """Find out the language of a query, unless it has one; in doubt the reading has several guesses, likeliest first.
+    """Identify the language of a query that does not state one; in doubt return several guesses, likeliest first.
 
     :param reader: the reader's language, in which a query of names alone is read.
     :raises InputError: if the query is empty or too long.
@@ -343,7 +347,7 @@ def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryR
         guesses = [Guess(query.lang, 1.0)]
     else:
         models = {**state.translators(), **state.models}
-        all_guesses = guess_languages(state, query.text)
+        all_guesses = guess_query_languages(state, query.text)
         guesses = query_language.select_readings(all_guesses, query.text, models, reader)
     query = query._replace(lang=guesses[0].lang)
     query_language.check_term_count(query)
@@ -394,22 +398,28 @@ def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions)
 
 
 def rank_queries(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> list[RankedQuery]:
-    """Rank documents for several queries, given with the languages each may be in.
+    """Rank documents for several queries, each of which may be in one of several languages.
 
-    A query that may be in one of several languages is searched in each, and a document gets its expected score.
+    A query is searched in each of its languages, and a document gets its expected score over them.
+
+    :param readings: the queries with the languages they may be in.
     """
-    parts, targets, where = state.parts(options.deadline), resolve_targets(state, options.to), options.where
+    targets = resolve_targets(state, options.to)
+    parts = state.parts(options.deadline)
+    searchers = {
+        lang: pipelines.build(parts, options.pipeline, source=lang, targets=targets)
+        for lang in dict.fromkeys(guess.lang for reading in readings for guess in reading.guesses)
+    }
     # If no document meets the conditions, nothing need be searched.
+    where = options.where
     has_documents = not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
     if options.to is not None:
         where = {**(where or {}), "lang": targets}
     # For each query, the ranking of each of its readings with the probability of the reading.
     weighted_rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
-    searchers: dict[str, Searcher] = {}
-    for source in dict.fromkeys(guess.lang for reading in readings for guess in reading.guesses):
-        shares = _list_shares(readings, source)
-        queries = [readings[number].query._replace(lang=source) for number, _ in shares]
-        searcher = searchers[source] = pipelines.build(parts, options.pipeline, source=source, targets=targets)
+    for lang, searcher in searchers.items():
+        shares = _list_shares(readings, lang)
+        queries = [readings[number].query._replace(lang=lang) for number, _ in shares]
         if has_documents:
             rankings = searcher.search(queries, options.k, where)
         else:

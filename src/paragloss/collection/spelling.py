@@ -21,7 +21,7 @@ from paragloss.collection.deadline import Deadline
 from paragloss.languages import scripts_of
 from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
-from paragloss.types import Query
+from paragloss.types import Query, Span
 
 #: What spelling errors cost: a missing or wrong accent; a letter doubled or not; two letters swapped; a letter of a
 #: neighbouring key; a missing letter; one too many; any other letter.
@@ -56,7 +56,7 @@ qwertyuiop asdfghjkl zxcvbnm
 
 
 class Correction(NamedTuple):
-    """A known word in place of an unknown one, and what the spelling errors cost."""
+    """A correctly spelled word or text in place of another, and what the spelling errors cost."""
 
     word: str
     cost: float
@@ -69,34 +69,51 @@ def suggest_query(
     model: DefaultModel | None,
     deadline: Deadline | None = None,
 ) -> Query | None:
-    """Correct the spelling of a query, in the one of some languages where that costs least.
+    """Correct the spelling of a query in that of several languages in which the correction costs least.
 
     :return: None if all words are known in one of the languages, or if no language has a correction for every word.
     :raises DeadlineError: if the deadline passes first.
     """
-    best_cost, best_query = float("inf"), None
+    best_cost, best_text, best_lang = float("inf"), "", ""
     for lang in langs:
-        spans = analyzer(lang).spans(query.text)
-        words = [query.text[span.start : span.end] for span in spans]
-        frequencies = _count_words(words, lang, statistics, model) if words else []
-        unknown_spans = [span for span, frequency in zip(spans, frequencies, strict=True) if not frequency]
+        unknown_spans = _find_unknown_words(query.text, lang, statistics, model)
         if not unknown_spans:
             return None
         if len(unknown_spans) > MAX_UNKNOWN_WORDS:
             continue
-        text, total_cost = query.text, 0.0
-        for span in reversed(unknown_spans):
-            if deadline is not None:
-                deadline.check()
-            correction = _correct_word(query.text[span.start : span.end], lang, statistics, model)
-            if correction is None:
-                break
-            text = text[: span.start] + correction.word + text[span.end :]
-            total_cost += correction.cost
-        else:
-            if total_cost < best_cost:
-                best_cost, best_query = total_cost, Query(query.id, text, lang)
-    return best_query
+        corrected = _correct_words(query.text, unknown_spans, lang, statistics, model, deadline)
+        if corrected is not None and corrected.cost < best_cost:
+            best_cost, best_text, best_lang = corrected.cost, corrected.word, lang
+    return Query(query.id, best_text, best_lang) if best_lang else None
+
+
+def _find_unknown_words(text: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> list[Span]:
+    """Return where a text has words that neither the documents nor the model have in a language."""
+    spans = analyzer(lang).spans(text)
+    words = [text[span.start : span.end] for span in spans]
+    frequencies = _count_words(words, lang, statistics, model) if words else []
+    return [span for span, frequency in zip(spans, frequencies, strict=True) if not frequency]
+
+
+def _correct_words(
+    text: str,
+    spans: Sequence[Span],
+    lang: str,
+    statistics: Statistics,
+    model: DefaultModel | None,
+    deadline: Deadline | None,
+) -> Correction | None:
+    """Correct the words of a text at some spans; None if one of them can't be corrected."""
+    corrected_text, total_cost = text, 0.0
+    for span in reversed(spans):  # from the end, so that the offsets of earlier words stay right
+        if deadline is not None:
+            deadline.check()
+        correction = _correct_word(text[span.start : span.end], lang, statistics, model)
+        if correction is None:
+            return None
+        corrected_text = corrected_text[: span.start] + correction.word + corrected_text[span.end :]
+        total_cost += correction.cost
+    return Correction(corrected_text, total_cost)
 
 
 def _correct_word(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> Correction | None:
@@ -118,7 +135,7 @@ def _is_letter(character: str) -> bool:
 
 
 def find_correction(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> Correction | None:
-    """Return the known word that costs least to get from an unknown one, by one spelling error or, if long, two."""
+    """Return the known word that an unknown word is most likely meant to be, at one spelling error or, if long, two."""
     alphabet = _find_alphabet(lang, model)
     if not set(word) <= set(alphabet) | set(_strip_accents(alphabet)):
         return None
@@ -134,18 +151,23 @@ def find_correction(word: str, lang: str, statistics: Statistics, model: Default
 
 
 def _generate_double_variants(variants: dict[str, float], alphabet: str, ngrams: _NgramTable) -> dict[str, float]:
-    """Return the words at one more error from the likely variants, as far as they have only n-grams of the language."""
+    """Return the words at one more error from the likely variants, if they have only n-grams of the language.
+
+    :param variants: words at one error, with their costs.
+    """
     likely_variants = [variant for variant, cost in variants.items() if cost <= SWAP_COST]
     unseen_positions: list[list[int]] = [[] for _ in likely_variants]
-    for number, position in zip(*(array.tolist() for array in ngrams.find_unseen(likely_variants)), strict=True):
+    numbers, positions_of_ngrams = ngrams.find_unseen(likely_variants)
+    for number, position in zip(numbers.tolist(), positions_of_ngrams.tolist(), strict=True):
         unseen_positions[number].append(position)
     costs: dict[str, float] = {}
     for variant, positions in zip(likely_variants, unseen_positions, strict=True):
         error_positions = _find_error_positions(variant, positions)
         for double_variant, cost in _generate_variants(variant, alphabet, error_positions).items():
             costs[double_variant] = min(costs.get(double_variant, MAX_COST), variants[variant] + cost)
-    unlikely_numbers = set(ngrams.find_unseen(list(costs))[0].tolist())
-    return {word: cost for number, (word, cost) in enumerate(costs.items()) if number not in unlikely_numbers}
+    numbers, _ = ngrams.find_unseen(list(costs))
+    numbers_with_unseen_ngrams = set(numbers.tolist())
+    return {word: cost for number, (word, cost) in enumerate(costs.items()) if number not in numbers_with_unseen_ngrams}
 
 
 class _NgramTable:
@@ -197,7 +219,8 @@ def _choose_correction(
     """Return the known variant with the lowest cost; a frequent word costs less than a rare one."""
     words = [word for word, cost in variants.items() if cost <= MAX_COST]
     costs = []
-    for word, frequency in zip(words, _count_words(words, lang, statistics, model), strict=True):
+    frequencies = _count_words(words, lang, statistics, model)
+    for word, frequency in zip(words, frequencies, strict=True):
         if not frequency:
             continue
         (term,) = analyzer(lang).terms(word)
@@ -307,7 +330,8 @@ def _find_alphabet(lang: str, model: DefaultModel | None) -> str:
         return "".join(keys) + umlauts
     sample = "".join(model.sample_spellings(lang, _SAMPLED_WORDS)).lower()
     counts = Counter(filter(_is_letter, sample))
-    plain_counts = Counter({letter: n for letter, n in counts.items() if _strip_accents(letter) in ("", letter)})
-    if counts.total() - plain_counts.total() < _MIN_ACCENTED_SHARE * counts.total():
-        counts = plain_counts
+    unaccented = Counter({letter: n for letter, n in counts.items() if _strip_accents(letter) in ("", letter)})
+    accented_count = counts.total() - unaccented.total()
+    if accented_count < _MIN_ACCENTED_SHARE * counts.total():
+        counts = unaccented
     return "".join(letter for letter, _ in counts.most_common(_MAX_ALPHABET))

@@ -56,20 +56,20 @@ class State:
 
         A model whose host the user has not allowed is left out with a warning, and named in `hosts_awaiting_consent`.
         """
-        hosts_awaiting_consent: dict[str, None] = {}
+        blocked_hosts: dict[str, None] = {}  # a set that keeps their order
         for name, record in model_records.read_model_records(self.store).items():
             if not record.is_complete or name in self.models:
                 continue
             try:
                 model = load(model_files.get_model_folder(self.store, name))
             except ConsentError as error:
-                hosts_awaiting_consent[error.host] = None
+                blocked_hosts[error.host] = None
                 warnings.warn(f"searching without the model {name!r}: {error}", stacklevel=2)
                 continue
-            # A kill inside the engine may cost a model its vectors: it is searched without until it is given again.
+            # If a kill inside the engine has cost a model its vectors, it is not used until it is added again.
             if name in self.store.dense or not isinstance(model, Encoder):
                 self.models[name] = model
-        self.hosts_awaiting_consent = tuple(hosts_awaiting_consent)
+        self.hosts_awaiting_consent = tuple(blocked_hosts)
 
     def close(self) -> None:
         """Save the statistics and close the store."""
@@ -96,16 +96,17 @@ class State:
 
         :param deadline: after it, the store raises DeadlineError.
         """
+        models = self.models.items()
         return pipelines.Parts(
-            timed(self.store, deadline) if deadline else self.store,
-            self.index.statistics,
-            {name: model for name, model in self.models.items() if isinstance(model, Encoder)},
-            apply_glossary(self.translators(), self.glossary),
-            {name: model for name, model in self.models.items() if isinstance(model, Reranker)},
-            self.documents,
+            store=timed(self.store, deadline) if deadline else self.store,
+            statistics=self.index.statistics,
+            encoders={name: model for name, model in models if isinstance(model, Encoder)},
+            translators=apply_glossary(self.translators(), self.glossary),
+            rerankers={name: model for name, model in models if isinstance(model, Reranker)},
+            documents=self.documents,
             machine=self.machine.engine,
             cache=self.cache,
-            choosers={name: model for name, model in self.models.items() if isinstance(model, TranslationChooser)},
+            choosers={name: model for name, model in models if isinstance(model, TranslationChooser)},
             title_vectors=frozenset(self.store.dense) - self.models.keys(),
         )
 
@@ -121,7 +122,7 @@ class State:
         return {**translators, pipelines.DEFAULT: default, **self._open_embedding_translators()}
 
     def _open_embedding_translators(self) -> dict[str, Translator]:
-        """Return each bag encoder as a translator by nearest words; one made for an earlier model is replaced."""
+        """Return a translator by nearest words for each bag encoder; a translator of a replaced model is made anew."""
         for name, model in self.models.items():
             cached_model, _ = self._embedding_translators.get(name, (None, None))
             if isinstance(model, BagEncoder) and cached_model is not model:

@@ -74,10 +74,10 @@ def count_term(state: State, term: str, options: SearchOptions) -> TermCount:
     if not operators.required:
         reading = reading._replace(operators=operators._replace(required=(operators.text,)))
     ranked = retrieval.rank_query(state, reading, replace(options, k=MAX_COUNTED_DOCUMENTS))
-    ids = [hit.id for hit in ranked.ranking][:MAX_LISTED_DOCUMENTS]
-    listed = [_list_document(document, ranked.occurrences[document.id]) for document in state.documents(ids)]
-    hits = sum(map(_count_hits, ranked.occurrences.values()))
-    return TermCount(term, hits, len(ranked.occurrences), tuple(listed), ranked.notes)
+    listed_ids = [hit.id for hit in ranked.ranking][:MAX_LISTED_DOCUMENTS]
+    listed = [_list_document(document, ranked.occurrences[document.id]) for document in state.documents(listed_ids)]
+    total_hits = sum(map(_count_hits, ranked.occurrences.values()))
+    return TermCount(term, total_hits, len(ranked.occurrences), tuple(listed), ranked.notes)
 
 
 def read_terms(lines: Iterable[str], *, is_csv: bool) -> list[str]:

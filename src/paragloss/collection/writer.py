@@ -108,7 +108,7 @@ def index(
 def _prepare(
     state: State, batches: Iterator[list[Document]], lang: str | None, workers: int
 ) -> Iterator[PreparedDocuments]:
-    """Prepare batches for writing, in this process or in several."""
+    """Apply corrections and translations to batches of documents, and prepare them in this process or in several."""
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
     batches = (apply_corrections(batch, state.store) for batch in batches)
@@ -140,7 +140,7 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Ind
     A file that holds an id which its owner gave up is read once more, so that its own document comes back. Its pruning
     waits for that.
     """
-    tracker = FileTracker(state.store, lang=options.lang or "", again=options.again)
+    tracker = FileTracker(state.store, lang=options.lang or "", reads_all=options.again)
     read_count = _read_files(state, paths, options, tracker)
     removed_count = _prune(state, tracker, paths, options) if options.prune else 0
     rereads = tracker.take_rereads()

@@ -15,7 +15,7 @@ Job: TypeAlias = tuple[Sequence[str], str]
 _worker_model: Pretrained | None = None
 
 
-def encode(model: Pretrained, jobs: Iterable[Job], *, processes: int | None = None) -> Iterator[Floats]:
+def encode_jobs(model: Pretrained, jobs: Iterable[Job], *, processes: int | None = None) -> Iterator[Floats]:
     """Yield the rows of each job in order. A few jobs are read ahead; `processes` is by default one per processor."""
     from paragloss.processes import in_order, processors  # not needed to encode a query
 
