@@ -21,7 +21,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from paragloss.cli.program import app
+from paragloss.cli import app
 from paragloss.collection import Collection
 from paragloss.errors import InputError
 from paragloss.evaluation.significance import compare

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.cli.program import app
+from paragloss.cli import app
 from paragloss.collection import Collection, learned, pairing
 from paragloss.errors import InputError
 from paragloss.formats.html import parse_html

@@ -12,10 +12,10 @@ import numpy as np
 
 from paragloss.bm25 import Ids, filter_entries
 from paragloss.stores import _limits
-from paragloss.stores._filters import MATCHES_NOTHING, list_filterable_keys
+from paragloss.stores._filters import MATCHES_NOTHING, Condition, build_conditions, list_filterable_keys
 from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uuid, pack_sparse_rows, parse_record
 from paragloss.stores._schema import VectorSchema
-from paragloss.stores._validation import validate_dense_rows, validate_document
+from paragloss.stores._validation import validate_dense_rows, validate_document, validate_query_vectors
 from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
@@ -66,6 +66,34 @@ class BaseStore:
     def run_concurrently(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """Return the results of several calls, in order. Runs them one after the other, unless an engine is remote."""
         return [call() for call in calls]
+
+    def search_dense(
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        candidate_ids: Sequence[str] | None = None,
+    ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each query vector.
+
+        :param vectors: (n_queries, dim).
+        :param exact: compare with all documents instead of walking through the graph.
+        :param candidate_ids: search these documents only.
+        """
+        queries = validate_query_vectors(self._schema, name, vectors)
+        hnsw_ef = _limits.HNSW_EF_FILTERED if where else _limits.HNSW_EF
+        params = self._make_search_params(exact=exact, hnsw_ef=hnsw_ef)
+        return self._search(name, queries, k, self._make_filter(where, candidate_ids=candidate_ids), params)
+
+    def search_sparse(
+        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
+    ) -> list[Ranking]:
+        """Find the documents with the largest dot product, k for each sparse query vector."""
+        queries = self._make_sparse_queries(name, vectors)
+        return self._search(name, queries, k, self._make_filter(where), params=None)
 
     def search_and_read(
         self,
@@ -264,9 +292,35 @@ class BaseStore:
             vectors[name] = self._make_engine_vector(vector)
         return vectors
 
+    def _make_sparse_queries(self, name: str, vectors: Sequence[SparseVector]) -> list[Any]:
+        """Return sparse query vectors as the engine takes them; StoreError if there is no such kind of vector."""
+        self._schema.check_vector(name)
+        return [self._make_engine_vector(vector) for vector in vectors]
+
     def _get_point_id(self, document_id: str) -> Any:
         """Return the engine's id for a document."""
         return hash_to_uuid(document_id)
+
+    def _make_filter(
+        self, where: Where | None, without_vector: str | None = None, *, candidate_ids: Sequence[str] | None = None
+    ) -> Any:
+        """Return the engine's filter: None if all documents match, MATCHES_NOTHING if none can.
+
+        :param without_vector: match only documents that have no vector of this name.
+        :param candidate_ids: match only these documents.
+        """
+        groups = build_conditions(where, self._indexed_keys)
+        if groups is None:
+            return MATCHES_NOTHING
+        must = [self._combine_conditions(should=[self._make_condition(c) for c in group]) for group in groups]
+        if candidate_ids is not None:
+            must.append(self._make_id_condition([self._get_point_id(document_id) for document_id in candidate_ids]))
+        must_not = []
+        if without_vector:
+            must_not.append(self._make_vector_condition(self._schema.check_vector(without_vector)))
+        if not must and not must_not:
+            return None  # a filter without conditions is slow
+        return self._combine_conditions(must=must, must_not=must_not or None)
 
     # Methods that an engine implements; `types.Store` describes the public ones
 
@@ -284,25 +338,6 @@ class BaseStore:
         """Count documents; with `without_vector` only those that have no vector of that name."""
         raise NotImplementedError
 
-    def search_dense(
-        self,
-        name: str,
-        vectors: Floats,
-        k: int,
-        where: Where | None = None,
-        *,
-        exact: bool = False,
-        candidate_ids: Sequence[str] | None = None,
-    ) -> list[Ranking]:
-        """Find the documents with the largest dot product, k for each query vector."""
-        raise NotImplementedError
-
-    def search_sparse(
-        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
-    ) -> list[Ranking]:
-        """Find the documents with the largest dot product, k for each sparse query vector."""
-        raise NotImplementedError
-
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
         """Return the languages and one sparse vector of documents."""
         raise NotImplementedError
@@ -311,14 +346,39 @@ class BaseStore:
         """Return the names of all blobs, each with a version that changes when the blob does."""
         raise NotImplementedError
 
-    def _make_filter(
-        self, where: Where | None, without_vector: str | None = None, *, candidate_ids: Sequence[str] | None = None
-    ) -> Any:
-        """Return the engine's filter: None if all documents match, MATCHES_NOTHING if none can.
+    def _search(self, name: str, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
+        """Return the k best documents of each query vector, best first, ties ordered by document id.
 
-        :param without_vector: match only documents that have no vector of this name.
-        :param candidate_ids: match only these documents.
+        :param queries: the query vectors as the engine takes them.
+        :param condition: a filter of `_make_filter`.
+        :param params: search parameters of `_make_search_params`, or None.
         """
+        raise NotImplementedError
+
+    def _make_search_params(self, *, exact: bool, hnsw_ef: int) -> Any:
+        """Return the engine's parameters for a dense search.
+
+        :param exact: compare with all documents instead of walking through the graph.
+        :param hnsw_ef: candidates that a walk through the graph keeps.
+        """
+        raise NotImplementedError
+
+    def _make_condition(self, condition: Condition) -> Any:
+        """Return a condition as the engine takes it."""
+        raise NotImplementedError
+
+    def _make_id_condition(self, point_ids: Sequence[Any]) -> Any:
+        """Return the engine's condition that a point has one of these ids."""
+        raise NotImplementedError
+
+    def _make_vector_condition(self, name: str) -> Any:
+        """Return the engine's condition that a point has a vector of this name."""
+        raise NotImplementedError
+
+    def _combine_conditions(
+        self, *, must: list[Any] | None = None, should: list[Any] | None = None, must_not: list[Any] | None = None
+    ) -> Any:
+        """Return the engine's filter: all of `must`, one of `should` and none of `must_not` have to be met."""
         raise NotImplementedError
 
     def _read_points(

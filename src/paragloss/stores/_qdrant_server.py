@@ -47,21 +47,23 @@ def resolve_alias(client: Any, name: str) -> str:
 
 
 def split_into_requests(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """Yield batches of records that fit into one request each."""
+    """Split records into batches that are small enough for one request to the server, in number and in bytes."""
     batch: list[Record] = []
     batch_bytes = 0
     for record in records:
-        batch_bytes += _estimate_bytes(record)
-        if batch and (batch_bytes > _MAX_BATCH_BYTES or len(batch) == _limits.WRITE_BATCH):
+        record_bytes = _estimate_bytes(record)
+        is_full = len(batch) == _limits.WRITE_BATCH or batch_bytes + record_bytes > _MAX_BATCH_BYTES
+        if batch and is_full:
             yield batch
             batch, batch_bytes = [], 0
         batch.append(record)
+        batch_bytes += record_bytes
     if batch:
         yield batch
 
 
 def make_vector_params(schema: VectorSchema, name: str, *, on_disk: bool = False) -> dict[str, Any]:
-    """Return how the server stores a dense vector, as arguments of `VectorParams`.
+    """Return the arguments of the client's `VectorParams` for a dense vector of a schema.
 
     int8 vectors are quantized copies in memory of float32 vectors on disk.
     """

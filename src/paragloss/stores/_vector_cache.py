@@ -110,6 +110,7 @@ class _VectorTable:
     """
 
     def __init__(self, max_entries: int) -> None:
+        """Reserve memory for the entries; a table of rows says which of them belong to each vector."""
         self.row_by_point: dict[int, int] = {}
         # One value per row, (n_rows,): the first entry, the number of entries and the language's number.
         self._starts = np.zeros(_INITIAL_ROWS, np.int64)

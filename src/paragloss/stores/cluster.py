@@ -20,7 +20,7 @@ from paragloss.ranking import rank_sorted
 from paragloss.stores import _limits
 from paragloss.stores._base import BaseStore
 from paragloss.stores._document_ids import DocumentIds
-from paragloss.stores._filters import MATCHES_NOTHING, build_conditions, list_filterable_keys
+from paragloss.stores._filters import MATCHES_NOTHING, Condition, list_filterable_keys
 from paragloss.stores._payload import KEYS_WITHOUT_TEXT, build_payload, hash_to_uuid, pack_sparse_rows
 from paragloss.stores._qdrant_server import (
     connect,
@@ -32,9 +32,9 @@ from paragloss.stores._qdrant_server import (
 from paragloss.stores._schema import FORMAT, Placement, VectorSchema, check_name
 from paragloss.stores._server_blobs import ServerBlobs
 from paragloss.stores._top_k import fetch_top_k
-from paragloss.stores._validation import validate_query_vectors, validate_records
+from paragloss.stores._validation import validate_records
 from paragloss.stores._writer_fence import WriterFence, get_blob_collection
-from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
 
@@ -206,33 +206,6 @@ class ClusterStore(BaseStore):
 
     # Searching
 
-    def search_dense(
-        self,
-        name: str,
-        vectors: Floats,
-        k: int,
-        where: Where | None = None,
-        *,
-        exact: bool = False,
-        candidate_ids: Sequence[str] | None = None,
-    ) -> list[Ranking]:
-        """Find the documents with the largest dot product, k for each query vector."""
-        from qdrant_client import models
-
-        queries = validate_query_vectors(self._schema, name, vectors)
-        quantization = models.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_limits.OVERSAMPLING)
-        hnsw_ef = _limits.HNSW_EF_FILTERED if where else _limits.HNSW_EF
-        params = models.SearchParams(exact=exact, hnsw_ef=hnsw_ef, quantization=quantization)
-        return self._search(name, queries, k, self._make_filter(where, candidate_ids=candidate_ids), params)
-
-    def search_sparse(
-        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
-    ) -> list[Ranking]:
-        """Find the documents with the largest dot product, k for each sparse query vector."""
-        self._schema.check_vector(name)
-        queries = [self._make_engine_vector(vector) for vector in vectors]
-        return self._search(name, queries, k, self._make_filter(where), params=None)
-
     def run_concurrently(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """Return the results of several calls, in order; they run in threads and take as long as the slowest."""
         if len(calls) < 2:
@@ -342,6 +315,7 @@ class ClusterStore(BaseStore):
     def _read_points(
         self, condition: Any, offset: Any, limit: int, payload_keys: Any, vector_names: Any
     ) -> tuple[Sequence[Any], Any]:
+        """Return up to `limit` points that match a filter, and the next offset (None at the end)."""
         page: tuple[Sequence[Any], Any] = self._call(
             self._client.scroll,
             self._name,
@@ -357,10 +331,12 @@ class ClusterStore(BaseStore):
         self.write_blob(_META_BLOB, json.dumps({**self._schema.as_json(), "paragloss": __version__}).encode())
 
     def _add_vector(self, name: str, schema: VectorSchema) -> None:
+        """Add a dense vector to the server's collection; raise StoreError if the server is too old for that."""
         from qdrant_client import models
 
         params = make_vector_params(schema, name)
-        later_params = {key: params.pop(key) for key in ("on_disk", "quantization_config")}
+        # A new vector has no place for these two; they are set by an update.
+        storage_params = {key: params.pop(key) for key in ("on_disk", "quantization_config")}
         config = models.DenseVectorNameConfig(dense=models.DenseVectorConfig(**params))
         try:
             self._client.create_vector_name(self._name, name, config)
@@ -369,8 +345,8 @@ class ClusterStore(BaseStore):
                 f"{self._location} can't take vectors {name!r} ({error}): servers before 1.18 can't add a vector to a "
                 "collection; index into a new one that keeps both models"
             ) from error
-        if later_params["quantization_config"] is not None:
-            changes = {name: models.VectorParamsDiff(**later_params)}
+        if storage_params["quantization_config"] is not None:
+            changes = {name: models.VectorParamsDiff(**storage_params)}
             self._call(self._client.update_collection, self._name, vectors_config=changes)
 
     def _drop_vector(self, name: str) -> None:
@@ -407,21 +383,31 @@ class ClusterStore(BaseStore):
             payload=build_payload(record),
         )
 
-    def _make_filter(
-        self, where: Where | None, without_vector: str | None = None, *, candidate_ids: Sequence[str] | None = None
+    def _make_search_params(self, *, exact: bool, hnsw_ef: int) -> Any:
+        from qdrant_client import models
+
+        quantization = models.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_limits.OVERSAMPLING)
+        return models.SearchParams(exact=exact, hnsw_ef=hnsw_ef, quantization=quantization)
+
+    def _make_condition(self, condition: Condition) -> Any:
+        return make_server_condition(condition)
+
+    def _make_id_condition(self, point_ids: Sequence[Any]) -> Any:
+        from qdrant_client import models
+
+        return models.HasIdCondition(has_id=list(point_ids))
+
+    def _make_vector_condition(self, name: str) -> Any:
+        from qdrant_client import models
+
+        return models.HasVectorCondition(has_vector=name)
+
+    def _combine_conditions(
+        self, *, must: list[Any] | None = None, should: list[Any] | None = None, must_not: list[Any] | None = None
     ) -> Any:
         from qdrant_client import models
 
-        groups = build_conditions(where, self._indexed_keys)
-        if groups is None:
-            return MATCHES_NOTHING
-        must: list[Any] = [models.Filter(should=[make_server_condition(c) for c in group]) for group in groups]
-        must_not: list[Any] = []
-        if candidate_ids is not None:
-            must.append(models.HasIdCondition(has_id=[hash_to_uuid(document_id) for document_id in candidate_ids]))
-        if without_vector:
-            must_not.append(models.HasVectorCondition(has_vector=self._schema.check_vector(without_vector)))
-        return models.Filter(must=must, must_not=must_not) if must or must_not else None
+        return models.Filter(must=must, should=should, must_not=must_not)
 
     def _search(self, name: str, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
         """Return the k best documents of each query, best first, ties ordered by document id."""

@@ -34,7 +34,7 @@ from paragloss.stores._document_ids import split_scored_points
 from paragloss.stores._engine_files import copy_sparse_files, measure_engine_size
 from paragloss.stores._engine_jobs import check_readable
 from paragloss.stores._engine_loading import engine_errors_as_store_error, load_engine
-from paragloss.stores._filters import MATCHES_NOTHING, build_conditions
+from paragloss.stores._filters import MATCHES_NOTHING, Condition
 from paragloss.stores._lock_file import acquire_lock
 from paragloss.stores._owner_server import start_owner_server
 from paragloss.stores._payload import KEYS_WITHOUT_TEXT, build_payload, hash_to_uint64, parse_record
@@ -43,9 +43,9 @@ from paragloss.stores._schema import VectorSchema
 from paragloss.stores._seal import check_seal, remove_seal, write_seal
 from paragloss.stores._shard import Shard, create_engine, make_engine_condition
 from paragloss.stores._top_k import fetch_top_k
-from paragloss.stores._validation import validate_query_vectors, validate_records
+from paragloss.stores._validation import validate_records
 from paragloss.stores._vector_repair import read_vector_names, recover_collection, remove_partial_vectors
-from paragloss.types import CandidateRows, Floats, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import CandidateRows, Ranking, Record, SparseRows, SparseVector, Where
 
 #: Characters of text for which a document counts once more towards the next flush of all files.
 _CHARACTERS_PER_FLUSH_UNIT = 5000
@@ -64,6 +64,11 @@ class EmbeddedStore(BaseStore):
     def __init__(
         self, path: Path, schema: VectorSchema, shard: Shard, lock: IO[bytes], *, created_folder: bool = False
     ) -> None:
+        """Take an opened engine and the lock of its folder, and answer requests of other processes from now on.
+
+        :param created_folder: whether this process has made the folder, which is removed if the collection remains
+            empty.
+        """
         self.path = path
         self.blob_files = BlobFiles(path / "blobs")
         self._schema = schema
@@ -271,30 +276,6 @@ class EmbeddedStore(BaseStore):
 
     # Searching
 
-    def search_dense(
-        self,
-        name: str,
-        vectors: Floats,
-        k: int,
-        where: Where | None = None,
-        *,
-        exact: bool = False,
-        candidate_ids: Sequence[str] | None = None,
-    ) -> list[Ranking]:
-        """Find the documents with the largest dot product, k for each query vector."""
-        rows = validate_query_vectors(self._schema, name, vectors)
-        quantization = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_limits.OVERSAMPLING)
-        hnsw_ef = _limits.HNSW_EF_FILTERED if where else _limits.HNSW_EF
-        params = edge.SearchParams(exact=exact, hnsw_ef=hnsw_ef, quantization=quantization)
-        queries = [edge.Query.Nearest(row, using=name) for row in rows]
-        return self._search(queries, k, self._make_filter(where, candidate_ids=candidate_ids), params)
-
-    def search_sparse(
-        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
-    ) -> list[Ranking]:
-        """Find the documents with the largest dot product, k for each sparse query vector."""
-        return self._search(self._make_sparse_queries(name, vectors), k, self._make_filter(where), None)
-
     def search_and_read(
         self,
         name: str,
@@ -304,9 +285,8 @@ class EmbeddedStore(BaseStore):
         term_ids: Ids | None = None,
     ) -> CandidateRows:
         """Do what `search_sparse` and `read_sparse` do, with one request."""
-        query_engine = self._make_query_function(
-            self._make_sparse_queries(name, vectors), self._make_filter(where), params=None
-        )
+        queries = self._make_sparse_queries(name, vectors)
+        query_engine = self._make_query_function(name, queries, self._make_filter(where), params=None)
 
         def fetch(query_numbers: Sequence[int], limit: int) -> list[tuple[list[int], list[float]]]:
             return [split_scored_points(points) for points in query_engine(query_numbers, limit)]
@@ -315,7 +295,9 @@ class EmbeddedStore(BaseStore):
             points_by_query = fetch_top_k(fetch, len(vectors), k, select=self._select_points)
             point_ids = list(dict.fromkeys(chain.from_iterable(points_by_query)))
             row_by_point = {point_id: row for row, point_id in enumerate(point_ids)}
-            row_numbers = [np.array([row_by_point[p] for p in points], np.int64) for points in points_by_query]
+            row_numbers = [
+                np.array([row_by_point[point_id] for point_id in ranking], np.int64) for ranking in points_by_query
+            ]
             langs, rows = self._cache.get_rows(name, point_ids, term_ids)
             document_ids = self._cache.document_ids.find(row_by_point.keys())
             return CandidateRows([document_ids[point_id] for point_id in point_ids], langs, rows, row_numbers)
@@ -358,16 +340,17 @@ class EmbeddedStore(BaseStore):
         return hash_to_uint64(document_id)
 
     def _add_batch(self, records: Sequence[Record]) -> None:
-        """Write records with one operation of the engine."""
-        ids = [record.document.id for record in records]
-        point_ids = [self._get_point_id(document_id) for document_id in ids]
+        """Write records with one operation of the engine, and index their fields in a collection that is large."""
+        document_ids = [record.document.id for record in records]
+        point_ids = [self._get_point_id(document_id) for document_id in document_ids]
         points = [
             edge.Point(point_id, self._make_engine_vectors(record), build_payload(record))
             for point_id, record in zip(point_ids, records, strict=True)
         ]
+        # A long text counts as several documents towards the next sync of all files.
         n_documents = sum(1 + len(record.document.text) // _CHARACTERS_PER_FLUSH_UNIT for record in records)
         with self._shard.write_lock, self._shard.lock:
-            self._check_collisions(point_ids, ids)
+            self._check_collisions(point_ids, document_ids)
             self._cache.forget(point_ids)
             self._shard.update(edge.UpdateOperation.upsert_points(points), point_ids, n_documents=n_documents)
             if self._shard.engine.info().points_count > _limits.MIN_DOCS_FOR_FIELD_INDEX:
@@ -403,6 +386,7 @@ class EmbeddedStore(BaseStore):
     def _read_points(
         self, condition: Any, offset: Any, limit: int, payload_keys: Any, vector_names: Any
     ) -> tuple[Sequence[Any], Any]:
+        """Return up to `limit` points that match a filter, and the next offset (None at the end)."""
         request = edge.ScrollRequest(
             offset=offset, limit=limit, filter=condition, with_payload=payload_keys, with_vector=vector_names
         )
@@ -443,28 +427,26 @@ class EmbeddedStore(BaseStore):
     def _make_engine_vector(vector: SparseVector) -> Any:
         return edge.SparseVector(vector.indices.tolist(), vector.values.tolist())
 
-    def _make_sparse_queries(self, name: str, vectors: Sequence[SparseVector]) -> list[Any]:
-        self._schema.check_vector(name)
-        return [edge.Query.Nearest(self._make_engine_vector(vector), using=name) for vector in vectors]
+    def _make_search_params(self, *, exact: bool, hnsw_ef: int) -> Any:
+        quantization = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_limits.OVERSAMPLING)
+        return edge.SearchParams(exact=exact, hnsw_ef=hnsw_ef, quantization=quantization)
 
-    def _make_filter(
-        self, where: Where | None, without_vector: str | None = None, *, candidate_ids: Sequence[str] | None = None
+    def _make_condition(self, condition: Condition) -> Any:
+        return make_engine_condition(condition)
+
+    def _make_id_condition(self, point_ids: Sequence[Any]) -> Any:
+        return edge.HasIdCondition(set(point_ids))
+
+    def _make_vector_condition(self, name: str) -> Any:
+        return edge.HasVectorCondition(name)
+
+    def _combine_conditions(
+        self, *, must: list[Any] | None = None, should: list[Any] | None = None, must_not: list[Any] | None = None
     ) -> Any:
-        groups = build_conditions(where, self._indexed_keys)
-        if groups is None:
-            return MATCHES_NOTHING
-        must: list[Any] = [edge.Filter(should=[make_engine_condition(c) for c in group]) for group in groups]
-        must_not: list[Any] | None = None
-        if candidate_ids is not None:
-            must.append(edge.HasIdCondition({self._get_point_id(document_id) for document_id in candidate_ids}))
-        if without_vector:
-            must_not = [edge.HasVectorCondition(self._schema.check_vector(without_vector))]
-        # A filter without conditions is slow.
-        return edge.Filter(must=must, must_not=must_not) if must or must_not else None
+        return edge.Filter(must=must, should=should, must_not=must_not)
 
-    def _search(self, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
-        """Return the k best documents of each query, best first, ties ordered by document id."""
-        query_engine = self._make_query_function(queries, condition, params)
+    def _search(self, name: str, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
+        query_engine = self._make_query_function(name, queries, condition, params)
 
         def fetch(query_numbers: Sequence[int], limit: int) -> list[tuple[list[str], list[float]]]:
             return self._cache.document_ids.name_rankings(query_engine(query_numbers, limit))
@@ -472,15 +454,16 @@ class EmbeddedStore(BaseStore):
         return fetch_top_k(fetch, len(queries), k, select=rank_sorted)
 
     def _make_query_function(
-        self, queries: Sequence[Any], condition: Any, params: Any
+        self, name: str, queries: Sequence[Any], condition: Any, params: Any
     ) -> Callable[[Sequence[int], int], list[Any]]:
         """Return a function that takes query numbers and a limit, and returns the engine's scored points of each."""
 
         def query_engine(query_numbers: Sequence[int], limit: int) -> list[Any]:
             if condition is MATCHES_NOTHING:
                 return [[] for _ in query_numbers]
+            nearest = [edge.Query.Nearest(queries[i], using=name) for i in query_numbers]
             requests = [
-                edge.QueryRequest(limit=limit, query=queries[i], filter=condition, params=params) for i in query_numbers
+                edge.QueryRequest(limit=limit, query=query, filter=condition, params=params) for query in nearest
             ]
             if len(requests) == 1:
                 return [self._shard.call("query", requests[0])]
