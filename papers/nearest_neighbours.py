@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from papers.corpora import Columns
-from paragloss.ranking import globally_corrected, inverted_softmax, neighbourhood
+from paragloss.ranking import inverted_softmax, neighbourhood, score_globally_corrected
 from paragloss.types import Concept, Encoder, Floats, Integers
 
 #: Similarity of queries and documents: cosine, CSLS over ten neighbours, and two other corrections for hubness.
 SIMILARITIES: dict[str, Callable[[Floats, Floats], Floats]] = {
     "cosine": lambda queries, documents: np.asarray(queries @ documents.T),
     "CSLS": lambda queries, documents: np.asarray(2 * queries @ documents.T - neighbourhood(documents, queries, k=10)),
-    "corrected": globally_corrected,
+    "corrected": score_globally_corrected,
     "inverted": inverted_softmax,
 }
 

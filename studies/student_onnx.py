@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paragloss.encoders.pretrained.bert_graph import BertWeights, smooth_activations, write_model
+from paragloss.encoders.pretrained.bert_graph import BertWeights, smooth_activations, write_onnx_model
 from paragloss.encoders.pretrained.e5_conversion import (
     CALIBRATION_TEXTS,
     LAYER_PARTS,
@@ -50,7 +50,7 @@ def convert_student(student: Path, sets: Path, folder: Path, piece_count: int, *
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
     token_rows = [tokenizer.encode(text).ids for text in CALIBRATION_TEXTS]
     weights = smooth_activations(make_weights(arrays, rows), token_rows)
-    write_model(weights, folder / "model.onnx", quantize=quantize)
+    write_onnx_model(weights, folder / "model.onnx", quantize=quantize)
     write_configuration(folder, dim=teacher.dim, max_tokens=MAX_TOKENS, pad_id=SPECIAL_PIECES["pad"])
     for file in sorted(folder.iterdir()):
         print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

@@ -29,7 +29,7 @@ def count_documents(*documents, fields=("title", "text")) -> tuple[Statistics, l
 
 
 def weigh(statistics: Statistics, *documents) -> list[SparseVector]:
-    return statistics.weigh([lang for lang, _ in documents], statistics.layout.bags(documents))
+    return statistics.weigh([lang for lang, _ in documents], statistics.layout.count_terms(documents))
 
 
 def dot(left: SparseVector, right: SparseVector) -> float:
@@ -259,7 +259,7 @@ def test_plain_terms_are_remembered_until_something_is_counted():
 
     def count(number):
         texts = [{"text": [f"w{i}" for i in rng.zipf(1.5, 20) % 300], "title": ["w3"]} for _ in range(number)]
-        vectors = statistics.weigh(["en"] * number, layout.bags([("en", text) for text in texts]))
+        vectors = statistics.weigh(["en"] * number, layout.count_terms([("en", text) for text in texts]))
         statistics.count(["en"] * number, vectors)
         return vectors
 

@@ -56,6 +56,8 @@ SHARED_FUNCTIONS = {
     "table": "of methods that train models",
     "tune": "of methods that train models",
 }
+#: Classes that several modules have, because each module is for another framework.
+SHARED_CLASSES = {"ParaglossRetriever"}
 #: Decorators of functions that only a command line or a server calls.
 INTERFACE_DECORATORS = frozenset({"command", "callback", "get", "post", "put", "delete", "patch"})
 MAX_FUNCTION_LINES = 40
@@ -151,7 +153,7 @@ def find_repeated_names(folders: Iterable[Path]) -> list[Finding]:
     for folder in folders:
         for path, tree in parse_files(folder):
             for node in tree.body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                if isinstance(node, ast.ClassDef) and is_checked_class(node):
                     definitions[f"class {node.name}"].append((path, node.lineno))
                 elif isinstance(node, ast.FunctionDef) and is_checked_function(node):
                     definitions[f"function {node.name}"].append((path, node.lineno))
@@ -161,6 +163,11 @@ def find_repeated_names(folders: Iterable[Path]) -> list[Finding]:
         if len(lines) > 1
         for path, line in lines
     ]
+
+
+def is_checked_class(node: ast.ClassDef) -> bool:
+    """Tell whether a class is public, and not one that every module of its folder has."""
+    return not node.name.startswith("_") and node.name not in SHARED_CLASSES
 
 
 def is_checked_function(function: ast.FunctionDef) -> bool:

@@ -90,6 +90,7 @@ def _write_files(
     arrays: Mapping[str, npt.NDArray[Any]],
     words: Mapping[str, Sequence[str]],
 ) -> None:
+    """Write the arrays, the lists of texts and `meta.json` of a model into an empty folder."""
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
     for name, entries in words.items():
@@ -186,6 +187,7 @@ def _identify_folder(path: Path) -> tuple[int, int] | None:
 
 
 def _read_folder(path: Path, kind: str | None) -> Artefact:
+    """Read a saved folder; raise ModelError if it is damaged or of another kind than expected."""
     contents = _read_contents(path)
     if kind is not None and contents["kind"] != kind:
         raise ModelError(f"{path} holds a {contents['kind']}, not a {kind}")

@@ -27,6 +27,8 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
+#: The largest weight below 1 in float32: the weight of a very large count may have been rounded to 1.
+_MAX_WEIGHT = 1 - 2.0**-24
 #: Buckets of an id filter; ids with equal last bits share one. A table is quicker than a search in sorted ids.
 FILTER_BUCKETS = np.uint32(1 << 16)
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
@@ -35,7 +37,7 @@ LANGUAGE_SIGNS = ("", " ")
 MAX_CACHED_HASHES = 500_000  # of each language: about 60 MB
 
 
-class Bags(NamedTuple):
+class TermBags(NamedTuple):
     """The term counts of many documents as flat arrays.
 
     A part is one field of one document, an entry one term in a part.
@@ -49,6 +51,15 @@ class Bags(NamedTuple):
     size: Integers  # (n_parts,) its number of entries
     ids: Ids  # (n_entries,) term ids, one part after the other
     counts: Doubles  # (n_entries,) occurrences
+
+
+class _Part(NamedTuple):
+    """One field of one document."""
+
+    row: int  # the document
+    field: str
+    lang: str
+    terms: Sequence[str]
 
 
 class Layout:
@@ -85,66 +96,76 @@ class Layout:
         """Return the offsets of terms in the share of each field."""
         return np.asarray(hashes, np.int64) % (self.span - _RESERVED) + _RESERVED
 
-    def bags(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> Bags:
+    def count_terms(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> TermBags:
         """Count the terms of documents, given as their language and their terms by field; averages are not set yet.
 
         Text of a field in a second language (`text@en` beside `text`, if that is not a field of its own) is counted in
         that language's terms as well, together with `LANGUAGE_SIGNS`. It does not add to the length of the field.
         """
         parts = [
-            (row, field, lang, terms)
-            for row, (lang, texts) in enumerate(documents)
-            for field, terms in texts.items()
+            _Part(row, field, lang, terms)
+            for row, (lang, terms_by_field) in enumerate(documents)
+            for field, terms in terms_by_field.items()
             if terms and (field in self.fields or "@" not in field)
         ]
-        hashes_of_parts = [
-            [*map(term_hashes(lang).__getitem__, terms), *self._hash_second_languages(documents[row][1], field)]
-            for row, field, lang, terms in parts
-        ]
-        part = np.repeat(np.arange(len(parts)), [len(hashes) for hashes in hashes_of_parts])
-        hashes = np.fromiter(chain.from_iterable(hashes_of_parts), np.int64, len(part))
-        keys, counts = np.unique(part << 32 | hashes, return_counts=True)
-        part = keys >> 32
-        fields = np.array([self.field(name) for _, name, _, _ in parts], np.int64)
-        return Bags(
+        hashes_of_parts = [self._hash_terms(part, documents[part.row][1]) for part in parts]
+        part_of_term = np.repeat(np.arange(len(parts)), [len(hashes) for hashes in hashes_of_parts])
+        hashes = np.fromiter(chain.from_iterable(hashes_of_parts), np.int64, len(part_of_term))
+        # Each key joins a part and a term; equal keys are one entry with its count.
+        keys, counts = np.unique(part_of_term << 32 | hashes, return_counts=True)
+        part_of_entry, hash_of_entry = keys >> 32, keys & 0xFFFFFFFF
+        fields = np.array([self.field(part.field) for part in parts], np.int64)
+        return TermBags(
             rows=len(documents),
-            row=np.array([row for row, _, _, _ in parts], np.int64),
+            row=np.array([part.row for part in parts], np.int64),
             field=fields,
-            length=np.array([len(terms) for _, _, _, terms in parts], np.float64),
+            length=np.array([len(part.terms) for part in parts], np.float64),
             average=np.zeros(len(parts)),
-            size=np.bincount(part, minlength=len(parts)),
-            ids=self.ids(fields[part], keys & 0xFFFFFFFF),
+            size=np.bincount(part_of_entry, minlength=len(parts)),
+            ids=self.ids(fields[part_of_entry], hash_of_entry),
             counts=counts.astype(np.float64),
         )
 
+    def _hash_terms(self, part: _Part, terms_by_field: Mapping[str, Sequence[str]]) -> list[int]:
+        """Return the hashes of the terms of a part, and of its terms in second languages."""
+        own_hashes = map(term_hashes(part.lang).__getitem__, part.terms)
+        return [*own_hashes, *self._hash_second_languages(terms_by_field, part.field)]
+
     def _hash_second_languages(self, texts: Mapping[str, Sequence[str]], field: str) -> Iterator[int]:
-        """Iterate over the hashes of a field's terms in second languages, and of the signs of those languages."""
+        """Yield the hashes of a field's terms in second languages, and of the signs of those languages."""
         for name, terms in texts.items() if len(texts) > 1 else ():
             own_name, _, lang = name.partition("@")
             if own_name == field and lang and terms and name not in self.fields:
                 yield from map(term_hashes(lang).__getitem__, (*LANGUAGE_SIGNS, *terms))
 
-    def norms(self, bags: Bags) -> Doubles:
+    def norms(self, bags: TermBags) -> Doubles:
         """Return K of each part; (n_parts,)."""
         return self.k1 * (1 - self.b + self.b * bags.length / bags.average)
 
-    def pack(self, bags: Bags) -> list[SparseVector]:
-        """Return the vector of each document."""
-        row, base = bags.row << 32, bags.field * self.span
-        keys = np.concatenate([row | base, row | base + _AVERAGE, np.repeat(row, bags.size) | bags.ids])
+    def pack(self, bags: TermBags) -> list[SparseVector]:
+        """Return the vector of each document: the BM25 weights of its terms, and the lengths of its fields.
+
+        Of each field the vector also holds the average length that it was weighed with.
+        """
+        # A key joins a document (upper half) and an id of its vector (lower half).
+        row, first_id = bags.row << 32, bags.field * self.span
+        length_keys, average_keys = row | (first_id + _LENGTH), row | (first_id + _AVERAGE)
+        term_keys = np.repeat(row, bags.size) | bags.ids
+        keys = np.concatenate([length_keys, average_keys, term_keys])
         values = np.concatenate([bags.length, bags.average, bags.counts])
-        norms = np.concatenate([np.zeros(2 * len(row)), np.repeat(self.norms(bags), bags.size)])
+        no_norms = np.zeros(len(length_keys) + len(average_keys))  # lengths and averages are stored as they are
+        norms = np.concatenate([no_norms, np.repeat(self.norms(bags), bags.size)])
         order = np.argsort(keys)
         keys, values, norms = keys[order], values[order], norms[order]
         first = np.flatnonzero(np.diff(keys, prepend=-1))
         if len(first) < len(keys):  # two terms with one id count as one
             keys, values, norms = keys[first], np.add.reduceat(values, first), norms[first]
-        values = np.where(norms > 0, values / (values + norms), values)
+        weights = np.where(norms > 0, values / (values + norms), values).astype(np.float32)
+        indices = keys.astype(np.uint32)  # the key without its document is the id
         edges = np.searchsorted(keys, np.arange(bags.rows + 1) << 32)
-        indices, weights = keys.astype(np.uint32), values.astype(np.float32)  # the key without its row is the id
         return [SparseVector(indices[start:end], weights[start:end]) for start, end in pairwise(edges)]
 
-    def unpack(self, vectors: Sequence[SparseVector]) -> Bags:
+    def unpack(self, vectors: Sequence[SparseVector]) -> TermBags:
         """Return the bags that `pack` was given.
 
         Lengths and averages are exact, counts up to about 2,000 in one document: float32 does not distinguish larger
@@ -162,25 +183,27 @@ class Layout:
         """Add the ids of lengths and averages to those of terms: what scoring reads of a vector."""
         return np.concatenate([ids, self._lengths])
 
-    def unpack_rows(self, rows: SparseRows) -> Bags:
+    def unpack_rows(self, rows: SparseRows) -> TermBags:
         """Do what `unpack` does for vectors in flat arrays."""
         indices, values = rows.indices, rows.values
         offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices
-        is_start = offsets == _LENGTH
-        start, terms = is_start.nonzero()[0], (offsets >= _RESERVED).nonzero()[0]
-        part = is_start.cumsum()[terms] - 1
-        bags = Bags(
+        # In each part the length comes first, the average next, and the terms last.
+        is_length = offsets == _LENGTH
+        length_positions = is_length.nonzero()[0]
+        term_positions = (offsets >= _RESERVED).nonzero()[0]
+        part_of_term = is_length.cumsum()[term_positions] - 1
+        bags = TermBags(
             rows=len(rows.sizes),
-            row=rows.sizes.cumsum().searchsorted(start, side="right"),
-            field=indices[start].astype(np.int64) // self.span,
-            length=values[start].astype(np.float64),
-            average=values[start + 1].astype(np.float64),
-            size=np.bincount(part, minlength=len(start)),
-            ids=indices[terms],
+            row=rows.sizes.cumsum().searchsorted(length_positions, side="right"),
+            field=indices[length_positions].astype(np.int64) // self.span,
+            length=values[length_positions].astype(np.float64),
+            average=values[length_positions + 1].astype(np.float64),
+            size=np.bincount(part_of_term, minlength=len(length_positions)),
+            ids=indices[term_positions],
             counts=np.zeros(0),
         )
-        weights = np.minimum(values[terms].astype(np.float64), 1 - 2.0**-24)  # a very large count may be rounded to 1
-        return bags._replace(counts=np.rint(self.norms(bags)[part] * weights / (1 - weights)))
+        weights = np.minimum(values[term_positions].astype(np.float64), _MAX_WEIGHT)
+        return bags._replace(counts=np.rint(self.norms(bags)[part_of_term] * weights / (1 - weights)))
 
 
 @cache
@@ -220,8 +243,8 @@ def make_id_filter(ids: Ids) -> Callable[[Ids], Integers]:
 def filter_entries(rows: SparseRows, ids: Ids) -> SparseRows:
     """Return the vectors with only the entries of some ids, and of a few that share their bucket."""
     positions = make_id_filter(ids)(rows.indices)
-    ends = np.searchsorted(positions, np.cumsum(rows.sizes))
-    return SparseRows(np.diff(ends, prepend=0), rows.indices[positions], rows.values[positions])
+    row_ends = np.searchsorted(positions, np.cumsum(rows.sizes))
+    return SparseRows(np.diff(row_ends, prepend=0), rows.indices[positions], rows.values[positions])
 
 
 def make_sparse_vector(entries: Mapping[int, float]) -> SparseVector:

@@ -9,14 +9,14 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import FrameType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from paragloss.errors import ParaglossError
 
@@ -76,42 +76,65 @@ def in_order(
     max_inline: int = 0,
     run_inline: Callable[[J], T] | None = None,
 ) -> Iterator[T]:
-    """Yield what `work` returns for each job, in the order of the jobs, while other processes work ahead.
+    """Yield what `work` returns for each job, in the order of the jobs, while other processes do the next ones.
 
     :param initialize: called with `argument` at the start of each process
     :param jobs: if reading them fails, the results of those that were read come before the error
     :param error_if_killed: raised if a process has died
     :param max_inline: up to so many jobs are done by `run_inline` in this process; of more jobs, the first is
     """
-    waiting: deque[Callable[[], T]] = deque()
-    pending: list[J] = []
-
-    def take_results(max_waiting: int) -> Iterator[T]:
-        while len(waiting) > max_waiting:
-            yield waiting.popleft()()
-
-    def finish() -> Iterator[T]:
-        yield from take_results(0)
-        yield from map(run_inline, pending) if run_inline else ()
-
     with open_pool(workers, initialize, argument) as pool:
+        run = _OrderedRun(
+            lambda job: pool.submit(work, job), run_inline, max_inline, _MAX_WAITING_PER_PROCESS * workers
+        )
         try:
             try:
-                for number, job in enumerate(jobs):
-                    pending.append(job)
-                    if number < max_inline:
-                        continue
-                    if number == max_inline and run_inline:
-                        waiting.append(partial(run_inline, pending.pop(0)))
-                    waiting.extend([pool.submit(work, pending_job).result for pending_job in pending])
-                    pending.clear()
-                    yield from take_results(_MAX_WAITING_PER_PROCESS * workers)
+                for job in jobs:
+                    run.add(job)
+                    yield from run.take_surplus()
             except (ParaglossError, KeyboardInterrupt):
-                yield from finish()
+                yield from run.finish()
                 raise
-            yield from finish()
+            yield from run.finish()
         except BrokenProcessPool:
             raise error_if_killed from None
+
+
+class _OrderedRun(Generic[J, T]):
+    """The jobs of a call of `in_order` whose results have not been taken."""
+
+    def __init__(
+        self, submit: Callable[[J], Future[T]], run_inline: Callable[[J], T] | None, max_inline: int, max_waiting: int
+    ) -> None:
+        """Begin without jobs; `max_waiting` jobs may wait for their results to be taken."""
+        self._submit, self._run_inline = submit, run_inline
+        self._max_inline, self._max_waiting = max_inline, max_waiting
+        self._n_jobs = 0
+        self._held_back: list[J] = []  # jobs that this process does if no more come
+        self._results: deque[Callable[[], T]] = deque()
+
+    def add(self, job: J) -> None:
+        """Add a job. The first `max_inline` are held back until there is one more, and then submitted with it."""
+        self._held_back.append(job)
+        self._n_jobs += 1
+        if self._n_jobs <= self._max_inline:
+            return
+        if self._n_jobs == self._max_inline + 1 and self._run_inline:
+            self._results.append(partial(self._run_inline, self._held_back.pop(0)))
+        self._results.extend([self._submit(held_job).result for held_job in self._held_back])
+        self._held_back.clear()
+
+    def take_surplus(self) -> Iterator[T]:
+        """Yield results, in order, until no more than `max_waiting` remain."""
+        while len(self._results) > self._max_waiting:
+            yield self._results.popleft()()
+
+    def finish(self) -> Iterator[T]:
+        """Yield all remaining results in order."""
+        while self._results:
+            yield self._results.popleft()()
+        if self._run_inline:
+            yield from map(self._run_inline, self._held_back)
 
 
 class _Process(SpawnProcess):

@@ -83,10 +83,14 @@ def csls_queries(queries: Floats) -> Floats:
 def find_nearest(
     queries: Floats, documents: Floats, k: int, *, csls: int = 0, neighbours: Floats | None = None, block: int = 1024
 ) -> npt.NDArray[np.int64]:
-    """Return the row numbers of the k best documents for each query, best first, exactly; equal scores by row number.
+    """Return the row numbers of the k best documents for each query, best first; (n_queries, k).
 
-    By dot product, or by CSLS over `csls` neighbours. A document's neighbourhood is among `neighbours`; without
-    any, among the queries themselves, as in Cr5's evaluation.
+    All documents are compared; those with equal scores are ordered by row number.
+
+    :param csls: rank by CSLS over so many neighbours; 0 ranks by the dot product.
+    :param neighbours: the rows among which the neighbours of documents are found; the queries if None, as in Cr5's
+        evaluation.
+    :param block: how many queries are compared at once.
     """
     if csls:
         hubness = neighbourhood(documents, queries if neighbours is None else neighbours, k=csls)
@@ -95,16 +99,18 @@ def find_nearest(
     best = np.empty((len(queries), k), np.int64)
     for start in range(0, len(queries), block):
         scores = queries[start : start + block] @ documents.T
-        # A stable sort of the negated scores keeps the first of equals first, whatever lies at the edge.
-        edge = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k] if k else None
+        if not k:
+            continue
+        kth_scores = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k]  # (n_block,)
         for i, row in enumerate(scores):
-            chosen = np.flatnonzero(row >= edge[i]) if edge is not None else np.empty(0, np.int64)
-            best[start + i] = chosen[np.argsort(-row[chosen], kind="stable")[:k]]
+            candidates = np.flatnonzero(row >= kth_scores[i])
+            # A stable sort keeps the first of documents with equal scores first, also of those that are cut off.
+            best[start + i] = candidates[np.argsort(-row[candidates], kind="stable")[:k]]
     return best
 
 
-def globally_corrected(queries: Floats, targets: Floats) -> Floats:
-    """Score unit rows by the cosine minus the rank of the query among all queries for that target.
+def score_globally_corrected(queries: Floats, targets: Floats) -> Floats:
+    """Score queries and targets, rows of unit length, by their cosine minus the rank of the query for the target.
 
     Dinu, Lazaridou and Baroni, "Improving zero-shot learning by mitigating the hubness problem", ICLR 2015 workshop,
     eq. 3, negated so that higher is better; of queries with equal cosines the earlier one ranks first.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, Layout, term_hashes
+from paragloss.bm25 import LANGUAGE_SIGNS, Doubles, Ids, Integers, Layout, TermBags, term_hashes
 from paragloss.errors import StoreError
 from paragloss.languages import known_codes
 from paragloss.types import SparseRows, SparseVector
@@ -100,14 +100,17 @@ class Statistics:
 
     def summarize_languages(self, langs: tuple[str, ...]) -> LanguageSummary:
         """Return numbers of documents and average lengths of the fields in several languages."""
-        if (cached := self._summaries.get(langs)) is not None:
-            return cached
+        cached_summary = self._summaries.get(langs)
+        if cached_summary is not None:
+            return cached_summary
         fields = self.layout.fields
-        numbers = np.array([[self._documents[field, lang] for lang in langs] for field in fields], np.float64)
-        for column, lang in enumerate(langs if self.secondary_languages else ()):
-            numbers[:, column] += self.secondary_languages.get(lang, 0)
+        n_documents = np.array([[self._documents[field, lang] for lang in langs] for field in fields], np.float64)
+        secondary_languages = self.secondary_languages
+        if secondary_languages:
+            n_documents += [secondary_languages.get(lang, 0) for lang in langs]  # in every field
         averages = np.array([[self.average(field, lang) for lang in langs] for field in fields], np.float64)
-        summary = LanguageSummary(numbers, numbers / np.maximum(numbers.max(axis=0, initial=0), 1), averages)
+        most_documents = np.maximum(n_documents.max(axis=0, initial=0), 1)  # (n_languages,)
+        summary = LanguageSummary(n_documents, n_documents / most_documents, averages)
         if len(self._summaries) >= MAX_CACHED_SUMMARIES:
             self._summaries = {}
         self._summaries[langs] = summary
@@ -172,17 +175,20 @@ class Statistics:
     def _look_up_term_weights(
         self, lang: str, terms: Sequence[str], weights: Mapping[str, float]
     ) -> Mapping[str, _TermWeights]:
-        """Return the weights of terms, from the cache or computed."""
+        """Return the weights of single terms of a language, from the cache or computed.
+
+        :param weights: the weight of each searched field.
+        """
         key = lang, *weights.items()
         cache = self._term_weights.setdefault(key, {})
-        missing = [term for term in terms if term not in cache]
-        if not missing:
+        missing_terms = [term for term in terms if term not in cache]
+        if not missing_terms:
             return cache
-        weighted = self._weigh_terms([(lang, {term: 1.0}) for term in missing], weights)
-        computed = {
-            term: _TermWeights(list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True)), maximum)
-            for term, (vector, maximum) in zip(missing, weighted, strict=True)
-        }
+        weighted = self._weigh_terms([(lang, {term: 1.0}) for term in missing_terms], weights)
+        computed = {}
+        for term, (vector, max_score) in zip(missing_terms, weighted, strict=True):
+            entries = list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True))
+            computed[term] = _TermWeights(entries, max_score)
         if len(cache) + len(computed) > MAX_CACHED_TERMS:
             self._term_weights[key] = {}
         self._term_weights[key].update(computed)
@@ -191,28 +197,33 @@ class Statistics:
     def _weigh_terms(
         self, queries: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
     ) -> list[tuple[SparseVector, float]]:
+        """Weigh the terms of queries by idf and by the weights of fields.
+
+        Returns for each query its vector, and the score of a document full of its terms.
+        """
         query_of_term = np.repeat(np.arange(len(queries)), [len(terms) for _, terms in queries])  # (n_terms,)
         term_weights = np.array([weight for _, terms in queries for weight in terms.values()], np.float64)
         hashes = [*chain.from_iterable(map(term_hashes(lang).__getitem__, terms) for lang, terms in queries)]
         fields = np.array([self.layout.field(field) for field in weights], np.int64)
         ids = self.layout.ids(fields[:, None], hashes)  # (n_fields, n_terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
-        n_documents, shares = (
-            table[fields] for table in self.summarize_languages(tuple(lang for lang, _ in queries))[:2]
-        )
+        summary = self.summarize_languages(tuple(lang for lang, _ in queries))
+        n_documents, field_shares = summary[0][fields], summary[1][fields]  # (n_fields, n_queries)
         idf = compute_idf(n_documents[:, query_of_term], df)
-        values = np.array(list(weights.values()))[:, None] * term_weights * idf  # (n_fields, n_terms)
-        maxima = np.bincount(query_of_term, (values * shares[:, query_of_term]).sum(axis=0), len(queries))
+        field_weights = np.array(list(weights.values()))
+        values = field_weights[:, None] * term_weights * idf  # (n_fields, n_terms)
+        max_scores = np.bincount(query_of_term, (values * field_shares[:, query_of_term]).sum(axis=0), len(queries))
         occurs = df > 0
-        keys, totals = sum_by_key(((query_of_term << 32) + ids)[occurs], values[occurs])
+        # A key joins a query (upper half) and an id (lower half); equal ids of a query are added.
+        keys, sums = sum_by_key(((query_of_term << 32) + ids)[occurs], values[occurs])
         edges = keys.searchsorted(np.arange(len(queries) + 1) << 32).tolist() if len(queries) != 1 else [0, len(keys)]
-        indices, amounts = keys.astype(np.uint32), totals.astype(np.float32)  # the key without its query is the id
+        indices, vector_values = keys.astype(np.uint32), sums.astype(np.float32)
         return [
-            (SparseVector(indices[start:end], amounts[start:end]), maximum)
-            for (start, end), maximum in zip(pairwise(edges), maxima.tolist(), strict=True)
+            (SparseVector(indices[start:end], vector_values[start:end]), max_score)
+            for (start, end), max_score in zip(pairwise(edges), max_scores.tolist(), strict=True)
         ]
 
-    def weigh(self, langs: Sequence[str], bags: Bags) -> list[SparseVector]:
+    def weigh(self, langs: Sequence[str], bags: TermBags) -> list[SparseVector]:
         """Return the vector of each document, given the documents' languages and counted terms. Counts nothing yet.
 
         All documents of one call are weighted with the same average: the one most documents have been weighted with if
@@ -226,7 +237,7 @@ class Statistics:
         averages = {key: self._choose_average(key, lengths[key] / numbers[key]) for key in numbers}
         return self.layout.pack(bags._replace(average=np.array([averages[key] for key in keys], np.float64)))
 
-    def reweigh(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], Bags]:
+    def reweigh(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], TermBags]:
         """Weigh stored vectors of a language with the current averages. Counts nothing.
 
         :return: the vectors that change, by their position in `vectors`; and the terms of all with their old weights,
@@ -268,13 +279,13 @@ class Statistics:
                 del self._averages[key]
         self._clear_caches()
 
-    def recast(self, lang: str, old_bags: Bags) -> None:
+    def recast(self, lang: str, old_bags: TermBags) -> None:
         """Note that documents have new weights; nothing else about them has changed."""
         langs = [lang] * old_bags.rows
         self._count_averages(langs, old_bags, -1)
         self._count_averages(langs, self._set_current_averages(lang, old_bags), 1)
 
-    def _set_current_averages(self, lang: str, bags: Bags) -> Bags:
+    def _set_current_averages(self, lang: str, bags: TermBags) -> TermBags:
         averages = np.array([self.average(field, lang) for field in self.layout.fields])
         return bags._replace(average=averages[bags.field])
 
@@ -334,13 +345,13 @@ class Statistics:
     def _make_header(self) -> dict[str, Any]:
         return {"format": FORMAT, "fields": list(self.layout.fields), "k1": self.layout.k1, "b": self.layout.b}
 
-    def _list_keys(self, langs: Sequence[str], bags: Bags) -> list[_Key]:
+    def _list_keys(self, langs: Sequence[str], bags: TermBags) -> list[_Key]:
         return [
             (self.layout.fields[field], langs[row])
             for field, row in zip(bags.field.tolist(), bags.row.tolist(), strict=True)
         ]
 
-    def _count_averages(self, langs: Sequence[str], bags: Bags, sign: int) -> None:
+    def _count_averages(self, langs: Sequence[str], bags: TermBags, sign: int) -> None:
         """Count the averages that documents were weighted with."""
         keys_and_averages = zip(self._list_keys(langs, bags), bags.average.tolist(), strict=True)
         for (key, average), number in Counter(keys_and_averages).items():
@@ -380,24 +391,29 @@ class DocumentFrequencies:
 
     def look_up(self, ids: Ids) -> Integers:
         """Return the frequency of each id."""
-        frequencies, (parts, passes) = np.zeros(len(ids), np.int64), self._read_parts()
-        positions = passes.take(ids & np.uint32(len(passes) - 1)).nonzero()[0]
-        order = ids[positions].argsort()  # sorted ids are found in half the time
-        positions = positions[order]
-        candidates = ids[positions]
-        for part_ids, df in parts:
+        frequencies = np.zeros(len(ids), np.int64)
+        parts, passes_filter = self._read_parts()
+        may_exist = passes_filter.take(ids & np.uint32(len(passes_filter) - 1))
+        positions = may_exist.nonzero()[0]
+        positions = positions[ids[positions].argsort()]  # sorted ids are found in half the time
+        candidate_ids = ids[positions]
+        for part_ids, part_df in parts:
             if len(part_ids):
-                rows = np.minimum(part_ids.searchsorted(candidates), len(part_ids) - 1)
-                frequencies[positions] += np.where(part_ids[rows] == candidates, df[rows], 0)
+                rows = np.minimum(part_ids.searchsorted(candidate_ids), len(part_ids) - 1)
+                frequencies[positions] += np.where(part_ids[rows] == candidate_ids, part_df[rows], 0)
         return frequencies
 
     def may_contain(self, offsets: Integers) -> npt.NDArray[np.bool_]:
         """Tell for each offset in a field's span whether an id of some field may have it."""
-        passes = self._read_parts()[1]
-        return passes.take(offsets & (len(passes) - 1))
+        _, passes_filter = self._read_parts()
+        return passes_filter.take(offsets & (len(passes_filter) - 1))
 
     def _read_parts(self) -> tuple[tuple[tuple[Ids, Integers], ...], npt.NDArray[np.bool_]]:
-        """Return the arrays and their filter; builds the filter when enough look-ups have been made."""
+        """Return the arrays of ids and frequencies, and a filter of ids that they may have.
+
+        The filter is built when enough look-ups have been made. Its size is a power of 2; an id's last bits are its
+        position in the filter.
+        """
         with self._lock:
             self._n_lookups += 1
             if self._filter is None and self._n_lookups < LOOKUPS_BEFORE_FILTER:
@@ -465,7 +481,7 @@ def temper_alternatives(
     probability_exponent: float = PROBABILITY_EXPONENT,
     rarity_exponent: float = RARITY_EXPONENT,
 ) -> tuple[Doubles, Doubles]:
-    """Weigh the alternatives of clauses by probability and rarity; the best that any document contains counts 1.
+    """Weigh the alternatives of each clause by probability and rarity; the best one that occurs counts 1.
 
     :param probabilities: shape (n_alternatives,), those of one clause side by side.
     :param df: document frequencies, shape (n_fields, n_alternatives).

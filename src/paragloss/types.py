@@ -364,12 +364,13 @@ class TokenizedText(NamedTuple):
         """
         if numbers is not None and len(numbers) < _MAX_WORDS_SPELLED_SINGLY:
             return [self._spell_word(number) for number in numbers]
-        first_starts = self.lengths * 0
-        lengths = self.lengths * 0
-        first_starts[self.word_indices[::-1]] = self.starts[::-1]  # the assignment that comes last stays
+        # Zeros, made without numpy, which is not imported here; they remain for a word without a token.
+        first_starts, lengths = 0 * self.lengths, 0 * self.lengths
+        first_starts[self.word_indices[::-1]] = self.starts[::-1]  # the last assignment is that of the first token
         lengths[self.word_indices] = self.lengths[self.word_indices]
-        ends = (first_starts + lengths).tolist()
-        spellings = [self.text[start:end] for start, end in zip(first_starts.tolist(), ends, strict=True)]
+        first_ends = first_starts + lengths
+        spans = zip(first_starts.tolist(), first_ends.tolist(), strict=True)
+        spellings = [self.text[start:end] for start, end in spans]
         return spellings if numbers is None else [spellings[number] for number in numbers]
 
     def _spell_word(self, number: int) -> str:

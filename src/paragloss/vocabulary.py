@@ -124,27 +124,35 @@ def grow(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[st
     return list(ids), counts
 
 
-def by_term(words: Sequence[str], rows: Floats, lang: str, *, stem: bool) -> tuple[list[str], Floats]:
+def merge_word_vectors(words: Sequence[str], rows: Floats, lang: str, *, stem: bool) -> tuple[list[str], Floats]:
     """Turn vectors of written words into vectors of the terms that texts are split into.
 
-    Several words become one term where case, marks or endings are taken off. Each then counts as often as it is
-    likely to occur, by its rank among the words: the commonest come first in nearly every file of vectors, and the n-th
-    word of a language is about n times as rare as the first. A word that is split into several terms, or into none, has
-    no vector.
+    Several words become one term where case, marks or endings are removed; its vector is their mean, weighted by how
+    often each is likely to occur. That is estimated from its rank: the commonest words come first in nearly every file
+    of vectors, and the n-th word of a language is about n times as rare as the first. A word that is split into several
+    terms, or into none, is left out.
+
+    :param words: the words, commonest first.
+    :param rows: their vectors, shape (n_words, dim).
+    :param stem: whether terms are stems.
+    :return: the terms and their vectors, shape (n_terms, dim).
     """
     import scipy.sparse as sp
 
     tokenize = analyzer(lang, stem=stem, stop=stem).terms
-    ids: dict[str, int] = {}
-    id_of_word = np.array(
-        [ids.setdefault(terms[0], len(ids)) if len(terms := tokenize(word)) == 1 else -1 for word in words], np.int64
-    )
-    used_words = np.flatnonzero(id_of_word >= 0)
-    id_of_used = id_of_word[used_words]
-    shares = (1 / (used_words + 1)).astype(np.float64)
-    shares /= np.bincount(id_of_used, shares, minlength=len(ids))[id_of_used]
-    mixture = sp.csr_matrix((shares.astype(np.float32), (id_of_used, used_words)), shape=(len(ids), len(words)))
-    return list(ids), np.asarray(mixture @ np.asarray(rows, np.float32), np.float32)
+    term_ids: dict[str, int] = {}
+    used_words: list[int] = []  # the ranks of words that are one term
+    id_of_used: list[int] = []  # the term of each
+    for rank, word in enumerate(words):
+        terms = tokenize(word)
+        if len(terms) == 1:
+            used_words.append(rank)
+            id_of_used.append(term_ids.setdefault(terms[0], len(term_ids)))
+    ranks, ids = np.array(used_words, np.int64), np.array(id_of_used, np.int64)
+    frequencies = (1 / (ranks + 1)).astype(np.float64)
+    shares = frequencies / np.bincount(ids, frequencies, minlength=len(term_ids))[ids]
+    mixture = sp.csr_matrix((shares.astype(np.float32), (ids, ranks)), shape=(len(term_ids), len(words)))
+    return list(term_ids), np.asarray(mixture @ np.asarray(rows, np.float32), np.float32)
 
 
 def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
@@ -161,11 +169,12 @@ def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
     if weighting in ("tfidf", "idf-mean"):
         data *= idf[counts.indices]
     if weighting != "count":
-        owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        mass = np.bincount(owner, data * data if weighting == "tfidf" else data, minlength=counts.shape[0])
+        row_of_entry = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        addends = data * data if weighting == "tfidf" else data
+        row_norms = np.bincount(row_of_entry, addends, minlength=counts.shape[0])
         if weighting == "tfidf":
-            mass = np.sqrt(mass)
-        data /= np.maximum(mass, np.finfo(np.float32).tiny).astype(np.float32)[owner]
+            row_norms = np.sqrt(row_norms)
+        data /= np.maximum(row_norms, np.finfo(np.float32).tiny).astype(np.float32)[row_of_entry]
     return sp.csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paragloss.encoders.pretrained.bert_graph import POOL_ABOVE_TOKENS, BertWeights, write_model
+from paragloss.encoders.pretrained.bert_graph import POOL_ABOVE_TOKENS, BertWeights, write_onnx_model
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -76,7 +76,7 @@ def run_model(path, ids, mask=None):
 def test_the_graph_computes_what_numpy_computes_from_the_weights(tmp_path, pool_after, length):
     weights = make_weights(pool_after)
     ids = np.random.default_rng(length).integers(0, PIECES, length)
-    write_model(weights, tmp_path / "model.onnx", quantize=False)
+    write_onnx_model(weights, tmp_path / "model.onnx", quantize=False)
     (row,) = run_model(tmp_path / "model.onnx", ids)
     np.testing.assert_allclose(row, encode_in_numpy(weights, ids), atol=1e-4)
 
@@ -84,14 +84,14 @@ def test_the_graph_computes_what_numpy_computes_from_the_weights(tmp_path, pool_
 def test_int8_layers_stay_near_the_weights(tmp_path):
     weights = make_weights(2)
     ids = np.random.default_rng(0).integers(0, PIECES, ODD_LONG)
-    write_model(weights, tmp_path / "model.onnx")
+    write_onnx_model(weights, tmp_path / "model.onnx")
     (row,) = run_model(tmp_path / "model.onnx", ids)
     assert row @ encode_in_numpy(weights, ids) > 0.98
 
 
 @pytest.mark.parametrize("length", [5, ODD_LONG])
 def test_padding_does_not_change_a_vector(tmp_path, length):
-    write_model(make_weights(1), tmp_path / "model.onnx", quantize=False)
+    write_onnx_model(make_weights(1), tmp_path / "model.onnx", quantize=False)
     ids = np.random.default_rng(0).integers(0, PIECES, length)
     padded, mask = np.append(ids, [1, 1, 1]), np.append(np.ones(length), [0, 0, 0])
     unpadded, in_batch = run_model(tmp_path / "model.onnx", ids), run_model(tmp_path / "model.onnx", padded, mask)

@@ -10,7 +10,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 from test_cli import paragloss_
 
 from paragloss import Collection
-from paragloss.cli.output import Progress
+from paragloss.cli.output import ProgressBar
 from paragloss.errors import InputError
 from paragloss.formats import scans
 from paragloss.formats.documents import read_documents
@@ -110,7 +110,7 @@ def test_a_page_that_is_darker_at_one_side_is_read(tmp_path):
 def test_index_tells_of_every_page_of_a_scan_while_it_reads(tmp_path, monkeypatch):
     pages = [print_page(text, worse=False) for text in (GERMAN, BREAD, GERMAN)]
     pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:], resolution=200)
-    monkeypatch.setattr(Progress, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(ProgressBar, "SECONDS_BETWEEN_LINES", 0.0)
     lines = paragloss_("index", "book.pdf", "--into", "c", cwd=tmp_path).stderr.splitlines()
     assert lines[:3] == [
         f"paragloss: indexing: page {n} of 3 of book.pdf; documents so far: 0" for n in (1, 2, 3)

@@ -34,6 +34,6 @@ def test_glossing_stops_between_two_texts_at_the_deadline(collection):
             yield text, "de"
 
     with pytest.raises(DeadlineError):
-        answers.gloss_texts(collection, iterate_texts(), "en", "", deadline)
+        answers.answer_glosses(collection, iterate_texts(), "en", "", deadline)
     assert texts_read == ["Die Bienen.", "Der Fluss."]
-    assert len(answers.gloss_texts(collection, [("Das Haus.", "de")], "en", "", Deadline(60))["glosses"]) == 1
+    assert len(answers.answer_glosses(collection, [("Das Haus.", "de")], "en", "", Deadline(60))["glosses"]) == 1

@@ -61,7 +61,7 @@ def test_workers_answer_as_the_server_process_does(library):
         library, answers.count_matching_documents, "honey", make_options("en")
     ) == answers.count_matching_documents(library[None], "honey", make_options("en"), Deadline(60))
     texts = [("Die Biene lebt im Bienenstock.", "de")]
-    assert run_in_library(library, answers.gloss_texts, texts, "en", "") == answers.gloss_texts(
+    assert run_in_library(library, answers.answer_glosses, texts, "en", "") == answers.answer_glosses(
         library[None], texts, "en", "", Deadline(60)
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paragloss.cli.help_layout import COMMON
-from paragloss.cli.output import Progress, check_writable, print_json, print_table
+from paragloss.cli.output import ProgressBar, check_writable, print_json, print_table
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 
@@ -71,7 +71,7 @@ def _read_terms(file: str) -> list[str]:
 def _count_until_stopped(rows: Iterator[TermCount], total: int) -> list[TermCount]:
     """Return the rows that were counted until the end or Ctrl-C."""
     counted: list[TermCount] = []
-    with Progress("looking up") as bar:
+    with ProgressBar("looking up") as bar:
         try:
             for row in rows:
                 counted.append(row)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paragloss.cli.help_layout import COLLECTIONS
-from paragloss.cli.output import Progress, check_writable
+from paragloss.cli.output import ProgressBar, check_writable
 from paragloss.cli.program import Location, app
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
@@ -52,7 +52,7 @@ def copy(
     from paragloss.collection.transfer import copy as copy_collection
 
     placement = make_placement(shards, replicas, on_disk)
-    with Progress("copying") as bar:
+    with ProgressBar("copying") as bar:
         count = copy_collection(collection, new, models=model or [], placement=placement, progress=bar)
     print(f"copied {count} documents into {new} and verified every text and vector")
 
@@ -65,7 +65,7 @@ def backup(
     from paragloss.collection.archive_file import backup as write_backup
 
     check_writable(file, "the backup")
-    with Progress("writing") as bar:
+    with ProgressBar("writing") as bar:
         count = write_backup(collection, file, progress=bar)
     print(f"wrote {count} documents into {file}")
 
@@ -81,7 +81,7 @@ def restore(
     """Restore a backup into a new collection."""
     from paragloss.collection.archive_file import restore as restore_backup
 
-    with Progress("restoring") as bar:
+    with ProgressBar("restoring") as bar:
         count = restore_backup(file, new, placement=make_placement(shards, replicas, on_disk), progress=bar)
     print(f"restored {count} documents into {new}")
 
@@ -101,7 +101,7 @@ def export(
         raise InputError(f"--out {out}: expected a file called *.jsonl, *.csv, *.tsv or *.trec, or that with .gz")
     check_writable(out, "--out")
     conditions = parse_conditions(where or [])
-    with Collection.open(collection) as engine, Progress("exporting") as bar:
+    with Collection.open(collection) as engine, ProgressBar("exporting") as bar:
         documents: Iterator[Document] = bar.counting(engine.documents(where=conditions), engine.count(conditions))
         if kind == ".jsonl":
             count = jsonl.write_jsonl_documents(out, documents)

@@ -14,6 +14,7 @@ from paragloss.cli.program import AsJson, HiddenIn, In, OptionalLocation, app, c
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
+from paragloss.types import Document
 
 
 @app.command("list", rich_help_panel=COLLECTIONS)
@@ -31,11 +32,17 @@ def list_(
     with Collection.open(choose_collection(argument, option)) as collection:
         documents, total = list(collection.documents(where=conditions, k=k)), collection.count(conditions)
     if as_json:
-        print_json([{"id": d.id, "lang": d.lang, "title": d.title, "meta": dict(d.meta)} for d in documents])
+        print_json([_describe_document(document) for document in documents])
         return
-    print_table(["id", "lang", "title"], [[d.id, d.lang, d.title or d.text[:60]] for d in documents])
+    rows = [[document.id, document.lang, document.title or document.text[:60]] for document in documents]
+    print_table(["id", "lang", "title"], rows)
     if total > len(documents):
         print(f"paragloss: {len(documents)} of {total}; --k shows more", file=sys.stderr)
+
+
+def _describe_document(document: Document) -> dict[str, Any]:
+    """Return the fields of a document that a list shows, as JSON."""
+    return {"id": document.id, "lang": document.lang, "title": document.title, "meta": dict(document.meta)}
 
 
 @app.command(rich_help_panel=COLLECTIONS)

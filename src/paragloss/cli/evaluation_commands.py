@@ -64,11 +64,11 @@ def compare(
     if as_json:
         print_json({name: result._asdict() for name, result in results.items()})
         return
-    rows = [
-        [name, f"{r.first:.4f}", f"{r.second:.4f}", f"{r.difference:+.4f}", f"{r.p_t:.4g}", f"{r.p_randomisation:.4g}"]
-        + [f"{r.wins}/{r.ties}/{r.losses}"]
-        for name, r in results.items()
-    ]
+    rows = []
+    for name, result in results.items():
+        means = [f"{result.first:.4f}", f"{result.second:.4f}", f"{result.difference:+.4f}"]
+        p_values = [f"{result.p_t:.4g}", f"{result.p_randomisation:.4g}"]
+        rows.append([name, *means, *p_values, f"{result.wins}/{result.ties}/{result.losses}"])
     print_table(["measure", "first", "second", "difference", "p (t)", "p (random.)", "won/tied/lost"], rows)
 
 
@@ -81,7 +81,11 @@ class _MeasuredRuns(NamedTuple):
 
 
 def _measure_runs(run_paths: list[str], qrels: str, measures: str, report: str) -> _MeasuredRuns:
-    """Measure runs against judgments, and write a report if `report` names a file."""
+    """Measure runs against judgments, and write a report if `report` names a file.
+
+    :param qrels: the file of judgments.
+    :param measures: names of measures, separated by spaces or commas; the usual ones if empty.
+    """
     from paragloss.evaluation import DEFAULT, evaluate
     from paragloss.evaluation.report import report as make_report
     from paragloss.formats.queries import read_qrels
@@ -89,11 +93,14 @@ def _measure_runs(run_paths: list[str], qrels: str, measures: str, report: str) 
 
     if report:
         check_writable(report, "--report")
-    judgments, runs = read_qrels(qrels), [read_run(path) for path in run_paths]
-    scores = [evaluate(run, judgments, measures.replace(",", " ").split() or DEFAULT) for run in runs]
+    judgments = read_qrels(qrels)
+    runs = [read_run(path) for path in run_paths]
+    measure_names = measures.replace(",", " ").split() or DEFAULT
+    scores = [evaluate(run, judgments, measure_names) for run in runs]
     if report:
         scores_by_name = {Path(path).stem: score for path, score in zip(run_paths, scores, strict=True)}
         Path(report).write_text(make_report(scores_by_name), encoding="utf-8")
         print(f"report: {report}", file=sys.stderr)
-    answered_count = sum(bool(runs[-1].get(query)) for query in judgments)
+    last_run = runs[-1]
+    answered_count = sum(bool(last_run.get(query)) for query in judgments)
     return _MeasuredRuns(scores, answered_count, len(judgments))

@@ -14,7 +14,7 @@ import typer
 
 from paragloss.cli.copies import OnDisk, Replicas, Shards, make_placement
 from paragloss.cli.help_layout import COMMON
-from paragloss.cli.output import Progress, Skipped, check_writable, print_json
+from paragloss.cli.output import ProgressBar, Skipped, check_writable, print_json
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError, PruneError
 
@@ -175,7 +175,7 @@ def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, ski
     """Index files into a collection that this process opens or creates."""
     from paragloss.processes import processors
 
-    with _open_target(into, settings) as collection, Progress("indexing") as bar:
+    with _open_target(into, settings) as collection, ProgressBar("indexing") as bar:
         start_time = time.perf_counter()
         if reading.take_over:
             collection.maintenance.take_over_writing()
@@ -260,7 +260,7 @@ def _index_on_workers(
     from paragloss.collection.distributed import index_distributed
 
     Collection.open_or_create(into, **settings).close()
-    with Progress("indexing") as bar:
+    with ProgressBar("indexing") as bar:
         report = index_distributed(
             into, files, scheduler=scheduler, lang=lang or None, progress=bar, take_over=take_over
         )
@@ -289,7 +289,7 @@ def _open_target(into: str, settings: CollectionKeywords) -> Iterator[Collection
 
 
 @contextmanager
-def _explain_interruption(bar: Progress, into: str) -> Iterator[None]:
+def _explain_interruption(bar: ProgressBar, into: str) -> Iterator[None]:
     """Add to an interruption or an error how much has been indexed by then."""
     try:
         yield

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paragloss.cli.help_layout import COLLECTIONS
-from paragloss.cli.output import Progress, print_json, print_table
+from paragloss.cli.output import ProgressBar, print_json, print_table
 from paragloss.cli.program import AsJson, Location, app
 from paragloss.cli.terminal_text import plain
 from paragloss.errors import PruneError
@@ -38,7 +38,7 @@ def models(
         for path in add or []:
             opened.add_model(path)
         if add:
-            with Progress("encoding") as bar:
+            with ProgressBar("encoding") as bar:
                 opened.index([], encoding=bar.show_encoding)
         kinds = opened.info()["models"]
     if as_json:
@@ -46,7 +46,9 @@ def models(
     elif not kinds:
         print(f"{collection} has no models of its own")
     else:
-        print_table(["model", "kind"], [[name, k if isinstance(k, str) else k["kind"]] for name, k in kinds.items()])
+        print_table(
+            ["model", "kind"], [[name, kind if isinstance(kind, str) else kind["kind"]] for name, kind in kinds.items()]
+        )
 
 
 @app.command(rich_help_panel=COLLECTIONS)
@@ -95,7 +97,7 @@ def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bo
     if as_json:
         print_json([term._asdict() for term in terms])
     elif show:
-        rows = [[f"{t.lang}-{t.to}", t.word, t.meaning, f"{t.share:.2f}", t.before] for t in terms]
+        rows = [[f"{term.lang}-{term.to}", term.word, term.meaning, f"{term.share:.2f}", term.before] for term in terms]
         print_table(["", "word", "learned", "share", "before"], rows)
 
 
@@ -104,7 +106,7 @@ def check(collection: Location, as_json: AsJson = False) -> None:
     """Check a collection for damage, for example after a disk error."""
     from paragloss.collection.integrity import check_collection
 
-    with Progress("checking") as bar:
+    with ProgressBar("checking") as bar:
         findings = check_collection(collection, progress=bar)
     if as_json:
         print_json([finding._asdict() for finding in findings])
@@ -121,7 +123,7 @@ def repair(collection: Location) -> None:
     """Rebuild a collection in which `check` found damage. The old one is kept."""
     from paragloss.collection.integrity import repair_collection
 
-    with Progress("repairing") as bar:
+    with ProgressBar("repairing") as bar:
         kept_count, lost_count, damaged_copy = repair_collection(collection, progress=bar)
     left_out = f", left out {lost_count} that can't be read (index their files again)" if lost_count else ""
     print(f"kept {kept_count} documents in {collection}{left_out}; the damaged collection is now {damaged_copy}")

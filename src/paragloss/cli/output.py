@@ -68,39 +68,27 @@ class Skipped:
             print(f"paragloss: each of them: {self._path}", file=sys.stderr)
 
 
-class Progress:
+#: Scores below this one are 0 with the four decimals that are shown.
+_MIN_SHOWN_SCORE = 5e-5
+
+
+class ProgressBar:
     """A progress bar on a terminal, and a line every few seconds on a pipe.
 
-    Call it with the number of items done and the total.
+    Call it with the number of finished items and, where it is known, the total.
     """
 
     SECONDS_BETWEEN_LINES = 5.0
 
     def __init__(self, label: str) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        """Make a bar, which is shown from the beginning of a `with` block to its end.
 
-        console = Console(stderr=True)
+        :param label: stands before the bar, and at the beginning of each line.
+        """
         self._label = label
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-            transient=True,
-        )
+        self._bar, self._is_piped = _make_bar()
         self._task = self._bar.add_task(label, total=None)
-        self._is_piped, self._last_print_time = not console.is_terminal, time.monotonic()
+        self._last_print_time = time.monotonic()
         self.count = 0.0
         self._encoding_start: tuple[float, int] | None = None  # when the first documents were encoded, and how many
 
@@ -152,12 +140,31 @@ class Progress:
         self._bar.update(self._task, description=f"{self._label}: loss {state.loss:.4f}{measure}")
         self(state.epoch, state.epochs)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+
+
+def _make_bar() -> tuple[Any, bool]:
+    """Return a progress bar on standard error, and whether nothing is shown because that is no terminal."""
+    from rich import progress
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+    return bar, not console.is_terminal
 
 
 def format_duration(seconds: float) -> str:
@@ -169,7 +176,7 @@ def format_duration(seconds: float) -> str:
 
 def tracked(items: Sequence[T], label: str) -> Iterator[T]:
     """Yield items with a progress bar."""
-    with Progress(label) as bar:
+    with ProgressBar(label) as bar:
         for number, item in enumerate(items, start=1):
             bar(number, len(items))
             yield item
@@ -183,7 +190,8 @@ def print_answer(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
     styled = styles(sys.stdout)
     alternatives = f", perhaps {', '.join(answer.others)}" if answer.others else ""
     print(styled(f"{plain(answer.query.text)}  [{answer.query.lang}{alternatives}]", "bold"))
-    if warning := str(answer.understood):
+    warning = str(answer.understood)
+    if warning:
         print(styled(f"  {plain(warning)}", "yellow"))
     if answer.suggestion:
         print(styled(f"  Did you mean: {plain(answer.suggestion)}?", "yellow"))
@@ -224,24 +232,36 @@ def _format_source(result: Any) -> str:
 
 
 def format_explanation(why: dict[str, Any], *, max_pairs: int = 8) -> list[str]:
-    """Return an explanation as lines: the strongest pairs of words with score and source, then the parts."""
+    """Format the explanation of a score: a line for each of the strongest pairs of words, and one for the parts.
+
+    :param why: the explanation as `Collection.why` returns it.
+    """
     sums: dict[tuple[str, str, str], float] = {}
     for part in why["parts"]:
         for pair in part["pairs"]:
             key = (pair["query"], pair["document"], pair["source"] or "others")
             sums[key] = sums.get(key, 0.0) + pair["score"]
-    named = {key: score for key, score in sums.items() if key[0] or key[1]}
-    best = sorted(named.items(), key=lambda item: -abs(item[1]))[:max_pairs]
-    remaining_score = why["score"] - sum(score for _, score in best)
-    widths = [max((len(plain(key[i])) for key, _ in best), default=0) for i in (0, 1)]
-    lines = [
-        f"{score:8.4f}  {plain(ours or '·'):<{widths[0]}} → {plain(theirs or '·'):<{widths[1]}}  {plain(source)}"
-        for (ours, theirs, source), score in best
-    ]
-    if abs(remaining_score) > 5e-5:
+    pairs = {key: score for key, score in sums.items() if key[0] or key[1]}
+    strongest = sorted(pairs.items(), key=lambda item: -abs(item[1]))[:max_pairs]
+    query_width = max((len(plain(query_word)) for (query_word, _, _), _ in strongest), default=0)
+    document_width = max((len(plain(document_word)) for (_, document_word, _), _ in strongest), default=0)
+    lines = []
+    for (query_word, document_word, source), score in strongest:
+        words = f"{plain(query_word or '·'):<{query_width}} → {plain(document_word or '·'):<{document_width}}"
+        lines.append(f"{score:8.4f}  {words}  {plain(source)}")
+    remaining_score = why["score"] - sum(score for _, score in strongest)
+    if abs(remaining_score) > _MIN_SHOWN_SCORE:
         lines.append(f"{remaining_score:8.4f}  everything else")
-    parts = [f"{p['part']} {p['score']:.4f}{' (words approximate)' if p['approximate'] else ''}" for p in why["parts"]]
-    return [*lines, f"{why['score']:8.4f}  = {plain(' + '.join(parts)) or 'not found by this search'}"]
+    return [*lines, f"{why['score']:8.4f}  = {plain(_format_parts(why['parts'])) or 'not found by this search'}"]
+
+
+def _format_parts(parts: Sequence[dict[str, Any]]) -> str:
+    """Return the parts of a score with their scores, as a sum."""
+    addends = []
+    for part in parts:
+        remark = " (words approximate)" if part["approximate"] else ""
+        addends.append(f"{part['part']} {part['score']:.4f}{remark}")
+    return " + ".join(addends)
 
 
 def check_writable(path: str, label: str) -> str:
@@ -270,7 +290,7 @@ def check_model_folder(path: str) -> str:
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
-    """Print aligned columns as plain text that can be pasted elsewhere."""
+    """Print aligned columns as plain text that can be pasted elsewhere; an empty header is not printed."""
     rows = [[plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     for row in [header, *rows] if any(header) else rows:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paragloss.cli.help_layout import COMMON, TRAINING
-from paragloss.cli.output import Progress, check_writable, print_answer, print_json, print_table
+from paragloss.cli.output import ProgressBar, check_writable, print_answer, print_json, print_table
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
@@ -164,7 +164,7 @@ def write_run_file(
         )
     results: dict[str, Ranking] = {}
     start_time = time.perf_counter()
-    with Progress("searching") as bar:
+    with ProgressBar("searching") as bar:
         for rankings in collection.rank_batches(queries, options, workers=workers or processors()):
             batch = queries[len(results) : len(results) + len(rankings)]
             results.update({query.id: ranking for query, ranking in zip(batch, rankings, strict=True)})

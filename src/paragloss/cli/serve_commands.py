@@ -32,7 +32,7 @@ def serve(
     ] = "",
 ) -> None:
     """Serve collections over HTTP, with a search page."""
-    from paragloss.server import run
+    from paragloss.server import serve as serve_collections
 
     if config:
         _serve_configured(config, collections)
@@ -40,7 +40,7 @@ def serve(
     if not collections:
         raise InputError("no COLLECTION given: name at least one folder or address, or a file with --config")
     _check_port(host, port)
-    run(
+    serve_collections(
         collections,
         host=host,
         port=port,
@@ -55,7 +55,7 @@ def serve(
 def _serve_configured(config: str, collections: list[str] | None) -> None:
     """Serve what a configuration file says."""
     from paragloss import hosts
-    from paragloss.server import run
+    from paragloss.server import serve as serve_collections
     from paragloss.server.configuration import read_configuration
 
     if collections:
@@ -64,7 +64,7 @@ def _serve_configured(config: str, collections: list[str] | None) -> None:
     for allowed_host in configuration.allowed_hosts:
         hosts.allow_host(allowed_host, remember=False)
     _check_port(configuration.host, configuration.port)
-    run(
+    serve_collections(
         configuration.collections,
         host=configuration.host,
         port=configuration.port,

@@ -26,7 +26,7 @@ class Maintenance:
 
     def catch_up(self) -> None:
         """Read what another process has written since."""
-        self._state.index.catch_up(every=0.0)
+        self._state.index.catch_up(interval=0.0)
 
     def read_ahead(self) -> Iterator[int]:
         """Read into memory what searches would read one by one, as far as there is room for it.

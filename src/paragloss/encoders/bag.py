@@ -64,9 +64,11 @@ class BagEncoder:
         meta: Mapping[str, Any] | None = None,
         reference: Mapping[str, Floats] | None = None,
     ) -> None:
-        """Make an encoder of the towers of its languages.
+        """Make an encoder from the network of each language.
 
+        :param towers: the network of each language; all must give vectors of the same size.
         :param weighting: how counts become weights, one of `vocabulary.WEIGHTINGS`.
+        :param epsilon: is added to the norm by which vectors are divided.
         :param meta: how the model was made (method, settings, measurements); shown by `paragloss info`.
         :param reference: vectors of typical queries in each language, see `hubness`.
         :raises ModelError: if the arrays of a tower do not fit.
@@ -82,7 +84,8 @@ class BagEncoder:
         self.reference = dict(reference or {})
         self.dim = _width(next(iter(self.towers.values())))
         for lang, tower in self.towers.items():
-            if not _fits(tower) or len(tower.table) != len(tower.vocabulary) or _width(tower) != self.dim:
+            has_row_per_term = len(tower.table) == len(tower.vocabulary)
+            if not (_is_consistent(tower) and has_row_per_term and _width(tower) == self.dim):
                 raise ModelError(
                     f"{lang}: table {tower.table.shape} for {len(tower.vocabulary)} terms and {self.dim} dimensions"
                 )
@@ -92,10 +95,13 @@ class BagEncoder:
         cls, vocabularies: Mapping[str, Vocabulary], table: Floats, *, meta: Mapping[str, Any] | None = None
     ) -> BagEncoder:
         """Make a linear model from one table with the vectors of all languages' terms, one language after the other."""
-        edges = np.cumsum([len(vocabulary) for vocabulary in vocabularies.values()])[:-1]
-        tables = map(np.ascontiguousarray, np.split(table, edges))
-        towers = map(Tower, vocabularies.values(), tables)
-        return cls(dict(zip(vocabularies, towers, strict=True)), meta=meta)
+        towers: dict[str, Tower] = {}
+        start = 0
+        for lang, vocabulary in vocabularies.items():
+            end = start + len(vocabulary)
+            towers[lang] = Tower(vocabulary, np.ascontiguousarray(table[start:end]))
+            start = end
+        return cls(towers, meta=meta)
 
     @property
     def langs(self) -> tuple[str, ...]:
@@ -144,9 +150,10 @@ class BagEncoder:
         return all(activation == "linear" for activation in activations)
 
     def terms(self, text: str, lang: str) -> tuple[list[str], Floats]:
-        """Return the known terms of a text and what each adds to its row, for a language that is `linear`.
+        """Split the vector of a text into what each of its known terms adds to it, for a language that is `linear`.
 
-        The rows sum to what `encode` returns. If there are biases, they are the last row, under the term "".
+        :return: the terms, and their rows of shape (n_terms, dim), which sum to what `encode` returns. If there are
+            biases, they are the last row, under the term "".
         """
         tower = self.tower(lang)
         counts = tower.vocabulary.counts([text])
@@ -158,9 +165,9 @@ class BagEncoder:
         for layer in tower.layers:
             rows, bias = rows @ layer.weight, bias @ layer.weight + layer.bias
         rows = np.asarray(np.vstack([rows, bias]) if bias.any() else rows, np.float32)
-        length = np.linalg.norm(rows.sum(axis=0)) + self.epsilon
-        names = [tower.vocabulary.terms[i] for i in counts.indices] + ([""] if bias.any() else [])
-        return names, rows / length if length else rows
+        norm = np.linalg.norm(rows.sum(axis=0)) + self.epsilon
+        terms = [tower.vocabulary.terms[i] for i in counts.indices] + ([""] if bias.any() else [])
+        return terms, rows / norm if norm else rows
 
     def words(self, lang: str) -> Floats:
         """Return the vector of each term of the vocabulary (terms, dim), normalized as texts are."""
@@ -211,6 +218,7 @@ class BagEncoder:
     def unpacked(cls, saved: artefacts.Artefact) -> BagEncoder:
         """Make an encoder from what `packed` has returned."""
         towers = {}
+        references = {}
         for lang, about in saved.meta["towers"].items():
             vocabulary = Vocabulary.restore(
                 about["vocabulary"], saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"]
@@ -226,16 +234,19 @@ class BagEncoder:
                 about["activation"],
                 layers,
             )
+            reference = saved.arrays.get(f"{lang}.reference")
+            if reference is not None:
+                references[lang] = reference
         return cls(
             towers,
             weighting=saved.meta["weighting"],
             epsilon=float(saved.meta["epsilon"]),
             meta=saved.meta["about"],
-            reference={lang: rows for lang in towers if (rows := saved.arrays.get(f"{lang}.reference")) is not None},
+            reference=references,
         )
 
 
-def _fits(tower: Tower) -> bool:
+def _is_consistent(tower: Tower) -> bool:
     """Tell whether the arrays of a tower are real numbers and can be multiplied one after the other."""
     arrays = [tower.table, *(layer.weight for layer in tower.layers)]
     biases = [tower.bias, *(layer.bias for layer in tower.layers)]

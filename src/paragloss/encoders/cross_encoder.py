@@ -36,7 +36,7 @@ class CrossEncoder:
         self._score_pairs = _open_onnx(self.path) if has_onnx else _open_sentence_transformers(self.path)
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
-        """Return one score per document, that of its best passage."""
+        """Return one score per document: the score of its best passage for the query."""
         pairs: list[TextPair] = []
         pair_counts = []
         for document in documents:
@@ -71,6 +71,10 @@ def is_cross_encoder(path: str | Path) -> bool:
 
 
 def _open_onnx(path: Path) -> PairScorer:
+    """Return a function that scores pairs of texts with the ONNX model of a folder.
+
+    A model with two outputs gives the logits of irrelevant and relevant; their difference is the score.
+    """
     tokenizer, session = model_folder.load_tokenizer(path), model_folder.make_session(path)
     input_names = {node.name for node in session.get_inputs()}
 

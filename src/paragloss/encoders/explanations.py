@@ -14,7 +14,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
-from paragloss.encoders.kernel_ranker import Knrm, standing
+from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
 from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.types import Contribution, Document, Encoder, Floats, Hit, Query, Reranker, ScoreExplanation
 
@@ -92,7 +92,7 @@ def _explain_knrm(
     contributions = [Contribution(*pair) for pair in model.by_kernel(query, document)]
     scored_hits = [hit for hit in first_hits if hit.id in scored_ids]
     position = [hit.id for hit in scored_hits].index(document.id)
-    first_score = float(standing([hit.score for hit in scored_hits])[position] @ model.trust)
+    first_score = float(describe_first_scores([hit.score for hit in scored_hits])[position] @ model.trust)
     if first_score:
         contributions.append(Contribution("", "", "search before", first_score))
     return tuple(contributions)
@@ -106,18 +106,19 @@ def leave_out_words(
     score_texts: ScoreTexts,
     compare_words: CompareWords | None,
 ) -> list[Contribution]:
-    """Divide a score among the words of a query in proportion to the score that is lost without each of them.
+    """Divide a score among the words of a query in proportion to how much lower the score is without each word.
 
     :param name: the source of the contributions.
+    :param score_texts: scores the document for texts of the query.
     :param compare_words: finds the word of the document that is most similar to each; None finds none.
     """
     spans = analyzer(query.lang).spans(query.text)
     words = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
     losses = np.ones(len(words))
     if len(words) > 1:
-        shortened = [" ".join(query.text.replace(word, " ").split()) for word in words]
-        scores = score_texts([query.text, *shortened])
-        losses = np.maximum(scores[0] - scores[1:], 0.0)
+        shortened_queries = [" ".join(query.text.replace(word, " ").split()) for word in words]
+        full_score, *shortened_scores = score_texts([query.text, *shortened_queries])
+        losses = np.maximum(full_score - np.array(shortened_scores), 0.0)
     if not losses.sum():
         return [Contribution("", "", name, score)]
     document_words = _list_words(document)
@@ -133,12 +134,15 @@ def leave_out_words(
 
 
 def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: str) -> list[Contribution]:
-    """Divide the dot product of two sums of vectors into the dot products of their terms."""
+    """Divide the similarity of a query and a document, sums of term vectors, among pairs of their terms.
+
+    The weakest pairs are added up in one contribution without words.
+    """
     query_terms, query_rows = model.terms(query.text, query.lang)
     document_terms, document_rows = model.terms(document.full_text, document.lang)
     products = query_rows.astype(np.float64) @ document_rows.T.astype(np.float64)  # (query terms, document terms)
-    best = np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS]
-    rows, columns = np.unravel_index(best, products.shape)
+    largest = np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS]
+    rows, columns = np.unravel_index(largest, products.shape)
     contributions = [
         Contribution(query_terms[row], document_terms[column], name, float(products[row, column]))
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True)

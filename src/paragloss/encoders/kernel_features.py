@@ -28,18 +28,22 @@ def responses(cosines: npt.ArrayLike) -> npt.NDArray[np.floating]:
     return np.asarray(np.exp(-(distances**2) / (2 * np.asarray(WIDTHS, distances.dtype) ** 2)))
 
 
-def features(query: Floats, weights: Floats, terms: Floats, counts: sp.csr_matrix) -> Floats:
+def compute_features(query_rows: Floats, query_weights: Floats, term_rows: Floats, counts: sp.csr_matrix) -> Floats:
     """Return the soft-TF features of many documents for one query (documents, kernels).
 
-    `query` holds a unit row per query term, `weights` how often the query has it, `terms` a unit row per document term,
-    `counts` (documents x document terms) how often each document has it. A document without terms has features
-    of zero: there is nothing to match, which is not the same as nothing matching.
+    A document without terms has features of zero: there is nothing to match, which is not the same as nothing matching.
+
+    :param query_rows: a vector of length 1 for each query term, (n_query_terms, dim).
+    :param query_weights: how often the query has each, (n_query_terms,).
+    :param term_rows: a vector of length 1 for each document term, (n_terms, dim).
+    :param counts: how often each document has each term, (n_documents, n_terms).
     """
-    kernels = len(MEANS)
-    activations = responses((query @ terms.T).T.astype(np.float32))  # (terms, query terms, kernels)
-    sums = np.asarray(counts @ activations.reshape(len(terms), len(query) * kernels))
-    sums = sums.reshape(counts.shape[0], len(query), kernels)
-    soft_tf = np.einsum("dqk,q->dk", np.log(np.maximum(sums, FLOOR)), weights) * SCALE
+    n_kernels, n_query_terms = len(MEANS), len(query_rows)
+    cosines = (query_rows @ term_rows.T).T.astype(np.float32)  # (n_terms, n_query_terms)
+    activations = responses(cosines)  # (n_terms, n_query_terms, n_kernels)
+    sums = np.asarray(counts @ activations.reshape(len(term_rows), n_query_terms * n_kernels))
+    sums = sums.reshape(counts.shape[0], n_query_terms, n_kernels)
+    soft_tf = np.einsum("dqk,q->dk", np.log(np.maximum(sums, FLOOR)), query_weights) * SCALE  # (n_documents, n_kernels)
     soft_tf[np.diff(counts.indptr) == 0] = 0
     return np.asarray(soft_tf, np.float32)
 

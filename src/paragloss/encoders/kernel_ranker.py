@@ -50,7 +50,7 @@ class Knrm:
         *,
         title: npt.ArrayLike | None = None,
         trust: npt.ArrayLike = (0.0, 0.0, 0.0),
-        alike: npt.ArrayLike = (0.0, 0.0),
+        same_words: npt.ArrayLike = (0.0, 0.0),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Make a ranker of learned weights.
@@ -60,9 +60,9 @@ class Knrm:
         :param table: word vectors of unit length (words, dim).
         :param weight: a weight for each kernel of `kernels.MEANS`; 0 for a kernel that is switched off.
         :param title: the same for kernels of the title alone; by default 0.
-        :param trust: a weight for each column of `standing`, by which the scores of the search before count.
-        :param alike: weights of the share of query words that the text, and that the title, has as they are written:
-            names and identifiers have no vector.
+        :param trust: a weight for each column of `describe_first_scores`, that is, for the search before.
+        :param same_words: weights of the shares of query words that the text, and that the title, has as written: names
+            and identifiers have no vector.
         :param meta: how the model was made.
         """
         self.vocabularies = dict(vocabularies)
@@ -72,7 +72,7 @@ class Knrm:
         self.title = np.zeros_like(self.weight) if title is None else np.asarray(title, np.float32)
         self.bias = bias
         self.trust = np.asarray(trust, np.float32)
-        self.alike = np.asarray(alike, np.float32)
+        self.same_words = np.asarray(same_words, np.float32)
         self.meta = dict(meta or {})
         self._cached_words: dict[tuple[str, bytes], Words] = {}
 
@@ -90,11 +90,11 @@ class Knrm:
         query_ids = self.ids(query.text, query.lang)
         texts = [self._read_words(document.full_text, document.lang) for document in documents]
         scores = self.score_ids(query_ids, [words.ids for words in texts])
-        if self.title.any() or self.alike.any():
+        if self.title.any() or self.same_words.any():
             # Without a title, the text is used: features of zero would look like a perfect match.
             titles = [self._read_words(document.title or document.text, document.lang) for document in documents]
             scores += self.features_ids(query_ids, [words.ids for words in titles]) @ self.title
-            scores += self.shared(query.text, query.lang, [texts, titles]) @ self.alike
+            scores += self.shared(query.text, query.lang, [texts, titles]) @ self.same_words
         return scores
 
     def shared(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
@@ -115,7 +115,7 @@ class Knrm:
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
         """Return `score` plus the learned weight of the scores of the first search."""
-        return np.asarray(self.score(query, documents) + standing(scores) @ self.trust, np.float32)
+        return np.asarray(self.score(query, documents) + describe_first_scores(scores) @ self.trust, np.float32)
 
     def ids(self, text: str, lang: str) -> npt.NDArray[np.int64]:
         """Return the rows of the table for the known words of a text, in reading order."""
@@ -148,16 +148,17 @@ class Knrm:
 
         query_rows, query_counts = np.unique(np.asarray(query, np.int64), return_counts=True)
         lengths = [len(np.asarray(document)) for document in documents]
-        flat = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])
+        all_rows = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])
         is_used = np.zeros(len(self.table), bool)  # cheaper than sorting the words of a thousand documents
-        is_used[flat] = True
-        terms = np.flatnonzero(is_used)
-        columns = np.cumsum(is_used)[flat] - 1
+        is_used[all_rows] = True
+        term_rows = np.flatnonzero(is_used)
+        columns = np.cumsum(is_used)[all_rows] - 1  # of the matrix of counts, which has a column per used row
         counts = sp.csr_matrix(
-            (np.ones(len(flat), np.float32), columns, np.cumsum([0, *lengths])), shape=(len(documents), len(terms))
+            (np.ones(len(all_rows), np.float32), columns, np.cumsum([0, *lengths])),
+            shape=(len(documents), len(term_rows)),
         )
         query_weights = query_counts.astype(np.float32)
-        return kernel_features.features(self.table[query_rows], query_weights, self.table[terms], counts)
+        return kernel_features.compute_features(self.table[query_rows], query_weights, self.table[term_rows], counts)
 
     def by_kernel(self, query: Query, document: Document) -> list[tuple[str, str, str, float]]:
         """Return the summands of `score` as (query word, document word, name of the summand, value).
@@ -167,14 +168,21 @@ class Knrm:
         """
         summands = [("", "", "bias", float(self.bias))]
         title = document.title or document.text
-        summands += self._split_score(query, document.full_text, document.lang, self.weight, float(self.alike[0]), "")
-        summands += self._split_score(query, title, document.lang, self.title, float(self.alike[1]), " of titles")
+        summands += self._split_score(
+            query, document.full_text, document.lang, self.weight, float(self.same_words[0]), ""
+        )
+        summands += self._split_score(query, title, document.lang, self.title, float(self.same_words[1]), " of titles")
         return summands
 
     def _split_score(
         self, query: Query, text: str, lang: str, weight: Floats, verbatim_weight: float, suffix: str
     ) -> list[tuple[str, str, str, float]]:
-        """Return the summands of one text of a document; `suffix` ends their names."""
+        """Split the score of one text of a document into (query term, document term, name, score).
+
+        :param weight: the weight of each kernel, (n_kernels,).
+        :param verbatim_weight: the weight of the query terms that the text has as they are written.
+        :param suffix: is appended to the names.
+        """
         words = self.words(text, lang)
         summands = []
         if verbatim_weight:
@@ -216,7 +224,7 @@ class Knrm:
             arrays |= {f"{lang}.df": vocabulary.df, f"{lang}.rows": self.rows[lang]}
         words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
         about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
-        learned = {"bias": self.bias, "trust": self.trust.tolist(), "alike": self.alike.tolist()}
+        learned = {"bias": self.bias, "trust": self.trust.tolist(), "alike": self.same_words.tolist()}
         meta = {**learned, "vocabularies": about, "about": self.meta}
         artefacts.save(path, "knrm", meta=meta, arrays=arrays, words=words)
 
@@ -238,12 +246,12 @@ class Knrm:
             float(meta["bias"]),
             title=arrays.get("title"),
             trust=meta.get("trust", (0.0, 0.0, 0.0)),
-            alike=meta.get("alike", (0.0, 0.0)),
+            same_words=meta.get("alike", (0.0, 0.0)),
             meta=meta["about"],
         )
 
 
-def standing(scores: npt.ArrayLike) -> Floats:
+def describe_first_scores(scores: npt.ArrayLike) -> Floats:
     """Describe the scores of a first search independently of their scale (documents, 3).
 
     The columns are: the distance below the best score, in standard deviations of the thirty best scores, so that it
@@ -253,15 +261,16 @@ def standing(scores: npt.ArrayLike) -> Floats:
     values = np.asarray(scores, np.float64)
     if not len(values):
         return np.zeros((0, 3), np.float32)
-    spread = np.sort(values)[-_BEST_SCORES:].std()
-    below = (values - values.max()) / spread if spread > 0 else np.zeros(len(values))
-    ranks = np.empty(len(values))
+    deviation = np.sort(values)[-_BEST_SCORES:].std()
+    distances = (values - values.max()) / deviation if deviation > 0 else np.zeros(len(values))  # 0 or negative
     order = np.argsort(-values, kind="stable")
+    ranks = np.empty(len(values))
     ranks[order] = np.arange(1, len(values) + 1)
-    lead = np.zeros(len(values))
+    leads = np.zeros(len(values))
     if len(values) > 1:
-        lead[order[0]] = -below[order[1]]
-    return np.stack([below, -np.log(ranks), lead], axis=1).astype(np.float32)
+        best, second = order[:2]
+        leads[best] = -distances[second]
+    return np.stack([distances, -np.log(ranks), leads], axis=1).astype(np.float32)
 
 
 def load(path: str | Path) -> Knrm:

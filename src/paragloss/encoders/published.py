@@ -11,7 +11,7 @@ import numpy as np
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.formats.text import file_stem, format_suffix
 from paragloss.formats.vectors import parse_vector_source, read_multilingual_vectors
-from paragloss.vocabulary import Vocabulary, by_term
+from paragloss.vocabulary import Vocabulary, merge_word_vectors
 
 _SUFFIXES = (".vec", ".txt", ".bin", ".w2v")
 
@@ -43,7 +43,7 @@ def encoder(paths: Sequence[str]) -> BagEncoder:
     """
     towers = {}
     for lang, (words, rows) in read_multilingual_vectors(paths).items():
-        terms, table = by_term(words, rows, lang, stem=False)
+        terms, table = merge_word_vectors(words, rows, lang, stem=False)
         towers[lang] = Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1, stem=False), table)
     return BagEncoder(towers, weighting="count", meta={"method": "vectors", "files": [Path(p).name for p in paths]})
 

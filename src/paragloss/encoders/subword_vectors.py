@@ -39,14 +39,14 @@ class SubwordEncoder:
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
         """Return one row of length 1 per text (texts, dim); 0 for a text without a word that can be encoded."""
         tower = self.bag.tower(lang)
-        splits = [tower.vocabulary.split_text(text) for text in texts]
+        splits = [tower.vocabulary.split_text(text) for text in texts]  # known ids and unknown terms of each text
         counts = tower.vocabulary.count_ids([ids for ids, _ in splits])
         rows: Floats = np.asarray(counts.multiply(tower.vocabulary.idf).tocsr() @ tower.table, np.float32)
         unknown_terms = sorted({term for _, terms in splits for term in terms})
         if unknown_terms and lang in self.grams:
             columns = {term: i for i, term in enumerate(unknown_terms)}
             unknown_counts = count_rows([[columns[term] for term in terms] for _, terms in splits], len(columns))
-            # A word that was never seen is taken to be as rare as a word seen once.
+            # An unknown word is assumed to be as rare as a word that one document has.
             idf = np.log(max(tower.vocabulary.documents, 1)) + 1
             rows += unknown_counts @ self.grams[lang].vectors(unknown_terms) * idf
         norms = np.linalg.norm(rows, axis=1, keepdims=True)

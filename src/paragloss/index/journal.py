@@ -87,16 +87,16 @@ class JournaledIndex(TermIndex):
                 raise
 
     def commit(self) -> None:
-        """Put the journal into the base. A process that has only read writes nothing."""
+        """Merge the journal into the base. A process that has only read writes nothing."""
         with self._write_lock, self._store.write_session():
             if self._has_entries:
                 self._begin()
                 if self._has_entries:
                     self._write_base()
 
-    def catch_up(self, *, every: float = 0.5) -> None:
-        """Read what others have written since; checks at most once in `every` seconds."""
-        if time.monotonic() - self._last_check >= every:
+    def catch_up(self, *, interval: float = 0.5) -> None:
+        """Read what others have written since; checks at most once in `interval` seconds."""
+        if time.monotonic() - self._last_check >= interval:
             with self._write_lock:
                 self._last_check = time.monotonic()
                 if self._has_news():
@@ -120,6 +120,7 @@ class JournaledIndex(TermIndex):
             self._n_records = -1
 
     def _begin(self) -> None:
+        """Become the only writer: read what others have written, and recount if the last writer was killed."""
         number, is_complete = self._store.claim_writing()
         if number == self._writer_number:
             return
@@ -181,7 +182,10 @@ class JournaledIndex(TermIndex):
 
 
 def read_statistics(store: Store) -> StoredStatistics:
-    """Read base and journal of a store."""
+    """Read the statistics of a store: the base, with the changes that the journal has recorded since.
+
+    If the base is replaced in the meantime, both are read again.
+    """
     while True:
         version = store.blob_version(STATISTICS_BLOB)
         data = store.read_blob(STATISTICS_BLOB)
@@ -189,9 +193,13 @@ def read_statistics(store: Store) -> StoredStatistics:
             raise StoreError("this collection has no index of terms: build one when it is created")
         statistics, is_complete = Statistics.from_bytes(data)
         entries: list[tuple[Statistics, Statistics]] = []
-        while store.has_journal and (entry := store.read_blob(_name_entry(version, len(entries) + 1))):
+        while store.has_journal:
+            entry = store.read_blob(_name_entry(version, len(entries) + 1))
+            if not entry:
+                break
             entries.append(_parse_entry(entry))
-        if not store.has_journal or store.blob_version(STATISTICS_BLOB) == version:  # else there is a new base
+        is_current = not store.has_journal or store.blob_version(STATISTICS_BLOB) == version
+        if is_current:
             statistics.merge([part for removed, added in entries for part in ((added, 1), (removed, -1))])
             return StoredStatistics(statistics, is_complete, version, len(entries))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer, check_yield, tokenization
 from paragloss.analysis.duplicates import compute_signature
-from paragloss.bm25 import Bags, Layout
+from paragloss.bm25 import Layout, TermBags
 from paragloss.errors import StoreError
 from paragloss.index.fields import (
     INNER,
@@ -40,7 +40,7 @@ STATISTICS_BLOB = "statistics"
 class CountedDocuments(NamedTuple):
     """Documents whose terms are counted but not yet weighted."""
 
-    bags: Bags
+    bags: TermBags
     packed_tokens: list[bytes]  # of each document, as `analysis.tokenization` packs them
     signatures: list[bytes]  # of each document (`analysis.duplicates`)
 
@@ -59,7 +59,10 @@ class TermIndex:
     def __init__(
         self, store: Store, statistics: Statistics, *, clean: bool, analyze: Callable[[str], Analyzer] = analyzer
     ) -> None:
-        """Use `build` or `open`. `clean` tells whether the store has these statistics."""
+        """Take the statistics of a store; `build` and `open` read or create them.
+
+        :param clean: whether the store has exactly these statistics.
+        """
         self.statistics = statistics
         self._store = store
         self._is_clean = clean
@@ -103,11 +106,13 @@ class TermIndex:
         statistics, is_complete = Statistics.from_bytes(data)
         if not is_complete:
             recount(store, statistics)
-        elif statistics.records is not None and statistics.records != (n_stored := store.count()):
-            raise StoreError(
-                f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found; restore "
-                "a copy, or `paragloss repair` keeps what is whole"
-            )
+        elif statistics.records is not None:
+            n_stored = store.count()
+            if n_stored != statistics.records:
+                raise StoreError(
+                    f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found; "
+                    "restore a copy, or `paragloss repair` keeps what is whole"
+                )
         return cls(store, statistics, clean=is_complete, analyze=analyze)
 
     def add(
@@ -186,9 +191,9 @@ class TermIndex:
                 self._is_clean = True
                 self._version = self._store.blob_version(STATISTICS_BLOB)
 
-    def catch_up(self, *, every: float = 0.5) -> None:
-        """Read what another process has written since; checks at most once in `every` seconds."""
-        if not self._is_clean or time.monotonic() - self._last_check < every:
+    def catch_up(self, *, interval: float = 0.5) -> None:
+        """Read what another process has written since; checks at most once in `interval` seconds."""
+        if not self._is_clean or time.monotonic() - self._last_check < interval:
             return
         with self._write_lock:
             self._last_check = time.monotonic()
@@ -235,7 +240,7 @@ class TermIndex:
         recount(self._store, self.statistics)
 
     def _begin(self) -> None:
-        """Become the only writer, with everything that was written before."""
+        """Become the only writer: read what others have written, and mark the stored statistics as unfinished."""
         self._store.claim_writing()
         self._n_changes += 1
         if self._is_clean:
@@ -275,7 +280,7 @@ def count_analyzed(
     """Count the terms of documents that were analyzed before."""
     terms = [(document.lang, analysis.terms) for document, analysis in zip(documents, analyses, strict=True)]
     return CountedDocuments(
-        layout.bags(terms),
+        layout.count_terms(terms),
         [analysis.packed_tokens for analysis in analyses],
         [analysis.signature for analysis in analyses],
     )
@@ -284,23 +289,30 @@ def count_analyzed(
 def analyze_document(
     layout: Layout, document: Document, analyze: Callable[[str], Analyzer] = analyzer
 ) -> AnalyzedDocument:
-    """Split the indexed fields of a document into terms."""
-    own, *foreign = tokenization.tokenize_by_language(document.text, document.lang, analyze)
-    terms = {
-        field: own.token_terms() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
-        for field in layout.fields
-        if field not in SUBWORD_FIELDS and (text := read_field(document, field))
-    }
+    """Split the indexed fields of a document into terms.
+
+    Parts of the text in other languages have terms of their own, under the names of translated fields.
+
+    :param analyze: returns the analyzer of a language.
+    """
+    main_tokens, *foreign_tokens = tokenization.tokenize_by_language(document.text, document.lang, analyze)
+    terms: dict[str, list[str]] = {}
+    for field in layout.fields:
+        text = read_field(document, field) if field not in SUBWORD_FIELDS else ""
+        if text and field == "text":
+            terms[field] = main_tokens.token_terms()
+        elif text:
+            terms[field] = analyze(language_of(field) or document.lang).terms(text)
     if INNER in layout.fields:
-        terms[INNER] = _list_subwords(document, terms, own, analyze)
+        terms[INNER] = _list_subwords(document, terms, main_tokens, analyze)
     if TITLE_SUBWORDS in layout.fields:
         terms[TITLE_SUBWORDS] = _list_title_subwords(document, terms.get("title", ()), analyze)
     if "text" not in terms:
         return AnalyzedDocument(terms, b"", b"")
-    for tokens in foreign:
+    for tokens in foreign_tokens:
         if translation_field(tokens.lang) not in layout.fields:
             terms[translation_field(tokens.lang)] = tokens.token_terms()
-    packed_tokens = tokenization.pack_texts(tokenization.truncate_texts([own, *foreign]))
+    packed_tokens = tokenization.pack_texts(tokenization.truncate_texts([main_tokens, *foreign_tokens]))
     return AnalyzedDocument(terms, packed_tokens, compute_signature(terms["text"]))
 
 
@@ -350,7 +362,7 @@ def _spell_title(document: Document, analyze: Callable[[str], Analyzer]) -> list
     return [document.title[span.start : span.end] for span in analyze(document.lang).spans(document.title)]
 
 
-def _check_text_lengths(documents: Sequence[Document], bags: Bags, text_field: int) -> None:
+def _check_text_lengths(documents: Sequence[Document], bags: TermBags, text_field: int) -> None:
     """Warn, with counts, of languages whose texts gave suspiciously few terms."""
     lengths = np.zeros(len(documents), np.int64)
     lengths[bags.row[bags.field == text_field]] = bags.length[bags.field == text_field]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from paragloss.server.run import run
+from paragloss.server.run import serve
 
-__all__ = ["run"]
+__all__ = ["serve"]

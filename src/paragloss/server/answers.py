@@ -54,11 +54,11 @@ def find_documents(
     if each_language and not newest:
         results += _search_missing_languages(collection, text, options, answer)
     response = answer._replace(results=[result for _, result in results]).as_json()
-    for row, (source, result) in zip(response["results"], results, strict=True):
+    for row, (source_answer, result) in zip(response["results"], results, strict=True):
         row |= describe_origin(collection, row["meta"])
         if why:
             deadline.check()
-            row["why"] = source.why(result.id)["parts"]
+            row["why"] = source_answer.why(result.id)["parts"]
     return response
 
 
@@ -66,13 +66,13 @@ def _search_missing_languages(
     collection: Collection, text: str, options: SearchOptions, answer: Answer
 ) -> list[tuple[Answer, Result]]:
     """Return the best result of every language without one, best first, each with the answer that explains it."""
-    present = {result.lang for result in answer.results}
-    best_of_language = replace(options, lang=answer.query.lang, k=1)
+    languages_with_result = {result.lang for result in answer.results}
+    single_result_options = replace(options, lang=answer.query.lang, k=1)
     results = []
     for lang in options.to or collection.langs:
-        if lang not in present:
-            other = collection.search(text, best_of_language, to=[lang])
-            results += [(other, result) for result in other.results]
+        if lang not in languages_with_result:
+            language_answer = collection.search(text, single_result_options, to=[lang])
+            results += [(language_answer, result) for result in language_answer.results]
     return sorted(results, key=lambda pair: -pair[1].score)
 
 
@@ -131,7 +131,7 @@ def _year_of(meta: Mapping[str, Any]) -> int | None:
     return None if day is None else date.fromordinal(int(day)).year
 
 
-def count_term(collection: Collection, text: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+def answer_term_count(collection: Collection, text: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
     """Count the places of a term, and list the best documents that have it."""
     options = replace(_with_local_folders(collection, options), deadline=deadline)
     (row,) = collection.count_terms([text], options)
@@ -149,13 +149,13 @@ def explain_document(
     return collection.why(Query("", text, options.lang or ""), document_id, options, deadline=deadline)
 
 
-def translate_text(collection: Collection, text: str, lang: str, to: str, deadline: Deadline) -> dict[str, str]:
+def answer_translation(collection: Collection, text: str, lang: str, to: str, deadline: Deadline) -> dict[str, str]:
     """Translate a text with the engine of the collection."""
     deadline.check()
     return {"text": collection.translate(text, lang=lang, to=to)}
 
 
-def gloss_texts(
+def answer_glosses(
     collection: Collection, texts: Sequence[tuple[str, str]], to: str, query: str, deadline: Deadline
 ) -> dict[str, Any]:
     """Look up the words of texts, each given with its language ("" to detect it)."""
@@ -171,7 +171,7 @@ def gloss_texts(
 
 def gloss_text(collection: Collection, text: str, lang: str, to: str, deadline: Deadline) -> dict[str, Any]:
     """Look up the words of one text."""
-    gloss: dict[str, Any] = gloss_texts(collection, [(text, lang)], to, "", deadline)["glosses"][0]
+    gloss: dict[str, Any] = answer_glosses(collection, [(text, lang)], to, "", deadline)["glosses"][0]
     return gloss
 
 
@@ -199,7 +199,11 @@ def read_document(
     before: int | None,
     deadline: Deadline,
 ) -> dict[str, Any]:
-    """Return some paragraphs of a document: about the best passage for a query, from `start` on, or up to `before`."""
+    """Return some paragraphs of a document: around the best passage for a query, from `start` on, or up to `before`.
+
+    :param text: the query, whose matches are marked; it may be empty.
+    :param lang: the language of the query; "" identifies it.
+    """
     document = get_document(collection, document_id, deadline)
     about = {"id": document.id, "lang": document.lang, "title": document.title}
     excerpt = collection.read_excerpt(document, text, lang=lang or None, start=start, before=before, deadline=deadline)

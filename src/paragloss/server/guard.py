@@ -61,6 +61,12 @@ class Guard:
         origins: Collection[str] = (),
         log_queries: bool = False,
     ) -> None:
+        """Guard an application.
+
+        :param loopback: answer only requests that name this machine as their host.
+        :param origins: other sites whose pages may send requests.
+        :param log_queries: write the queries of searches to the log.
+        """
         self._app = app
         self._limits, self._metrics, self._keys, self._wrong_keys = limits, metrics, keys, WrongKeys()
         self._loopback, self._origins, self._log_queries = loopback, frozenset(origins), log_queries
@@ -90,7 +96,7 @@ class Guard:
             self._log(scope, status, time.perf_counter() - started)
 
     async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or hand it on with a limit on its body."""
+        """Refuse a request that may not be answered, or pass it on with a limit on its body."""
         headers = Headers(scope=scope)
         path, method = scope["path"], scope["method"]
         is_api = path.startswith("/api/") or path == "/metrics" or method not in _SAFE_METHODS
@@ -139,6 +145,7 @@ class Guard:
         size, seconds_waited, is_complete = 0, 0.0, False
 
         async def receive_limited() -> Message:
+            """Receive the next part of the body; raise HTTPException once it is too large or too slow."""
             nonlocal size, seconds_waited, is_complete
             if is_complete:  # what comes now says that the client has gone
                 return await receive()

@@ -46,6 +46,11 @@ class Library:
     """The collections that a server has open. Made by `open`; `close` ends all work and closes them."""
 
     def __init__(self, collections: Mapping[str, Collection], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
+        """Take open collections, and start the threads that search and write.
+
+        :param limits: how much work clients may ask for.
+        :param workers: how many processes search beside this one.
+        """
         self.collections = dict(collections)
         self.limits = limits
         per_client = max(limits.per_client, workers // 2)

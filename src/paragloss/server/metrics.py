@@ -14,6 +14,7 @@ class Metrics:
     """The metrics of one server. Safe to use from any thread."""
 
     def __init__(self) -> None:
+        """Register the metrics, all of them at 0."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
         registry = self._registry = CollectorRegistry()
         labels = ["method", "route", "status"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from paragloss.server.configuration import WatchedSource
+    from paragloss.server.library import Library
 
 #: Seconds that running requests have to end after a signal, and that closing the collections may take then.
 GRACEFUL_SECONDS = 5
@@ -23,7 +24,7 @@ CLOSING_SECONDS = 9
 WANTED_DESCRIPTORS = 4096
 
 
-def run(
+def serve(
     collections: Sequence[str],
     *,
     host: str = "127.0.0.1",
@@ -50,29 +51,37 @@ def run(
     """
     allowed_keys = Keys.read(keys) if keys else Keys()
     require_keys(host, allowed_keys)
-    try:
-        from paragloss.server.application import build_application
-    except ImportError:
-        raise MissingExtraError("the server", "serve") from None
-    from paragloss.server.library import Library
-    from paragloss.server.logs import log_event, log_to_stderr
+    build_application = _import_application_builder()
+    from paragloss.server.logs import log_event
 
+    guard_settings = {"keys": allowed_keys, "loopback": is_loopback(host), "origins": origins}
     with _open_port(host, port) as listener:
-        library = Library.open(collections, workers=workers)
-        library.watch_sources(watch)
-        log_to_stderr()
-        app = build_application(
-            library,
-            keys=allowed_keys,
-            loopback=is_loopback(host),
-            origins=origins,
-            log_queries=log_queries,
-            shutdown_seconds=CLOSING_SECONDS,
-        )
+        library = _open_library(collections, workers, watch)
+        app = build_application(library, **guard_settings, log_queries=log_queries, shutdown_seconds=CLOSING_SECONDS)
         log_event("serving", collections=list(library.collections), host=host, port=port)
         on_start(f"http://{'localhost' if is_loopback(host) else host}:{port}/")
         _serve_until_signal(app, listener)
         log_event("stopped")
+
+
+def _import_application_builder() -> Callable[..., FastAPI]:
+    """Return `build_application`; raise MissingExtraError if the packages of the server are not installed."""
+    try:
+        from paragloss.server.application import build_application
+    except ImportError:
+        raise MissingExtraError("the server", "serve") from None
+    return build_application
+
+
+def _open_library(collections: Sequence[str], workers: int, watch: Sequence[WatchedSource]) -> Library:
+    """Open collections, watch their sources, and write what happens from now on to the log."""
+    from paragloss.server.library import Library
+    from paragloss.server.logs import log_to_stderr
+
+    library = Library.open(collections, workers=workers)
+    library.watch_sources(watch)
+    log_to_stderr()
+    return library
 
 
 def _serve_until_signal(app: FastAPI, listener: socket.socket) -> None:

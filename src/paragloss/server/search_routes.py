@@ -43,6 +43,7 @@ async def _parse_options(
     where: Conditions = [],  # noqa: B006 - FastAPI copies it
     reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
 ) -> SearchOptions:
+    """Return the search options that the parameters of a request state."""
     targets = [code for code in to.split(",") if code]
     return SearchOptions(
         lang or None, targets or None, k, pipeline or None, parse_conditions(where) or None, reader=reader
@@ -78,7 +79,7 @@ async def count_documents(context: Context, text: QueryText, options: Options) -
 async def count_term(context: Context, text: QueryText, options: Options) -> Response:
     """Count a name or term, as written or translated: its places, and the best documents that have it."""
     check_search(context, text, options)
-    return await _answer_json(context, answers.count_term, text, options)
+    return await _answer_json(context, answers.answer_term_count, text, options)
 
 
 @routes.get("/why", response_model=schemas.ExplanationResponse, responses=describe_errors(503, 504))
@@ -106,14 +107,14 @@ async def gloss_several(context: Context, request: schemas.GlossRequest) -> Resp
     length = sum(len(item.text) for item in request.texts)
     check_at_most("texts", length, context.library.limits.gloss, "characters")
     texts = [(item.text, item.lang) for item in request.texts]
-    return await _answer_json(context, answers.gloss_texts, texts, request.to, request.asked)
+    return await _answer_json(context, answers.answer_glosses, texts, request.to, request.asked)
 
 
 @routes.post("/translate", response_model=schemas.TranslationResponse, responses=describe_errors(413, 501, 503, 504))
 async def translate(context: Context, request: schemas.TranslationRequest) -> Response:
     """Translate a text with the engine of the collection, where it has one."""
     check_at_most("text", len(request.text), context.library.limits.gloss, "characters")
-    return await _answer_json(context, answers.translate_text, request.text, request.lang, request.to)
+    return await _answer_json(context, answers.answer_translation, request.text, request.lang, request.to)
 
 
 async def _answer_json(context: RequestContext, work: Callable[..., Any], *arguments: Any) -> Response:

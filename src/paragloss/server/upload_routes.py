@@ -88,6 +88,7 @@ class _FileIndexer:
             shutil.rmtree(self._path.parent, ignore_errors=True)
 
     async def _index(self) -> AsyncIterator[bytes]:
+        """Read the documents of the file and add them in batches, and yield lines of progress."""
         total = await asyncio.to_thread(_count_rows, self._path)
         end = time.monotonic() + self._context.library.limits.reading
         documents = read_documents(
@@ -98,7 +99,10 @@ class _FileIndexer:
         )
         while True:
             reading = asyncio.ensure_future(asyncio.to_thread(self._read_batch, documents))
-            while not (await asyncio.wait([reading], timeout=PROGRESS_INTERVAL))[0]:
+            while True:
+                await asyncio.wait([reading], timeout=PROGRESS_INTERVAL)
+                if reading.done():
+                    break
                 if self._scan:
                     yield _format_line(indexed=self._indexed, **self._scan)
             batch = reading.result()

@@ -5,7 +5,7 @@ import pytest
 
 from paragloss.errors import ModelError
 from paragloss.lab.learning.pairs import fill_known_vectors
-from paragloss.vocabulary import Vocabulary, by_term
+from paragloss.vocabulary import Vocabulary, merge_word_vectors
 
 WORDS = ["run", "the", "Running", "universities", "mountain", "New_York"]
 ROWS = np.eye(6, dtype=np.float32)
@@ -13,14 +13,14 @@ ROWS = np.eye(6, dtype=np.float32)
 
 def test_words_become_the_terms_that_texts_are_tokenized_into():
     # run (place 1) and Running (place 3) are one stem: shares 1 and 1/3, of their sum 3/4 and 1/4.
-    terms, rows = by_term(WORDS, ROWS, "en", stem=True)
+    terms, rows = merge_word_vectors(WORDS, ROWS, "en", stem=True)
     assert terms == ["run", "the", "universiti", "mountain"]  # nothing that a text is cut inside of
     np.testing.assert_allclose(rows[0], [0.75, 0, 0.25, 0, 0, 0])
     np.testing.assert_array_equal(rows[2], ROWS[3])
 
 
 def test_unstemmed_words_only_lose_their_case():
-    terms, rows = by_term(WORDS, ROWS, "en", stem=False)
+    terms, rows = merge_word_vectors(WORDS, ROWS, "en", stem=False)
     assert terms == ["run", "the", "running", "universities", "mountain"]
     np.testing.assert_array_equal(rows, ROWS[:5])
 

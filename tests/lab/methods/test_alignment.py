@@ -10,7 +10,7 @@ from paragloss.lab.learning import monolingual
 from paragloss.lab.learning.counting import count
 from paragloss.lab.methods import alignment
 from paragloss.lab.solving import maps
-from paragloss.ranking import csls_documents, csls_queries, globally_corrected, inverted_softmax, neighbourhood
+from paragloss.ranking import csls_documents, csls_queries, inverted_softmax, neighbourhood, score_globally_corrected
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 
@@ -87,7 +87,7 @@ TARGETS = np.array([[1, 0], [0, 1]], np.float32)
 def test_globally_corrected_ranks_by_hand():
     # From t0: q0 is first, q1 second. From t1: q1 is first, q0 second. So q1, whose cosine prefers the hub, gets t1.
     expected = [[1.0 - 1, 0.0 - 2], [0.8 - 2, 0.6 - 1]]
-    np.testing.assert_allclose(globally_corrected(QUERIES, TARGETS), expected, atol=1e-6)
+    np.testing.assert_allclose(score_globally_corrected(QUERIES, TARGETS), expected, atol=1e-6)
 
 
 def test_inverted_softmax_by_hand():

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from paragloss import collection
 from paragloss.encoders import kernel_features
-from paragloss.encoders.kernel_ranker import Knrm, standing
+from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.learning import sampling
@@ -252,16 +252,16 @@ def test_standing_by_hand():
     # Scores 3, 1, 2: mean 2, deviation sqrt(2/3) = 0.8165. Below the best by 0, 2, 1; places 1, 3, 2; a lead of 1.
     unit = 1 / 0.81650
     expected = [[0, 0, unit], [-2 * unit, -np.log(3), 0], [-unit, -np.log(2), 0]]
-    np.testing.assert_allclose(standing([3, 1, 2]), expected, rtol=1e-4)
-    np.testing.assert_allclose(standing([5, 5]), [[0, 0, 0], [0, -np.log(2), 0]], rtol=1e-6)
-    np.testing.assert_allclose(standing([7]), [[0, 0, 0]])
-    assert standing([]).shape == (0, 3)
+    np.testing.assert_allclose(describe_first_scores([3, 1, 2]), expected, rtol=1e-4)
+    np.testing.assert_allclose(describe_first_scores([5, 5]), [[0, 0, 0], [0, -np.log(2), 0]], rtol=1e-6)
+    np.testing.assert_allclose(describe_first_scores([7]), [[0, 0, 0]])
+    assert describe_first_scores([]).shape == (0, 3)
 
 
 def test_standing_does_not_depend_on_the_length_of_the_list():
     short = np.linspace(2, 1, 30)
     long = np.concatenate([short, np.linspace(0.9, 0, 70)])
-    np.testing.assert_allclose(standing(long)[:30], standing(short), rtol=1e-6)
+    np.testing.assert_allclose(describe_first_scores(long)[:30], describe_first_scores(short), rtol=1e-6)
 
 
 def test_words_alike_in_both_languages_are_a_share_of_the_query():
@@ -272,7 +272,7 @@ def test_words_alike_in_both_languages_are_a_share_of_the_query():
         "qb": Vocabulary("qb", ["qb1", "qa2"], [2, 2], 4),
     }
     rows = {"qa": np.array([0, 1]), "qb": np.array([2, 3])}
-    model = Knrm(vocabularies, rows, np.eye(4, dtype=np.float32), np.zeros(11), 0.0, alike=(1.0, 2.0))
+    model = Knrm(vocabularies, rows, np.eye(4, dtype=np.float32), np.zeros(11), 0.0, same_words=(1.0, 2.0))
     query = Query("q", "qa1 qa2 flatmap", "qa")
     texts = [model.words(text, "qb") for text in ("flatmap qb1", "qb1 qa2", "qb1")]
     np.testing.assert_allclose(model.shared(query.text, "qa", [texts])[:, 0], [0.3690, 0.2619, 0], atol=1e-4)
@@ -292,7 +292,7 @@ def test_an_identifier_without_a_vector_is_found_by_how_it_is_spelled(tmp_path):
         for i, c in enumerate(make_bilingual(100))
     ]
     model = knrm.fit(named, dim=10)
-    assert model.alike.sum() > 0
+    assert model.same_words.sum() > 0
     query = Query("q", "name123456", "qa")
     documents = [Document(str(i), f"qb{i} qb{i + 1} {'name123456' if i == 4 else ''}", "qb") for i in range(8)]
     scores = model.rescore(query, documents, np.ones(8, np.float32))

@@ -5,7 +5,7 @@ import pytest
 from corpora import make_sentences
 
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.encoders.kernel_ranker import Knrm, standing
+from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
 from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.methods import cr5, knrm
@@ -77,7 +77,9 @@ def test_every_real_search_is_followed_by_three_simulated_better_ones():
     searches = make_candidates()
     assert [search.is_real for search in searches] == [True, False, False, False] * 4
     assert searches[0].right == 1
-    np.testing.assert_allclose(searches[0].first_stage, standing(np.array([np.sqrt(1 / 2), np.sqrt(1 / 5)])), rtol=1e-4)
+    np.testing.assert_allclose(
+        searches[0].first_stage, describe_first_scores(np.array([np.sqrt(1 / 2), np.sqrt(1 / 5)])), rtol=1e-4
+    )
 
 
 def test_features_are_kernels_of_the_text_then_of_the_title_or_the_text_again():

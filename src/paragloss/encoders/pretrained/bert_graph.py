@@ -51,7 +51,7 @@ class BertWeights(NamedTuple):
     pool_after: int = 0
 
 
-def write_model(weights: BertWeights, path: Path, *, quantize: bool = True) -> None:
+def write_onnx_model(weights: BertWeights, path: Path, *, quantize: bool = True) -> None:
     """Write an encoder as an ONNX file; with `quantize` the matrices of its layers in int8, one scale per output.
 
     The products "down" stay in float32: their inputs have outliers, and in int8 they cost .008 of the reciprocal rank
@@ -140,7 +140,7 @@ class _BertGraphBuilder:
         return self._make_model()
 
     def _add_embeddings(self) -> str:
-        """Return word vectors plus positions, normalized (texts, tokens, dim)."""
+        """Add the sum of word and position vectors, normalized; return the name of its output (texts, tokens, dim)."""
         codes = self._pack_codes()
         scales = self._constant("word_scales", np.asarray(self._weights.word_scales, np.float16))
         words = self._node(
@@ -174,7 +174,7 @@ class _BertGraphBuilder:
         return self._add_norm(f"{i}.norm2", self._node("Add", [projected, hidden]))
 
     def _add_attention(self, i: int, hidden: str, mask: str) -> str:
-        """Return the attended values; query, key and value are computed by one product."""
+        """Add the self-attention of a layer, with one product for query, key and value; return its output's name."""
         tensors = self._weights.tensors
         weight = np.concatenate([tensors[f"{i}.{part}.weight"] for part in "qkv"])
         bias = np.concatenate([tensors[f"{i}.{part}.bias"] for part in "qkv"])
@@ -203,16 +203,15 @@ class _BertGraphBuilder:
         mask_pads = self._node("Concat", [none, zero, missing], axis=0)
         hidden, mask = self._node("Pad", [hidden, hidden_pads]), self._node("Pad", [mask, mask_pads])
         second_start = self._unsqueeze(self._node("Sub", [stride, self._int(1)]))
-        first, second = (
-            [self._take_every(stride, start, tensor) for tensor in (hidden, mask)] for start in (zero, second_start)
-        )
-        is_second_real = self._node("Greater", [self._unsqueeze(second[1], axis=-1), self._float(0.0)])
-        neighbour = self._node("Where", [is_second_real, second[0], first[0]])
-        mean = self._node("Mul", [self._node("Add", [first[0], neighbour]), self._float(0.5)])
-        difference = self._node("Sub", [first[0], neighbour])
+        first, first_mask = (self._take_every(stride, zero, tensor) for tensor in (hidden, mask))
+        second, second_mask = (self._take_every(stride, second_start, tensor) for tensor in (hidden, mask))
+        has_second = self._node("Greater", [self._unsqueeze(second_mask, axis=-1), self._float(0.0)])
+        neighbour = self._node("Where", [has_second, second, first])
+        mean = self._node("Mul", [self._node("Add", [first, neighbour]), self._float(0.5)])
+        difference = self._node("Sub", [first, neighbour])
         weight = self._constant("pool.weight", np.ascontiguousarray(self._weights.tensors["pool.weight"].T))
         merged = self._node("Add", [mean, self._node("MatMul", [difference, weight])])
-        return merged, first[1], self._node("Add", [first[1], second[1]])
+        return merged, first_mask, self._node("Add", [first_mask, second_mask])
 
     def _take_every(self, stride: str, start: str, tensor: str) -> str:
         """Return every stride-th token of a tensor from `start` on."""

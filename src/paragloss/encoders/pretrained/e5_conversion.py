@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from paragloss import artefacts
-from paragloss.encoders.pretrained.bert_graph import BertWeights, smooth_activations, write_model
+from paragloss.encoders.pretrained.bert_graph import BertWeights, smooth_activations, write_onnx_model
 from paragloss.encoders.pretrained.model_folder import import_extra
 from paragloss.errors import MissingExtraError, ModelError
 from paragloss.types import Floats
@@ -80,7 +80,7 @@ def convert_e5(source: Path, folder: Path) -> None:
     tokenizer = make_tokenizer(pieces, weights.special_pieces)
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
     token_rows = [tokenizer.encode(text).ids for text in CALIBRATION_TEXTS]
-    write_model(smooth_activations(weights.read_bert(), token_rows), folder / "model.onnx")
+    write_onnx_model(smooth_activations(weights.read_bert(), token_rows), folder / "model.onnx")
     write_configuration(folder, dim=weights.dim, max_tokens=weights.max_tokens, pad_id=weights.special_pieces["pad"])
 
 
@@ -203,7 +203,7 @@ class E5Weights:
         self._character_table_start = text_start + text_size
 
     def _read_tensor_table(self) -> dict[str, tuple[int, int, int]]:
-        """Return (count of numbers, offset, bytes) of each tensor. The table of characters before it is skipped."""
+        """Read the table of tensors behind the table of characters: name -> (count of numbers, offset, bytes)."""
         _, table_size = struct.unpack_from("<iI", self._data, self._character_table_start)
         position = self._character_table_start + 8 + table_size
         (tensor_count,) = struct.unpack_from("<i", self._data, position)

@@ -63,6 +63,7 @@ class Endpoint:
         return {"Authorization": f"Bearer {key}"}
 
     def _request_rows(self, texts: Sequence[str]) -> Floats:
+        """Ask the endpoint for the vectors of some texts; raise ModelError if it answers something else."""
         body: dict[str, Any] = {"input": list(texts), "encoding_format": "float"}
         if self._model:
             body["model"] = self._model

@@ -144,6 +144,10 @@ class StaticEncoder:
     multithreaded = True
 
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
+        """Load the table of token vectors and the tokenizer of a folder.
+
+        :param prompts: what is put before queries (True) and before passages (False).
+        """
         file = _find_static_table(path)
         assert file is not None
         arrays = import_extra("safetensors.numpy").load_file(str(file))

@@ -20,6 +20,8 @@ PASSAGE_TOKENS, OVERLAP_TOKENS = 200, 40
 ALPHABET_CHARACTERS_PER_TOKEN, SYLLABLE_CHARACTERS_PER_TOKEN = 3.8, 1.8
 #: A passage of which more than this share are digits and ASCII symbols is code, numbers or markup, and not encoded.
 MAX_SYMBOL_SHARE = 0.3
+#: The least length of a passage, relative to the wanted one.
+MIN_PASSAGE = 0.6
 #: A remainder of up to this many passages belongs to the last one.
 MAX_LAST_PASSAGE = 1.25
 
@@ -32,16 +34,18 @@ _IS_SYMBOL[[ord(character) for character in "0123456789{}()[]<>=+*/\\|_#$%^&@~`\
 
 
 def split_passages(text: str, *, tokens: int = PASSAGE_TOKENS, overlap: int = OVERLAP_TOKENS) -> list[Span]:
-    """Return the spans of all passages.
+    """Return the (start, end) spans of the passages of a text.
 
-    Each ends with a line, a sentence or a word; the next begins about `overlap` tokens before that end.
+    Each ends with a line, a sentence or a word; the next begins before that end.
+
+    :param tokens: about how many tokens a passage has.
+    :param overlap: about how many tokens a passage shares with the next.
     """
     tokens_before = _estimate_tokens(text)
     spans, start = [], 0
     while tokens_before[-1] - tokens_before[start] > MAX_LAST_PASSAGE * tokens:
-        earliest, latest = (
-            int(np.searchsorted(tokens_before, tokens_before[start] + share * tokens)) for share in (0.6, 1.0)
-        )
+        earliest = int(np.searchsorted(tokens_before, tokens_before[start] + MIN_PASSAGE * tokens))
+        latest = int(np.searchsorted(tokens_before, tokens_before[start] + tokens))
         end = _find_boundaries(text, earliest, latest)[-1]
         spans.append((start, end))
         overlap_start = int(np.searchsorted(tokens_before, tokens_before[end] - overlap))
@@ -79,10 +83,10 @@ def find_prose(text: str, spans: Sequence[Span]) -> list[bool]:
     characters = _as_code_points(text)
     is_symbol = _IS_SYMBOL[np.minimum(characters, 127)] & (characters < 128)
     symbols_before = np.concatenate([[0], np.cumsum(is_symbol)])
-    visible_before = np.concatenate([[0], np.cumsum(characters > 32)])
-    starts, ends = np.array(spans).T
-    symbol_counts = symbols_before[ends] - symbols_before[starts]
-    visible_counts = visible_before[ends] - visible_before[starts]
+    visible_before = np.concatenate([[0], np.cumsum(characters > ord(" "))])
+    span_starts, span_ends = np.array(spans).T
+    symbol_counts = symbols_before[span_ends] - symbols_before[span_starts]
+    visible_counts = visible_before[span_ends] - visible_before[span_starts]
     is_prose: list[bool] = (symbol_counts <= MAX_SYMBOL_SHARE * visible_counts).tolist()
     return is_prose
 

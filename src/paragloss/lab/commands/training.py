@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paragloss.cli.help_layout import TRAINING
-from paragloss.cli.output import Progress, Skipped, check_model_folder, print_json, print_table, tracked
+from paragloss.cli.output import ProgressBar, Skipped, check_model_folder, print_json, print_table, tracked
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
@@ -231,7 +231,7 @@ def _fit_and_save(
     """
     started = time.perf_counter()
     if "progress" in read_options(fit):
-        with Progress(f"training {method}") as bar:
+        with ProgressBar(f"training {method}") as bar:
             model = run(progress=bar.show_training, **settings)
     else:
         model = run(**settings)

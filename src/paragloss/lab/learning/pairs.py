@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from paragloss.errors import InputError, ModelError
 from paragloss.types import Aligned, Floats, Integers, JudgedCollection
-from paragloss.vocabulary import Vocabulary, by_term
+from paragloss.vocabulary import Vocabulary, merge_word_vectors
 
 
 def pivot(aligned: Aligned) -> tuple[str, list[str]]:
@@ -78,7 +78,7 @@ def fill_known_vectors(
     word, vector = next(iter(known_vectors.items()))
     if len(vector) != table.shape[1]:
         raise ModelError(f"the vector of {word!r} has {len(vector)} dimensions; set dim to that, not {table.shape[1]}")
-    terms, vectors = by_term(
+    terms, vectors = merge_word_vectors(
         list(known_vectors), np.stack(list(known_vectors.values())), vocabulary.lang, stem=vocabulary.stem
     )
     vector_by_term = {**dict(zip(terms, vectors, strict=True)), **known_vectors}

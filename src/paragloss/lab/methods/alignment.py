@@ -21,7 +21,7 @@ from paragloss.lab.learning.monolingual import TRAINERS, Vectors, train
 from paragloss.lab.settings import Dim, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving import maps
 from paragloss.types import Aligned, Floats, Integers
-from paragloss.vocabulary import Vocabulary, by_term
+from paragloss.vocabulary import Vocabulary, merge_word_vectors
 
 METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "svd", "advrefine")
 #: Word pairs of a dictionary: (source language, target language) -> (source word, target word), ...
@@ -110,7 +110,9 @@ def _get_word_vectors(
             spaces[lang] = train(texts, part.vocabulary, **training).rows
             vocabularies[lang] = part.vocabulary
         elif lang in vectors:
-            terms, spaces[lang] = by_term(vectors[lang].words, vectors[lang].rows, lang, stem=part.vocabulary.stem)
+            terms, spaces[lang] = merge_word_vectors(
+                vectors[lang].words, vectors[lang].rows, lang, stem=part.vocabulary.stem
+            )
             vocabularies[lang] = _make_vocabulary(terms, part.vocabulary)
         else:
             raise ModelError(f"no vectors for {lang}; have {', '.join(vectors)} (give them, or leave vectors out)")

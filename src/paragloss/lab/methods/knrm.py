@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders import kernel_features, published
 from paragloss.encoders.bag import BagEncoder
-from paragloss.encoders.kernel_ranker import Knrm, standing
+from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
 from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.learning import firststage, pairs, sampling
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from paragloss.lab.descent.loop import Progress
 
 NEGATIVES = ("random", "hard")
-#: Number of features of the first search (columns of `standing`).
+#: Number of features of the first search (columns of `describe_first_scores`).
 _FIRST_STAGE_FEATURES = 3
 #: How many stronger searches are simulated for every concept. Without any, reranking made the results of a learned
 #: table worse on two of seven sets; with more than three, it improved those of Cr5 less.
@@ -106,7 +106,7 @@ def fit(
         trust=weights.trust,
         weight=weights.weight,
         title=weights.title,
-        alike=weights.shared_words,
+        same_words=weights.shared_words,
         meta=meta,
     )
 
@@ -114,7 +114,7 @@ def fit(
 class _List(NamedTuple):
     """The candidates of one search as training data."""
 
-    first_stage: Floats  # (candidates, 3) scores of the search, see `standing`
+    first_stage: Floats  # (candidates, 3) scores of the search, see `describe_first_scores`
     features: Floats  # (candidates, 2 x kernels + 2) of text and title; the last two count words shared with the query
     right: int  # position of the right candidate
     is_real: bool  # False for a simulated search
@@ -175,7 +175,7 @@ def _list_candidates(
         features = compute_features(query, document_numbers)  # once for all searches
         for candidates, is_real in searches:
             rows = np.searchsorted(document_numbers, candidates.documents)
-            yield _List(standing(candidates.scores), features[rows], candidates.right, is_real)
+            yield _List(describe_first_scores(candidates.scores), features[rows], candidates.right, is_real)
 
 
 def _search(
