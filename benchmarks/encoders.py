@@ -161,7 +161,7 @@ def main() -> None:
         model = open_encoder(settings_for(name))
         model.passages.encode(texts[:1], "fr")
         for processes in dict.fromkeys((1, args.processes)):
-            clock, cpu = spent(lambda n=processes: list(pool.encode(model, iter(jobs), processes=n)))  # noqa: B023
+            clock, cpu = spent(lambda n=processes: list(pool.encode_jobs(model, iter(jobs), processes=n)))  # noqa: B023
             clocked, worked = len(texts) / clock, len(texts) / cpu
             print(f"  {name} by us, {processes} processes: {clocked:.2f}, {worked:.2f}, starting them included")
         took = [spent(lambda i=i: model.encode([f"who may see my data in table {i}"], "en")) for i in range(30)]  # noqa: B023

@@ -143,8 +143,8 @@ def test_results_say_where_a_document_is_and_how_well_it_fits(folder, run):
 
 
 def test_progress_on_a_pipe_is_a_line_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr(output.Progress, "SECONDS_BETWEEN_LINES", 0.0)
-    with output.Progress("indexing") as bar:
+    monkeypatch.setattr(output.ProgressBar, "SECONDS_BETWEEN_LINES", 0.0)
+    with output.ProgressBar("indexing") as bar:
         bar(1000)
         bar(2000, 4000)
     assert capsys.readouterr().err == "paragloss: indexing: 1,000\nparagloss: indexing: 2,000 of 4,000\n"

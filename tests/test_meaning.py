@@ -61,14 +61,14 @@ def test_another_encoder_takes_its_place(tmp_path):
 def test_a_text_that_changed_meanwhile_gets_no_vector_of_the_old_one(tmp_path, monkeypatch):
     with Collection.create(str(tmp_path / "c"), meaning=True) as engine:
         engine.index(DOCUMENTS[:1], encode=False)
-        real = backfill.pool.encode
+        real = backfill.pool.encode_jobs
 
         def changing(*args, **settings):
             for rows in real(*args, **settings):
                 engine.index([DOCUMENTS[0]._replace(text="Le volcan crache de la lave.")], encode=False)
                 yield rows
 
-        monkeypatch.setattr(backfill.pool, "encode", changing)
+        monkeypatch.setattr(backfill.pool, "encode_jobs", changing)
         list(engine.maintenance.encode_deferred())
         assert count_encoded(engine) == (0, 1)
 

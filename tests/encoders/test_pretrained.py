@@ -106,8 +106,8 @@ def test_what_is_saved_holds_no_weights(e5, tmp_path):
 
 def test_two_processes_encode_like_one(e5):
     jobs = [(["bee"], "en"), (["lave", "navire"], "fr"), ([""], "en"), (["蜂蜜"], "zh")]
-    by_one_process = list(pool.encode(e5, iter(jobs), processes=1))
-    by_two_processes = list(pool.encode(e5, iter(jobs), processes=2))
+    by_one_process = list(pool.encode_jobs(e5, iter(jobs), processes=1))
+    by_two_processes = list(pool.encode_jobs(e5, iter(jobs), processes=2))
     assert [len(rows) for rows in by_two_processes] == [1, 2, 1, 1]
     for expected, rows_of_two in zip(by_one_process, by_two_processes, strict=True):
         np.testing.assert_allclose(expected, rows_of_two, atol=1e-5)

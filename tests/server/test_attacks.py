@@ -270,7 +270,7 @@ import paragloss.server.answers as answers, paragloss.server.run
 module = sys.modules["paragloss.server.run"]
 module.GRACEFUL_SECONDS, module.CLOSING_SECONDS = 1, 2
 answers.find_documents = lambda *arguments, **options: time.sleep(600)
-module.run([sys.argv[1]], port=int(sys.argv[2]))
+module.serve([sys.argv[1]], port=int(sys.argv[2]))
 """
 
 

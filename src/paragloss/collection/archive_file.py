@@ -70,17 +70,10 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
     """
     manifest = _check_parts(file)
     with tempfile.TemporaryDirectory(prefix="paragloss-restoring-") as folder:
-        blobs = {}
-        for name, data in _read_parts(file):
-            kind, _, path_below = name.partition("/")
-            if kind == "blobs":
-                blobs[path_below] = data
-            elif kind == "models":
-                (Path(folder) / path_below).parent.mkdir(parents=True, exist_ok=True)
-                (Path(folder) / path_below).write_bytes(data)
-        models = {model.name: model for model in sorted(Path(folder).iterdir())}
-        for model in models.values():
-            artefacts.check_finite(model)
+        blobs = _extract_blobs_and_models(file, Path(folder))
+        models = {model_folder.name: model_folder for model_folder in sorted(Path(folder).iterdir())}
+        for model_folder in models.values():
+            artefacts.check_finite(model_folder)
         layout = Layout(manifest["fields"], k1=manifest["k1"], b=manifest["b"])
         contents = Contents(manifest["shape"], layout, models, blobs, _read_pages(file))
         return fill(target, contents, placement=placement, progress=progress)
@@ -88,6 +81,20 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
 
 def _open_archive(path: Path, suffix: str) -> tarfile.TarFile:
     return tarfile.open(path, "w:gz", compresslevel=1) if suffix == ".gz" else tarfile.open(path, "w")
+
+
+def _extract_blobs_and_models(file: str, folder: Path) -> dict[str, bytes]:
+    """Return the blobs of a backup by name, and write the files of its models into a folder."""
+    blobs = {}
+    for name, data in _read_parts(file):
+        kind, _, path_below = name.partition("/")
+        if kind == "blobs":
+            blobs[path_below] = data
+        elif kind == "models":
+            path = folder / path_below
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    return blobs
 
 
 def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyProgress) -> int:
@@ -158,8 +165,12 @@ def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads(data)
         if manifest["format"] != FORMAT:
             raise InputError(describe_unknown_format(file, manifest, str(FORMAT)))
-        Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))
-        dict(manifest["parts"]), dict(manifest["shape"]["dense"]), list(manifest["shape"]["sparse"])
+        Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))  # raises an error for wrong values
+        shape = manifest["shape"]
+        if not (isinstance(manifest["parts"], dict) and isinstance(shape["dense"], dict)):
+            raise TypeError("a table is missing")
+        if not isinstance(shape["sparse"], list):
+            raise TypeError("a list is missing")
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
             f"{file} is no whole backup: its list of parts can't be read ({type(error).__name__}); take another"

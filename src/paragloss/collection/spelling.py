@@ -183,12 +183,14 @@ class _NgramTable:
         :return: two arrays: the number of the word of each n-gram, and the position of the n-gram in it, counted from
             the blank before the first letter.
         """
-        word_ends = np.cumsum([len(word) + 1 for word in words])
-        starts = np.flatnonzero(~self._is_seen[_hash_ngrams(f" {' '.join(words)} ")])
-        word_numbers = np.searchsorted(word_ends, starts, side="right")
-        is_in_word = starts + NGRAM_SIZE <= word_ends[word_numbers] + 1  # others reach into the next word
-        positions = starts - np.concatenate([[0], word_ends])[word_numbers]
-        return word_numbers[is_in_word], positions[is_in_word]
+        text = f" {' '.join(words)} "
+        ngram_starts = np.flatnonzero(~self._is_seen[_hash_ngrams(text)])  # offsets in the text
+        word_starts = np.cumsum([0, *(len(word) + 1 for word in words)])  # offsets of the blanks before the words
+        word_numbers = np.searchsorted(word_starts, ngram_starts, side="right") - 1
+        next_word_starts = word_starts[word_numbers + 1]
+        is_within_word = ngram_starts + NGRAM_SIZE <= next_word_starts + 1  # others reach into the next word
+        positions = ngram_starts - word_starts[word_numbers]
+        return word_numbers[is_within_word], positions[is_within_word]
 
 
 def _hash_ngrams(text: str) -> Any:

@@ -94,7 +94,9 @@ def copy(
 def replace_models(
     contents: Contents, paths: Sequence[str], records: Mapping[str, model_records.ModelRecord]
 ) -> Contents:
-    """Return contents with more models, or other ones in place of those of their names, and documents encoded by them.
+    """Return contents with further models and the vectors that these give to the documents.
+
+    A model replaces one of the same name.
 
     :param paths: folders of trained models.
     :param records: what the collection records of the models it has.
@@ -104,15 +106,18 @@ def replace_models(
     for path in paths:
         if foreign(path) or published.files(path):
             raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
-    models = {name_of(path): load(path) for path in paths}
+    folders = {name_of(path): Path(path) for path in paths}
+    models = {name: load(folder) for name, folder in folders.items()}
     encoders = {name: model for name, model in models.items() if isinstance(model, Encoder)}
-    new_records = {name_of(path): model_records.ModelRecord(model_records.compute_digest(path), True) for path in paths}
+    new_records = {
+        name: model_records.ModelRecord(model_records.compute_digest(folder), True) for name, folder in folders.items()
+    }
     serialized_records = model_records.serialize_model_records({**records, **new_records})
     return contents._replace(
         shape=_replace_vectors(contents.shape, encoders, models.keys()),
-        models={**contents.models, **{name_of(path): Path(path) for path in paths}},
+        models={**contents.models, **folders},
         blobs={**contents.blobs, model_records.BLOB: serialized_records},
-        pages=(_encode_records(records, encoders) for records in contents.pages),
+        pages=(_encode_records(page, encoders) for page in contents.pages),
     )
 
 

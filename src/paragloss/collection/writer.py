@@ -98,9 +98,10 @@ def index(
         total = state.store.count()
         state.index.refresh(tolerance=_choose_tolerance(total, written_count))
         state.index.commit()
-    for name, model in deferred_encoders(state.models).items() if options.encode else ():
-        encode_all_missing(state.store, name, model, progress=options.encoding)
-        state.cache.clear()
+    if options.encode:
+        for name, model in deferred_encoders(state.models).items():
+            encode_all_missing(state.store, name, model, progress=options.encoding)
+            state.cache.clear()
     _build_graph_if_due(state, total)
     return written_count
 
@@ -183,7 +184,7 @@ def _prune(state: State, tracker: FileTracker, paths: Sequence[str], options: Fi
 
 
 def add(state: State, documents: Sequence[Document], *, lang: str | None = None) -> int:
-    """Add or replace a few documents of a collection that is being searched; leave for later what makes others wait.
+    """Add or replace a few documents of a collection that is being searched; slow work is left for later.
 
     :return: how many documents were written.
     """

@@ -189,20 +189,27 @@ class Knrm:
             for term, share in self._rarity(query.text, query.lang).items():
                 if words.has(term):
                     summands.append((term, term, f"as it stands{suffix}", verbatim_weight * share))
-        query_ids = self.ids(query.text, query.lang)
-        if not weight.any() or not len(words.ids):
-            return summands
-        cosines = (self.table[query_ids] @ self.table[words.ids].T).astype(np.float32)
-        activations = kernel_features.responses(cosines)  # (query words, document words, kernels)
-        logarithms = np.log(np.maximum(activations.sum(axis=1), kernel_features.FLOOR))
-        values = logarithms * kernel_features.SCALE * weight  # (query words, kernels)
-        nearest = activations.argmax(axis=1)  # (query words, kernels)
-        query_terms, terms = self._terms(query.text, query.lang), self._terms(text, lang)
-        for i in range(len(query_ids)):
+        if weight.any() and len(words.ids):
+            summands += self._split_kernels(query, text, lang, weight, suffix)
+        return summands
+
+    def _split_kernels(
+        self, query: Query, text: str, lang: str, weight: Floats, suffix: str
+    ) -> list[tuple[str, str, str, float]]:
+        """Split what the kernels add to a score: an entry for each query term and kernel, with the nearest term."""
+        query_rows, text_rows = self.ids(query.text, query.lang), self.words(text, lang).ids
+        cosines = (self.table[query_rows] @ self.table[text_rows].T).astype(np.float32)
+        activations = kernel_features.responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)
+        soft_tf = np.log(np.maximum(activations.sum(axis=1), kernel_features.FLOOR)) * kernel_features.SCALE
+        scores = soft_tf * weight  # (n_query_terms, n_kernels)
+        nearest = activations.argmax(axis=1)  # (n_query_terms, n_kernels)
+        query_terms, text_terms = self._terms(query.text, query.lang), self._terms(text, lang)
+        summands = []
+        for i in range(len(query_rows)):
             for kernel, mean in enumerate(kernel_features.MEANS):
                 if weight[kernel]:
                     name = f"kernel {mean:+.1f}{suffix}"
-                    summands.append((query_terms[i], terms[nearest[i, kernel]], name, float(values[i, kernel])))
+                    summands.append((query_terms[i], text_terms[nearest[i, kernel]], name, float(scores[i, kernel])))
         return summands
 
     def _terms(self, text: str, lang: str) -> list[str]:

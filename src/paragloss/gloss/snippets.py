@@ -119,17 +119,17 @@ def find_best_window(offsets: Offsets, weights: Mapping[str, float], width: int)
     """
     starts, _, terms = offsets
     best, best_weight = (0, 0), 0.0
-    counts = dict.fromkeys(terms, 0)  # of the terms in the window
-    window_weight, first = 0.0, 0
+    counts = dict.fromkeys(terms, 0)  # how often the window has each term
+    window_weight, first = 0.0, 0  # `first` is the number of the window's first token
     for start, end, term in zip(*offsets, strict=True):
         counts[term] += 1
         min_start = end - width if end - start < width else start
         is_new = counts[term] == 1
-        while starts[first] < min_start:
-            left_term = terms[first]
-            counts[left_term] -= 1
-            if not counts[left_term]:
-                window_weight -= weights[left_term]
+        while starts[first] < min_start:  # remove tokens that no longer fit
+            removed_term = terms[first]
+            counts[removed_term] -= 1
+            if not counts[removed_term]:
+                window_weight -= weights[removed_term]
             first += 1
         if is_new:
             window_weight += weights[term]
