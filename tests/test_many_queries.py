@@ -40,13 +40,13 @@ def test_two_processes_give_what_one_gives(collection, queries, small):
 
 def test_little_work_is_done_alone(collection, queries, monkeypatch):
     monkeypatch.setattr(bulk_search, "_MIN_SECONDS_FOR_WORKERS", 600.0)  # however busy the machine is
-    monkeypatch.setattr(processes, "in_order", None)
+    monkeypatch.setattr(processes, "run_in_order", None)
     assert sum(map(len, collection.rank_batches(queries[:100], k=3, workers=2))) == 100
     assert list(collection.rank_batches([], k=3, workers=2)) == []
 
 
 def test_one_worker_needs_no_other(collection, queries, small, monkeypatch):
-    monkeypatch.setattr(processes, "in_order", None)
+    monkeypatch.setattr(processes, "run_in_order", None)
     assert sum(map(len, collection.rank_batches(queries[:100], k=3, workers=1))) == 100
 
 

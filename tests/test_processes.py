@@ -10,7 +10,7 @@ from paragloss import errors, processes
 
 SCRIPT = """
 from paragloss import errors, processes
-print(list(processes.in_order(2, str, "", len, ["a", "bb", "ccc"], errors.ParaglossError("died"))))
+print(list(processes.run_in_order(2, str, "", len, ["a", "bb", "ccc"], errors.ParaglossError("died"))))
 """
 
 
@@ -22,7 +22,7 @@ def test_a_script_needs_no_guard_against_being_run_again(tmp_path):
 
 def _shared(jobs):
     died = errors.ParaglossError("died")
-    return processes.in_order(1, str, "", len, jobs, died, max_inline=2, run_inline=lambda job: -len(job))
+    return processes.run_in_order(1, str, "", len, jobs, died, max_inline=2, run_inline=lambda job: -len(job))
 
 
 def test_few_jobs_are_done_here_and_of_more_the_first():
@@ -46,7 +46,7 @@ import os, signal, threading, time
 from paragloss import errors, processes
 threading.Timer({delay}, lambda: os.killpg(0, signal.SIGINT)).start()
 try:
-    list(processes.in_order(2, str, "", time.sleep, [1.0] * 8, errors.ParaglossError("died")))
+    list(processes.run_in_order(2, str, "", time.sleep, [1.0] * 8, errors.ParaglossError("died")))
 except KeyboardInterrupt:
     print("interrupted")
 """

@@ -37,7 +37,7 @@ LANGUAGE_SIGNS = ("", " ")
 MAX_CACHED_HASHES = 500_000  # of each language: about 60 MB
 
 
-class TermBags(NamedTuple):
+class CountedTerms(NamedTuple):
     """The term counts of many documents as flat arrays.
 
     A part is one field of one document, an entry one term in a part.
@@ -96,7 +96,7 @@ class Layout:
         """Return the offsets of terms in the share of each field."""
         return np.asarray(hashes, np.int64) % (self.span - _RESERVED) + _RESERVED
 
-    def count_terms(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> TermBags:
+    def count_terms(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> CountedTerms:
         """Count the terms of documents, given as their language and their terms by field; averages are not set yet.
 
         Text of a field in a second language (`text@en` beside `text`, if that is not a field of its own) is counted in
@@ -115,7 +115,7 @@ class Layout:
         keys, counts = np.unique(part_of_term << 32 | hashes, return_counts=True)
         part_of_entry, hash_of_entry = keys >> 32, keys & 0xFFFFFFFF
         fields = np.array([self.field(part.field) for part in parts], np.int64)
-        return TermBags(
+        return CountedTerms(
             rows=len(documents),
             row=np.array([part.row for part in parts], np.int64),
             field=fields,
@@ -138,11 +138,11 @@ class Layout:
             if own_name == field and lang and terms and name not in self.fields:
                 yield from map(term_hashes(lang).__getitem__, (*LANGUAGE_SIGNS, *terms))
 
-    def norms(self, bags: TermBags) -> Doubles:
+    def norms(self, bags: CountedTerms) -> Doubles:
         """Return K of each part; (n_parts,)."""
         return self.k1 * (1 - self.b + self.b * bags.length / bags.average)
 
-    def pack(self, bags: TermBags) -> list[SparseVector]:
+    def pack(self, bags: CountedTerms) -> list[SparseVector]:
         """Return the vector of each document: the BM25 weights of its terms, and the lengths of its fields.
 
         Of each field the vector also holds the average length that it was weighed with.
@@ -165,7 +165,7 @@ class Layout:
         edges = np.searchsorted(keys, np.arange(bags.rows + 1) << 32)
         return [SparseVector(indices[start:end], weights[start:end]) for start, end in pairwise(edges)]
 
-    def unpack(self, vectors: Sequence[SparseVector]) -> TermBags:
+    def unpack(self, vectors: Sequence[SparseVector]) -> CountedTerms:
         """Return the bags that `pack` was given.
 
         Lengths and averages are exact, counts up to about 2,000 in one document: float32 does not distinguish larger
@@ -183,7 +183,7 @@ class Layout:
         """Add the ids of lengths and averages to those of terms: what scoring reads of a vector."""
         return np.concatenate([ids, self._lengths])
 
-    def unpack_rows(self, rows: SparseRows) -> TermBags:
+    def unpack_rows(self, rows: SparseRows) -> CountedTerms:
         """Do what `unpack` does for vectors in flat arrays."""
         indices, values = rows.indices, rows.values
         offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices
@@ -192,7 +192,7 @@ class Layout:
         length_positions = is_length.nonzero()[0]
         term_positions = (offsets >= _RESERVED).nonzero()[0]
         part_of_term = is_length.cumsum()[term_positions] - 1
-        bags = TermBags(
+        bags = CountedTerms(
             rows=len(rows.sizes),
             row=rows.sizes.cumsum().searchsorted(length_positions, side="right"),
             field=indices[length_positions].astype(np.int64) // self.span,

@@ -65,7 +65,7 @@ def open_pool(workers: int, initialize: Callable[..., None], *arguments: Any) ->
                 os.environ[name] = value
 
 
-def in_order(
+def run_in_order(
     workers: int,
     initialize: Callable[[Any], None],
     argument: object,
@@ -101,7 +101,7 @@ def in_order(
 
 
 class _OrderedRun(Generic[J, T]):
-    """The jobs of a call of `in_order` whose results have not been taken."""
+    """The jobs of a call of `run_in_order` whose results have not been taken."""
 
     def __init__(
         self, submit: Callable[[J], Future[T]], run_inline: Callable[[J], T] | None, max_inline: int, max_waiting: int

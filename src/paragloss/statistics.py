@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Doubles, Ids, Integers, Layout, TermBags, term_hashes
+from paragloss.bm25 import LANGUAGE_SIGNS, CountedTerms, Doubles, Ids, Integers, Layout, term_hashes
 from paragloss.errors import StoreError
 from paragloss.languages import known_codes
 from paragloss.types import SparseRows, SparseVector
@@ -223,7 +223,7 @@ class Statistics:
             for (start, end), max_score in zip(pairwise(edges), max_scores.tolist(), strict=True)
         ]
 
-    def weigh(self, langs: Sequence[str], bags: TermBags) -> list[SparseVector]:
+    def weigh(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
         """Return the vector of each document, given the documents' languages and counted terms. Counts nothing yet.
 
         All documents of one call are weighted with the same average: the one most documents have been weighted with if
@@ -237,7 +237,7 @@ class Statistics:
         averages = {key: self._choose_average(key, lengths[key] / numbers[key]) for key in numbers}
         return self.layout.pack(bags._replace(average=np.array([averages[key] for key in keys], np.float64)))
 
-    def reweigh(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], TermBags]:
+    def reweigh(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], CountedTerms]:
         """Weigh stored vectors of a language with the current averages. Counts nothing.
 
         :return: the vectors that change, by their position in `vectors`; and the terms of all with their old weights,
@@ -279,13 +279,13 @@ class Statistics:
                 del self._averages[key]
         self._clear_caches()
 
-    def recast(self, lang: str, old_bags: TermBags) -> None:
+    def recast(self, lang: str, old_bags: CountedTerms) -> None:
         """Note that documents have new weights; nothing else about them has changed."""
         langs = [lang] * old_bags.rows
         self._count_averages(langs, old_bags, -1)
         self._count_averages(langs, self._set_current_averages(lang, old_bags), 1)
 
-    def _set_current_averages(self, lang: str, bags: TermBags) -> TermBags:
+    def _set_current_averages(self, lang: str, bags: CountedTerms) -> CountedTerms:
         averages = np.array([self.average(field, lang) for field in self.layout.fields])
         return bags._replace(average=averages[bags.field])
 
@@ -345,13 +345,13 @@ class Statistics:
     def _make_header(self) -> dict[str, Any]:
         return {"format": FORMAT, "fields": list(self.layout.fields), "k1": self.layout.k1, "b": self.layout.b}
 
-    def _list_keys(self, langs: Sequence[str], bags: TermBags) -> list[_Key]:
+    def _list_keys(self, langs: Sequence[str], bags: CountedTerms) -> list[_Key]:
         return [
             (self.layout.fields[field], langs[row])
             for field, row in zip(bags.field.tolist(), bags.row.tolist(), strict=True)
         ]
 
-    def _count_averages(self, langs: Sequence[str], bags: TermBags, sign: int) -> None:
+    def _count_averages(self, langs: Sequence[str], bags: CountedTerms, sign: int) -> None:
         """Count the averages that documents were weighted with."""
         keys_and_averages = zip(self._list_keys(langs, bags), bags.average.tolist(), strict=True)
         for (key, average), number in Counter(keys_and_averages).items():
@@ -494,10 +494,13 @@ def temper_alternatives(
     highest_df = df.max(axis=0)
     rarities = np.maximum(highest_df, 1.0) ** -rarity_exponent
     counts = np.where(highest_df > 0, probabilities**probability_exponent * rarities, 0.0)
-    best = np.maximum.reduceat(counts, first)
-    counts /= np.where(best > 0, best, 1.0)[clause_of_alternative]
-    unmatched = 1 - counts * df / np.maximum(n_documents, 1).take(clause_of_alternative, axis=1)
-    return counts, np.asarray(n_documents * (1 - np.multiply.reduceat(unmatched, first, axis=1)))
+    highest_counts = np.maximum.reduceat(counts, first)
+    counts /= np.where(highest_counts > 0, highest_counts, 1.0)[clause_of_alternative]
+    # A document matches a clause unless it lacks all alternatives, which are assumed to occur independently.
+    n_documents_of_alternative = np.maximum(n_documents, 1).take(clause_of_alternative, axis=1)
+    shares_without = 1 - counts * df / n_documents_of_alternative  # of documents, by field and alternative
+    clause_df = n_documents * (1 - np.multiply.reduceat(shares_without, first, axis=1))
+    return counts, np.asarray(clause_df)
 
 
 def _merge_parts(parts: Sequence[tuple[Ids, Integers]]) -> tuple[Ids, Integers]:

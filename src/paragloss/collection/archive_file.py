@@ -67,6 +67,7 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
     """Restore a backup into a new collection. If it is interrupted, the same call goes on.
 
     :return: the number of documents.
+    :param progress: is told how many documents have been restored.
     """
     manifest = _check_parts(file)
     with tempfile.TemporaryDirectory(prefix="paragloss-restoring-") as folder:

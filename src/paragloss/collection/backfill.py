@@ -123,6 +123,9 @@ def encode_all_missing(
     """Encode every document that lacks vectors of a model, and return how many were encoded.
 
     Vectors are safe on disk after each call of `progress(encoded, total)`.
+
+    :param name: the name of the model in the collection.
+    :param processes: how many processes encode; all processors if None.
     """
     encoded = 0
     for encoded, total in encode_missing(store, name, model, processes=processes):
@@ -137,6 +140,9 @@ def encode_missing(
     """Encode the documents that lack vectors of a model batch by batch; yield (encoded, total) after each batch.
 
     A document whose text another process changes in the meantime gets no vectors.
+
+    :param name: the name of the model in the collection.
+    :param processes: how many processes encode; all processors if None.
     """
     title_name = title_vector_name(name)
     _add_title_vector(store, name, model)

@@ -21,7 +21,10 @@ _MIN_SECONDS_FOR_WORKERS = 5.0
 def rank_batches(
     state: State, queries: Sequence[Query], options: SearchOptions, *, workers: int
 ) -> Iterator[list[Ranking]]:
-    """Yield the rankings of one batch of queries after another."""
+    """Yield the rankings of one batch of queries after another.
+
+    :param workers: how many processes rank; others are started only if many batches remain.
+    """
     batches = deque(queries[start : start + BATCH_SIZE] for start in range(0, len(queries), BATCH_SIZE))
     ranked_count = 0
     started = time.perf_counter()
@@ -39,12 +42,12 @@ def _rank_in_processes(
     state: State, batches: Sequence[Sequence[Query]], options: SearchOptions, workers: int
 ) -> Iterator[list[Ranking]]:
     """Rank batches in other processes. This process only reads the collection for them, a fifth of the work."""
-    from paragloss.processes import in_order
+    from paragloss.processes import run_in_order
 
     state.index.commit()
     died = StoreError("a process that searched died: is there memory for all? --workers 1 needs least")
     jobs = ((batch, options) for batch in batches)
-    yield from in_order(workers, _start, (state.location, state.default is not None), _rank, jobs, died)
+    yield from run_in_order(workers, _start, (state.location, state.default is not None), _rank, jobs, died)
 
 
 # In the other processes

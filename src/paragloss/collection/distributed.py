@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paragloss.bm25 import Layout, TermBags
+from paragloss.bm25 import CountedTerms, Layout
 from paragloss.collection.backfill import read_unchanged_vectors
 from paragloss.collection.collection import Collection
 from paragloss.collection.embeddings import select_quick_encoders
@@ -201,7 +201,7 @@ def prepare_part(part: IndexedFile, settings: PreparationSettings) -> PreparedFi
 
 def _decode_documents(message: bytes) -> Iterator[PreparedDocuments]:
     for documents, bags, packed_tokens, signatures, dense in messages.decode_message(message):
-        yield PreparedDocuments(documents, CountedDocuments(TermBags(*bags), packed_tokens, signatures), dense)
+        yield PreparedDocuments(documents, CountedDocuments(CountedTerms(*bags), packed_tokens, signatures), dense)
 
 
 def _list_fields(prepared: PreparedDocuments) -> list[Any]:

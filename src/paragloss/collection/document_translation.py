@@ -64,8 +64,8 @@ def translate_text(machine: MachineSettings, text: str, source: str, target: str
     return translated.text
 
 
-def translate_documents(documents: Sequence[Document], machine: MachineSettings, store: AnyStore) -> list[Document]:
-    """Return documents with their translations as a field, where the engine has their language.
+def add_translations(documents: Sequence[Document], machine: MachineSettings, store: AnyStore) -> list[Document]:
+    """Return documents with their machine translations as a field, where the engine knows their language.
 
     A collection in a folder caches translations, so that nothing is translated twice.
     """

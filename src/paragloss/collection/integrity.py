@@ -213,7 +213,13 @@ def repair_collection(location: str, *, progress: Callable[[int], None] | None =
 
 
 def _salvage(damaged: AnyStore, folder: Path, target: Path, progress: Callable[[int], None] | None) -> tuple[int, int]:
-    """Write what can be read of a collection's folder into a new one; return how many documents were saved and lost."""
+    """Write what can be read of a collection's folder into a new one; return how many documents were saved and lost.
+
+    :param damaged: the opened collection.
+    :param folder: its folder.
+    :param target: the folder of the new collection.
+    :param progress: is told how many documents have been saved.
+    """
     shape = damaged.schema
     layout = {"multivectors": shape["several"], "precision": shape["precision"]}
     saved_count = lost_count = 0

@@ -89,10 +89,13 @@ def list_translated_paths(state: State) -> list[str]:
     if len(state.langs) < 2:
         return []
     documents = (record.document for records in state.store.scroll(text=False) for record in records)
-    # Only what pairing needs is kept in memory: the collection may be large.
-    stripped = (Document(d.id, "", d.lang, meta={"translations": d.meta.get("translations", ())}) for d in documents)
-    pages = group_pages(stripped)
+    pages = group_pages(map(_strip_document, documents))
     return [page.key for page in pages] if len(pages) >= MIN_PAGES else []
+
+
+def _strip_document(document: Document) -> Document:
+    """Return a document with what grouping pages needs only: those of a large collection are all kept in memory."""
+    return Document(document.id, "", document.lang, meta={"translations": document.meta.get("translations", ())})
 
 
 def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:

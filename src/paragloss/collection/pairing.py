@@ -207,6 +207,10 @@ def _measure_similarities(
     """Return the similarity of every source block and every target block; (n_source, n_target).
 
     It is the cosine of their words, as English words and numbers, with a bonus or malus for lengths and positions.
+
+    :param source: the language of the source blocks.
+    :param target: the language of the target blocks.
+    :param model: translates words into English.
     """
     word_numbers: dict[str, int] = {}
     source_words = [_translate_words(block, source, model, word_numbers) for block in source_blocks]

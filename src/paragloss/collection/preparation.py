@@ -107,14 +107,14 @@ def prepare_in_processes(
     :param folders: where the other processes find these encoders.
     :param lang: the language of documents that do not state theirs; None identifies it.
     """
-    from paragloss.processes import in_order
+    from paragloss.processes import run_in_order
 
     locations = tuple((name, str(folder)) for name, folder in folders.items())
     settings = PreparationSettings(layout.fields, layout.k1, layout.b, locations, lang)
     died = StoreError("a process that prepared documents died: is there memory for all? --workers 1 needs the least")
     submitted_batches: deque[list[Document]] = deque()
     prepare_here = partial(_prepare_texts, layout=layout, models=models, lang=lang)
-    results = in_order(
+    results = run_in_order(
         workers,
         _start,
         settings,

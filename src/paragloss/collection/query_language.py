@@ -93,6 +93,10 @@ def select_readings(
 
     At most two are, and English as well if the words seem to be names. If all words seem to be names, and the reader's
     language has as many of them as the likeliest one, the query is in the reader's language.
+
+    :param guesses: the languages that the query may be in, likeliest first.
+    :param models: those of the collection, which know words.
+    :param reader: the reader's language.
     """
     readings = [guess for guess in guesses if guess.share >= MIN_SHARE_OF_SECOND][:2] or list(guesses[:1])
     langs = {guess.lang for guess in guesses}

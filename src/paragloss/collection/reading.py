@@ -79,7 +79,13 @@ def _describe_paragraph(
     *,
     has_pages: bool,
 ) -> dict[str, Any]:
-    """Describe a paragraph; its marks are relative to its start."""
+    """Describe a paragraph; its marks are relative to its start.
+
+    :param span: its (start, end) in the text.
+    :param marks: spans of matching words, in the text.
+    :param headings: the headings of the document.
+    :param has_pages: whether the text has page breaks.
+    """
     start, end = span
     text = document.text[start:end]
     return {

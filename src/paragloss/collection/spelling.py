@@ -73,6 +73,9 @@ def suggest_query(
 
     :return: None if all words are known in one of the languages, or if no language has a correction for every word.
     :raises DeadlineError: if the deadline passes first.
+    :param langs: the languages whose words the query is compared with.
+    :param statistics: have the words of the documents.
+    :param model: knows further words.
     """
     best_cost, best_text, best_lang = float("inf"), "", ""
     for lang in langs:
@@ -218,7 +221,10 @@ def _find_error_positions(word: str, unseen_positions: Sequence[int]) -> range:
 def _choose_correction(
     variants: dict[str, float], lang: str, statistics: Statistics, model: DefaultModel | None
 ) -> Correction | None:
-    """Return the known variant with the lowest cost; a frequent word costs less than a rare one."""
+    """Return the known variant with the lowest cost; a frequent word costs less than a rare one.
+
+    :param variants: words at one error or two, each with the cost of the errors.
+    """
     words = [word for word, cost in variants.items() if cost <= MAX_COST]
     costs = []
     frequencies = _count_words(words, lang, statistics, model)

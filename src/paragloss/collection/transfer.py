@@ -150,10 +150,12 @@ def _encode_records(records: Sequence[Record], encoders: Mapping[str, Encoder]) 
 
 
 def fill(target: str, contents: Contents, *, placement: Placement | None = None, progress: CopyProgress = None) -> int:
-    """Put contents into a new collection, or one that was begun and never finished; how many documents.
+    """Write contents into a new or unfinished collection; return the number of documents.
 
     If the contents turn out to be unusable, a collection that was created for them is removed again. Any other
     interruption leaves it unfinished, and the same call goes on with it.
+
+    :param progress: is told how many documents have been written.
     """
     is_new = not collection_exists(target)
     store = _open_target(target, contents.shape, placement)
@@ -240,7 +242,11 @@ def _verify_finished(store: AnyStore, contents: Contents, target: str, progress:
 
 
 def _verify_copy(store: AnyStore, layout: Layout, expected: ContentsDigest, target: str) -> Statistics:
-    """Return the statistics of the documents in a store; StoreError if they are not those that were read."""
+    """Return the statistics of the documents in a store; StoreError if they are not those that were read.
+
+    :param expected: a digest of the documents that were read.
+    :param target: the location of the copy, for the error.
+    """
     statistics, actual = Statistics(layout), ContentsDigest()
     for records in store.scroll(vectors=True):
         statistics.count([record.document.lang for record in records], read_term_vectors(records))

@@ -109,13 +109,17 @@ def index(
 def _prepare(
     state: State, batches: Iterator[list[Document]], lang: str | None, workers: int
 ) -> Iterator[PreparedDocuments]:
-    """Apply corrections and translations to batches of documents, and prepare them in this process or in several."""
+    """Apply corrections and translations to batches of documents, and prepare them in this process or in several.
+
+    :param lang: the language of documents that do not state theirs.
+    :param workers: how many processes prepare documents.
+    """
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
     batches = (apply_corrections(batch, state.store) for batch in batches)
     if state.machine.to:
         batches = (
-            document_translation.translate_documents(assign_languages(batch, lang), state.machine, state.store)
+            document_translation.add_translations(assign_languages(batch, lang), state.machine, state.store)
             for batch in batches
         )
     batches = _split_long_batches(batches)
@@ -192,7 +196,7 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
     prepared = []
     for batch in _make_batches(documents, SMALL_BATCH_SIZE):  # what fails, fails before the first is written
         batch = assign_languages(apply_corrections(batch, state.store), lang)
-        batch = document_translation.translate_documents(batch, state.machine, state.store)
+        batch = document_translation.add_translations(batch, state.machine, state.store)
         deferred = encode_few(state.store, state.models, batch) if len(documents) <= SMALL_BATCH_SIZE else {}
         prepared.append((batch, {**encode_documents(state.models, batch), **deferred}))
     for batch, dense in prepared:

@@ -137,6 +137,8 @@ def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: s
     """Divide the similarity of a query and a document, sums of term vectors, among pairs of their terms.
 
     The weakest pairs are added up in one contribution without words.
+
+    :param name: the source of the contributions.
     """
     query_terms, query_rows = model.terms(query.text, query.lang)
     document_terms, document_rows = model.terms(document.full_text, document.lang)

@@ -196,7 +196,11 @@ class Knrm:
     def _split_kernels(
         self, query: Query, text: str, lang: str, weight: Floats, suffix: str
     ) -> list[tuple[str, str, str, float]]:
-        """Split what the kernels add to a score: an entry for each query term and kernel, with the nearest term."""
+        """Split what the kernels add to a score: an entry for each query term and kernel, with the nearest term.
+
+        :param weight: the weight of each kernel, (n_kernels,).
+        :param suffix: is appended to the names of the summands.
+        """
         query_rows, text_rows = self.ids(query.text, query.lang), self.words(text, lang).ids
         cosines = (self.table[query_rows] @ self.table[text_rows].T).astype(np.float32)
         activations = kernel_features.responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)

@@ -431,7 +431,12 @@ def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:
 def _join_separable_verbs(
     readings: Sequence[WordReading], keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon
 ) -> list[WordReading]:
-    """Read a verb together with its prefix at the end of the clause: er ruft mich an."""
+    """Read a verb together with its prefix at the end of the clause: er ruft mich an.
+
+    :param readings: of the single words and phrases of a sentence.
+    :param keys: the words of the sentence as the lexicon keys them.
+    :param adjacent: for each word whether nothing but a space stands between it and the next one.
+    """
     reading_by_position = {reading.first: reading for reading in readings}
     start = 0
     for end, key in enumerate(keys):

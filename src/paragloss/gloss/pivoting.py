@@ -33,7 +33,13 @@ class _Candidate(NamedTuple):
 def translate_entries(
     entries: tuple[LexiconEntry, ...], to: str, model: DefaultModel, lexicon: Lexicon
 ) -> tuple[LexiconEntry, ...]:
-    """Translate the English entries of a word into another language, likeliest first; their weights sum to 1."""
+    """Translate the English entries of a word into another language, likeliest first; their weights sum to 1.
+
+    :param entries: English meanings of the word.
+    :param to: the language to translate them into.
+    :param model: translates words.
+    :param lexicon: has the English meanings of the translations.
+    """
     weight_by_stem = {_stem(entry.text): entry.weight for entry in entries}
     scores: dict[str, float] = {}
     certain: dict[str, bool] = {}

@@ -336,6 +336,9 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
     """Make the record of a word, with offsets from its own beginning.
 
     A word without meanings is a name or unknown; it is transcribed if the reader's language is written in Latin.
+
+    :param meanings: the meanings of the word, best first.
+    :param starts_sentence: a capital at the beginning of a sentence does not make a word a name.
     """
     if not _has_letters(text):
         return Word(0, len(text), text, "other")

@@ -233,7 +233,10 @@ def _tokenize(text: str, lang: str) -> list[Span]:
 def _look_up_entries(
     text: str, tokens: Sequence[Span], sources: BuiltInSources, glossary_spans: Sequence[tuple[int, int]]
 ) -> list[WordReading]:
-    """Find the words and phrases of a sentence in the lexicon, with their meanings in the reader's language."""
+    """Find the words and phrases of a sentence in the lexicon, with their meanings in the reader's language.
+
+    :param glossary_spans: offsets of words that the user's glossary has; they form no phrases with others.
+    """
     lexicon = sources.lexicon
     if not lexicon:
         return [WordReading(i, i + 1) for i in range(len(tokens))]

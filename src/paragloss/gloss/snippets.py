@@ -142,6 +142,9 @@ def _widen(text: str, start: int, end: int, width: int, lang: str) -> tuple[int,
     """Extend text[start:end] to about `width` characters.
 
     It then begins with its sentence and ends with one if their edges are near, otherwise between words.
+
+    :param width: how many characters the passage should have.
+    :return: (start, end) of the passage.
     """
     low = max(0, start - max(0, width - (end - start)) // 2)
     edges = _find_sentence_starts(text, low, start, end, width, lang)

@@ -17,7 +17,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer, check_yield, tokenization
 from paragloss.analysis.duplicates import compute_signature
-from paragloss.bm25 import Layout, TermBags
+from paragloss.bm25 import CountedTerms, Layout
 from paragloss.errors import StoreError
 from paragloss.index.fields import (
     INNER,
@@ -40,7 +40,7 @@ STATISTICS_BLOB = "statistics"
 class CountedDocuments(NamedTuple):
     """Documents whose terms are counted but not yet weighted."""
 
-    bags: TermBags
+    bags: CountedTerms
     packed_tokens: list[bytes]  # of each document, as `analysis.tokenization` packs them
     signatures: list[bytes]  # of each document (`analysis.duplicates`)
 
@@ -147,7 +147,12 @@ class TermIndex:
         counted: CountedDocuments,
         drift: float,
     ) -> None:
-        """Write documents, weighted by the statistics of the moment, and count them."""
+        """Write documents, weighted by the statistics as they are, and count their terms.
+
+        :param vectors: the dense vectors of each document, by name.
+        :param counted: the counted terms of the documents.
+        :param drift: weights that are off by more than this are computed again.
+        """
         languages = [document.lang for document in documents]
         with self._change():
             self._uncount([document.id for document in documents])
@@ -362,7 +367,7 @@ def _spell_title(document: Document, analyze: Callable[[str], Analyzer]) -> list
     return [document.title[span.start : span.end] for span in analyze(document.lang).spans(document.title)]
 
 
-def _check_text_lengths(documents: Sequence[Document], bags: TermBags, text_field: int) -> None:
+def _check_text_lengths(documents: Sequence[Document], bags: CountedTerms, text_field: int) -> None:
     """Warn, with counts, of languages whose texts gave suspiciously few terms."""
     lengths = np.zeros(len(documents), np.int64)
     lengths[bags.row[bags.field == text_field]] = bags.length[bags.field == text_field]

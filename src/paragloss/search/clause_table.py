@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Doubles, Ids, Integers, TermBags, concatenate_ranges
+from paragloss.bm25 import CountedTerms, Doubles, Ids, Integers, concatenate_ranges
 from paragloss.index.fields import INNER, TITLE_SUBWORDS, choose_field_weights, translation_field
 from paragloss.search.clauses import Clause
 from paragloss.search.evidence import Match
@@ -89,9 +89,14 @@ class ClauseTable:
         return [Match(source, word, gain) for (source, word), gain in gain_of_pair.items() if gain]
 
     def _compute_gains(
-        self, language: str, rows: SparseRows, bags: TermBags, entries: tuple[Integers, Integers]
+        self, language: str, rows: SparseRows, bags: CountedTerms, entries: tuple[Integers, Integers]
     ) -> Doubles:
-        """Return what each matched entry of one document adds to its combined score; (n_matches,)."""
+        """Return what each matched entry of one document adds to its combined score; (n_matches,).
+
+        :param rows: the stored vector of the document.
+        :param bags: the same, unpacked.
+        :param entries: its matches, see `match_entries`.
+        """
         evidence = self.measure([language], rows)
         language_row = self.languages.get(language, -1)
         factors = TITLE_BOOST * self.title_factors + self.body_factors
@@ -109,14 +114,14 @@ class ClauseTable:
         is_inside_compound = field in HOME_FIELDS and not word.startswith(SOUND_PREFIX)
         return source, SUBWORD_PREFIX + word if is_inside_compound else word
 
-    def match_entries(self, bags: TermBags) -> tuple[Integers, Integers]:
+    def match_entries(self, bags: CountedTerms) -> tuple[Integers, Integers]:
         """Pair the entries of documents with the entries of this table: (positions in `bags.ids`, in `term_ids`)."""
         first = self.term_ids.searchsorted(bags.ids, side="left")
         sizes = self.term_ids.searchsorted(bags.ids, side="right") - first
         return np.arange(len(bags.ids)).repeat(sizes), concatenate_ranges(first, sizes)
 
     def _sum_occurrences(
-        self, bags: TermBags, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
+        self, bags: CountedTerms, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
     ) -> Doubles:
         """Add the length-normalized occurrences of each clause in some fields; (n_docs, n_clauses)."""
         in_document, in_table = entries
@@ -127,14 +132,14 @@ class ClauseTable:
         return np.asarray(totals, np.float64).reshape(bags.rows, len(self.sources))
 
     def _weigh_entries(
-        self, bags: TermBags, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
+        self, bags: CountedTerms, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
     ) -> Doubles:
         """Return what each matched entry adds to the occurrences of its clause, given a factor for each field."""
         in_document, in_table = entries
         part = np.arange(len(bags.row)).repeat(bags.size)[in_document]
         return np.asarray(bags.counts[in_document] * self.counts[in_table] * factors[bags.field[part]] / norms[part])
 
-    def _length_norms(self, bags: TermBags, language_rows: Integers) -> Doubles:
+    def _length_norms(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
         """Compute BM25's length norm, 1 - b + b * length / average, of every field of every document; (n_parts,).
 
         A field of subwords has the norm of the field that they are from.
@@ -151,7 +156,7 @@ class ClauseTable:
                 norms[is_subwords] = norm_of_document[bags.row[is_subwords]]
         return norms
 
-    def _average_lengths(self, bags: TermBags, language_rows: Integers) -> Doubles:
+    def _average_lengths(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
         """Return the average length that each field of each document is compared with; (n_parts,).
 
         It is the average of the document's language today, or what was stored with the document where that is unknown.
@@ -163,9 +168,14 @@ class ClauseTable:
         return np.where((language_of_part >= 0) & (current > 0), current, bags.average)
 
     def _summarize(
-        self, bags: TermBags, language_rows: Integers, title_tf: Doubles, body_tf: Doubles
+        self, bags: CountedTerms, language_rows: Integers, title_tf: Doubles, body_tf: Doubles
     ) -> LexicalEvidence:
-        """Sum the saturated occurrences of all clauses, each by its share of the query's weight."""
+        """Sum the saturated occurrences of all clauses, each by its share of the query's weight.
+
+        :param language_rows: the row of each document's language in the weights, (n_docs,).
+        :param title_tf: occurrences of clauses in titles, (n_docs, n_clauses).
+        :param body_tf: the same in bodies.
+        """
         k1 = self.statistics.layout.k1
         body_weights = self.shares_of_query(self.body_weights)[language_rows]  # (n_docs, n_clauses)
         title_weights = self.shares_of_query(self.title_weights)[language_rows]
@@ -424,7 +434,7 @@ class _TableBuilder:
         return table
 
 
-def _length_of_field(bags: TermBags, statistics: Statistics, field: str) -> Doubles:
+def _length_of_field(bags: CountedTerms, statistics: Statistics, field: str) -> Doubles:
     """Return how many terms a field of each document has; (n_docs,)."""
     lengths = np.zeros(bags.rows)
     if field not in statistics.layout.fields:

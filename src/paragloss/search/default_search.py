@@ -235,7 +235,12 @@ class DefaultSearcher:
         query_vector: Floats | None,
         cosines: SimilarDocuments,
     ) -> MeasuredCandidates:
-        """Compute the features of all candidates, by words and by vectors, however they were found."""
+        """Compute the features of all candidates, by words and by vectors, however they were found.
+
+        :param documents: the candidates with their stored terms.
+        :param table: the clauses of the query, if it has any.
+        :param cosines: the cosines that are known from searching.
+        """
         lexical = self._measure_words(table, documents.languages, documents.rows)
         similarity = self._measure_similarity(query_vector, cosines, documents, lexical)
         columns = build_features(query, lexical, similarity.title, similarity.passage)
@@ -253,7 +258,12 @@ class DefaultSearcher:
     def _measure_similarity(
         self, vector: Floats | None, cosines: SimilarDocuments, documents: StoredTerms, lexical: LexicalEvidence
     ) -> SemanticEvidence:
-        """Measure how similar the title and the best passage of each document are to the query."""
+        """Measure how similar the title and the best passage of each document are to the query.
+
+        :param vector: the query's vector, if it has one.
+        :param cosines: those that are known from searching; the others are read.
+        :param lexical: has the lengths of the documents, from which the number of passages is estimated.
+        """
         zeros = np.zeros(len(documents.doc_ids), np.float32)
         if vector is None or self._semantic is None or not documents.doc_ids:
             return SemanticEvidence(zeros, zeros, zeros.astype(bool))
@@ -292,7 +302,10 @@ class DefaultSearcher:
     def _explain_words(
         self, evidence: QueryEvidence, document: Document, language: str, log_odds: float
     ) -> ScoreExplanation:
-        """Share the log-odds of the words among the pairs of words that matched."""
+        """Share the log-odds of the words among the pairs of words that matched.
+
+        :param log_odds: what the words contribute to the score of the document.
+        """
         without_pairs = ScoreExplanation(log_odds, (Contribution("", "", WORDS_PART, log_odds),))
         if evidence.table is None:
             return without_pairs
@@ -308,7 +321,12 @@ class DefaultSearcher:
 def build_features(
     query: Query, lexical: LexicalEvidence, title_similarity: Floats, passage_similarity: Floats
 ) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    """Return the columns of the features, one value per candidate; `scoring.FEATURES` says what each means."""
+    """Return the columns of the features, one value per candidate; `scoring.FEATURES` says what each means.
+
+    :param lexical: how far each candidate matches the words of the query.
+    :param title_similarity: in standard deviations, (n_candidates,).
+    :param passage_similarity: the same for the best passage.
+    """
     n_terms = max(len(analyzer(query.lang).terms(query.text)), 1)
     return {
         "words": lexical.combined_share,

@@ -64,6 +64,10 @@ def bind_options(
 
     An option goes to the first function that has it. A function with an argument `fields` takes the options that name a
     field. Raises LineSyntaxError for an option that no function has.
+
+    :param text: the pipeline, for errors.
+    :param makers: the functions that the part is made by.
+    :param fields: the names of fields that options may have.
     """
     arguments: list[dict[str, Any]] = [{} for _ in makers]
     for option in part.options:
@@ -89,6 +93,9 @@ def _parse_option(
     """Return the keyword argument (name, value) that an option sets in a call of a function.
 
     None if the function has no such option.
+
+    :param fields: the names of fields that options may have.
+    :param text: the pipeline, for errors.
     """
     types = list_option_types(make)
     if option.name in types and (option.value is not None or types[option.name].kind is bool):

@@ -65,7 +65,11 @@ def find_documents(
 def _search_missing_languages(
     collection: Collection, text: str, options: SearchOptions, answer: Answer
 ) -> list[tuple[Answer, Result]]:
-    """Return the best result of every language without one, best first, each with the answer that explains it."""
+    """Return the best result of every language without one, best first, each with the answer that explains it.
+
+    :param options: those of the search.
+    :param answer: its answer.
+    """
     languages_with_result = {result.lang for result in answer.results}
     single_result_options = replace(options, lang=answer.query.lang, k=1)
     results = []

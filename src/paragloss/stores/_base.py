@@ -147,7 +147,10 @@ class BaseStore:
         without_vector: str | None = None,
         text: bool = True,
     ) -> tuple[list[Record], Any]:
-        """Return up to `batch` records from an offset on, and the next offset (None at the end); see `scroll`."""
+        """Return up to `batch` records from an offset on, and the next offset (None at the end); see `scroll`.
+
+        :param without_vector: read only documents that have no vector of this name.
+        """
         condition = self._make_filter(where, without_vector)
         if condition is MATCHES_NOTHING:
             return [], None

@@ -284,7 +284,10 @@ class EmbeddedStore(BaseStore):
         where: Where | None = None,
         term_ids: Ids | None = None,
     ) -> CandidateRows:
-        """Do what `search_sparse` and `read_sparse` do, with one request."""
+        """Do what `search_sparse` and `read_sparse` do, with one request.
+
+        :param term_ids: read the entries with these ids, and a few others; None reads all entries.
+        """
         queries = self._make_sparse_queries(name, vectors)
         query_engine = self._make_query_function(name, queries, self._make_filter(where), params=None)
 
@@ -456,7 +459,13 @@ class EmbeddedStore(BaseStore):
     def _make_query_function(
         self, name: str, queries: Sequence[Any], condition: Any, params: Any
     ) -> Callable[[Sequence[int], int], list[Any]]:
-        """Return a function that takes query numbers and a limit, and returns the engine's scored points of each."""
+        """Return a function that takes query numbers and a limit, and returns the engine's scored points of each.
+
+        :param name: the kind of vector that is searched.
+        :param queries: query vectors as the engine takes them.
+        :param condition: a filter of `_make_filter`.
+        :param params: the engine's search parameters, or None.
+        """
 
         def query_engine(query_numbers: Sequence[int], limit: int) -> list[Any]:
             if condition is MATCHES_NOTHING:

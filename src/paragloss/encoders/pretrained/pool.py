@@ -17,7 +17,7 @@ _worker_model: Pretrained | None = None
 
 def encode_jobs(model: Pretrained, jobs: Iterable[Job], *, processes: int | None = None) -> Iterator[Floats]:
     """Yield the rows of each job in order. A few jobs are read ahead; `processes` is by default one per processor."""
-    from paragloss.processes import in_order, processors  # not needed to encode a query
+    from paragloss.processes import processors, run_in_order  # not needed to encode a query
 
     process_count = processes or processors()
     if model.multithreaded or process_count == 1:
@@ -25,7 +25,7 @@ def encode_jobs(model: Pretrained, jobs: Iterable[Job], *, processes: int | None
             yield model.passages.encode(texts, lang)
         return
     died = ModelError(f"a process encoding with {model.settings.source} died: is there memory for {process_count}?")
-    yield from in_order(process_count, _open_in_worker, model.settings, _encode_in_worker, jobs, died)
+    yield from run_in_order(process_count, _open_in_worker, model.settings, _encode_in_worker, jobs, died)
 
 
 def _open_in_worker(settings: EncoderSettings) -> None:

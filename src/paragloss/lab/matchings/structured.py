@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Doubles, Ids, Integers, TermBags, concatenate_ranges, filter_entries
+from paragloss.bm25 import CountedTerms, Doubles, Ids, Integers, concatenate_ranges, filter_entries
 from paragloss.index.fields import INNER, SUBWORD_FIELDS
 from paragloss.ranking import rank_hits
 from paragloss.search.clauses import MAX_CANDIDATES, Clause, split_into_clauses
@@ -102,7 +102,7 @@ class _Alternatives(NamedTuple):
 class _Occurrences(NamedTuple):
     """Occurrences of query words in documents, paired with the query's entries. A part is a field of a document."""
 
-    bags: TermBags
+    bags: CountedTerms
     part: Integers  # (n_pairs,) the part whose tf the occurrence adds to
     field: Integers  # (n_pairs,) the field in which it is indexed
     entry: Integers  # (n_pairs,) position in the compiled clauses
@@ -321,13 +321,13 @@ class ClauseSearcher(StructuredSearcher):
         totals = np.bincount(cells, occurrences.amounts, n_parts * n_clauses)
         return np.asarray(totals, np.float64).reshape(-1, n_clauses)
 
-    def _norms(self, lang: str, bags: TermBags) -> Doubles:
+    def _norms(self, lang: str, bags: CountedTerms) -> Doubles:
         """Return K of BM25 of each field of each document, by the average lengths of now."""
         averages = self._statistics.summarize_languages((lang,)).average_lengths[:, 0]
         current = averages[bags.field]
         return self._statistics.layout.norms(bags._replace(average=np.where(current > 0, current, bags.average)))
 
-    def _home_parts(self, bags: TermBags) -> Integers:
+    def _home_parts(self, bags: CountedTerms) -> Integers:
         """Return the part whose tf the entries of each part add to: subword terms add to the text of their document."""
         home = np.arange(len(bags.row))
         if self.looks_inside:
