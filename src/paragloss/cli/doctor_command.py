@@ -59,9 +59,11 @@ def doctor(as_json: AsJson = False) -> None:
     else:
         print_table(["", ""], [[name, str(value)] for name, value in about["system"].items()])
         print()
-        print_table(["extra", "", "needed for"], [[e["extra"], _format_state(e), e["for"]] for e in about["extras"]])
+        extras = [[extra["extra"], _format_state(extra), extra["for"]] for extra in about["extras"]]
+        print_table(["extra", "", "needed for"], extras)
         print()
-        print_table(["program", "", "needed for"], [[p["program"], p["version"], p["for"]] for p in about["programs"]])
+        programs = [[program["program"], program["version"], program["for"]] for program in about["programs"]]
+        print_table(["program", "", "needed for"], programs)
         print(f"\ntest: {about['test']['message']}")
     if not about["test"]["passed"]:
         raise typer.Exit(1)

@@ -104,12 +104,13 @@ def read_unchanged_vectors(
     names = vector_names(store, models)
     if not names:
         return {}
-    stored = store.get([document.id for document in documents], vectors=names)
-    unchanged = [
-        record if record is not None and _is_same_text(record.document, document) else None
-        for record, document in zip(stored, documents, strict=True)
-    ]
-    return {name: [None if record is None else record.dense.get(name) for record in unchanged] for name in names}
+    records = store.get([document.id for document in documents], vectors=names)
+    vectors: dict[str, list[Floats | None]] = {name: [] for name in names}
+    for record, document in zip(records, documents, strict=True):
+        is_unchanged = record is not None and _is_same_text(record.document, document)
+        for name in names:
+            vectors[name].append(record.dense.get(name) if record is not None and is_unchanged else None)
+    return vectors
 
 
 def encode_all_missing(

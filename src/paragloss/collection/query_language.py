@@ -77,13 +77,19 @@ def guess_languages(text: str, statistics: Statistics, models: Mapping[str, obje
         penalty = 0.0 if lang in statistics.langs else FOREIGN_PENALTY
         scores[lang] += COLLECTION_WEIGHT * _score_by_documents(text, lang, statistics) + penalty
     if len(scores) > 1:
-        for lang in sorted(scores, key=lambda lang: -scores[lang])[:_MAX_LOOKED_UP]:
+        likeliest_langs = sorted(scores, key=lambda lang: -scores[lang])[:_MAX_LOOKED_UP]
+        for lang in likeliest_langs:
             scores[lang] += COVERAGE_WEIGHT * _score_by_models(text, lang, models)
-    highest = max(scores.values())
-    shares = {lang: float(np.exp(score - highest)) for lang, score in scores.items()}
-    total = sum(shares.values())
-    guesses = [Guess(lang, share / total) for lang, share in shares.items()]
+    guesses = [Guess(lang, share) for lang, share in _compute_shares(scores).items()]
     return sorted(guesses, key=lambda guess: (-guess.share, guess.lang))
+
+
+def _compute_shares(log_likelihoods: Mapping[str, float]) -> dict[str, float]:
+    """Turn log-likelihoods into shares that sum to 1."""
+    highest = max(log_likelihoods.values())
+    likelihoods = {lang: float(np.exp(value - highest)) for lang, value in log_likelihoods.items()}
+    total = sum(likelihoods.values())
+    return {lang: likelihood / total for lang, likelihood in likelihoods.items()}
 
 
 def select_readings(

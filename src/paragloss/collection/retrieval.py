@@ -219,7 +219,7 @@ def _read_visible_documents(state: State, ranking: RankedList, options: SearchOp
     groups = group_duplicates([record.signature for record in ranked_records])[: options.k]
     copies = {}
     for group in groups:
-        first_id, *copy_ids = (ranked_records[position].document.id for position in group)
+        first_id, *copy_ids = [ranked_records[position].document.id for position in group]
         copies[first_id] = tuple(copy_ids)
     records = {record.document.id: (record, read_tokenized_texts(record)) for record in state.records(list(copies))}
     return VisibleDocuments(records, copies)

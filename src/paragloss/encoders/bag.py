@@ -248,16 +248,17 @@ class BagEncoder:
 
 def _is_consistent(tower: Tower) -> bool:
     """Tell whether the arrays of a tower are real numbers and can be multiplied one after the other."""
-    arrays = [tower.table, *(layer.weight for layer in tower.layers)]
+    matrices = [tower.table, *(layer.weight for layer in tower.layers)]
     biases = [tower.bias, *(layer.bias for layer in tower.layers)]
-    if any(array.ndim != 2 or array.dtype.kind != "f" for array in arrays):
+    if any(matrix.ndim != 2 or matrix.dtype.kind != "f" for matrix in matrices):
         return False
-    if any(after.shape[0] != before.shape[1] for before, after in pairwise(arrays)):
-        return False
-    return all(
-        bias is None or (bias.dtype.kind == "f" and bias.shape == (array.shape[1],))
-        for bias, array in zip(biases, arrays, strict=True)
-    )
+    for matrix, next_matrix in pairwise(matrices):
+        if next_matrix.shape[0] != matrix.shape[1]:
+            return False
+    for matrix, bias in zip(matrices, biases, strict=True):
+        if bias is not None and (bias.dtype.kind != "f" or bias.shape != (matrix.shape[1],)):
+            return False
+    return True
 
 
 def _width(tower: Tower) -> int:

@@ -38,11 +38,11 @@ class CrossEncoder:
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
         """Return one score per document: the score of its best passage for the query."""
         pairs: list[TextPair] = []
-        pair_counts = []
+        pair_counts = []  # of each document
         for document in documents:
-            texts = passages.read_passages(document)[:MAX_PASSAGES_PER_DOCUMENT]
-            pairs += [(query.text, text) for text in texts]
-            pair_counts.append(len(texts))
+            document_passages = passages.read_passages(document)[:MAX_PASSAGES_PER_DOCUMENT]
+            pairs += [(query.text, passage) for passage in document_passages]
+            pair_counts.append(len(document_passages))
         if not pairs:
             return np.zeros(0, np.float32)
         batches = [pairs[start : start + PAIRS_PER_BATCH] for start in range(0, len(pairs), PAIRS_PER_BATCH)]

@@ -42,16 +42,21 @@ class SubwordEncoder:
         splits = [tower.vocabulary.split_text(text) for text in texts]  # known ids and unknown terms of each text
         counts = tower.vocabulary.count_ids([ids for ids, _ in splits])
         rows: Floats = np.asarray(counts.multiply(tower.vocabulary.idf).tocsr() @ tower.table, np.float32)
-        unknown_terms = sorted({term for _, terms in splits for term in terms})
-        if unknown_terms and lang in self.grams:
-            columns = {term: i for i, term in enumerate(unknown_terms)}
-            unknown_counts = count_rows([[columns[term] for term in terms] for _, terms in splits], len(columns))
+        unknown_terms = [terms for _, terms in splits]
+        if any(unknown_terms) and lang in self.grams:
             # An unknown word is assumed to be as rare as a word that one document has.
             idf = np.log(max(tower.vocabulary.documents, 1)) + 1
-            rows += unknown_counts @ self.grams[lang].vectors(unknown_terms) * idf
+            rows += self._encode_unknown(unknown_terms, lang) * idf
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         np.divide(rows, norms + self.bag.epsilon, out=rows, where=norms > 0)
         return rows
+
+    def _encode_unknown(self, terms_of_texts: Sequence[Sequence[str]], lang: str) -> Floats:
+        """Return for each text the sum of the vectors of its unknown terms, made from their n-grams; (n_texts, dim)."""
+        distinct_terms = sorted({term for terms in terms_of_texts for term in terms})
+        columns = {term: column for column, term in enumerate(distinct_terms)}
+        counts = count_rows([[columns[term] for term in terms] for terms in terms_of_texts], len(columns))
+        return np.asarray(counts @ self.grams[lang].vectors(distinct_terms))
 
     def save(self, path: str | Path) -> None:
         """Write the encoder to a folder."""

@@ -79,27 +79,27 @@ def _get_trust(translator: Translator) -> float:
 
 def list_part_options(parts: Parts) -> dict[str, list[str]]:
     """List the parts that a pipeline for this collection may name, with their options as they are written."""
-    fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in list_own_fields(parts.statistics)]
-    clause_options = [
-        *format_options(makers.get_intermediate_language),
-        *format_options(makers.make_clause_searcher),
-        *fields,
-    ]
+    field_options = [f"{field}={FIELDS.get(field, 1.0):g}" for field in list_own_fields(parts.statistics)]
+    search_options = [*format_options(makers.make_clause_searcher), *field_options]
+    translation_options = [*format_options(makers.get_intermediate_language), *search_options]
+    encoder_options = format_options(makers.make_encoder_searcher)
+    word_options = ",".join(format_options(makers.make_word_translator))
     options = {name: format_options(make) for name, make in makers.SEARCHERS.items()}
-    options["bm25"] += fields
-    encoder_options = [
-        *format_options(makers.make_encoder_searcher),
-        ",".join(format_options(makers.make_word_translator)),
-    ]
-    options |= dict.fromkeys(parts.encoders, encoder_options)
-    options |= {name: [*format_options(makers.choose_translator), *clause_options] for name in parts.translators}
-    options |= {name: [*format_options(make), *clause_options] for name, make in makers.TRANSLATORS.items()}
-    options[f"{MIX}(a+b)"] = [*format_options(makers.mix_translators), *clause_options[1:]]
-    options |= {
-        f"{FEEDBACK}|a": format_options(makers.make_feedback_translator),
-        f"a|{FEEDBACK}": format_options(makers.make_feedback_searcher),
-    }
-    options |= {f"a|{TOGETHER}": format_options(makers.make_cooccurrence_translator)}
-    options |= {f"a|{name}": format_options(makers.make_parallel_text_translator) for name in parts.choosers}
-    options |= {f"{name}(a+b)": format_options(maker) for name, maker in makers.FUSIONS.items()}
-    return options | {f"a>{name}": format_options(makers.make_reranked_searcher) for name in parts.rerankers}
+    options["bm25"] += field_options
+    for name in parts.encoders:
+        options[name] = [*encoder_options, word_options]
+    for name in parts.translators:
+        options[name] = [*format_options(makers.choose_translator), *translation_options]
+    for name, make in makers.TRANSLATORS.items():
+        options[name] = [*format_options(make), *translation_options]
+    options[f"{MIX}(a+b)"] = [*format_options(makers.mix_translators), *search_options]
+    options[f"{FEEDBACK}|a"] = format_options(makers.make_feedback_translator)
+    options[f"a|{FEEDBACK}"] = format_options(makers.make_feedback_searcher)
+    options[f"a|{TOGETHER}"] = format_options(makers.make_cooccurrence_translator)
+    for name in parts.choosers:
+        options[f"a|{name}"] = format_options(makers.make_parallel_text_translator)
+    for name, make_fusion in makers.FUSIONS.items():
+        options[f"{name}(a+b)"] = format_options(make_fusion)
+    for name in parts.rerankers:
+        options[f"a>{name}"] = format_options(makers.make_reranked_searcher)
+    return options

@@ -169,8 +169,7 @@ class BaseStore:
             vector_names = [self._schema.check_vector(name)]
             points, offset = self._read_points(condition, offset, _limits.READ_BATCH, False, vector_names)
             vectors = [(point.vector or {}).get(name) for point in points]
-            rows = pack_sparse_rows([((), ()) if v is None else (v.indices, v.values) for v in vectors])
-            yield [point.id for point in points], rows
+            yield [point.id for point in points], _pack_vectors(vectors)
             if offset is None:
                 return
 
@@ -417,3 +416,8 @@ class BaseStore:
     def _make_engine_vector(vector: SparseVector) -> Any:
         """Return a sparse vector as the engine takes it."""
         raise NotImplementedError
+
+
+def _pack_vectors(vectors: Sequence[Any]) -> SparseRows:
+    """Join an engine's sparse vectors into flat arrays; None stands for an empty one."""
+    return pack_sparse_rows([((), ()) if vector is None else (vector.indices, vector.values) for vector in vectors])

@@ -36,12 +36,14 @@ class DocumentIds:
         Points that were deleted after the search are left out.
         """
         split_rankings = [split_scored_points(points) for points in rankings]
-        try:
-            cache = self._cache
+        cache = self._cache
+        try:  # usually all are cached, and none is deleted
             return [([cache[point_id] for point_id in point_ids], scores) for point_ids, scores in split_rankings]
         except KeyError:
-            document_ids = self.find({point_id for point_ids, _ in split_rankings for point_id in point_ids})
-            return [_name_existing(point_ids, scores, document_ids) for point_ids, scores in split_rankings]
+            pass
+        all_point_ids = {point_id for point_ids, _ in split_rankings for point_id in point_ids}
+        document_ids = self.find(all_point_ids)
+        return [_name_existing(point_ids, scores, document_ids) for point_ids, scores in split_rankings]
 
     def find(self, point_ids: Set[Any]) -> Mapping[Any, str]:
         """Return a mapping that has the document ids of these points, and of others; deleted points are not in it."""
@@ -63,5 +65,10 @@ def _name_existing(
     point_ids: Sequence[Any], scores: Sequence[float], document_ids: Mapping[Any, str]
 ) -> tuple[list[str], list[float]]:
     """Return the document ids and scores of those points that have a document."""
-    pairs = [(document_ids[p], score) for p, score in zip(point_ids, scores, strict=True) if p in document_ids]
-    return [document_id for document_id, _ in pairs], [score for _, score in pairs]
+    existing_ids: list[str] = []
+    existing_scores: list[float] = []
+    for point_id, score in zip(point_ids, scores, strict=True):
+        if point_id in document_ids:
+            existing_ids.append(document_ids[point_id])
+            existing_scores.append(score)
+    return existing_ids, existing_scores
