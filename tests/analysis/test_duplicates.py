@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.duplicates import compute_signature, estimate_similarity, group_duplicates
+from paragloss.analysis.duplicates import MIN_SIMILARITY, compute_signature, estimate_similarity, group_duplicates
 from paragloss.collection import Collection
 from paragloss.types import Document
 
@@ -81,3 +81,20 @@ def test_copies_are_shown_once_with_every_place_and_leave_room_for_other_documen
         first, second = sorted(collection.search("bridge river", k=2).results, key=lambda result: len(result.copies))
         assert (first.id, first.copies) == ("ferry.txt", ())
         assert {second.id, *second.copies} == {"copies/0.txt", "copies/1.txt", "copies/2.txt"}
+
+
+def test_groups_are_those_of_comparing_each_document_with_the_first_of_every_group():
+    generator = random.Random(0)
+    texts = [[f"w{generator.randrange(400)}" for _ in range(generator.choice([0, 5, 60]))] for _ in range(30)]
+    texts += [[*text[: generator.randrange(40)], *text[3:]] for text in texts]  # copies, near-copies and others
+    generator.shuffle(texts)
+    signatures = [compute_signature(text) for text in texts]
+    expected: list[list[int]] = []
+    for position, signature in enumerate(signatures):
+        similar = [g for g in expected if estimate_similarity(signatures[g[0]], signature) >= MIN_SIMILARITY]
+        if similar:
+            similar[0].append(position)
+        else:
+            expected.append([position])
+    assert group_duplicates(signatures) == expected
+    assert 1 < max(map(len, expected)) < len(texts)

@@ -19,7 +19,7 @@ from paragloss.collection import Collection
 from paragloss.collection.upkeep import Maintenance
 from paragloss.errors import DeadlineError, ModelError, StoreError
 from paragloss.formats.numbers import get_document_day
-from paragloss.server import connections
+from paragloss.server import connections, precedence
 from paragloss.server.admission import Admission, BusyError
 from paragloss.server.application import build_application
 from paragloss.server.library import Library
@@ -85,6 +85,51 @@ def test_a_client_works_on_one_thing_at_a_time_and_others_do_not_wait_for_it(lib
 
     asyncio.run(ask_beside_a_greedy_client())
     assert begun == ["greedy"] * 10
+
+
+def test_long_work_gives_way_to_short_work_of_another_client(library):
+    short_has_ended, seen_after_pause = threading.Event(), []
+
+    def work_briefly(collection, deadline):
+        time.sleep(0.5)
+        short_has_ended.set()
+
+    def work_long(collection, deadline):
+        end = time.thread_time() + 2 * precedence.LONG_WORK_SECONDS  # processor time is what counts
+        while time.thread_time() < end:
+            deadline.step()
+        seen_after_pause.append(short_has_ended.is_set())
+
+    async def work_at_the_same_time(*clients):
+        works = (work_briefly, work_long)
+        await asyncio.gather(*(library.search(client, "c", work) for client, work in zip(clients, works, strict=True)))
+
+    asyncio.run(work_at_the_same_time("polite", "greedy"))
+    assert seen_after_pause == [True]
+
+
+def test_long_work_gives_way_for_a_limited_time(library, monkeypatch):
+    monkeypatch.setattr(precedence, "LONG_WORK_SECONDS", 0.0)
+    monkeypatch.setattr(precedence, "MAX_PAUSE_SECONDS", 0.2)
+    finish = threading.Event()
+
+    def block(collection, deadline):
+        finish.wait(30)
+
+    def step_twice(collection, deadline):
+        for _ in range(2):
+            deadline.step()
+        return "answered"
+
+    async def work_beside_a_blocked_client():
+        blocked = asyncio.create_task(library.search("blocked", "c", block))
+        await asyncio.sleep(0.1)
+        assert await library.search("other", "c", step_twice) == "answered"
+        assert not finish.is_set()
+        finish.set()
+        await blocked
+
+    asyncio.run(work_beside_a_blocked_client())
 
 
 def test_too_much_waiting_work_of_a_client_or_of_all_is_refused():

@@ -67,14 +67,50 @@ def group_duplicates(signatures: Sequence[bytes], min_similarity: float = MIN_SI
         whose first member it is a copy of.
     """
     groups: list[list[int]] = []
+    first_members = _FirstMembers(len(signatures))
     for position, signature in enumerate(signatures):
-        for group in groups:
-            if estimate_similarity(signatures[group[0]], signature) >= min_similarity:
-                group.append(position)
-                break
-        else:
+        number = first_members.find_copy(signature, min_similarity)
+        if number is None:
+            first_members.add(signature)
             groups.append([position])
+        else:
+            groups[number].append(position)
     return groups
+
+
+class _FirstMembers:
+    """The signatures of the first members of groups, with all of which another one is compared at once.
+
+    Comparing them one by one took 60 % of a search for 200 documents.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._count = 0
+        self._number_by_hash: dict[bytes, int] = {}  # the first group of each exact hash
+        self._bins = np.zeros((capacity, _BINS), np.uint8)  # (n_groups, n_bins)
+        self._has_bins = np.zeros(capacity, bool)
+
+    def add(self, signature: bytes) -> None:
+        """Add the first member of a new group."""
+        if signature:
+            self._number_by_hash.setdefault(signature[:_EXACT_HASH_BYTES], self._count)
+        if len(signature) == _EXACT_HASH_BYTES + _BINS:
+            self._bins[self._count] = _read_bins(signature)
+            self._has_bins[self._count] = True
+        self._count += 1
+
+    def find_copy(self, signature: bytes, min_similarity: float) -> int | None:
+        """Return the number of the first group whose first member is similar enough; None if there is none."""
+        numbers = []
+        if signature[:_EXACT_HASH_BYTES] in self._number_by_hash:
+            numbers.append(self._number_by_hash[signature[:_EXACT_HASH_BYTES]])
+        if len(signature) == _EXACT_HASH_BYTES + _BINS:
+            bins, other_bins = _read_bins(signature), self._bins[: self._count]
+            is_filled = (bins > 0) | (other_bins > 0)
+            equal_counts = ((bins == other_bins) & is_filled).sum(axis=1)
+            is_similar = equal_counts >= min_similarity * np.maximum(is_filled.sum(axis=1), 1)
+            numbers += np.flatnonzero(is_similar & self._has_bins[: self._count])[:1].tolist()
+        return min(numbers, default=None)
 
 
 def _compute_minhash(pairs: set[str]) -> bytes:

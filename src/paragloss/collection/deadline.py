@@ -11,7 +11,11 @@ from paragloss.types import Store
 
 class Deadline:
     """Until when an answer is wanted. Who works for it asks `check` between two steps; `cancel` ends the work at the
-    next one. Processes of one machine may hand it on."""
+    next one. Processes of one machine may hand it on.
+
+    Work that repeats something for many documents or texts calls `step` instead, where it holds no lock: a server lets
+    others go first there.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.until = seconds, time.monotonic() + seconds
@@ -19,6 +23,10 @@ class Deadline:
     def check(self) -> None:
         if time.monotonic() >= self.until:
             raise DeadlineError(f"no answer in {self.seconds:g} s: ask for less, or try again later")
+
+    def step(self) -> None:
+        """Check the time before the next of many equal steps."""
+        self.check()
 
     def cancel(self) -> None:
         self.until = 0.0

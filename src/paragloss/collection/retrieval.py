@@ -238,7 +238,7 @@ def _make_results(
     results = []
     for doc_id, (record, tokenized_texts) in visible.records.items():
         if deadline:
-            deadline.check()
+            deadline.step()
         max_score = searcher.max_score(record.document.lang)
         if not 0 < max_score < math.inf:  # unknown: the best hit counts as a perfect fit
             max_score = max(ranking[0].score, _MIN_MAX_SCORE)

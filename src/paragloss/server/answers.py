@@ -57,7 +57,7 @@ def find_documents(
     for row, (source_answer, result) in zip(response["results"], results, strict=True):
         row |= describe_origin(collection, row["meta"])
         if why:
-            deadline.check()
+            deadline.step()
             row["why"] = source_answer.why(result.id)["parts"]
     return response
 
@@ -166,7 +166,7 @@ def answer_glosses(
 
     def texts_until_deadline() -> Iterator[tuple[str, str]]:
         for text in texts:
-            deadline.check()
+            deadline.step()
             yield text
 
     glosses = collection.glosses(texts_until_deadline(), to=to, query=query)

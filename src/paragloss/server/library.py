@@ -22,6 +22,7 @@ from paragloss.errors import InputError, ParaglossError
 from paragloss.server.admission import Admission
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, log_event
+from paragloss.server.precedence import Precedence, YieldingDeadline
 from paragloss.server.workers import SearchWorkers, warm_up
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Library:
         )
         self._writes = Admission(per_client=1, waiting_per_client=limits.waiting_per_client, waiting=limits.waiting)
         self._deadlines: set[Deadline] = set()
+        self._precedence = Precedence()
         self._search_threads = ThreadPoolExecutor(limits.threads, "search")
         self._write_thread = ThreadPoolExecutor(1, "write")
         self._closing, self._starting_workers = threading.Event(), threading.Lock()
@@ -113,17 +115,21 @@ class Library:
         if workers is not None and workers.is_ready:
             versions = collection.maintenance.read_versions()
             try:
-                submit = lambda deadline: workers.submit(name, versions, work, *arguments, deadline)  # noqa: E731
+                submit = lambda deadline: workers.submit(  # noqa: E731
+                    name, versions, work, *arguments, deadline.without_precedence()
+                )
                 return cast(T, await self._run_admitted(client, submit))
             except BrokenProcessPool:  # a worker has died: this process answers until others have started
                 self._replace_workers(workers)
-        return await self._run_admitted(
-            client, lambda deadline: self._search_threads.submit(work, collection, *arguments, deadline)
-        )
+        return await self._run_admitted(client, self._run_in_thread(partial(work, collection, *arguments)))
 
     async def read(self, client: str, work: Callable[[Deadline], T]) -> T:
         """Run `work(deadline)` in a thread of this process."""
-        return await self._run_admitted(client, lambda deadline: self._search_threads.submit(work, deadline))
+        return await self._run_admitted(client, self._run_in_thread(work))
+
+    def _run_in_thread(self, work: Callable[[Deadline], T]) -> Callable[[YieldingDeadline], Future[T]]:
+        """Return a function that submits work to the threads of this process, where long work gives way to short."""
+        return lambda deadline: self._search_threads.submit(self._precedence.run, deadline, work)
 
     async def write(self, client: str, work: Callable[[], T]) -> T:
         """Run work in the thread that writes. Once begun it is finished, even if the client hangs up.
@@ -139,12 +145,12 @@ class Library:
         self._leave_when_done(future, self._writes, client)
         return await asyncio.shield(asyncio.wrap_future(future))
 
-    async def _run_admitted(self, client: str, submit: Callable[[Deadline], Future[T]]) -> T:
+    async def _run_admitted(self, client: str, submit: Callable[[YieldingDeadline], Future[T]]) -> T:
         """Wait for the client's turn, submit work and wait for its result until the deadline.
 
         The work counts until it ends, whether or not somebody waits for it.
         """
-        deadline = Deadline(self.limits.seconds)
+        deadline = YieldingDeadline(self.limits.seconds, client, self._precedence)
         await self._reads.enter(client, self.limits.seconds)
         try:
             future = submit(deadline)
