@@ -24,6 +24,21 @@ TEXTS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("iso8859-2", "Stary most został zamknięty z powodu remontu, więc wszyscy jeżdżą przez sąsiednią wieś."),
+        ("iso8859-2", "Starý most byl uzavřen kvůli opravám a všichni teď jezdí přes sousední vesnici."),
+        ("cp852", "Stary most został zamknięty z powodu remontu, więc wszyscy jeżdżą przez sąsiednią wieś."),
+        ("cp850", "Die alte Brücke wurde für Reparaturen gesperrt, und alle fahren über die Dörfer."),
+        ("cp850", "Il ponte è chiuso e nessuno sa perché: la città dovrà fare più lavori."),
+        ("mac_roman", "Le vieux pont a été fermé à cause des réparations, et tout le monde passe par le village."),
+    ],
+)
+def test_encodings_of_old_systems_are_told_by_the_language_s_letters(encoding, text):
+    assert text.encode(encoding).decode(detect_encoding(text.encode(encoding))) == text
+
+
 @pytest.mark.parametrize("encoding", TEXTS)
 def test_the_encoding_is_told_by_the_letters(encoding):
     assert detect_encoding(TEXTS[encoding].encode(encoding)) == encoding

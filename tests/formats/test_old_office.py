@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from paragloss.errors import InputError
 from paragloss.formats.documents import read_documents
 
 FLAT_TEXT = """<?xml version="1.0" encoding="UTF-8"?>
@@ -12,6 +13,17 @@ FLAT_TEXT = """<?xml version="1.0" encoding="UTF-8"?>
  xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2"
  office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>
 <text:p>Der Regen fällt auf Stein, und Ænima grüßt Łódź.</text:p></office:text></office:body></office:document>"""
+
+
+FLAT_PRESENTATION = """<?xml version="1.0" encoding="UTF-8"?>
+<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"
+ xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2"
+ office:mimetype="application/vnd.oasis.opendocument.presentation"><office:body><office:presentation>
+<draw:page draw:name="p1"><draw:frame svg:x="1cm" svg:y="1cm" svg:width="20cm" svg:height="5cm"><draw:text-box>
+<text:p>Der Regen fällt auf Stein, und Ænima grüßt Łódź.</text:p></draw:text-box></draw:frame></draw:page>
+</office:presentation></office:body></office:document>"""
 
 
 def convert(source, suffix):
@@ -71,7 +83,24 @@ def test_pictures_of_a_word_document_leave_no_mark(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     sandbox.SHARED_READER.close()
-    (tmp_path / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    (tmp_path / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"))
     (document,) = read_documents(tmp_path / "a.doc")
     sandbox.SHARED_READER.close()
     assert document.text == "Bergen"
+
+
+@pytest.mark.parametrize("suffix", [".doc", ".xls", ".ppt"])
+def test_a_damaged_file_is_refused_whatever_a_program_prints_of_it(tmp_path, suffix):
+    (tmp_path / f"a{suffix}").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(256)) * 12)
+    with pytest.raises(InputError, match=f"is not a {suffix} file"):
+        list(read_documents(tmp_path / f"a{suffix}"))
+
+
+@pytest.mark.parametrize("installed", ["LibreOffice"], indirect=True)
+def test_a_powerpoint_presentation_of_1997(tmp_path, installed):
+    source = tmp_path / "a.fodp"
+    source.write_text(FLAT_PRESENTATION, "utf-8")
+    path = convert(source, "ppt")
+    installed()
+    (document,) = read_documents(path)
+    assert "Der Regen fällt auf Stein, und Ænima grüßt Łódź." in document.text

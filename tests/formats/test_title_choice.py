@@ -13,7 +13,7 @@ TEXT = "Bridge closed\nThe bridge was closed in March."
     "title",
     ["", "  ", "scan_0001", "Scan 12", "IMG_2034", "DSC00012.JPG", "untitled", "Untitled-3", "index", "Document1",
      "Microsoft Word - Document1.doc", "Microsoft Word - scan0001.docx", "PowerPoint Presentation", "12/2003",
-     "no subject", "5f3a9c0e1b2d"],
+     "no subject", "5f3a9c0e1b2d", "Untitled Document", "New Page 1", "Neues Dokument"],
 )  # fmt: skip
 def test_a_title_that_says_nothing_is_replaced_by_the_first_line(title):
     assert choose_title(Document("a", TEXT, "", title), "a.pdf") == "Bridge closed"

@@ -223,7 +223,7 @@ def _print_summary(summary: _Summary, into: str, skipped: Skipped, as_json: bool
 def _format_counts(summary: _Summary, skipped_count: int) -> str:
     """Return how much was read, unchanged, removed and skipped, as part of a sentence."""
     report, seconds = summary.report, summary.seconds
-    parts = [f"{report.read} documents in {seconds:.1f} s ({report.read / max(seconds, 1e-9):,.0f}/s)"]
+    parts = [f"{report.read} documents in {seconds:.1f} s ({_format_rate(report.read, seconds)})"]
     if report.unchanged:
         parts.append(f"{report.unchanged} files had not changed")
     if report.removed:
@@ -231,6 +231,12 @@ def _format_counts(summary: _Summary, skipped_count: int) -> str:
     if skipped_count:
         parts.append(f"{skipped_count} files or rows could not be read")
     return ", ".join(parts)
+
+
+def _format_rate(count: int, seconds: float) -> str:
+    """Return how many documents were read in a second, with a decimal where they are few: scans take long."""
+    rate = count / max(seconds, 1e-9)
+    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 
 def _send_to_server(files: list[str], into: str, lang: str, skipped: Skipped, as_json: bool) -> bool:

@@ -1,7 +1,8 @@
 """Guess the encoding of text that is not UTF-8, from the letters that each encoding would make of it.
 
 Encodings of other scripts are known by their commonest letters. Those of Latin letters share most of these, but the
-letters without accents, which are the same in all of them, tell the language, and the language the encoding.
+letters without accents, which are the same in all of them, tell the language. Of the encodings that the language was
+written with, that one is right which makes letters of its alphabet inside the words.
 """
 
 from __future__ import annotations
@@ -39,12 +40,26 @@ _COMMON_LETTERS = {
     "big5": ("的在一他人了是國這我會們有斯和不為中特對個時以到說將上其表年大發後於利示爾員週能", 0.11, 0.27),
     "cp949": ("다이에는의고을니가지하로은한그리를서했스기습인들사라대있해것자시도아수일어으나국", 0.24, 0.49),
 }
+#: The encodings of languages in Latin letters: of Windows, of Unix, of DOS and of older Macs.
+_WESTERN_ENCODINGS = ("cp1252", "cp850", "mac_roman")
 _LATIN_ENCODINGS = {
-    **dict.fromkeys(["pl", "cs", "sk", "hu", "ro", "sl", "hr", "bs", "sq"], "cp1250"),
-    **dict.fromkeys(("tr", "az"), "cp1254"),
-    **dict.fromkeys(("lt", "lv", "et"), "cp1257"),
-    "vi": "cp1258",
+    **dict.fromkeys(("pl", "cs", "sk", "hu", "ro", "sl", "hr", "bs"), ("cp1250", "iso8859-2", "cp852", "mac_latin2")),
+    "sq": ("cp1250",),
+    **dict.fromkeys(("tr", "az"), ("cp1254", "cp857")),
+    **dict.fromkeys(("lt", "lv", "et"), ("cp1257", "cp775")),
+    "vi": ("cp1258",),
 }
+#: The letters beyond ASCII of languages that were written with several encodings.
+_ALPHABETS = {
+    "pl": "ąćęłńóśźż", "cs": "áčďéěíňóřšťúůýž", "sk": "áäčďéíĺľňóôŕšťúýž", "hu": "áéíóöőúüű", "ro": "ăâîşţ",
+    "sl": "čšž", "hr": "čćđšž", "bs": "čćđšž", "tr": "çğıöşüâî", "az": "çəğıöşü", "lt": "ąčęėįšųūž",
+    "lv": "āčēģīķļņšūž", "et": "äöõüšž", "de": "äöüß", "fr": "àâçéèêëîïôùûœ", "es": "áéíóúüñ", "it": "àèéìòù",
+    "pt": "áâãàçéêíóôõú", "nl": "éëïöü", "da": "æøåé", "no": "æøåé", "sv": "äöåé", "fi": "äöå",
+    "is": "áðéíóúýþæö", "ca": "àçéèíïóòúü·",
+}  # fmt: skip
+#: A character beyond ASCII inside a word or at its end, where quotation marks are rarer than letters.
+_INSIDE_WORD = re.compile(r"(?<=[a-z])[^\x00-\x7f](?=[a-z\s])")
+_UNDECODABLE = -(1 << 30)
 _PUNCTUATION = frozenset("“”„«»–—…‘’。，、！？：；（）《》「」・ ")
 #: The share of common letters, relative to usual texts, that the best guess has to reach.
 _MIN_LIKENESS = 0.25
@@ -153,10 +168,19 @@ def _measure_likeness(sample: bytes, encoding: str) -> float:
 
 
 def _guess_latin_encoding(sample: bytes) -> str:
+    """Return the encoding that makes most letters of the text's language inside words, the first of equal ones."""
     lang = identify_one(re.sub(rb"[^\x00-\x7f]", b"", sample).decode("ascii")) or ""
-    encoding = _LATIN_ENCODINGS.get(lang, "cp1252")
+    candidates = _LATIN_ENCODINGS.get(lang, _WESTERN_ENCODINGS)
+    best = max(candidates, key=lambda encoding: _count_letters_of_language(sample, encoding, lang))
+    return best if _count_letters_of_language(sample, best, lang) > _UNDECODABLE else "cp1252"
+
+
+def _count_letters_of_language(sample: bytes, encoding: str, lang: str) -> int:
+    """Count the accented letters inside words that the language has, less those characters that it doesn't have."""
     try:
-        codecs.getincrementaldecoder(encoding)().decode(sample)
+        text = codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
-        return "cp1252"
-    return encoding
+        return _UNDECODABLE
+    alphabet = _ALPHABETS.get(lang, "")
+    characters = [character for character in _INSIDE_WORD.findall(text.lower()) if character not in _PUNCTUATION]
+    return sum(1 if character in alphabet else -1 for character in characters) if alphabet else 0

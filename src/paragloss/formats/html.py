@@ -17,6 +17,7 @@ from paragloss.types import Document
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
+_TAGS = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _INVISIBLE_TAGS = ["script", "style", "noscript", "template", "title"]
 _MAX_TRANSLATION_LINKS, _MAX_LINK_LENGTH = 8, 300
 #: Tables of contents and links to neighbouring pages, as DocBook, Sphinx and MediaWiki write them.
@@ -64,18 +65,23 @@ def _decode_page(data: bytes) -> str:
         return _decode_as(data, declared[1].decode("ascii"))
     if b"\0" in data:
         raise InputError("a zero byte: this is binary, not a page; give an HTML file")
-    return data.decode(detect_encoding(data), errors="replace")
+    return data.decode(_detect_page_encoding(data), errors="replace")
 
 
 def _decode_as(data: bytes, name: str) -> str:
+    """Decode a page by the encoding that it declares, and where that is wrong, by its bytes."""
     # Pages that say Latin-1 mean Windows-1252, as the HTML standard has it.
     charset = "cp1252" if name.lower() in ("iso-8859-1", "latin1", "ascii", "us-ascii") else name
     try:
         codecs.lookup(charset)
         return data.decode(charset)
-    except (LookupError, ValueError) as error:
-        where = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
-        raise InputError(f"the page says it is in {name!r} and is not{where}; convert it to UTF-8") from error
+    except (LookupError, ValueError):
+        return data.decode(_detect_page_encoding(data), errors="replace")
+
+
+def _detect_page_encoding(data: bytes) -> str:
+    """Guess the encoding of a page from its text: the names of tags would be taken for words."""
+    return detect_encoding(_TAGS.sub(b" ", data))
 
 
 def _join_texts(tree: Any, selector: str, limit: int = 200) -> str:

@@ -27,6 +27,8 @@ _MODERN: dict[str, tuple[str, Callable[..., Document]]] = {
     ".xls": ("xlsx", xlsx.read_xlsx),
     ".ppt": ("pptx", pptx.read_pptx),
 }
+#: Names of the streams that hold the text: without one, catdoc would print any bytes as text.
+_STREAMS = {".doc": ("WordDocument",), ".xls": ("Workbook", "Book"), ".ppt": ("PowerPoint Document",)}
 #: What antiword prints in place of a picture.
 _PICTURE_MARK = "[pic]"
 #: Seconds for the conversion of one file by LibreOffice.
@@ -51,12 +53,13 @@ def read_ppt(path: PathLike, *, id: str = "") -> Document:
 def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
     """Read by one of the small programs, which take milliseconds, else by LibreOffice, which takes seconds."""
     document_id = id or Path(path).name
-    start = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)[:8]
+    content = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
+    start = content[:8]
     if start.startswith(b"{\\rtf"):  # Word writes Rich Text and new files under the old suffix, too
         return read_rtf(path, id=document_id)
     if start.startswith(b"PK\x03\x04"):
         return _MODERN[kind][1](path, id=document_id)
-    if start != OLE_SIGNATURE:
+    if start != OLE_SIGNATURE or not any(name.encode("utf-16-le") in content for name in _STREAMS[kind]):
         raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", location=path)
     for command in _TEXT_COMMANDS[kind]:
         text = _run_text_command(command, path)
@@ -66,7 +69,9 @@ def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
         return _convert_with_libreoffice(kind, path, document_id)
     programs = [command[0] for command in _TEXT_COMMANDS[kind]]
     if any(map(shutil.which, programs)):
-        raise InputError(f"no text in the {kind} file, or it is damaged; save it anew", location=path)
+        readers = " and ".join(filter(shutil.which, programs))
+        remedy = f"install LibreOffice, which reads more, or save it as .{_MODERN[kind][0]}"
+        raise InputError(f"{readers} found no text in the {kind} file; {remedy}", location=path)
     remedy = f"install one, or save it as .{_MODERN[kind][0]}"
     raise InputError(f"{kind} files need {', '.join(programs)} or LibreOffice; {remedy}", location=path)
 

@@ -24,7 +24,8 @@ _GIVEN_BY_DEVICE = re.compile(
     r"(?:scan|scanned|img|image|dsc|dscn|dscf|pict?|photo|foto|mvi|vid|pxl|screenshot|capture|fax|doc|document|dokument|"
     r"documento|file|page|seite|slide|folie|presentation|präsentation|book|workbook|sheet|new|copy|untitled|unnamed|"
     r"unbenannt|sans titre|sin título|senza titolo|ohne titel|no title|no subject|kein betreff|powerpoint presentation|"
-    r"index|default|home|main|readme|temp|tmp|test|out|output|noname|unknown|title|none|null)"
+    r"(?:untitled|new|unbenanntes|neues|nouveau|nuevo|nuovo|novo)[\s_-]?(?:document|dokument|documento|page)|"
+    r"document sans titre|index|default|home|main|readme|temp|tmp|test|out|output|noname|unknown|title|none|null)"
     r"(?:[\s_.()#-]*\d+)*[\s_.()#-]*",
     re.IGNORECASE,
 )
