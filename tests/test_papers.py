@@ -1,4 +1,4 @@
-"""Every name of ours that a page of docs/papers mentions is there: files, functions, classes, settings."""
+"""Every name of ours that pages on methods and models mention is there: files, functions, classes, settings."""
 
 import ast
 import re
@@ -9,7 +9,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paragloss"
-PAGES = sorted((ROOT / "docs" / "understand" / "papers").glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = [
+    *sorted((DOCS / "understand" / "papers").glob("*.md")),
+    *(DOCS / "do" / f"{name}.md" for name in ("adapters", "evaluate", "translation")),
+    *(DOCS / "understand" / f"{name}.md" for name in ("fusion", "log-methods", "model", "model-figures", "why")),
+]
 #: Names of others: a word of a query in an example, Python's own.
 FOREIGN_NAMES = {"apple", "Apple", "collections.Iterable"}
 _FILE = re.compile(r"\b(?:tests|benchmarks|papers|src|docs)/[\w/.-]+\.\w+|\b\w+(?:[/.]\w+)*\.py\b")
