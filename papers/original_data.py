@@ -95,8 +95,8 @@ def read_wikipedia(lang: str, max_queries: int) -> JudgedCollection:
     links = judgments.mutual(pair for pair in all_links if query_ids.intersection(pair))
     concepts = query_ids | {linked for query_id in query_ids for linked in links.get(query_id, ())}
     english_dump = find_dump("en", "pages-articles")
-    english = (part for part in wikilinks.read_parts(english_dump) if part.concept in query_ids)
-    foreign = (part for part in wikilinks.read_parts(pages, langlinks) if part.concept in concepts)
+    english = (part for part in wikilinks.read_article_texts(english_dump) if part.concept in query_ids)
+    foreign = (part for part in wikilinks.read_article_texts(pages, langlinks) if part.concept in concepts)
     return judgments.from_aligned(group_by_concept(chain(english, foreign)), source="en", target=lang, links=links)
 
 

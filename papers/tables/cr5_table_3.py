@@ -115,10 +115,12 @@ def read_training_dictionary(lang: str) -> dict[tuple[str, str], list[tuple[str,
 
 def train_word_vectors(
     concepts: list[Concept], langs: tuple[str, ...], *, dim: int, seed: int
-) -> dict[str, monolingual.Vectors]:
+) -> dict[str, monolingual.WordEmbeddings]:
     """Train word vectors of each language from its own texts."""
     counts, _ = count(concepts, stem=False, min_df=3)
     return {
-        lang: monolingual.train((text_of(c, lang) for c in concepts), counts[lang].vocabulary, dim=dim, seed=seed)
+        lang: monolingual.train_word_vectors(
+            (text_of(c, lang) for c in concepts), counts[lang].vocabulary, dim=dim, seed=seed
+        )
         for lang in langs
     }

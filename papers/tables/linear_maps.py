@@ -40,7 +40,7 @@ def fit_models(train: list[Concept], lang: str, dim: int, seed: int) -> dict[str
     """Fit the maps to the same word vectors, and Cr5 to the same pages."""
     counts, _ = count(train, stem=False, lengths=(1, 10**9))
     vectors = {
-        code: monolingual.train((text_of(c, code) for c in train), counts[code].vocabulary, dim=dim)
+        code: monolingual.train_word_vectors((text_of(c, code) for c in train), counts[code].vocabulary, dim=dim)
         for code in ("en", lang)
     }
     maps = {row: alignment.fit(train, method=method, vectors=vectors, seed=seed) for row, method in METHODS.items()}

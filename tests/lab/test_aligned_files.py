@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.lab.aligned_files import languages, read_aligned, read_bitext, read_pairs
+from paragloss.lab.aligned_files import parse_language_pair, read_aligned, read_bitext, read_text_pairs
 from paragloss.types import Concept
 
 
@@ -20,7 +20,7 @@ from paragloss.types import Concept
     ],
 )
 def test_the_pair_is_in_the_name(name, pair):
-    assert languages(name) == pair
+    assert parse_language_pair(name) == pair
 
 
 def test_pairs_become_concepts_called_after_their_line(tmp_path):
@@ -28,7 +28,7 @@ def test_pairs_become_concepts_called_after_their_line(tmp_path):
     folder.mkdir()
     path = folder / "en-fr.tsv.gz"
     path.write_bytes(gzip.compress(b"rain\tpluie\n\nsun \tsoleil\tunread\n"))
-    assert list(read_pairs(path)) == [("rain", "pluie"), ("sun", "soleil")]
+    assert list(read_text_pairs(path)) == [("rain", "pluie"), ("sun", "soleil")]
     assert read_aligned([path]) == [
         Concept("talks/en-fr:1", {"en": "rain", "fr": "pluie"}),
         Concept("talks/en-fr:3", {"en": "sun", "fr": "soleil"}),
@@ -47,9 +47,9 @@ def test_a_line_without_two_texts_is_an_error(tmp_path):
     path = tmp_path / "en-de.tsv"
     path.write_text("good\tgut\nlonely\nhalf\t \nbad\tschlecht\n")
     with pytest.raises(InputError, match=r"en-de.tsv:2: a pair needs two texts with a tab"):
-        list(read_pairs(path))
+        list(read_text_pairs(path))
     errors = []
-    assert list(read_pairs(path, on_error=errors.append)) == [("good", "gut"), ("bad", "schlecht")]
+    assert list(read_text_pairs(path, on_error=errors.append)) == [("good", "gut"), ("bad", "schlecht")]
     assert len(errors) == 2
 
 

@@ -9,7 +9,7 @@ from test_wikipedia import make_dump, make_page
 from paragloss.errors import InputError
 from paragloss.formats.rows import group_by_concept
 from paragloss.lab import judgments
-from paragloss.lab.wikilinks import concept_links, read_langlinks, read_pagelinks, read_parts, read_table
+from paragloss.lab.wikilinks import concept_links, read_article_texts, read_langlinks, read_pagelinks, read_table
 
 HEAD = "-- MySQL dump 10.19\nDROP TABLE IF EXISTS `{0}`;\nCREATE TABLE `{0}` (\n  `a` int\n);\n"
 
@@ -50,8 +50,8 @@ def wikipedias(tmp_path):
 
 
 def test_languages_are_joined_by_language_links(wikipedias):
-    english = read_parts(wikipedias / "enwiki-x.xml.bz2")
-    danish = read_parts(wikipedias / "dawiki-x.xml.bz2", wikipedias / "dawiki-langlinks.sql.gz")
+    english = read_article_texts(wikipedias / "enwiki-x.xml.bz2")
+    danish = read_article_texts(wikipedias / "dawiki-x.xml.bz2", wikipedias / "dawiki-langlinks.sql.gz")
     concepts = group_by_concept([*english, *danish])
     assert {c.id: sorted(c.texts) for c in concepts} == {
         "Rain": ["da", "en"],
@@ -68,7 +68,7 @@ def test_pages_that_link_to_each_other_are_partly_relevant(wikipedias):
     )
     links = judgments.mutual(pairs)
     assert links == {"Rain": {"Cloud"}, "Cloud": {"Rain"}}, "the sun's link to rain is not returned"
-    concepts = group_by_concept([*read_parts(wikipedias / "enwiki-x.xml.bz2"), *read_parts(*danish)])
+    concepts = group_by_concept([*read_article_texts(wikipedias / "enwiki-x.xml.bz2"), *read_article_texts(*danish)])
     judged = judgments.from_aligned(concepts, source="en", target="da", links=links)
     assert judged.qrels == {"Rain": {"Cloud": 1, "Rain": 2}, "Cloud": {"Rain": 1, "Cloud": 2}, "Sun": {"Sun": 2}}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import tempfile
 import warnings
@@ -151,7 +152,10 @@ class _FolderReader:
         self._left_out = Counter[str]()
 
     def read(self) -> Iterator[Document]:
-        """Yield the documents of all files; raises InputError if no file has a supported format."""
+        """Yield the documents of all files; raises InputError if no file has a supported format.
+
+        Files of foreign formats are read ahead in other processes; the order of documents stays.
+        """
         queue = deque[_SourceFile]()
         with sandbox.open_parallel_readers(self._readers, self._file_reader.on_scanned_page) as submit:
             for source in self._list_sources(submit):
@@ -160,17 +164,22 @@ class _FolderReader:
                     yield from self._file_reader.read_reporting_errors(queue.popleft())
             while queue:
                 yield from self._file_reader.read_reporting_errors(queue.popleft())
+        self._report_unread_files()
+
+    def _report_unread_files(self) -> None:
+        """Report that no file has a supported format, and warn how many files of other formats were left out."""
+        on_error = self._file_reader.on_error
         if not self._n_supported:
             error = InputError(
                 f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}", location=self._folder
             )
-            if self._file_reader.on_error is None:
+            if on_error is None:
                 raise error
-            self._file_reader.on_error(error)
-        if self._left_out and self._file_reader.on_error is None:
+            on_error(error)
+        if self._left_out and on_error is None:
             counts = ", ".join(f"{count} {kind}" for kind, count in self._left_out.most_common(8))
             message = f"left out {self._left_out.total()} files of kinds that can't be read: {counts}"
-            warnings.warn(f"{self._folder}: {message}", stacklevel=3)
+            warnings.warn(f"{self._folder}: {message}", stacklevel=4)
 
     def _list_sources(self, submit: Callable[[str, PathLike, str], Future[Document]]) -> Iterator[_SourceFile]:
         """Yield the files to be read, and count the others.
@@ -350,21 +359,28 @@ def _kind_by_name(path: Path) -> str:
     return ".eml" if mail.is_in_maildir(path) else format_suffix(path)
 
 
+#: Bytes that tell the format of a file, and where a tar archive has its mark.
+_BYTES_FOR_DETECTION, _TAR_MARK_OFFSET = 4096, 257
+
+
 def _detect_kind(path: Path) -> str:
-    """Return the suffix of a file's format, by its name, else by its first bytes."""
+    """Return the suffix of a file's format, by its name, else by its first bytes.
+
+    :raises InputError: if neither tells
+    """
     kind = _kind_by_name(path)
     if kind in SUPPORTED_SUFFIXES:
         return kind
     with open_bytes(path) as stream:
-        start = stream.read(4096)
+        start = stream.read(_BYTES_FOR_DETECTION)
     if start.startswith(b"PK\x03\x04"):
-        return next(zipped for sign, zipped in _FIRST_BYTES_OF_ZIP if sign in start)
-    if start[257:262] == b"ustar":
+        return next(zipped_kind for mark, zipped_kind in _FIRST_BYTES_OF_ZIP if mark in start)
+    if start[_TAR_MARK_OFFSET:].startswith(b"ustar"):
         return ".tar"
-    start = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    for beginning, detected in _FIRST_BYTES:
+    start = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    for beginning, detected_kind in _FIRST_BYTES:
         if start.startswith(beginning):
-            return detected
+            return detected_kind
     raise InputError(_explain_unknown_format(kind), location=path)
 
 

@@ -96,19 +96,27 @@ def _load_function_words() -> frozenset[str]:
     return frozenset(word for word in stopwords(languages) if len(word) > 1)
 
 
+#: Glyphs whose baselines differ by less, in heights of a glyph, are on the same line.
+MIN_LINE_DISTANCE_BY_HEIGHT = 0.3
+
+
 def _read_lines_of_glyphs(textpage: Any) -> list[list[Glyph]]:
-    """Return the glyphs of each line; a line ends where PDFium says so and the next glyph stands at another height."""
+    """Return the glyphs of each line.
+
+    A line ends where PDFium has a line break and the next glyph stands at another height.
+    """
     lines: list[list[Glyph]] = [[]]
-    line_ended = False
+    follows_break = False
     for glyph in _read_glyphs(textpage):
         if glyph.character in "\r\n":
-            line_ended = True
+            follows_break = True
             continue
         previous = lines[-1][-1] if lines[-1] else glyph
-        if line_ended and abs(glyph.baseline - previous.baseline) > 0.3 * max(glyph.height, previous.height):
+        min_distance = MIN_LINE_DISTANCE_BY_HEIGHT * max(glyph.height, previous.height)
+        if follows_break and abs(glyph.baseline - previous.baseline) > min_distance:
             lines.append([])
         lines[-1].append(glyph)
-        line_ended = False
+        follows_break = False
     return lines
 
 

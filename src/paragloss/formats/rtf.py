@@ -60,13 +60,19 @@ def decompress_rtf(data: bytes) -> bytes:
 
 
 def _expand_references(content: bytes) -> bytes:
-    """Undo LZFu: a byte of eight flags is followed by bytes and references of two bytes, back into the last 4,096."""
+    """Decompress the content of Outlook's LZFu format.
+
+    A byte of eight flags precedes eight items. An item is a byte of text, or, if its flag is set, two bytes that refer
+    to text among the last 4,096 bytes: 12 bits for its position, 4 bits for its length less two. A reference to the
+    current position is the end.
+    """
     output = bytearray(_RTF_DICTIONARY)
     position = 0
     while position < len(content) and len(output) < MAX_DOCUMENT_BYTES:
         flags, position = content[position], position + 1
         for bit in range(8):
-            if not flags >> bit & 1:
+            is_reference = flags >> bit & 1
+            if not is_reference:
                 output += content[position : position + 1]
                 position += 1
                 continue

@@ -68,15 +68,7 @@ def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
     """Do what a request asks for; every error becomes an answer with the reason in one line."""
     path, kind = request["path"], request["kind"]
     try:
-        if "first_message" in request:
-            writer = MemberWriter(path, request["folder"])
-            return unpack_mailbox_part(path, writer, request["first_message"])._asdict()
-        if "folder" in request:
-            unpack(kind, path, request["folder"])
-            return {"unpacked": True}
-        if "page" in request:
-            return {"document": _encode_document(read_page(kind, path, request["page"]))}
-        return {"document": _encode_document(READERS[kind](path, id=request["id"]))}
+        return _do_request(request)
     except InputError as error:
         return {"error": error.reason, "place": error.location, "empty": isinstance(error, EmptyFileError)}
     except MissingExtraError as error:
@@ -87,6 +79,20 @@ def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # readers are code of others, and files come from anywhere
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
         return {"error": f"can't be read as {kind} ({reason}); save it anew", "place": path}
+
+
+def _do_request(request: dict[str, Any]) -> dict[str, Any]:
+    """Unpack a part of a mailbox or an archive, or read a page of a scan or a document, as the request's keys say."""
+    path, kind = request["path"], request["kind"]
+    if "first_message" in request:
+        writer = MemberWriter(path, request["folder"])
+        return unpack_mailbox_part(path, writer, request["first_message"])._asdict()
+    if "folder" in request:
+        unpack(kind, path, request["folder"])
+        return {"unpacked": True}
+    if "page" in request:
+        return {"document": _encode_document(read_page(kind, path, request["page"]))}
+    return {"document": _encode_document(READERS[kind](path, id=request["id"]))}
 
 
 def _encode_document(document: Document) -> list[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from paragloss.errors import InputError
 from paragloss.formats.cjk_recognition import RecognizedText, is_rapidocr_installed, measure_cjk_share, recognize_cjk
@@ -79,12 +80,16 @@ def complete_scanned_pages(
         on_scanned_page(path, len(scanned_pages), len(unread))
     if not any(map(str.strip, texts)):
         raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", location=path)
-    n_letters = sum(len(page.text) for page in scanned_pages)
-    if n_letters:
-        confidence = sum(len(page.text) * page.meta["confidence"] for page in scanned_pages) / n_letters
-        meta["scanned"] = sum(bool(page.text) for page in scanned_pages)
-        meta["confidence"] = round(confidence, 2)
-    return document._replace(text="\f".join(texts).rstrip(), meta=meta)
+    return document._replace(text="\f".join(texts).rstrip(), meta={**meta, **_summarize_scans(scanned_pages)})
+
+
+def _summarize_scans(pages: Sequence[Document]) -> dict[str, Any]:
+    """Count the scanned pages that have text, and average their confidence by letters; nothing if none has text."""
+    n_letters = sum(len(page.text) for page in pages)
+    if not n_letters:
+        return {}
+    confidence = sum(len(page.text) * page.meta["confidence"] for page in pages) / n_letters
+    return {"scanned": sum(bool(page.text) for page in pages), "confidence": round(confidence, 2)}
 
 
 def read_page(kind: str, path: PathLike, number: int) -> Document:

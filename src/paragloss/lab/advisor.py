@@ -184,7 +184,7 @@ def summarize_corpus(paths: Sequence[str]) -> CorpusSummary:
     for path in paths:
         if not Path(path).exists():
             raise InputError("there is no such file or folder", location=path)
-        langs = aligned_files.languages(path) if Path(path).is_file() else None
+        langs = aligned_files.parse_language_pair(path) if Path(path).is_file() else None
         if langs is None:
             counts.add_documents(path)
         else:
@@ -207,7 +207,7 @@ class _CorpusCounts:
 
     def add_pairs(self, path: str, lang_pair: str) -> None:
         """Count the lines of a file of pairs: as words if its texts are single words, else as aligned texts."""
-        texts = [text for text, _ in aligned_files.read_pairs(path)]
+        texts = [text for text, _ in aligned_files.read_text_pairs(path)]
         mean_words = np.mean([len(text.split()) for text in texts] or [0])
         counts = self.word_pairs if mean_words < 2 else self.aligned
         counts[lang_pair] += len(texts)
@@ -336,7 +336,7 @@ def _suggest_improvements(situation: Situation) -> list[str]:
 def _write_commands(paths: Sequence[str], situation: Situation) -> list[str]:
     """Write the commands to run one after the other; aligned texts are learned from, but not indexed."""
     parts = situation.pipeline_parts
-    documents = [path for path in paths if Path(path).is_dir() or aligned_files.languages(path) is None]
+    documents = [path for path in paths if Path(path).is_dir() or aligned_files.parse_language_pair(path) is None]
     trained = [name for name in ("table", "cr5") if name in parts]
     commands = [f"paragloss train {name} {shlex.join(paths)} --out {name}" for name in trained]
     models = [*trained, *(["e5"] if "e5" in parts else [])]

@@ -35,16 +35,19 @@ def read_aligned(paths: Iterable[PathLike] | PathLike, *, on_error: OnError = No
     """Read concepts from files, or from folders of them. A concept in one language is kept: it counts words."""
     all_paths = [paths] if isinstance(paths, str | Path) else list(paths)
     return group_by_concept(
-        part for path in all_paths for file in _list_files(Path(path)) for part in read_parts(file, on_error=on_error)
+        part
+        for path in all_paths
+        for file in _list_files(Path(path))
+        for part in read_concept_texts(file, on_error=on_error)
     )
 
 
-def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
+def read_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
     """Read the texts of concepts from one file."""
     kind = format_suffix(path)
     if kind in (".jsonl", ".ndjson", ".json"):
         return jsonl.read_jsonl_concept_texts(path, on_error=on_error)
-    if kind == ".tsv" and languages(path) is not None:
+    if kind == ".tsv" and parse_language_pair(path) is not None:
         return read_bitext(path, on_error=on_error)
     if kind in (".csv", ".tsv"):
         return csv.read_csv_concept_texts(path, on_error=on_error)
@@ -67,17 +70,17 @@ def _list_files(path: Path) -> list[Path]:
 def _holds_aligned_texts(file: Path) -> bool:
     """Tell by its name whether a file of a folder holds aligned texts; .tsv files must be named after languages."""
     kind = format_suffix(file)
-    return kind in (".jsonl", ".ndjson") or (kind == ".tsv" and languages(file) is not None)
+    return kind in (".jsonl", ".ndjson") or (kind == ".tsv" and parse_language_pair(file) is not None)
 
 
-def languages(path: PathLike) -> tuple[str, str] | None:
+def parse_language_pair(path: PathLike) -> tuple[str, str] | None:
     """Return the pair of languages a file is named after: (en, de) for `en-de.tsv.gz` and `news.en-de.tsv`; None if
     there is none."""
     match = _PAIR.fullmatch(file_stem(path))
     return (match[1], match[2]) if match else None
 
 
-def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
+def read_text_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
     """Read the first two columns of every line."""
     return parse_lines(path, lambda _, line: _parse_pair(line), on_error=on_error)
 
@@ -99,7 +102,7 @@ def read_bitext(
     :param langs: languages of the two columns; by default those the file is named after
     :return: two texts for each line
     """
-    pair = langs or languages(path)
+    pair = langs or parse_language_pair(path)
     if pair is None:
         raise InputError(
             "no language pair in the file's name; call it after its languages, as en-de.tsv", location=path

@@ -81,7 +81,7 @@ def _read_target_titles(linktarget: PathLike) -> dict[Value, str]:
     return {row[0]: _clean_title(row[2]) for row in rows if len(row) == 3 and row[1] == ARTICLES}
 
 
-def read_parts(
+def read_article_texts(
     dump: PathLike, langlinks: PathLike | None = None, *, hub: str = "en", lang: str = "", on_error: OnError = None
 ) -> Iterator[ConceptText]:
     """Read the articles of one language with their concepts, for `rows.group_by_concept` to join with other languages.
@@ -110,7 +110,7 @@ def concept_links(
 ) -> Iterator[tuple[str, str]]:
     """Read the links between the articles of one language as pairs of concepts (from, to).
 
-    `judgments.mutual` makes graded judgments of them. For the arguments see `read_parts` and `read_pagelinks`.
+    `judgments.mutual` makes graded judgments of them. For the arguments see `read_article_texts` and `read_pagelinks`.
     """
     hub_titles = None if langlinks is None else _read_hub_titles(langlinks, hub)
     concept_by_page: dict[int, str] = {}

@@ -35,7 +35,7 @@ class Cooccurrence:
         *,
         number: float | None = None,
     ) -> None:
-        """Make it of counts; see also `build`.
+        """Keep counts of a collection, which `build` makes of its texts.
 
         :param occurrences: (terms,) how often each term occurs
         :param windows: (terms, windows) with 1 where a window has the term

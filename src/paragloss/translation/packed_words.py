@@ -77,22 +77,27 @@ class PackedWordList:
         return f" {b' '.join(words).decode()} "
 
     def find(self, term: str) -> int:
-        """Return the number of a term, -1 if the list does not have it."""
+        """Return the number of a term, -1 if the list does not have it.
+
+        The words of its group are compared in order. `n_shared` counts the bytes that the term shares with the word
+        before the current one, which sorts before the term. A word that shares fewer bytes with its predecessor sorts
+        after the term, which is then missing; one that shares more sorts before it and is skipped.
+        """
         if self._number_by_term is not None:
             return self._number_by_term.get(term, -1)
         key = term.encode()
         group = self._find_group(key)
         data = self._read_group(group) if self._size else b""
-        offset, matched = 0, 0  # matched: bytes that the key shares with the word before, which sorts before it
+        offset, n_shared = 0, 0
         for position in range(GROUP_SIZE):
-            if offset == len(data) or data[offset] < matched:
+            if offset == len(data) or data[offset] < n_shared:
                 return -1
             term_end = offset + 2 + data[offset + 1]
-            if data[offset] == matched:
-                suffix, key_suffix = data[offset + 2 : term_end], key[matched:]
+            if data[offset] == n_shared:
+                suffix, key_suffix = data[offset + 2 : term_end], key[n_shared:]
                 if suffix >= key_suffix:
                     return group * GROUP_SIZE + position if suffix == key_suffix else -1
-                matched += _count_shared_bytes(suffix, key_suffix)
+                n_shared += _count_shared_bytes(suffix, key_suffix)
             offset = _skip_spelling(data, term_end)
         return -1
 

@@ -74,20 +74,20 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
 
 def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
     """Return the terms of texts as numbers, and the most frequent spelling of each term."""
-    spans_of = analyzer(lang).spans
-    index: dict[str, int] = {}
+    split_into_spans = analyzer(lang).spans
+    number_by_term: dict[str, int] = {}
     spelling_counts: Counter[tuple[str, str]] = Counter()
     sizes: list[int] = []
-    terms: list[int] = []
+    term_numbers: list[int] = []
     for text in texts:
-        spans = spans_of(text)
-        terms += [index.setdefault(span.term, len(index)) for span in spans]
+        spans = split_into_spans(text)
+        term_numbers += [number_by_term.setdefault(span.term, len(number_by_term)) for span in spans]
         spelling_counts.update([(span.term, text[span.start : span.end]) for span in spans])
         sizes.append(len(spans))
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    spelling = choose_spellings(spelling_counts, lang)
-    words = TermSpellings(list(index), [spelling[term] for term in index])
-    return TokenizedTexts(start, np.asarray(terms, np.int64), words)
+    spelling_by_term = choose_spellings(spelling_counts, lang)
+    words = TermSpellings(list(number_by_term), [spelling_by_term[term] for term in number_by_term])
+    return TokenizedTexts(start, np.asarray(term_numbers, np.int64), words)
 
 
 def make_bags(start: Integers, term: Integers, n_terms: int, max_terms: int) -> TermBags:

@@ -1,7 +1,7 @@
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.lab.clicks import Pair, cuts, graded, judged, pairs, select_by_frequency
+from paragloss.lab.clicks import cuts, graded, judged, select_by_frequency
 from paragloss.lab.clicks.log_files import Session
 from paragloss.types import Document, Query
 
@@ -19,14 +19,6 @@ def test_bounds_are_taken_from_shares_of_all_documents():
     for shares in ([0.25, 0.5], [1.0, 0.5], [0.5, 0.0]):
         with pytest.raises(InputError, match="falling shares between 0 and 1"):
             cuts(SCORES, shares)
-
-
-def test_pairs_differ_by_more_than_asked():
-    assert pairs(SCORES, difference=0.45) == [Pair("x", "a", "c", pytest.approx(0.8))]
-    assert [pair[1:3] for pair in pairs(SCORES)] == [("a", "c"), ("a", "b"), ("b", "c")]
-    assert pairs({"x": {"a": 1, "b": 1}}) == []
-    # Of equals the first by name, whatever the order they come in.
-    assert [pair[1:3] for pair in pairs({"x": {"b": 1, "a": 1, "c": 0}})] == [("a", "c"), ("b", "c")]
 
 
 def test_judgments_keep_documents_that_exist():

@@ -136,7 +136,7 @@ def test_k_nrm_learns_from_every_triple_also_of_a_last_short_batch(monkeypatch):
     model = kernel_networks.make_ranker(np.ones((3, 2), np.float32), (), np.random.default_rng(0), "cpu")
     settings = {"epochs": 1, "learning_rate": 0.1, "epsilon": 1e-5, "seed": 0}
     triples = np.arange(15).reshape(3, 5)
-    kernel_networks.train(model, None, None, lambda epoch, rng: triples, batch=2, **settings)
+    kernel_networks.train_ranker(model, None, None, lambda epoch, rng: triples, batch=2, **settings)
     drawn = list(captured["batches"](1, np.random.default_rng(0)))
     assert [part.shape for part in drawn] == [(3, 2), (3, 2), (3, 1)]
     all_batches = np.hstack(drawn)

@@ -121,7 +121,7 @@ def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():
 
 
 def make_word_vectors(lang, rows):
-    return monolingual.Vectors([f"{lang}{i}" for i in range(len(rows))], rows)
+    return monolingual.WordEmbeddings([f"{lang}{i}" for i in range(len(rows))], rows)
 
 
 def make_corpus(words, concepts=60):
@@ -206,7 +206,7 @@ def test_words_used_alike_get_similar_vectors():
     texts = [f"{animal} eats {food}" for animal in ("cat", "dog") for food in ("meat", "fish", "bread")]
     texts += [f"{item} costs {price}" for item in ("car", "house") for price in ("money", "gold", "silver")]
     vocabulary, _ = Vocabulary.build(texts, "en", min_df=1, stem=False)
-    words, rows = monolingual.train(texts, vocabulary, dim=5)
+    words, rows = monolingual.train_word_vectors(texts, vocabulary, dim=5)
     rows = maps.unit(rows)
     cat, dog, car = (rows[words.index(word)] for word in ("cat", "dog", "car"))
     assert cat @ dog > 0.9 > 0.3 > cat @ car
@@ -216,7 +216,7 @@ def test_gensim_can_train_the_word_vectors():
     pytest.importorskip("gensim")
     texts = ["the cat eats fish", "the dog eats meat"] * 5
     vocabulary, _ = Vocabulary.build(texts, "en", min_df=1, stem=False)
-    rows = monolingual.train(texts, vocabulary, dim=8, trainer="word2vec").rows
+    rows = monolingual.train_word_vectors(texts, vocabulary, dim=8, trainer="word2vec").rows
     assert rows.shape == (len(vocabulary), 8)
     assert rows.any(axis=1).all()
 

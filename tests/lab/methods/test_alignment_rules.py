@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.lab.learning.counting import Counted
-from paragloss.lab.learning.monolingual import Vectors
+from paragloss.lab.learning.monolingual import WordEmbeddings
 from paragloss.lab.methods import alignment
 from paragloss.lab.solving import maps
 from paragloss.types import Concept
@@ -113,7 +113,8 @@ def test_cca_centres_the_vectors_that_it_maps():
     """Two spaces that are one but for where their middle lies: every word finds its own translation by the cosine."""
     words = NOISE.standard_normal((200, 4)).astype(np.float32)
     vectors = {
-        lang: Vectors([f"{lang}{i}" for i in range(200)], words + shift) for lang, shift in (("aa", 3.0), ("bb", -1.0))
+        lang: WordEmbeddings([f"{lang}{i}" for i in range(200)], words + shift)
+        for lang, shift in (("aa", 3.0), ("bb", -1.0))
     }
     concepts = [Concept(str(i), {"aa": f"aa{i}", "bb": f"bb{i}"}) for i in range(200)]
     dictionary = {("aa", "bb"): [(f"aa{i}", f"bb{i}") for i in range(100)]}
@@ -123,7 +124,7 @@ def test_cca_centres_the_vectors_that_it_maps():
 
 def test_other_languages_are_mapped_onto_the_named_one():
     vectors = {
-        lang: Vectors([f"{lang}{i}" for i in range(30)], rows) for lang, rows in (("aa", SOURCE), ("bb", TARGET))
+        lang: WordEmbeddings([f"{lang}{i}" for i in range(30)], rows) for lang, rows in (("aa", SOURCE), ("bb", TARGET))
     }
     concepts = [Concept(str(i), {"aa": f"aa{i}", "bb": f"bb{i}"}) for i in range(30)]
     dictionary = {("aa", "bb"): [(f"aa{i}", f"bb{i}") for i in range(30)]}
@@ -181,7 +182,7 @@ CONCEPTS = [Concept(str(i), {lang: " ".join(f"{lang}{(i + j) % 9}" for j in rang
 
 def make_vectors(lang, order, width=4):
     rows = np.random.default_rng(3).standard_normal((12, width)).astype(np.float32)
-    return Vectors([f"{lang}{i}" for i in order], rows[list(order)])
+    return WordEmbeddings([f"{lang}{i}" for i in order], rows[list(order)])
 
 
 def test_given_vectors_keep_their_words_with_the_frequencies_of_the_corpus():

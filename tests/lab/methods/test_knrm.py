@@ -73,7 +73,7 @@ DOCUMENTS = [[1, 1, 5, 6, 7], [3], [0, 2, 4, 4]]
 
 def test_training_scores_equal_the_definition():
     model = make_ranker(dtype=torch.float64)
-    scores = training.scores(model, bags(make_rows(QUERIES)), bags(make_rows(DOCUMENTS)))
+    scores = training.score_documents(model, bags(make_rows(QUERIES)), bags(make_rows(DOCUMENTS)))
     expected = [score_by_definition(model, q, d) for q, d in zip(QUERIES, DOCUMENTS, strict=True)]
     np.testing.assert_allclose(scores.detach().numpy(), expected, atol=1e-9)
 
@@ -81,7 +81,7 @@ def test_training_scores_equal_the_definition():
 def test_gradients_of_scores_are_those_of_finite_differences():
     model = make_ranker(dtype=torch.float64)
     queries, documents = bags(make_rows(QUERIES)), bags(make_rows(DOCUMENTS))
-    loss = training.scores(model, queries, documents).sum()
+    loss = training.score_documents(model, queries, documents).sum()
     ours = torch.autograd.grad(loss, model[:3])
     assert ours[0].is_sparse
     h = 1e-6
@@ -91,7 +91,7 @@ def test_gradients_of_scores_are_those_of_finite_differences():
             for sign in (1, -1):
                 with torch.no_grad():
                     parameter[index] += sign * h
-                    values.append(float(training.scores(model, queries, documents).sum()))
+                    values.append(float(training.score_documents(model, queries, documents).sum()))
                     parameter[index] -= sign * h
             assert float(gradient.to_dense()[index]) == pytest.approx((values[0] - values[1]) / (2 * h), abs=1e-6)
 
@@ -105,7 +105,7 @@ def test_scores_served_by_numpy_are_those_of_training():
     model = make_ranker()
     ours = serve(model)
     for query in QUERIES:
-        expected = training.scores(model, bags(make_rows([query] * 3)), bags(make_rows(DOCUMENTS)))
+        expected = training.score_documents(model, bags(make_rows([query] * 3)), bags(make_rows(DOCUMENTS)))
         np.testing.assert_allclose(ours.score_ids(query, DOCUMENTS), expected.detach().numpy(), atol=2e-6)
 
 

@@ -163,7 +163,7 @@ def test_gradients_through_pooling_cosine_and_loss_are_those_of_finite_differenc
     torch.manual_seed(1)
     small_task = make_task([[0, 1], [2]], [[3], [4, 5], [5], []], [{0: 2, 1: 1}, {2: 2, 3: 0}])
     table = torch.randn(6, 3, dtype=torch.float64)
-    pairs = graded.pairs(small_task, torch.arange(2), 0)
+    pairs = graded.pair_documents(small_task, torch.arange(2), 0)
     thresholds = ordinal.THREE_PART if loss == "three-part" else ordinal.SOSL
 
     def compute_loss(values):
@@ -171,7 +171,7 @@ def test_gradients_through_pooling_cosine_and_loss_are_those_of_finite_differenc
         for tower in net.values():
             del tower.table
             tower.table = values  # a plain tensor, so that gradients come back to it
-        r = graded.scores(net, small_task, torch.arange(2), pairs, 0.5)
+        r = graded.score_pairs(net, small_task, torch.arange(2), pairs, 0.5)
         return ordinal.LOSSES[loss](r, pairs.grades, thresholds).mean()
 
     values = table.clone().requires_grad_()
@@ -192,7 +192,7 @@ def make_task(queries, documents, grades):
 def test_pairs_hold_the_judged_documents_and_never_sample_one():
     small_task = make_task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
     torch.manual_seed(0)
-    pairs = graded.pairs(small_task, torch.tensor([1, 0]), 500)
+    pairs = graded.pair_documents(small_task, torch.tensor([1, 0]), 500)
     query, document = pairs.cells // len(pairs.documents), pairs.documents[pairs.cells % len(pairs.documents)]
     judged = [(int(q), int(d), int(g)) for q, d, g in zip(query[:4], document[:4], pairs.grades[:4], strict=True)]
     assert sorted(judged) == [(0, 0, 2), (0, 5, 0), (1, 1, 1), (1, 4, 2)]
@@ -207,7 +207,10 @@ def test_a_pool_of_irrelevant_documents_is_small_and_never_judged():
     small_task = make_task([[0]] * 20, [[2]] * 300, [{i: 2, i + 1: 1} for i in range(20)])
     torch.manual_seed(0)
     rows = torch.arange(20)
-    unlimited, pooled = graded.pairs(small_task, rows, 40), graded.pairs(small_task, rows, 40, pool=10)
+    unlimited, pooled = (
+        graded.pair_documents(small_task, rows, 40),
+        graded.pair_documents(small_task, rows, 40, pool=10),
+    )
     assert len(unlimited.documents) > 250
     assert len(pooled.documents) <= 10 + 21 + 20  # the pool, the judged ones, and draws in place of judged ones
     assert len(pooled.cells) == len(unlimited.cells) == 20 * 42
@@ -223,7 +226,7 @@ def test_ndcg_by_hand():
     table = torch.tensor([[5.0, 0], [0.5, 5], [-5, 0], [0, 0], [0, 0], [0, 0]])
     nets = {"a": towers.Average(table.clone()), "b": towers.Average(table.clone())}
     expected = (1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))
-    assert graded.ndcg(nets, small_task, 1.0) == pytest.approx(expected)
+    assert graded.measure_ndcg(nets, small_task, 1.0) == pytest.approx(expected)
 
 
 def make_bilingual(concepts=60, seed=0, length=12):
@@ -286,8 +289,8 @@ def test_served_scores_are_those_of_training():
         judged, {lang: tower.vocabulary for lang, tower in model.towers.items()}, "cpu", ordered=False
     )
     nets = {lang: towers.Average(torch.tensor(tower.table)) for lang, tower in model.towers.items()}
-    pairs = graded.pairs(training_task, torch.arange(30), 0)
-    training_scores = graded.scores(nets, training_task, torch.arange(30), pairs, 0.5).detach().numpy()
+    pairs = graded.pair_documents(training_task, torch.arange(30), 0)
+    training_scores = graded.score_pairs(nets, training_task, torch.arange(30), pairs, 0.5).detach().numpy()
     queries = model.encode([query.text for query in judged.queries], "qa")
     documents = model.encode([document.text for document in judged.documents.values()], "qb")
     np.testing.assert_allclose(training_scores, (queries * documents).sum(1), atol=1e-6)
@@ -390,7 +393,7 @@ def test_ndcg_of_many_queries_is_the_mean_of_each():
         )
         expected.append(gain / ideal if ideal else 0.0)
     for block in (1, 3, 256):
-        assert graded.ndcg(nets, small_task, 0.5, block=block) == pytest.approx(np.mean(expected), rel=1e-5)
+        assert graded.measure_ndcg(nets, small_task, 0.5, block=block) == pytest.approx(np.mean(expected), rel=1e-5)
 
 
 def test_towers_drop_words_while_they_learn_and_not_when_they_are_measured_or_served():
@@ -404,6 +407,6 @@ def test_towers_drop_words_while_they_learn_and_not_when_they_are_measured_or_se
     small_task = make_task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
     nets = {lang: RecordingTower(torch.randn(6, 4)).eval() for lang in "ab"}
     settings = {"epsilon": 1.0, "negatives": 1, "batch": 2, "epochs": 2, "learning_rate": 0.1, "seed": 0}
-    graded.train([small_task], nets, ordinal.sosl, validation=[small_task], **settings)
+    graded.train_towers([small_task], nets, ordinal.sosl, validation=[small_task], **settings)
     assert modes == [True, True, False, False] * 2
     assert not any(net.training for net in nets.values())

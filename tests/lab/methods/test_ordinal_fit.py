@@ -13,7 +13,7 @@ from paragloss.types import Concept, JudgedCollection
 torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent import graded, towers  # noqa: E402
-from paragloss.lab.descent.loop import History, Progress  # noqa: E402
+from paragloss.lab.descent.loop import EpochProgress, History  # noqa: E402
 
 LARGE_CORPUS, SMALL_CORPUS = make_sentences(200, 0), make_sentences(12, 0)
 JUDGED = judgments.from_aligned(SMALL_CORPUS, source="en", target="fr", query="text")
@@ -107,9 +107,9 @@ def train_arguments(monkeypatch):
 
     def note(tasks, nets, loss, **options):
         captured.update(options, tasks=tasks, loss=loss)
-        return History([Progress(n, 3, 0.0, measure) for n, measure in enumerate((0.1, 0.7, 0.4), 1)], 2)
+        return History([EpochProgress(n, 3, 0.0, measure) for n, measure in enumerate((0.1, 0.7, 0.4), 1)], 2)
 
-    monkeypatch.setattr(graded, "train", note)
+    monkeypatch.setattr(graded, "train_towers", note)
     return captured
 
 

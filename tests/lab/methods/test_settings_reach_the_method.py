@@ -174,11 +174,13 @@ def test_the_hinge_has_a_margin_of_one():
     with torch.no_grad():
         from paragloss.lab.descent.bags import select
 
-        scores = [training.scores(model, select(queries, torch.tensor(drawn[0])), select(documents, torch.tensor(part)))
-                  for part in drawn[1:]]  # fmt: skip
+        drawn_queries = select(queries, torch.tensor(drawn[0]))
+        scores = [
+            training.score_documents(model, drawn_queries, select(documents, torch.tensor(part))) for part in drawn[1:]
+        ]
         expected = float((1 - scores[0].tanh() + scores[1].tanh()).clamp(min=0).mean())
     settings = {"batch": 3, "epochs": 1, "learning_rate": 1e-12, "epsilon": 1e-5, "seed": 0}
-    history = training.train(model, queries, documents, lambda epoch, rng: drawn, **settings)
+    history = training.train_ranker(model, queries, documents, lambda epoch, rng: drawn, **settings)
     assert history.epochs[0].loss == pytest.approx(expected, abs=1e-5)
 
 

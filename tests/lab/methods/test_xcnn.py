@@ -15,7 +15,7 @@ from paragloss.types import Concept
 
 torch = pytest.importorskip("torch")
 
-from paragloss.lab.descent.contrast import Pairs, contrast, learn  # noqa: E402
+from paragloss.lab.descent.contrast import TextPairs, contrast, learn  # noqa: E402
 
 SMALL = {"dim": 16, "stem": False, "batch": 50, "hub": "en"}
 
@@ -94,7 +94,7 @@ def make_sparse(dense):
 def test_only_the_terms_of_the_pairs_move(optimizer):
     table = torch.randn(5, 3, generator=torch.Generator().manual_seed(1)).requires_grad_()
     before = table.detach().clone()
-    pairs = Pairs(make_sparse([[1, 0, 0, 0, 0], [0, 0, 2, 0, 0]]), np.array([[1, 0, 0], [0, 1, 0]], np.float32))
+    pairs = TextPairs(make_sparse([[1, 0, 0, 0, 0], [0, 0, 2, 0, 0]]), np.array([[1, 0, 0], [0, 1, 0]], np.float32))
     history = learn(
         {"table": table},
         lambda parts: parts[0].tanh(),

@@ -140,7 +140,7 @@ def test_what_is_learned_are_weights_and_biases_of_every_layer(monkeypatch):
     monkeypatch.setattr(
         contrast, "learn", lambda parameters, *_, **options: captured.update(options, parameters=parameters)
     )
-    xcnn._train_table(5, contrast.Pairs(None, None), dim=3, layers=2, bias=0.5, seed=7, epochs=2)
+    xcnn._train_table(5, contrast.TextPairs(None, None), dim=3, layers=2, bias=0.5, seed=7, epochs=2)
     shapes = {name: tuple(part.shape) for name, part in captured["parameters"].items()}
     assert shapes == {"table": (5, 3), "bias": (3,), "weight2": (3, 3), "bias2": (3,)}
     assert all(part.requires_grad for part in captured["parameters"].values())
@@ -166,7 +166,9 @@ def test_settings_of_the_loss_reach_every_batch(monkeypatch):
     calls, plain = [], contrast.contrast
     monkeypatch.setattr(contrast, "contrast", lambda *rows, **options: calls.append(options) or plain(*rows, **options))
     table = torch.randn(4, 3, requires_grad=True)
-    pairs = contrast.Pairs(sp.csr_matrix(np.eye(4, dtype=np.float32)), sp.csr_matrix(np.eye(4, dtype=np.float32)[::-1]))
+    pairs = contrast.TextPairs(
+        sp.csr_matrix(np.eye(4, dtype=np.float32)), sp.csr_matrix(np.eye(4, dtype=np.float32)[::-1])
+    )
     options = {"loss": "logistic", "scale": 3.0, "negatives": 2}
     settings = {"optimizer": "adam", "learning_rate": 0.1, "batch": 4, "epochs": 1, "patience": 1, "seed": 0}
     contrast.learn({"table": table}, lambda parts: parts[0], pairs, **options, **settings)

@@ -1,23 +1,13 @@
-"""Turn estimated relevance into training data: grades, pairs of documents, judged queries."""
+"""Turn estimated relevance into training data: grades and judged queries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from paragloss.errors import InputError
 from paragloss.types import Document, JudgedCollection, Qrels, Query
-
-
-class Pair(NamedTuple):
-    """Two documents of a query and by how much the score of the better one is higher; for pairwise learning."""
-
-    query: str
-    better: str
-    worse: str
-    difference: float
 
 
 def cuts(scores: Mapping[str, Mapping[str, float]], shares: Sequence[float]) -> list[float]:
@@ -42,24 +32,6 @@ def thousandths(scores: Mapping[str, Mapping[str, float]]) -> Qrels:
         query: {doc_id: round(1000 * score) for doc_id, score in score_by_document.items()}
         for query, score_by_document in scores.items()
     }
-
-
-def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0) -> list[Pair]:
-    """List the pairs of a query's documents whose scores (or grades) differ by more than `difference`.
-
-    Pairs are ordered by query, those of the largest difference first.
-    """
-    document_pairs = []
-    for query, score_by_document in scores.items():
-        ranked = sorted(score_by_document.items(), key=lambda item: (-item[1], item[0]))
-        query_pairs = [
-            Pair(query, better, worse, better_score - worse_score)
-            for i, (better, better_score) in enumerate(ranked)
-            for worse, worse_score in ranked[i + 1 :]
-            if better_score - worse_score > difference
-        ]
-        document_pairs += sorted(query_pairs, key=lambda pair: -pair.difference)
-    return document_pairs
 
 
 def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Document], lang: str) -> JudgedCollection:

@@ -24,11 +24,11 @@ Reader = Callable[[str, list[str]], Any]
 def choose_reader(hint: Any) -> Reader | None:
     """Return the function that reads files for a setting of this type; None if its value is not in files."""
     from paragloss.encoders.bag import BagEncoder
-    from paragloss.lab.learning.monolingual import Vectors
+    from paragloss.lab.learning.monolingual import WordEmbeddings
     from paragloss.lab.settings import union_members
 
     readers: dict[Any, Reader] = {
-        Mapping[str, Vectors]: read_word_vectors,
+        Mapping[str, WordEmbeddings]: read_word_vectors,
         Mapping[str, Mapping[str, Floats]]: read_vectors_by_word,
         Mapping[tuple[str, str], Sequence[tuple[str, str]]]: read_word_pairs,
         Sequence[str]: read_text_lines,
@@ -42,10 +42,10 @@ def choose_reader(hint: Any) -> Reader | None:
 def read_word_vectors(_: str, arguments: list[str]) -> Any:
     """Read word vectors by language, a file for each."""
     from paragloss.formats.vectors import read_multilingual_vectors
-    from paragloss.lab.learning.monolingual import Vectors
+    from paragloss.lab.learning.monolingual import WordEmbeddings
 
     vectors_by_lang = read_multilingual_vectors(_split_paths(arguments))
-    return {lang: Vectors(words, rows) for lang, (words, rows) in vectors_by_lang.items()}
+    return {lang: WordEmbeddings(words, rows) for lang, (words, rows) in vectors_by_lang.items()}
 
 
 def read_vectors_by_word(flag: str, arguments: list[str]) -> dict[str, dict[str, Floats]]:
@@ -59,12 +59,12 @@ def read_vectors_by_word(flag: str, arguments: list[str]) -> dict[str, dict[str,
 def read_word_pairs(flag: str, arguments: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """Read dictionary files named after their languages, such as en-fr.tsv: (en, fr) -> pairs of words."""
     from paragloss.formats.dictionaries import read_entries
-    from paragloss.lab.aligned_files import languages
+    from paragloss.lab.aligned_files import parse_language_pair
     from paragloss.languages import normalise
 
     word_pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for path in _split_paths(arguments):
-        named_languages = languages(path)
+        named_languages = parse_language_pair(path)
         if named_languages is None:
             raise InputError(f"{flag} {path}: no languages in the file's name; call it after them, as en-fr.tsv")
         source, target = normalise(named_languages[0]), normalise(named_languages[1])
@@ -85,14 +85,14 @@ def read_clicked_texts(flag: str, arguments: list[str]) -> list[tuple[str, str]]
 
     Each argument is a .tsv file with these two columns, or a click log and files of its documents: LOG,DOCUMENTS.
     """
-    from paragloss.lab.aligned_files import read_pairs
+    from paragloss.lab.aligned_files import read_text_pairs
     from paragloss.lab.clicks.log_files import read_log
 
     clicked_texts: list[tuple[str, str]] = []
     for argument in arguments:
         log, *document_files = argument.split(",")
         if not document_files:
-            clicked_texts += read_pairs(log)
+            clicked_texts += read_text_pairs(log)
             continue
         documents = _read_documents_by_id(document_files)
         for session in read_log(log):

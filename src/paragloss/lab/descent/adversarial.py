@@ -45,28 +45,14 @@ def adversarial(
     :param steps: updates of the map per epoch
     :param hidden: width of the discriminator
     """
-    random = torch.Generator().manual_seed(seed)
-    source_rows, target_rows = (torch.from_numpy(np.ascontiguousarray(rows[:words])) for rows in (source, target))
-    dim = source_rows.shape[1]
-    discriminator = _Discriminator(dim, hidden, random)
+    sampler = _PairSampler(source[:words], target[:words], batch, torch.Generator().manual_seed(seed))
+    dim = source.shape[1]
+    discriminator = _Discriminator(dim, hidden, sampler.random)
     P = torch.eye(dim).requires_grad_()
-    labels = torch.cat([torch.full((batch,), 1 - LABEL_SMOOTHING), torch.full((batch,), LABEL_SMOOTHING)])
-
-    def compute_loss(mapping: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-        """Compute the discriminator's loss for random mapped source words followed by random target words."""
-        x = source_rows[torch.randint(len(source_rows), (batch,), generator=random)]
-        y = target_rows[torch.randint(len(target_rows), (batch,), generator=random)]
-        logits = discriminator(torch.cat([x @ mapping, y]))
-        return nn.functional.binary_cross_entropy_with_logits(logits, goal)
-
     best, best_score, rate = np.eye(dim, dtype=np.float32), -np.inf, learning_rate
     for _ in range(epochs):
         for _ in range(steps):
-            for _ in range(DISCRIMINATOR_STEPS):
-                _step(discriminator.parameters, compute_loss(P.detach(), labels), rate)
-            _step([P], compute_loss(P, 1 - labels), rate)
-            with torch.no_grad():
-                P.copy_((1 + ORTHOGONALITY_STEP) * P - ORTHOGONALITY_STEP * P @ P.T @ P)
+            _update_both(P, discriminator, sampler, rate)
         mapping_so_far = P.detach().numpy().copy()
         score = criterion(unit(source[:CRITERION_WORDS] @ mapping_so_far), target[:CRITERION_WORDS])
         rate *= RATE_DECAY if score >= best_score else RATE_DECAY_AFTER_LOSS
@@ -74,6 +60,34 @@ def adversarial(
             best, best_score = mapping_so_far, score
     # The updates only stay near the rotations; the nearest one has the same singular vectors.
     return procrustes(np.eye(dim, dtype=np.float32), best)[0]
+
+
+class _PairSampler:
+    """Draws random source words, mapped, and random target words."""
+
+    def __init__(self, source: Floats, target: Floats, batch: int, random: torch.Generator) -> None:
+        """Prepare to draw `batch` words of each language at a time."""
+        self._source, self._target = (torch.from_numpy(np.ascontiguousarray(rows)) for rows in (source, target))
+        self._batch, self.random = batch, random
+        is_source = torch.full((batch,), 1 - LABEL_SMOOTHING), torch.full((batch,), LABEL_SMOOTHING)
+        self.labels = torch.cat(is_source)  # (2 batch,) near 1 for source words, near 0 for target words
+
+    def draw(self, mapping: torch.Tensor) -> torch.Tensor:
+        """Return mapped source words followed by target words: (2 batch, dim)."""
+        x = self._source[torch.randint(len(self._source), (self._batch,), generator=self.random)]
+        y = self._target[torch.randint(len(self._target), (self._batch,), generator=self.random)]
+        return torch.cat([x @ mapping, y])
+
+
+def _update_both(P: torch.Tensor, discriminator: _Discriminator, sampler: _PairSampler, rate: float) -> None:
+    """Do some steps of the discriminator, a step of the map towards deceiving it, and one towards a rotation."""
+    compute_loss = nn.functional.binary_cross_entropy_with_logits
+    for _ in range(DISCRIMINATOR_STEPS):
+        loss = compute_loss(discriminator(sampler.draw(P.detach())), sampler.labels)
+        _step(discriminator.parameters, loss, rate)
+    _step([P], compute_loss(discriminator(sampler.draw(P)), 1 - sampler.labels), rate)
+    with torch.no_grad():
+        P.copy_((1 + ORTHOGONALITY_STEP) * P - ORTHOGONALITY_STEP * P @ P.T @ P)
 
 
 class _Discriminator:

@@ -19,7 +19,7 @@ import torch
 
 from paragloss.lab.descent.bags import bags, pool
 from paragloss.lab.descent.batches import Rows, batches, held_out
-from paragloss.lab.descent.loop import Progress, descend
+from paragloss.lab.descent.loop import EpochProgress, descend
 
 #: Standard deviation of the weights that the bottom machine starts from.
 INITIAL_DEVIATION = 0.01
@@ -87,7 +87,7 @@ class Schedule(NamedTuple):
     learning_rate: float
     batch: int
     seed: int
-    progress: Callable[[Progress], None] | None = None
+    progress: Callable[[EpochProgress], None] | None = None
 
 
 def make_machines(widths: Sequence[int], seed: int) -> list[Machine]:

@@ -29,7 +29,7 @@ MAX_HELD_OUT = 2000
 TermVectors = Callable[[Sequence[torch.Tensor]], torch.Tensor]
 
 
-class Pairs(NamedTuple):
+class TextPairs(NamedTuple):
     """Texts and their counterparts, row by row.
 
     Both are weights over the terms of the table that is learned, or the counterparts are fixed vectors.
@@ -42,7 +42,7 @@ class Pairs(NamedTuple):
 def learn(
     parameters: Mapping[str, torch.Tensor],
     term_vectors: TermVectors,
-    pairs: Pairs,
+    pairs: TextPairs,
     *,
     loss: str,
     scale: float,
@@ -92,7 +92,7 @@ def learn(
 
 
 def _measure_margin(
-    parameters: Mapping[str, torch.Tensor], term_vectors: TermVectors, pairs: Pairs, rows: Rows
+    parameters: Mapping[str, torch.Tensor], term_vectors: TermVectors, pairs: TextPairs, rows: Rows
 ) -> float:
     """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
     table, *other_parameters = parameters.values()
@@ -119,7 +119,7 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
     return torch.stack(losses).mean()
 
 
-def _gather(pairs: Pairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
+def _gather(pairs: TextPairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
     """Gather the texts of a batch, left ones before right ones.
 
     :return: the texts as bags of positions among the terms of the batch, and the rows of the table of these terms
@@ -133,7 +133,7 @@ def _gather(pairs: Pairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
 
 
 def _encode_pairs(
-    pairs: Pairs, rows: Rows, texts: Bags, term_vectors: torch.Tensor
+    pairs: TextPairs, rows: Rows, texts: Bags, term_vectors: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the vectors of the left and the right side of a batch, (rows, dim) each.
 

@@ -31,7 +31,7 @@ class Task(NamedTuple):
     keys: torch.Tensor  # (judgments,) ascending; `_sample` searches them
 
 
-class Pairs(NamedTuple):
+class BatchPairs(NamedTuple):
     """The pairs of queries and documents of a batch, as cells of a score matrix (queries, documents)."""
 
     documents: torch.Tensor  # (documents,) distinct document numbers
@@ -58,7 +58,7 @@ def task(
     return Task(source, target, bags(queries, device), bags(documents, device), judged, tensor)
 
 
-def train(
+def train_towers(
     tasks: Sequence[Task],
     towers: Towers,
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
@@ -87,12 +87,14 @@ def train(
 
     def batch_loss(batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
         task_of_batch, rows = batch_queries
-        batch_pairs = pairs(task_of_batch, rows, negatives, pool=pool)
-        return loss(scores(towers, task_of_batch, rows, batch_pairs, epsilon), batch_pairs.grades).mean()
+        batch_pairs = pair_documents(task_of_batch, rows, negatives, pool=pool)
+        return loss(score_pairs(towers, task_of_batch, rows, batch_pairs, epsilon), batch_pairs.grades).mean()
 
     def validate() -> float:
         _set_mode(towers, training=False)
-        measure = sum(ndcg(towers, validation_task, epsilon) for validation_task in validation) / len(validation)
+        measure = sum(measure_ndcg(towers, validation_task, epsilon) for validation_task in validation) / len(
+            validation
+        )
         _set_mode(towers, training=True)
         return measure
 
@@ -129,7 +131,7 @@ def _shuffle_batches(
         yield graded_task, torch.as_tensor(rows, device=graded_task.keys.device)
 
 
-def pairs(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> Pairs:
+def pair_documents(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> BatchPairs:
     """Pair queries with their judged documents, and with `negatives` random documents of grade 0 each.
 
     A document may be drawn twice for a query. With `pool`, all are drawn from so many documents.
@@ -148,7 +150,7 @@ def pairs(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 
         document = torch.cat([document, sampled.flatten()])
         grades = torch.cat([grades, grades.new_zeros(len(rows) * negatives)])
     distinct, columns = torch.unique(document, return_inverse=True)
-    return Pairs(distinct, query * len(distinct) + columns, grades)
+    return BatchPairs(distinct, query * len(distinct) + columns, grades)
 
 
 def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
@@ -181,7 +183,9 @@ def _sample_from_pool(graded_task: Task, judged: Bags, sampled: torch.Tensor, po
     return torch.where(is_judged, sampled, replacements)
 
 
-def scores(towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: Pairs, epsilon: float) -> torch.Tensor:
+def score_pairs(
+    towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: BatchPairs, epsilon: float
+) -> torch.Tensor:
     """Compute the smooth cosine of each pair: (pairs,). Each distinct text is encoded once."""
     queries = smooth(towers[graded_task.source](select(graded_task.queries, rows)), epsilon)
     documents = smooth(towers[graded_task.target](select(graded_task.documents, batch_pairs.documents)), epsilon)
@@ -195,7 +199,7 @@ def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
     return rows / (norms + epsilon)
 
 
-def ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
+def measure_ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
     """Compute the mean nDCG@k with linear gain over the judged documents of each query, as the paper does.
 
     :param block: queries computed at a time
@@ -205,12 +209,12 @@ def ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block
     discounts = 1 / torch.arange(2, k + 2, device=queries.device).float().log2()
     with torch.no_grad():
         for rows in torch.split(queries, block):
-            judged_pairs = pairs(graded_task, rows, 0)
+            judged_pairs = pair_documents(graded_task, rows, 0)
             lengths = graded_task.judged.bounds.diff()[rows]
             is_judged = torch.arange(max(int(lengths.max()), k), device=rows.device) < lengths[:, None]
             # (queries, longest) scores and grades; positions beyond the judged documents come last and gain nothing
             ranked = is_judged.float().masked_fill(~is_judged, -torch.inf)
-            ranked[is_judged] = scores(towers, graded_task, rows, judged_pairs, epsilon)
+            ranked[is_judged] = score_pairs(towers, graded_task, rows, judged_pairs, epsilon)
             grades = is_judged.float()
             grades[is_judged] = judged_pairs.grades.float()
             gain = grades.gather(1, ranked.argsort(dim=1, descending=True, stable=True)[:, :k]) @ discounts

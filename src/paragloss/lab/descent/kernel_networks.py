@@ -50,7 +50,7 @@ def make_ranker(table: npt.NDArray[np.float32], off: tuple[int, ...], rng: np.ra
     )
 
 
-def train(
+def train_ranker(
     model: Ranker,
     queries: Bags,
     documents: Bags,
@@ -76,7 +76,7 @@ def train(
 
     def batch_loss(batch_triples: Integers) -> torch.Tensor:
         numbers = torch.as_tensor(batch_triples, device=model.table.device)
-        pair_scores = scores(model, select(queries, numbers[0]), select(documents, numbers[1:].flatten()))
+        pair_scores = score_documents(model, select(queries, numbers[0]), select(documents, numbers[1:].flatten()))
         better, worse = torch.split(pair_scores.tanh(), numbers.shape[1])
         return (1 - better + worse).clamp(min=0).mean()
 
@@ -84,7 +84,7 @@ def train(
     return descend(parameters, iterate_batches, batch_loss, epsilon=epsilon, **steps)
 
 
-def scores(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:
+def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:
     """Score each document for its query, w . features + b: (documents,).
 
     There may be several times as many documents as queries; the queries are then repeated in order.
@@ -142,9 +142,9 @@ class _KernelSums(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        """Compute the gradient of the cosines.
+        """Compute the gradient of the cosines m from the gradients g_k of the sums of each kernel k.
 
-        d/dm sum_k g_k exp(-(m - mu_k)^2 / 2 s_k^2) = sum_k g_k mu_k / s_k^2 e_k - m sum_k g_k / s_k^2 e_k
+        With kernel k = e_k = exp(-(m - mu_k)^2 / 2 s_k^2) it is sum_k g_k mu_k / s_k^2 e_k - m sum_k g_k / s_k^2 e_k.
         """
         cosines, counts = ctx.saved_tensors
         (gradient,) = gradients  # (pairs, query terms, kernels)

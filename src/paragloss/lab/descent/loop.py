@@ -26,7 +26,7 @@ BETAS = (0.9, 0.999)
 LOSS_GROUP = 50
 
 
-class Progress(NamedTuple):
+class EpochProgress(NamedTuple):
     """One finished epoch: the mean loss of its batches, and the validation measure where there is one."""
 
     epoch: int
@@ -38,7 +38,7 @@ class Progress(NamedTuple):
 class History(NamedTuple):
     """The epochs of a run of `descend`, and the number of the one whose parameters were kept, from 1."""
 
-    epochs: list[Progress]
+    epochs: list[EpochProgress]
     best: int
 
 
@@ -57,7 +57,7 @@ def descend(
     validate: Callable[[], float] | None = None,
     patience: int | None = None,
     checkpoint: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[EpochProgress], None] | None = None,
 ) -> History:
     """Minimize a loss by gradient descent; the parameters are changed in place and may be on any device.
 
@@ -88,7 +88,7 @@ def descend(
             mean = run.epoch(run.steps(batches(epoch, rng), loss, rate=rate, clip=clip))
         with torch.no_grad():
             measure = None if validate is None else float(validate())
-        run.finish_epoch(Progress(epoch, epochs, mean, measure))
+        run.finish_epoch(EpochProgress(epoch, epochs, mean, measure))
         if checkpoint is not None:
             run.save(Path(checkpoint))
         if progress is not None:
@@ -108,7 +108,7 @@ class _Run:
             for name, p in parameters.items()
         }
         self.step = 0
-        self.history: list[Progress] = []
+        self.history: list[EpochProgress] = []
         self.best = 0
         self.best_parameters: dict[str, torch.Tensor] = {}
 
@@ -196,7 +196,7 @@ class _Run:
         second.index_copy_(0, rows, v)
         p.index_add_(0, rows, m.div_(v.sqrt_().add_(self.epsilon)), alpha=-rate)
 
-    def finish_epoch(self, epoch_progress: Progress) -> None:
+    def finish_epoch(self, epoch_progress: EpochProgress) -> None:
         """Record an epoch; copy its parameters if they are the best so far."""
         measure = epoch_progress.measure
         is_first = self.best == 0
@@ -249,7 +249,7 @@ class _Run:
                 if f"best/{name}" in tensors:
                     self.best_parameters[name] = tensors[f"best/{name}"].to(p.device)
         self.step, self.best = state["step"], state["best"]
-        self.history = [Progress(*entry) for entry in state["history"]]
+        self.history = [EpochProgress(*entry) for entry in state["history"]]
 
 
 def _read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:

@@ -27,16 +27,16 @@ NO_WORD = -1
 GENSIM_EPOCHS = 5
 
 
-class Vectors(NamedTuple):
+class WordEmbeddings(NamedTuple):
     """Words, most frequent first, and one row for each."""
 
     words: Sequence[str]
     rows: Floats  # (words, dim)
 
 
-def train(
+def train_word_vectors(
     texts: Iterable[str], vocabulary: Vocabulary, *, dim: int, seed: int = 0, window: int = 5, trainer: str = "ppmi"
-) -> Vectors:
+) -> WordEmbeddings:
     """Learn a vector for each word of a vocabulary from texts of its language.
 
     :param window: how many words before and after a word are its context
@@ -47,7 +47,7 @@ def train(
         rows = ppmi_vectors(cooccurrences(sentences, len(vocabulary), window=window), dim=dim, seed=seed)
     else:
         rows = _train_with_gensim(sentences, vocabulary, dim=dim, seed=seed, window=window, trainer=trainer)
-    return Vectors(vocabulary.terms, rows)
+    return WordEmbeddings(vocabulary.terms, rows)
 
 
 def cooccurrences(

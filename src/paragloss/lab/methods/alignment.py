@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import MissingExtraError, ModelError
 from paragloss.lab.learning.counting import Counted, count, text_of
-from paragloss.lab.learning.monolingual import TRAINERS, Vectors, train
+from paragloss.lab.learning.monolingual import TRAINERS, WordEmbeddings, train_word_vectors
 from paragloss.lab.settings import Dim, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving import maps
 from paragloss.types import Aligned, Floats, Integers
@@ -43,7 +43,7 @@ def fit(
         Dictionary | None, Setting("Word pairs to learn the map from, as files such as en-fr.tsv.")
     ] = None,
     vectors: Annotated[
-        Mapping[str, Vectors] | None, Setting("Word vectors of each language, as files such as wiki.fr.vec.")
+        Mapping[str, WordEmbeddings] | None, Setting("Word vectors of each language, as files such as wiki.fr.vec.")
     ] = None,
     trainer: Annotated[str, Setting("Method for word vectors if none are given.", words=TRAINERS)] = "ppmi",
     window: Annotated[
@@ -62,9 +62,10 @@ def fit(
     """Map every language onto one: `onto`, or that with most documents (ties: first in the alphabet).
 
     `vectors` are used as they are given; without them, they are trained on each language's own texts
-    (`monolingual.train`). `dictionary` likewise; without one, the pairs are identical strings and words that occur
-    in the same concepts (`seed_dictionary`), except for advrefine, which uses no pairs. `rounds` of refinement
-    follow procrustes and advrefine; `keep` is the share of directions that svd and cca leave (two languages only).
+    (`monolingual.train_word_vectors`). `dictionary` likewise; without one, the pairs are identical strings and words
+    that occur in the same concepts (`seed_dictionary`), except for advrefine, which uses no pairs. `rounds` of
+    refinement follow procrustes and advrefine; `keep` is the share of directions that svd and cca leave (two languages
+    only).
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = onto or min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
@@ -96,18 +97,18 @@ def fit(
 def _get_word_vectors(
     aligned: Aligned,
     counted: Mapping[str, Counted],
-    vectors: Mapping[str, Vectors] | None,
+    vectors: Mapping[str, WordEmbeddings] | None,
     training: Mapping[str, Any],
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
     """Return each language's words and their vectors: the given ones, or some trained on its own texts.
 
-    :param training: settings of `monolingual.train`
+    :param training: settings of `monolingual.train_word_vectors`
     """
     vocabularies, spaces = {}, {}
     for lang, part in counted.items():
         if vectors is None:
             texts = (text_of(concept, lang) for concept in aligned if lang in concept.texts)
-            spaces[lang] = train(texts, part.vocabulary, **training).rows
+            spaces[lang] = train_word_vectors(texts, part.vocabulary, **training).rows
             vocabularies[lang] = part.vocabulary
         elif lang in vectors:
             terms, spaces[lang] = merge_word_vectors(

@@ -18,7 +18,7 @@ from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
 if TYPE_CHECKING:
-    from paragloss.lab.descent.loop import Progress
+    from paragloss.lab.descent.loop import EpochProgress
 
 #: A text is a distribution over words; rarer words count for more of it.
 WEIGHTING = "idf-mean"
@@ -48,7 +48,7 @@ def fit(
     stem: Stem = True,
     max_terms: MaxTerms = 10_000,
     min_df: MinDf = 2,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[EpochProgress], None] | None = None,
 ) -> BagEncoder:
     """Learn an encoder from concepts: `layers` sigmoid layers, all but the last `hidden` wide.
 

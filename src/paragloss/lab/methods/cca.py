@@ -74,28 +74,32 @@ def correlate(
 ) -> tuple[Floats, list[Floats]]:
     """Find projections of several views of the same concepts that agree most.
 
-    B v = rho (T + ridge) v, T the views' own covariances, B that of the sums over a concept divided by the square
-    root of how many views it has, with the ridge on its own blocks too: a view agrees with itself as it varies. For two
-    complete views rho = (1 + regularised canonical correlation) / 2, and the projections are the canonical ones,
-    scaled alike.
+    They solve B v = rho (T + ridge) v. T has the covariance of each view on its diagonal; B is the covariance of the
+    sums over a concept divided by the square root of how many views it has. The ridge on a view's own block is part of
+    B, too. For two complete views rho = (1 + regularised canonical correlation) / 2, and the projections are the
+    canonical ones, scaled alike.
 
     :param views: centred documents of each language, (documents, width)
     :param concepts: concept of each document of each language
+    :param dim: how many projections are wanted
+    :param ridge: regularization in units of the mean variance of a view
     :return: agreements rho, largest first, and one projection (width, dim) per view
     """
     views_per_concept = np.bincount(np.concatenate(list(concepts)))
     edges = np.cumsum([0, *(view.shape[1] for view in views)])
     size = edges[-1]
     sums = np.zeros((len(views_per_concept), size))
-    own = np.zeros((size, size))  # T + ridge
-    shared_ridge = np.zeros_like(own)  # the part of the ridge that belongs to B, as a part of a view's covariance does
+    own_covariance = np.zeros((size, size))  # T + ridge
+    shared_ridge = np.zeros((size, size))  # the part of the ridge that belongs to B
     for view, owner, start, stop in zip(views, concepts, edges, edges[1:], strict=False):
+        block = (slice(start, stop), slice(start, stop))
         sums[owner, start:stop] = view / np.sqrt(views_per_concept[owner])[:, None]
         covariance = view.T.astype(np.float64) @ view
         view_ridge = ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
-        own[start:stop, start:stop] = covariance + view_ridge
-        shared_ridge[start:stop, start:stop] = view_ridge * np.mean(1 / views_per_concept[owner])
-    shared = sums.T @ sums + shared_ridge
-    values, vectors = scipy.linalg.eigh(shared, own, subset_by_index=[max(0, size - dim), size - 1])
+        own_covariance[block] = covariance + view_ridge
+        shared_ridge[block] = view_ridge * np.mean(1 / views_per_concept[owner])
+    shared_covariance = sums.T @ sums + shared_ridge
+    eigenvalue_range = [max(0, size - dim), size - 1]  # the largest; scipy numbers them in ascending order
+    values, vectors = scipy.linalg.eigh(shared_covariance, own_covariance, subset_by_index=eigenvalue_range)
     values, vectors = values[::-1], vectors[:, ::-1]
     return values.astype(np.float32), [part.astype(np.float32) for part in np.split(vectors, edges[1:-1])]

@@ -41,7 +41,7 @@ from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
     from paragloss.lab.descent.kernel_networks import Ranker
-    from paragloss.lab.descent.loop import Progress
+    from paragloss.lab.descent.loop import EpochProgress
 
 NEGATIVES = ("random", "hard")
 #: Number of features of the first search (columns of `describe_first_scores`).
@@ -309,7 +309,7 @@ def _train(
     epsilon: Annotated[float, Setting("Epsilon in the denominator of Adam.", above=0, max=1)] = 1e-5,
     device: Device = "cpu",
     checkpoint: Checkpoint = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[EpochProgress], None] | None = None,
 ) -> tuple[Ranker, dict[str, Any]]:
     """Train word vectors and kernel weights together by gradients.
 
@@ -325,7 +325,7 @@ def _train(
     query_bags, document_bags = bags(queries, device), bags(documents, device)
     steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
     steps |= {"checkpoint": checkpoint, "progress": progress}
-    history = training.train(model, query_bags, document_bags, triples, batch=batch, **steps)
+    history = training.train_ranker(model, query_bags, document_bags, triples, batch=batch, **steps)
     return model, {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
 
 

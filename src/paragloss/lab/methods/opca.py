@@ -29,14 +29,15 @@ def fit(
     min_df: MinDf = 2,
     lengths: Lengths = None,
 ) -> BagEncoder:
-    """Learn from concepts in any number of languages.
+    """Learn an encoder from concepts in any number of languages.
 
-    `gamma` stands beside a sum over documents of squared deviations from the concept's mean. A value quoted for
-    noise taken from differences of pairs is halved, and one for an average over n documents is multiplied by n.
+    The noise is a sum over documents of squared deviations from the concept's mean, and `gamma` is added to it. Papers
+    define the noise in other ways: halve a gamma for a noise of differences between pairs of documents, and multiply
+    one for an average over n documents by n.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]
     _, table = oriented(rows, [part.concepts for part in counted.values()], dim=dim, gamma=gamma, seed=seed)
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
-    about = {"method": "opca", "concepts": concepts, "gamma": gamma, "seed": seed}
-    return BagEncoder.stacked(vocabularies, table, meta=about)
+    meta = {"method": "opca", "concepts": concepts, "gamma": gamma, "seed": seed}
+    return BagEncoder.stacked(vocabularies, table, meta=meta)

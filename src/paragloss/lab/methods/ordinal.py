@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from paragloss.lab.descent import towers
     from paragloss.lab.descent.graded import Task
-    from paragloss.lab.descent.loop import Progress
+    from paragloss.lab.descent.loop import EpochProgress
     from paragloss.lab.descent.towers import TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
@@ -149,7 +149,7 @@ def fit_judged(
     vectors: WordVectors = None,
     device: Device = "cpu",
     checkpoint: Checkpoint = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[EpochProgress], None] | None = None,
 ) -> BagEncoder | TowerEncoder:
     """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
 
@@ -176,7 +176,7 @@ def fit_judged(
     settings |= {"epochs": epochs, "seed": seed, "clip": clip, "patience": patience}
     settings |= {"checkpoint": checkpoint, "progress": progress, "validation": validation_tasks}
     compute_loss = LOSSES[loss]
-    history = graded.train(
+    history = graded.train_towers(
         training_tasks, nets, lambda scores, grades: compute_loss(scores, grades, thresholds), **settings
     )
     meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}

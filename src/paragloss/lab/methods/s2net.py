@@ -37,7 +37,7 @@ from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import weigh
 
 if TYPE_CHECKING:
-    from paragloss.lab.descent.loop import Progress
+    from paragloss.lab.descent.loop import EpochProgress
 
 STARTS = ("random", "opca")
 #: Standard deviation of the table before training: cosines do not depend on it, step sizes do.
@@ -67,7 +67,7 @@ def fit(
     max_terms: MaxTerms = 50_000,
     min_df: MinDf = 2,
     checkpoint: Checkpoint = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[EpochProgress], None] | None = None,
 ) -> BagEncoder:
     """Learn an encoder from concepts in any number of languages.
 
@@ -83,7 +83,7 @@ def fit(
 
     import torch
 
-    from paragloss.lab.descent.contrast import Pairs, learn
+    from paragloss.lab.descent.contrast import TextPairs, learn
 
     texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
     left, right = _pair_texts(counted, rng)
@@ -92,7 +92,7 @@ def fit(
     settings: dict[str, Any] = {"loss": loss, "scale": scale, "negatives": negatives, "optimizer": optimizer}
     settings |= {"learning_rate": rate, "batch": batch, "epochs": epochs, "patience": patience, "seed": seed}
     settings |= {"checkpoint": checkpoint, "progress": progress}
-    learn({"table": projection}, lambda parts: parts[0], Pairs(texts[left], texts[right]), **settings)
+    learn({"table": projection}, lambda parts: parts[0], TextPairs(texts[left], texts[right]), **settings)
     meta = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
     return BagEncoder.stacked(vocabularies, projection.detach().numpy(), meta=meta)

@@ -44,8 +44,8 @@ from paragloss.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import torch
 
-    from paragloss.lab.descent.contrast import Pairs
-    from paragloss.lab.descent.loop import Progress
+    from paragloss.lab.descent.contrast import TextPairs
+    from paragloss.lab.descent.loop import EpochProgress
 
 #: Standard deviation of the weights that training starts from.
 INITIAL_DEVIATION = 0.1
@@ -89,7 +89,7 @@ def fit(
         Sequence[tuple[str, str]], Setting("Queries and the texts clicked: pairs.tsv, or LOG,DOCUMENTS.")
     ] = (),
     checkpoint: Checkpoint = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[EpochProgress], None] | None = None,
 ) -> BagEncoder:
     """Learn the hub language alone, then each other language against the fixed vectors of the hub.
 
@@ -170,25 +170,25 @@ def _count_texts(
 
 def _pair_similar(
     vocabulary: Vocabulary, texts: Sequence[str], clicks: Sequence[tuple[str, str]], relevance: str
-) -> Pairs | None:
+) -> TextPairs | None:
     """Pair queries with the texts that were clicked, or without clicks each text with its best match.
 
     Returns None if there are fewer than two pairs.
     """
-    from paragloss.lab.descent.contrast import Pairs
+    from paragloss.lab.descent.contrast import TextPairs
 
     if clicks:
         queries, documents = (vocabulary.counts(texts) for texts in zip(*clicks, strict=True))
         nonempty = np.flatnonzero((np.diff(queries.indptr) > 0) & (np.diff(documents.indptr) > 0))
-        pairs = Pairs(queries[nonempty], documents[nonempty])
+        pairs = TextPairs(queries[nonempty], documents[nonempty])
     else:
         counts = vocabulary.counts(texts)
         query_rows, match_rows = best_matches(counts, relevance=relevance)
-        pairs = Pairs(counts[query_rows], counts[match_rows])
+        pairs = TextPairs(counts[query_rows], counts[match_rows])
     return pairs if pairs.left.shape[0] > 1 else None
 
 
-def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: str) -> Pairs:
+def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: str) -> TextPairs:
     """Pair texts of one language with the vectors of the same concepts in the hub language.
 
     :param counts: (texts, terms)
@@ -196,16 +196,16 @@ def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: st
     :param language_pair: for the error message
     :raises ModelError: if no concept has both
     """
-    from paragloss.lab.descent.contrast import Pairs
+    from paragloss.lab.descent.contrast import TextPairs
 
     in_both = np.flatnonzero((np.diff(counts.indptr) > 0) & hub_vectors.any(axis=1))
     if not len(in_both):
         raise ModelError(f"no concept has texts in both {language_pair}, the hub: choose another hub")
-    return Pairs(counts[in_both], hub_vectors[in_both])
+    return TextPairs(counts[in_both], hub_vectors[in_both])
 
 
 def _train_table(
-    terms: int, pairs: Pairs | None, *, dim: int, layers: int, bias: float, seed: int, **settings: Any
+    terms: int, pairs: TextPairs | None, *, dim: int, layers: int, bias: float, seed: int, **settings: Any
 ) -> Floats:
     """Train the term vectors of one language: (terms, dim). Without pairs they stay random.
 

@@ -98,7 +98,7 @@ def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1
     return np.concatenate(best) if best else np.zeros(0, np.int64)
 
 
-def mutual(source: Floats, target: Floats, *, k: int = 10) -> Integers:
+def find_mutual_neighbours(source: Floats, target: Floats, *, k: int = 10) -> Integers:
     """Find pairs of unit rows that are each other's nearest by CSLS: (pairs, 2) row numbers, ordered by source row.
 
     :param k: neighbours from which the hubness of a row is estimated
@@ -125,7 +125,7 @@ def refined(source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words
         score = criterion(mapped, target)
         if score > best_score:
             best, best_score = P, score
-        pairs = mutual(mapped, target)
+        pairs = find_mutual_neighbours(mapped, target)
         if round_number == rounds or len(pairs) == 0:
             break
         P, _ = procrustes(source[pairs[:, 0]], target[pairs[:, 1]])
@@ -151,7 +151,7 @@ def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 200
     :return: the share of mutual neighbours that are confirmed, and how many mutual neighbours there are
     """
     mapped, target = mapped[:words], target[:words]
-    pairs = mutual(mapped, target)
+    pairs = find_mutual_neighbours(mapped, target)
     if len(pairs) < 4:
         return 0.0, len(pairs)
     order = np.random.default_rng(seed).permutation(len(pairs))

@@ -60,19 +60,20 @@ class _Covariances:
     """The covariances S and N as operators on directions, (all terms, columns)."""
 
     def __init__(self, rows: Sequence[sp.csr_matrix], concepts: Sequence[Integers], gamma: float) -> None:
-        joint = sp.block_diag(rows, format="csr").astype(np.float32)  # (documents, all terms)
+        """Prepare the products for documents and their concepts; see `oriented` for the arguments."""
+        documents = sp.block_diag(rows, format="csr").astype(np.float32)  # (documents, all terms)
         self._concept = np.concatenate(list(concepts))  # of each document
-        documents = len(self._concept)
-        sizes = np.bincount(self._concept)[self._concept]  # documents of each document's concept
-        entries = (np.ones(documents, np.float32), self._concept, np.arange(documents + 1))
-        member = sp.csr_matrix(entries)  # (documents, concepts)
-        self.terms: int = joint.shape[1]
+        n_documents = len(self._concept)
+        sizes = np.bincount(self._concept)[self._concept]  # of each document's concept, in documents
+        entries = (np.ones(n_documents, np.float32), self._concept, np.arange(n_documents + 1))
+        membership = sp.csr_matrix(entries)  # (documents, concepts)
+        self.terms: int = documents.shape[1]
         self._gamma = np.float32(gamma)
-        self._documents = Product(joint)
-        self._mean_by_concept = Product(sp.diags(1 / np.sqrt(sizes)) @ member)
-        self._sum_by_concept = Product((member.T @ joint).tocsr())
+        self._documents = Product(documents)
+        self._mean_by_concept = Product(sp.diags(1 / np.sqrt(sizes)) @ membership)
+        self._sum_by_concept = Product((membership.T @ documents).tocsr())
         # A term of one document among m deviates by (1 - 1/m) there and by 1/m in each of the others.
-        diagonal = joint.multiply(joint).T @ (1 - 1 / sizes) + gamma
+        diagonal = documents.multiply(documents).T @ (1 - 1 / sizes) + gamma
         self.inverse_diagonal: Floats = (1 / diagonal).astype(np.float32)[:, None]  # of N + gamma I
 
     def apply_noise(self, directions: Floats) -> Floats:

@@ -202,9 +202,11 @@ class DefaultModel:
         return [words.entry(i)[1] for i in range(0, len(words), max(1, len(words) // number))]
 
     def find_known_parts(self, term: str, lang: str, knows: Callable[[str], bool] | None = None) -> list[str]:
-        """Return the known words that an unknown term contains.
+        """Return the known words inside a term that the model does not know.
 
-        In languages without spaces between words a term that contains numbers gives these.
+        In languages without spaces between words, numbers inside a term are its parts.
+
+        :param knows: tells whether a word is known; by default whether the model has it
         """
         lang = self._code(lang)
         if lang in MIN_UNSPACED_PART:
@@ -278,7 +280,7 @@ class DefaultModel:
         return extended
 
     def _translate_cached(self, words: Sequence[QueryWord], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
-        """Translate each word into some languages; recent words are cached."""
+        """Translate each word into some languages, by language; translations of recent words come from the cache."""
         keys = [(word.written, word.term, word.english.tobytes(), word.shares.tobytes(), lang) for word in words]
         translations = {key: dict(self._cached_translations.pop(key, {})) for key in keys}
         missing = {key: word for key, word in zip(keys, words, strict=True) if not translations[key].keys() >= to}
@@ -287,14 +289,21 @@ class DefaultModel:
             for code in to:
                 ranked = ranked_by_lang[code][index] if code in ranked_by_lang else ()
                 translations[key][code] = self._make_translation(word, ranked, lang, code)
-        self._cached_translations.update(translations)  # the most recent ones stand last
-        surplus = max(0, len(self._cached_translations) - _CACHED_WORDS)
-        for key in list(islice(self._cached_translations, surplus)):
-            self._cached_translations.pop(key, None)
+        self._cached_translations.update(translations)  # appends them, so that the oldest come first
+        self._drop_oldest_translations()
         return [translations[key] for key in keys]
 
+    def _drop_oldest_translations(self) -> None:
+        """Remove the oldest translations beyond the size of the cache."""
+        n_surplus = max(0, len(self._cached_translations) - _CACHED_WORDS)
+        for key in list(islice(self._cached_translations, n_surplus)):
+            self._cached_translations.pop(key, None)
+
     def _make_translation(self, word: QueryWord, ranked: RankedWords, lang: str, to: str) -> Translation:
-        """Make a word's clause; the word as it is is an alternative if both languages may write it."""
+        """Make the clause of a word from its ranked translations.
+
+        The word itself is an alternative, too, if both languages may write it, and the only one of a number.
+        """
         may_stay = word.term.isascii() or _share_script(lang, to)
         alternatives: tuple[Alternative, ...] = ()
         if not word.term.isdigit():
@@ -334,28 +343,29 @@ class DefaultModel:
         return ranked | {lang: list(islice(lists, len(words))) for lang in langs}
 
     def _gather_translations(self, words: Sequence[QueryWord], langs: Sequence[str]) -> _Translations:
-        """Read the translations of all English words that the words may be, before equal ones are added up.
+        """Read the translations of all English words that query words may be, in some languages.
 
-        If a single row translates a word, its shares count in full and it keeps its order.
+        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words), -1: none
+        them has translations, its own share counts as 1, and its translations keep their order.
         """
         english = np.concatenate([word.english for word in words])
         english_shares = np.concatenate([word.shares for word in words])
-        word_of = np.repeat(np.arange(len(words)), [len(word.english) for word in words])
+        word_of_english = np.repeat(np.arange(len(words)), [len(word.english) for word in words])
         languages = [self.read_language(lang) for lang in langs]
-        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words)
-        lang_index, english_index = np.nonzero(rows >= 0)
+        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words), -1 for none
+        lang_index, english_index = np.nonzero(rows >= 0)  # of each row that exists
         table_starts = np.array([language.table_starts for language in languages]).T
         sizes, targets, shares = self._all_rows.many_rows(rows[lang_index, english_index], table_starts[:, lang_index])
-        owner_of_row = lang_index * len(words) + word_of[english_index]
+        owner_of_row = lang_index * len(words) + word_of_english[english_index]
         rows_per_owner = np.bincount(owner_of_row[sizes > 0], minlength=len(langs) * len(words))
-        is_single = rows_per_owner[owner_of_row] == 1
-        row_shares = np.where(is_single, 1.0, english_shares[english_index])
-        positions = np.arange(len(targets)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        is_only_row = rows_per_owner[owner_of_row] == 1
+        share_of_row = np.where(is_only_row, 1.0, english_shares[english_index])
+        position_in_row = np.arange(len(targets)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return _Translations(
             owners=np.repeat(owner_of_row, sizes),
             targets=targets,
-            shares=shares * np.repeat(row_shares, sizes),
-            tie_order=np.where(np.repeat(is_single, sizes), positions, targets),
+            shares=shares * np.repeat(share_of_row, sizes),
+            tie_order=np.where(np.repeat(is_only_row, sizes), position_in_row, targets),
         )
 
     def _compute_english_shares(self, lang: str, term: str) -> tuple[WordIds, Shares]:

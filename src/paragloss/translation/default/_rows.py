@@ -55,15 +55,21 @@ class TranslationRows(NamedTuple):
         :param table_starts: (3, rows) where the sizes, starts and entries of each row's table begin.
         :return: the size of each row; the target words of all rows, row after row; and their probabilities.
         """
-        group, position = np.divmod(numbers, GROUP_SIZE)
-        row_in_group = table_starts[0] + GROUP_SIZE * group + _POSITIONS_IN_GROUP  # (GROUP_SIZE, rows)
-        in_bounds = np.minimum(row_in_group, len(self.sizes) - 1)
-        sizes_before = np.where(position > _POSITIONS_IN_GROUP, self.sizes[in_bounds], 0)
-        start = table_starts[2] + self.starts[table_starts[1] + group] + sizes_before.sum(axis=0, dtype=np.int64)
         sizes = self.sizes[table_starts[0] + numbers].astype(np.int64)
-        first_output = np.cumsum(sizes) - sizes
-        entries = np.repeat(start - first_output, sizes) + np.arange(int(sizes.sum()))
+        first_entries = self._find_first_entries(numbers, table_starts)
+        first_outputs = np.cumsum(sizes) - sizes
+        entries = np.repeat(first_entries - first_outputs, sizes) + np.arange(int(sizes.sum()))
         return sizes, self.targets[entries].astype(np.int64), decode_weights(self.weights[entries])
+
+    def _find_first_entries(
+        self, numbers: npt.NDArray[np.int64], table_starts: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return where each row begins, (rows,): at the start of its group, behind the rows before it in the group."""
+        group, position = np.divmod(numbers, GROUP_SIZE)
+        rows_of_group = table_starts[0] + GROUP_SIZE * group + _POSITIONS_IN_GROUP  # (GROUP_SIZE, rows)
+        sizes_of_group = self.sizes[np.minimum(rows_of_group, len(self.sizes) - 1)]
+        sizes_before = np.where(position > _POSITIONS_IN_GROUP, sizes_of_group, 0).sum(axis=0, dtype=np.int64)
+        return np.asarray(table_starts[2] + self.starts[table_starts[1] + group] + sizes_before)
 
 
 def decode_weights(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
