@@ -1,9 +1,12 @@
 """The engine does not care where its collection is: the same searches on a server, models included."""
 
+import os
+import signal
 import uuid
 
 from paragloss import Document, demo
 from paragloss.collection import Collection
+from paragloss.collection.integrity import check_collection
 from paragloss.lab.methods import cr5
 from paragloss.stores import collection_exists
 
@@ -73,3 +76,26 @@ def test_a_creator_that_fails_deletes_an_empty_collection_of_its_own_and_nothing
     empty = f"{server}/created-{uuid.uuid4().hex[:8]}"
     Collection.create(empty, default=False, meaning=False).maintenance.close_or_remove()
     assert not collection_exists(empty)
+
+
+def test_what_the_next_writer_counts_again_is_no_damage(server):
+    """A writer that is killed between its documents and their statistics leaves documents that are not counted yet."""
+    location = f"{server}/killed-{uuid.uuid4().hex[:8]}"
+    with Collection.create(location, default=False, meaning=False) as collection:
+        collection.index([Document("a", "rain on the hill", "en")])
+    child = os.fork()
+    if child == 0:
+        collection = Collection.open(location)
+        store = collection.state.store
+        add = store.add
+        store.add = lambda records: (add(records), os.kill(os.getpid(), signal.SIGKILL))
+        try:
+            collection.add([Document("b", "snow on the hill", "en")])
+        finally:
+            os._exit(1)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    assert check_collection(location) == []
+    with Collection.open(location) as collection:
+        collection.add([Document("c", "wind on the hill", "en")])
+        assert collection.count() == 3
+    assert check_collection(location) == []

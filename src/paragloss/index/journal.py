@@ -44,6 +44,15 @@ class JournaledStore(Store, Protocol):
         ...
 
 
+def has_unfinished_writes(store: Store) -> bool:
+    """Tell whether a process is writing to a store on a server, or was killed while it did.
+
+    In both cases the next one that writes counts all documents.
+    """
+    has_no_unfinished_writes = getattr(store, "has_no_unfinished_writes", None)
+    return has_no_unfinished_writes is not None and not has_no_unfinished_writes()
+
+
 class JournaledIndex(TermIndex):
     """A `TermIndex` for a store that others read and write."""
 
