@@ -134,7 +134,7 @@ class StructuredSearcher:
         layout = statistics.layout
         if weights is None:
             weights = {field: 1.0 for field in layout.fields if field not in SUBWORD_FIELDS}
-        self._searches_text = bool(weights.get("text"))
+        self._weights = dict(weights)
         self._store = store
         self._statistics = statistics
         self._factors = np.zeros(len(layout.fields))  # weight of each field of the layout
@@ -148,7 +148,7 @@ class StructuredSearcher:
     @property
     def looks_inside(self) -> bool:
         """Whether parts of compounds and sounds of names are searched; they count as words of the text do."""
-        return INNER in self._statistics.layout.fields and self._searches_text
+        return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Rank the documents of each query's language."""
