@@ -224,18 +224,19 @@ class Statistics:
         ]
 
     def weigh(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
-        """Return the vector of each document, given the documents' languages and counted terms. Counts nothing yet.
+        """Return the vector of each document, given its language and its counted terms. The statistics stay the same.
 
         All documents of one call are weighted with the same average: the one most documents have been weighted with if
         it is still within DRIFT, otherwise that of the collection with these documents in it.
         """
         keys = self._list_keys(langs, bags)
-        lengths, numbers = Counter(self._lengths), Counter(self._documents)
+        total_lengths, n_documents = Counter(self._lengths), Counter(self._documents)  # with these documents
         for key, length in zip(keys, bags.length.tolist(), strict=True):
-            lengths[key] += int(length)
-            numbers[key] += 1
-        averages = {key: self._choose_average(key, lengths[key] / numbers[key]) for key in numbers}
-        return self.layout.pack(bags._replace(average=np.array([averages[key] for key in keys], np.float64)))
+            total_lengths[key] += int(length)
+            n_documents[key] += 1
+        averages = {key: self._choose_average(key, total_lengths[key] / n_documents[key]) for key in n_documents}
+        average_of_part = np.array([averages[key] for key in keys], np.float64)
+        return self.layout.pack(bags._replace(average=average_of_part))
 
     def reweigh(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], CountedTerms]:
         """Weigh stored vectors of a language with the current averages. Counts nothing.

@@ -89,11 +89,11 @@ class Knrm:
         """
         query_ids = self.ids(query.text, query.lang)
         texts = [self._read_words(document.full_text, document.lang) for document in documents]
-        scores = self.score_ids(query_ids, [words.ids for words in texts])
+        scores = self.score_rows(query_ids, [words.ids for words in texts])
         if self.title.any() or self.same_words.any():
             # Without a title, the text is used: features of zero would look like a perfect match.
             titles = [self._read_words(document.title or document.text, document.lang) for document in documents]
-            scores += self.features_ids(query_ids, [words.ids for words in titles]) @ self.title
+            scores += self.compute_features(query_ids, [words.ids for words in titles]) @ self.title
             scores += self.shared(query.text, query.lang, [texts, titles]) @ self.same_words
         return scores
 
@@ -138,12 +138,16 @@ class Knrm:
             self._cached_words[key] = self.words(text, lang)
         return self._cached_words[key]
 
-    def score_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
+    def score_rows(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
         """Return the scores of documents that are given as rows of the table."""
-        return np.asarray(self.features_ids(query, documents) @ self.weight + self.bias, np.float32)
+        return np.asarray(self.compute_features(query, documents) @ self.weight + self.bias, np.float32)
 
-    def features_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
-        """Return the kernel features of documents that are given as rows of the table (documents, kernels)."""
+    def compute_features(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
+        """Compute the kernel features of documents for a query; (n_documents, n_kernels).
+
+        :param query: the row of the table for each term of the query.
+        :param documents: the same for the terms of each document.
+        """
         import scipy.sparse as sp
 
         query_rows, query_counts = np.unique(np.asarray(query, np.int64), return_counts=True)

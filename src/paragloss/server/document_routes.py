@@ -215,7 +215,10 @@ class _StreamWriter:
 
 
 async def _split_lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes | None]]:
-    """Yield the lines of a body with their numbers from 1, without blank ones; None for one that is too long."""
+    """Yield the lines of a request's body with their numbers, which count from 1; blank lines are left out.
+
+    :param limit: bytes of a line at most; None is yielded in place of a longer one.
+    """
     number, buffer, is_too_long = 1, bytearray(), False
     async for chunk in request.stream():
         for position, piece in enumerate(chunk.split(b"\n")):

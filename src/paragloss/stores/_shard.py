@@ -240,14 +240,17 @@ def _make_vector_params(schema: VectorSchema, name: str, *, quantize: bool = Fal
 
     int8 vectors are quantized copies in memory of float32 vectors on disk.
     """
-    is_int8 = schema.precision.get(name) == "int8"
-    quantization = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
-    is_multivector = name in schema.multivectors
+    precision = schema.precision.get(name)
+    quantization = multivector_config = None
+    if precision == "int8" or quantize:
+        quantization = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
+    if name in schema.multivectors:
+        multivector_config = edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim)
     return edge.EdgeVectorParams(
         size=schema.dense[name],
         distance=edge.Distance.Dot,
-        on_disk=True if is_int8 else None,
-        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if is_multivector else None,
-        datatype=edge.VectorStorageDatatype.Float16 if schema.precision.get(name) == "float16" else None,
-        quantization_config=quantization if is_int8 or quantize else None,
+        on_disk=True if precision == "int8" else None,
+        multivector_config=multivector_config,
+        datatype=edge.VectorStorageDatatype.Float16 if precision == "float16" else None,
+        quantization_config=quantization,
     )

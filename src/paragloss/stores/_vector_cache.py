@@ -159,21 +159,22 @@ class _VectorTable:
         return [langs[code] for code in codes.tolist()], self._gather(rows, term_ids)
 
     def _append(self, point_id: int, vector: PointVector) -> None:
-        """Add one vector behind the others."""
+        """Add one vector behind the others; the table of rows grows if it is full."""
         if self._n_rows == len(self._starts):
             self._starts, self._sizes = _double_length(self._starts), _double_length(self._sizes)
             self._lang_codes = _double_length(self._lang_codes)
         row, start, size = self._n_rows, self._n_entries, len(vector.vector.indices)
+        end = start + size
         self._starts[row], self._sizes[row] = start, size
         self._lang_codes[row] = self._code_by_lang.setdefault(vector.lang, len(self._code_by_lang))
-        self._indices[start : start + size] = vector.vector.indices
-        self._values[start : start + size] = vector.vector.values
+        self._indices[start:end] = vector.vector.indices
+        self._values[start:end] = vector.vector.values
         self.row_by_point[point_id] = row
         if start >= self._recent_start:
             if not self._recent_points:
                 self._first_recent_row = row
             self._recent_points.append(point_id)
-        self._n_rows, self._n_entries = row + 1, start + size
+        self._n_rows, self._n_entries = row + 1, end
 
     def _gather(self, rows: npt.NDArray[np.int64], term_ids: Ids | None) -> SparseRows:
         """Join the vectors of some rows, with the entries that `term_ids` keeps; a row of -1 is an empty vector."""

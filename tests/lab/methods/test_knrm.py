@@ -106,7 +106,7 @@ def test_scores_served_by_numpy_are_those_of_training():
     ours = serve(model)
     for query in QUERIES:
         expected = training.score_documents(model, bags(make_rows([query] * 3)), bags(make_rows(DOCUMENTS)))
-        np.testing.assert_allclose(ours.score_ids(query, DOCUMENTS), expected.detach().numpy(), atol=2e-6)
+        np.testing.assert_allclose(ours.score_rows(query, DOCUMENTS), expected.detach().numpy(), atol=2e-6)
 
 
 def test_documents_score_alike_in_a_batch_and_alone_and_unknown_words_are_ignored():
@@ -126,9 +126,9 @@ def test_documents_score_alike_in_a_batch_and_alone_and_unknown_words_are_ignore
 
 def test_a_kernel_switched_off_counts_for_nothing():
     complete, without = make_ranker(), make_ranker(off=(0,))
-    assert not np.allclose(serve(complete).score_ids([1], DOCUMENTS), serve(without).score_ids([1], DOCUMENTS))
+    assert not np.allclose(serve(complete).score_rows([1], DOCUMENTS), serve(without).score_rows([1], DOCUMENTS))
     everything_off = serve(make_ranker(off=tuple(range(11))))
-    assert everything_off.score_ids([1], DOCUMENTS).tolist() == pytest.approx([0.0] * 3)
+    assert everything_off.score_rows([1], DOCUMENTS).tolist() == pytest.approx([0.0] * 3)
 
 
 def make_bilingual(concepts=120, seed=0, words=30):

@@ -85,7 +85,7 @@ def test_every_real_search_is_followed_by_three_simulated_better_ones():
 def test_features_are_kernels_of_the_text_then_of_the_title_or_the_text_again():
     first = make_candidates()[0]
     blank = Knrm({"fr": WORDS.towers["fr"].vocabulary}, {"fr": np.arange(4)}, np.eye(4), np.zeros(11), 0.0)
-    untitled, text, title = (blank.features_ids([0], [ids])[0] for ids in ([3, 0], [1, 0, 1], [1]))
+    untitled, text, title = (blank.compute_features([0], [ids])[0] for ids in ([3, 0], [1, 0, 1], [1]))
     assert first.features.shape == (2, 24)
     np.testing.assert_allclose(first.features[0, :22], [*untitled, *untitled], atol=1e-6)
     np.testing.assert_allclose(first.features[1, :22], [*text, *title], atol=1e-6)

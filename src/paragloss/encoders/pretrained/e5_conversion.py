@@ -143,13 +143,17 @@ class E5Weights:
         positions = self.read_tensor("emb.pos").reshape(-1, self.dim)
         if "emb.type" in self._tensors:
             positions = positions + self.read_tensor("emb.type")[: self.dim]
-        tensors = {"position": positions[: self.max_tokens]}
-        tensors |= {"norm.weight": self.read_tensor("emb.ln.w"), "norm.bias": self.read_tensor("emb.ln.b")}
+        tensors = {
+            "position": positions[: self.max_tokens],
+            "norm.weight": self.read_tensor("emb.ln.w"),
+            "norm.bias": self.read_tensor("emb.ln.b"),
+        }
         for i in range(self.layer_count):
             for part, name in LAYER_PARTS.items():
                 bias, weight = self.read_tensor(f"l{i}.{part}.b"), self.read_tensor(f"l{i}.{part}.w")
+                is_matrix = weight.size != bias.size  # else the scale of a normalization
                 tensors[f"{i}.{name}.bias"] = bias
-                tensors[f"{i}.{name}.weight"] = weight if weight.size == bias.size else weight.reshape(len(bias), -1)
+                tensors[f"{i}.{name}.weight"] = weight.reshape(len(bias), -1) if is_matrix else weight
         codes, scales = split_blocks(self.read_blocks("emb.word"))
         return BertWeights(
             codes.reshape(-1, self.dim)[: self.vocabulary_size],

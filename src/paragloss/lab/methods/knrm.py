@@ -212,7 +212,7 @@ def _make_feature_function(
         text, lang = queries[query].text, queries[query].lang
         query_ids = untrained.ids(text, lang)
         fields = [[field[i] for i in document_numbers] for field in (texts, titles)]
-        kernels = [untrained.features_ids(query_ids, [words.ids for words in field]) for field in fields]
+        kernels = [untrained.compute_features(query_ids, [words.ids for words in field]) for field in fields]
         return np.hstack([*kernels, untrained.shared(text, lang, fields)])
 
     return compute_features
