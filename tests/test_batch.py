@@ -8,7 +8,7 @@ from test_cli import paragloss_
 
 from paragloss.collection import Collection, Deadline, SearchOptions
 from paragloss.collection.term_table import protect_cell, read_terms, write_term_table
-from paragloss.server.answers import count_term
+from paragloss.server.answers import answer_term_count
 from paragloss.types import Document
 
 PAGES = [
@@ -75,6 +75,6 @@ def test_the_command_line_prints_and_writes_the_table(location, tmp_path):
 
 def test_the_server_hides_folders_and_explains_operators(location):
     with Collection.open(location) as engine:
-        row = count_term(engine, "dog before:never", SearchOptions(lang="en"), Deadline(60))
+        row = answer_term_count(engine, "dog before:never", SearchOptions(lang="en"), Deadline(60))
     assert row["listed"][0]["path"] == "hund.txt"
     assert "before:never" in row["notes"][0]

@@ -87,6 +87,33 @@ def test_a_client_works_on_one_thing_at_a_time_and_others_do_not_wait_for_it(lib
     assert begun == ["greedy"] * 10
 
 
+def test_work_that_waits_or_comes_while_the_server_ends_is_refused(location):
+    """It was answered with 500."""
+    library = Library.open([location], DEFAULT._replace(seconds=30.0, threads=1))
+    finish = threading.Event()
+
+    def block(collection, deadline):
+        finish.wait(30)
+
+    def answer(collection, deadline):
+        return "answered"
+
+    async def close_while_one_works_and_one_waits():
+        working = asyncio.create_task(library.search("a", "c", block))
+        await asyncio.sleep(0.1)
+        waiting = asyncio.create_task(library.search("b", "c", answer))
+        await asyncio.sleep(0.1)
+        closing = asyncio.create_task(asyncio.to_thread(library.close))
+        with pytest.raises(BusyError, match="the server is ending"):
+            await waiting
+        with pytest.raises(BusyError, match="the server is ending"):
+            await library.search("c", "c", answer)
+        finish.set()
+        await asyncio.gather(working, closing)
+
+    asyncio.run(close_while_one_works_and_one_waits())
+
+
 def test_long_work_gives_way_to_short_work_of_another_client(library):
     short_has_ended, seen_after_pause = threading.Event(), []
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from paragloss.collection import Collection, Deadline
 from paragloss.errors import InputError, ParaglossError
-from paragloss.server.admission import Admission
+from paragloss.server.admission import Admission, BusyError
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, log_event
 from paragloss.server.precedence import Precedence, YieldingDeadline
@@ -37,6 +37,7 @@ PAUSE_WHILE_SEARCHING = 0.05
 MAINTENANCE_INTERVAL = 60.0
 #: Seconds before workers are started in place of dead ones.
 WORKER_RESTART_DELAY = 1.0
+_CLOSING_MESSAGE = "the server is ending: try again when it has started anew"
 
 
 class UnknownCollectionError(ParaglossError):
@@ -149,7 +150,11 @@ class Library:
         """Wait for the client's turn, submit work and wait for its result until the deadline.
 
         The work counts until it ends, whether or not somebody waits for it.
+
+        :raises BusyError: the library is being closed.
         """
+        if self._closing.is_set():
+            raise BusyError(_CLOSING_MESSAGE)
         deadline = YieldingDeadline(self.limits.seconds, client, self._precedence)
         await self._reads.enter(client, self.limits.seconds)
         try:
@@ -165,6 +170,10 @@ class Library:
         except TimeoutError:
             deadline.cancel()
             deadline.check()
+            raise
+        except asyncio.CancelledError:
+            if self._closing.is_set() and future.cancelled():
+                raise BusyError(_CLOSING_MESSAGE) from None
             raise
 
     def _leave_when_done(self, future: Future[Any], admission: Admission, client: str) -> None:
