@@ -110,7 +110,11 @@ class _CountedLines:
 def _read_rows(
     table: Iterator[list[str]], lines: _CountedLines, path: PathLike, on_error: OnError
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number of the last line, cells) of every row that is not empty."""
+    """Yield (number of the last line, cells) of every row that is not empty.
+
+    :param table: the rows as the csv module parses them
+    :param lines: the lines it reads, which count themselves
+    """
     while True:
         try:
             cells = next(table, None)

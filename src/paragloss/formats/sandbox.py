@@ -43,7 +43,11 @@ class SandboxedReader:
         self._owner_pid = 0
 
     def read(self, kind: str, path: PathLike, id: str, on_scanned_page: ScanProgress = lambda *_: None) -> Document:
-        """Read a file of the format `kind` (a suffix) as one document, including its scanned pages."""
+        """Read a file as one document, including its scanned pages, in a child process.
+
+        :param kind: the suffix that names the format
+        :param on_scanned_page: called after each page of a scan
+        """
         with _errors_with_path(path) as absolute:
             request = {"kind": kind, "path": absolute, "id": id, "seconds": _count_seconds(path)}
             document = self._request_document(request)

@@ -103,7 +103,12 @@ def read_page(kind: str, path: PathLike, number: int) -> Document:
 
 
 def _recognize(kind: str, path: PathLike, number: int, drawn: bytes | None) -> RecognizedText:
-    """Read a page by the installed programs; return the reading of the highest confidence."""
+    """Read a page by the installed programs; return the reading of the highest confidence.
+
+    :param kind: suffix of the file
+    :param number: of the page, from 0
+    :param drawn: the page as a picture, if it was drawn from a PDF file
+    """
     image = _make_page_image(kind, path, number, drawn)
     has_tesseract = is_tesseract_installed()
     cjk_reading = RecognizedText("", 0.0)

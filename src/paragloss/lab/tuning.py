@@ -116,7 +116,12 @@ def _rank_by_parts(
 def _make_scorer(
     queries: Sequence[Query], rankings: Sequence[Sequence[RankedList]], qrels: Qrels, measure: str
 ) -> ScoreQueries:
-    """Return a function that measures the sum of the parts' scores, given the parts' weights and query numbers."""
+    """Return a function that measures a weighted fusion of the parts' rankings.
+
+    :param rankings: for each query one ranking per part
+    :param measure: such as "RR"
+    :return: (weights of the parts, query_numbers) -> scores by query id
+    """
 
     def score_queries(weights: Sequence[float], query_numbers: Sequence[int]) -> dict[str, float]:
         run = {}

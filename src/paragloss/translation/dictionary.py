@@ -85,6 +85,7 @@ class Dictionary:
         most: int = 20,
         seed: int = 0,
     ) -> None:
+        """Make a dictionary of senses; `build` makes one of entries."""
         if choose not in CHOICES:
             raise InputError(f"choose {choose!r}: expected one of {', '.join(CHOICES)}")
         self.source, self.target = source, target

@@ -151,7 +151,11 @@ def _normalize_word(query: Query, start: int, end: int) -> str:
 
 
 def _find_texts(vocabulary: Any, lang: str, spellings: Mapping[str, str], limit: int) -> list[str]:
-    """Return for each of the most frequent terms a text that is analysed as the term; "" if there is none."""
+    """Return for each of the most frequent terms a text that is analysed as the term; "" if there is none.
+
+    :param spellings: spelling of each term, tried before the term itself
+    :param limit: number of terms
+    """
     texts = []
     for term in vocabulary.terms[:limit]:
         fitting = ""

@@ -133,7 +133,14 @@ class CTranslate2:
     """
 
     def __init__(self, path: str | Path, source: str, target: str, *, threads: int = 0) -> None:
-        """Open a model that translates from `source` into `target`; raise InputError if the folder holds none."""
+        """Open a model.
+
+        :param path: its folder
+        :param source: the language that it translates from
+        :param target: the language that it translates into
+        :param threads: threads of a translation; 0 for all
+        :raises InputError: if the folder holds no such model
+        """
         path = Path(path)
         model = path / "model" if (path / "model" / "model.bin").is_file() else path
         if not (model / "model.bin").is_file():

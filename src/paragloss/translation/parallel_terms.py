@@ -169,7 +169,12 @@ def find_collocations(
     min_count: int = MIN_PHRASE_COUNT,
     min_npmi: float = MIN_PHRASE_NPMI,
 ) -> Integers:
-    """Find pairs of neighbours that belong together, as sorted numbers first * n_terms + second."""
+    """Find pairs of neighbouring terms that belong together, as sorted numbers first * n_terms + second.
+
+    :param start: (texts + 1,) where each text begins in `term`
+    :param min_count: how often a pair must occur
+    :param min_npmi: its normalised pointwise mutual information at least
+    """
     key, count = np.unique(_neighbour_pairs(start, term, n_terms), return_counts=True)
     is_frequent = (count >= min_count) & (key >= 0)
     key, count = key[is_frequent], count[is_frequent]

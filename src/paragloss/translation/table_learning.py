@@ -95,7 +95,12 @@ def _align_texts(
     start_table: Table | None,
     settings: TableSettings,
 ) -> dict[Direction, sp.csr_matrix]:
-    """Estimate the translation probabilities of every two languages that share texts, in both directions."""
+    """Estimate the translation probabilities of every two languages that share texts, in both directions.
+
+    :param directions: pairs of languages that are wanted
+    :param start_table: a table to continue from
+    :return: (source, target) -> probabilities, (source terms, target terms)
+    """
     align = partial(
         align_terms, iterations=settings.iterations, diagonal=settings.diagonal, candidates=settings.candidates
     )
@@ -138,7 +143,12 @@ def _align_both_directions(
     *,
     symmetric: bool,
 ) -> list[sp.csr_matrix]:
-    """Estimate P(right | left) and P(left | right), or their geometric mean from either side."""
+    """Estimate P(right | left) and P(left | right).
+
+    :param align: aligns two languages: (source, target, prior) -> probabilities
+    :param priors: for either direction counts that are added to those of the texts
+    :param symmetric: return the geometric mean of both directions, seen from either side
+    """
     with ThreadPoolExecutor(2) as pool:  # numpy releases the interpreter's lock for most of the work
         jobs = [
             pool.submit(align, left, right, prior=priors[0]),
@@ -153,7 +163,10 @@ def _align_both_directions(
 def _prior_counts(
     start_table: Table | None, direction: Direction, texts: Mapping[str, LanguageTexts], weight: float
 ) -> sp.csr_matrix | None:
-    """Return the probabilities of the start table times `weight`, in the numbers of the texts' terms."""
+    """Return the probabilities of the start table times `weight`, in the numbers of the texts' terms; None without any.
+
+    :param direction: the pair of languages, (source, target)
+    """
     if start_table is None or direction not in start_table.probabilities:
         return None
     source, target = direction

@@ -57,7 +57,12 @@ def _simulate_clicks(
     depth: float,
     rng: np.random.Generator,
 ) -> list[Click]:
-    """Simulate a reader who goes down a ranking, opens what attracts, and stops when satisfied or tired."""
+    """Simulate a reader who goes down a ranking, opens what attracts, and stops when satisfied or tired.
+
+    :param results: document ids, best first
+    :param attraction: document id -> probability that it is opened, and `satisfaction` -> that it then ends the search
+    :param depth: probability of going on to the next result
+    """
     clicks = []
     for rank, doc_id in enumerate(results, 1):
         if rng.random() < attraction.get(doc_id, 0.0):

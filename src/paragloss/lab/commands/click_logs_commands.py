@@ -122,7 +122,12 @@ def log(
 def _translate_queries(
     before: JudgedCollection, translator_name: str, lang: str, case: str
 ) -> tuple[JudgedCollection, dict[str, object]]:
-    """Translate the queries; return them with the old documents and judgments, and a summary to print."""
+    """Translate the queries of a log; return the translated log and a summary to print.
+
+    :param translator_name: as in `paragloss translate`
+    :param lang: the language to translate into
+    :param case: what happens to capital letters
+    """
     from paragloss.collection import translator
     from paragloss.lab import query_log
     from paragloss.languages import normalise

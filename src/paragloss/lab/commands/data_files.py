@@ -137,7 +137,11 @@ def _judge_by_clicks(log: str, document_file: str) -> JudgedCollection:
 
 
 def _read_judged_collection(flag: str, query_file: str, document_file: str, qrels_file: str) -> JudgedCollection:
-    """Read queries, documents and judgments; queries without a judged document are left out."""
+    """Read queries, documents and judgments; queries without a judged document are left out.
+
+    :param flag: for error messages
+    :raises InputError: if no query is left, or queries or documents have no language
+    """
     from paragloss.formats.queries import read_qrels, read_queries
 
     location = f"{flag} {query_file},{document_file},{qrels_file}"

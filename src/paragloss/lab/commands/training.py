@@ -116,11 +116,9 @@ def tune(
     module = load_method(method, "tune")
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], [module.tune])
     settings = parse_settings(method, module.tune, texts_by_flag)
-    if next(iter(inspect.signature(module.tune).parameters)) == "judged":
-        tuning = module.tune(_read_one_judged_set(method, paths, judged), **settings)
-    else:
-        _require_files(paths)
-        tuning = module.tune(_read_concepts(paths, langs, skip_bad), **settings)
+    is_judged = next(iter(inspect.signature(module.tune).parameters)) == "judged"
+    data = _read_one_judged_set(method, paths, judged) if is_judged else _read_concepts(paths, langs, skip_bad)
+    tuning = module.tune(data, **settings)
     if plot:
         module.plot(tuning, plot)
         print(f"plot: {plot}", file=sys.stderr)
@@ -142,7 +140,11 @@ def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str
 def _tune_fusion(
     collection_path: str, query_file: str, qrels_file: str, *, measure: str, to: str, as_json: bool
 ) -> None:
-    """Learn the weights of a collection's pipeline parts from judgments, and print them with what they improve."""
+    """Learn the weights of a collection's pipeline parts from judgments, and print them with what they improve.
+
+    :param to: languages of the documents, separated by commas; "" for all
+    :param as_json: print JSON instead of a table
+    """
     from paragloss.collection import Collection
     from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.lab import tuning
@@ -175,7 +177,12 @@ def _print_fusion(tuned: Tuned) -> None:
 def _train_judged(
     method: str, module: ModuleType, texts_by_flag: dict[str, list[str]], judged_sets: list[str], out: str
 ) -> None:
-    """Train a model on judgments and save it; each judged set is written QUERIES,DOCUMENTS,JUDGMENTS."""
+    """Train a model on judgments and save it.
+
+    :param module: the method, whose `fit_judged` is called
+    :param texts_by_flag: its settings as they were typed
+    :param judged_sets: each is written QUERIES,DOCUMENTS,JUDGMENTS
+    """
     if not hasattr(module, "fit_judged"):
         raise InputError(f"{method} does not learn from judgments; ordinal and knrm do")
     settings = parse_settings(method, module.fit_judged, texts_by_flag)
@@ -195,7 +202,14 @@ def _add_language(
     model: str,
     out: str,
 ) -> None:
-    """Add a language to a saved model and save it under `out`, or in its own folder."""
+    """Add a language to a saved model and save it.
+
+    :param module: the method, whose `add_language` is called
+    :param texts_by_flag: its settings as they were typed
+    :param aligned: texts in the new language and in those of the model
+    :param model: folder of the model
+    :param out: folder to save to; "" for that of the model
+    """
     from paragloss import collection as engine
     from paragloss.languages import normalise
 
@@ -243,6 +257,7 @@ def _read_concepts(paths: Sequence[str], langs: str, skip_bad: bool) -> list[Con
     """Read aligned texts, and keep those in `langs` ("" for all)."""
     from paragloss.lab.aligned_files import read_aligned
 
+    _require_files(paths)
     skipped = Skipped(skip_bad)
     concepts = select_languages(read_aligned(tracked(list(paths), "reading"), on_error=skipped.on_error), langs)
     skipped.print_summary()

@@ -56,39 +56,54 @@ def learn(
 ) -> History:
     """Train `parameters`, the table first, in place, until texts are closer to their counterparts than to others.
 
-    Training stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs.
+    Training stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs. For
+    `loss`, `scale` and `negatives` see `contrast`; `settings` are further ones of `descend`.
 
     :param term_vectors: computes the vectors of terms from their rows of the table and the other parameters
-    :param loss: see `contrast`, and so for `scale` and `negatives`
     :param optimizer: "adam" or "cg"
     :param reach: how far conjugate gradients go for one batch, as a part of the length of the parameters
-    :param settings: further ones of `descend`
     """
     held_out_rows, training_rows = held_out(pairs.left.shape[0], MAX_HELD_OUT, seed)
-    table, *other_parameters = parameters.values()
     is_conjugate = optimizer == "cg"
-
-    def batch_loss(rows: Rows) -> torch.Tensor:
-        texts, table_rows = _gather(pairs, rows)
-        parts = [take(table, table_rows), *other_parameters]
-
-        def compute_loss(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-            left, right = _encode_pairs(pairs, rows, texts, term_vectors(parts))
-            return contrast(left, right, loss=loss, scale=scale, negatives=negatives)
-
-        return stepping(compute_loss, parts, reach=reach) if is_conjugate else compute_loss(parts)
-
-    validate = partial(_measure_margin, parameters, term_vectors, pairs, held_out_rows)
+    measure = partial(contrast, loss=loss, scale=scale, negatives=negatives)
     return descend(
         parameters,
         batches(training_rows, batch),
-        batch_loss,
+        _make_batch_loss(parameters, term_vectors, pairs, measure, reach if is_conjugate else None),
         learning_rate=1.0 if is_conjugate else learning_rate,
         optimizer="sgd" if is_conjugate else optimizer,
-        validate=validate if len(held_out_rows) else None,
+        validate=partial(_measure_margin, parameters, term_vectors, pairs, held_out_rows)
+        if len(held_out_rows)
+        else None,
         seed=seed,
         **settings,
     )
+
+
+def _make_batch_loss(
+    parameters: Mapping[str, torch.Tensor],
+    term_vectors: TermVectors,
+    pairs: TextPairs,
+    measure: Callable[[Tensor, Tensor], Tensor],
+    reach: float | None,
+) -> Callable[[Rows], Tensor]:
+    """Return the loss of a batch as a function of the rows of its pairs.
+
+    :param measure: computes the loss from the vectors of left and right texts
+    :param reach: see `stepping`, which replaces the gradient by a step of conjugate gradients; None for the gradient
+    """
+    table, *other_parameters = parameters.values()
+
+    def batch_loss(rows: Rows) -> Tensor:
+        texts, table_rows = _gather(pairs, rows)
+        parts = [take(table, table_rows), *other_parameters]
+
+        def compute_loss(parts: Sequence[Tensor]) -> Tensor:
+            return measure(*_encode_pairs(pairs, rows, texts, term_vectors(parts)))
+
+        return compute_loss(parts) if reach is None else stepping(compute_loss, parts, reach=reach)
+
+    return batch_loss
 
 
 def _measure_margin(

@@ -6,6 +6,7 @@ Everything a batch needs is on the device before training: no Python loop over d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,10 +78,8 @@ def train_towers(
     :param epsilon: see `smooth`
     :param negatives: documents without a judgment that are drawn for each query, anew for each batch
     :param batch: queries of one task in a batch
-    :param pool: if positive, the negatives of a batch are drawn from so many documents; this saves most of the time
-        where encoding a document is expensive, as with an LSTM
-    :param steps: further settings of `descend`
-    :raises ModelError: if a query has judged all documents and negatives are wanted
+    :param pool: if positive, the negatives of a batch are drawn from so many documents, which saves most of the time
+        where encoding a document is expensive
     """
     for graded_task in tasks if negatives else ():
         _require_unjudged(graded_task)
@@ -90,24 +89,22 @@ def train_towers(
         batch_pairs = pair_documents(task_of_batch, rows, negatives, pool=pool)
         return loss(score_pairs(towers, task_of_batch, rows, batch_pairs, epsilon), batch_pairs.grades).mean()
 
-    def validate() -> float:
-        _set_mode(towers, training=False)
-        measure = sum(measure_ndcg(towers, validation_task, epsilon) for validation_task in validation) / len(
-            validation
-        )
-        _set_mode(towers, training=True)
-        return measure
-
+    parameters = {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()}
+    validate = partial(_validate, towers, validation, epsilon) if validation else None
     _set_mode(towers, training=True)
     history = descend(
-        {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()},
-        lambda _, rng: _shuffle_batches(tasks, batch, rng),
-        batch_loss,
-        validate=validate if validation else None,
-        **steps,
+        parameters, lambda _, rng: _shuffle_batches(tasks, batch, rng), batch_loss, validate=validate, **steps
     )
     _set_mode(towers, training=False)
     return history
+
+
+def _validate(towers: Towers, tasks: Sequence[Task], epsilon: float) -> float:
+    """Compute the mean nDCG of tasks in evaluation mode, and return to training mode."""
+    _set_mode(towers, training=False)
+    mean = sum(measure_ndcg(towers, graded_task, epsilon) for graded_task in tasks) / len(tasks)
+    _set_mode(towers, training=True)
+    return mean
 
 
 def _require_unjudged(graded_task: Task) -> None:

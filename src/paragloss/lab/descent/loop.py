@@ -115,7 +115,11 @@ class _Run:
     def steps(
         self, batches: Iterable[Batch], loss: Callable[[Batch], torch.Tensor], *, rate: float, clip: float | None
     ) -> Iterator[torch.Tensor]:
-        """Take a step for each batch and yield its loss."""
+        """Take a step for each batch and yield its loss.
+
+        :param rate: the learning rate
+        :param clip: the largest norm of all gradients together; None for no bound
+        """
         for batch in batches:
             self._clear_gradients()
             value = loss(batch)
@@ -183,7 +187,10 @@ class _Run:
     def _update_by_adam(
         self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
     ) -> None:
-        """Change one parameter and its first and second moments; of a sparse gradient only the rows that it has."""
+        """Change one parameter by Adam; of a sparse gradient only the rows that it has.
+
+        :param first: mean of the gradients so far, and `second` of their squares; changed in place
+        """
         number = self.step + 1
         rate *= (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
         if not gradient.is_sparse:

@@ -78,7 +78,12 @@ def cooccurrences(
 
 
 def _count_in_window(stream: npt.NDArray[np.int32], words: int, contexts: int, window: int) -> sp.csr_matrix:
-    """Count weighted neighbours in a stream of word numbers, in which NO_WORD has no neighbours: (words, contexts)."""
+    """Count the weighted neighbours of each word in a stream of word numbers: (words, contexts).
+
+    :param stream: word numbers; NO_WORD has no neighbours
+    :param contexts: words with lower numbers than this are counted as neighbours
+    :param window: the largest distance of a neighbour
+    """
     word_parts, context_parts, weight_parts = [], [], []
     for distance in range(1, window + 1):
         weight = (window + 1 - distance) / window
@@ -114,7 +119,11 @@ def ppmi_vectors(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: f
 def _train_with_gensim(
     sentences: list[npt.NDArray[np.int32]], vocabulary: Vocabulary, *, dim: int, seed: int, window: int, trainer: str
 ) -> Floats:
-    """Train word2vec or fastText; words that gensim does not learn have rows of zeros: (words, dim)."""
+    """Train word2vec or fastText; words that gensim does not learn have rows of zeros: (words, dim).
+
+    :param sentences: word numbers of each text
+    :param trainer: "word2vec" or "fasttext"
+    """
     try:
         from gensim.models import FastText, Word2Vec
     except ImportError:

@@ -234,7 +234,11 @@ class ClauseSearcher(StructuredSearcher):
     def _sum_by_word(
         self, query: Query, words: Integers, fields: Integers, scores: Doubles
     ) -> dict[tuple[str, str], float]:
-        """Add up the scores of occurrences: (query term, word) -> score. Parts of compounds are marked as such."""
+        """Add up the scores of occurrences: (query term, word) -> score. Parts of compounds are marked as such.
+
+        :param words: (n_pairs,) position of the alternative in the words of all clauses
+        :param fields: (n_pairs,) the field of the occurrence
+        """
         named_words = [
             (clause.source, word) for clause in split_into_clauses(query, self._analyze) for word in clause.words
         ]

@@ -89,7 +89,10 @@ def fit_space(
     progress: Progress | None = None,
     **settings: Any,
 ) -> BagEncoder:
-    """Learn the encoder of `fit` without reference vectors, for methods that use its word vectors only."""
+    """Learn the encoder of `fit` without reference vectors, for methods that use its word vectors only.
+
+    The arguments are those of `fit`.
+    """
     regression = count_texts(aligned, dim=dim, seed=seed, **settings)
     solution = reduced_rank(
         regression.blocks,

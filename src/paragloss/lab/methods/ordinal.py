@@ -107,7 +107,12 @@ def _get_concept(query_id: str) -> str:
 
 
 def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> JudgedCollection:
-    """Make queries of titles, first sentences and whole texts; ids are such as "title:CONCEPT"."""
+    """Make queries of titles, first sentences and whole texts; ids are such as "title:CONCEPT".
+
+    :param source: language of the queries
+    :param target: language of the documents
+    :param links: concepts that are partly relevant to a concept
+    """
     queries, qrels, documents = [], {}, {}
     for query_kind in judgments.QUERIES:
         try:

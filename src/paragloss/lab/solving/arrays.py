@@ -50,6 +50,7 @@ class Arrays:
     """
 
     def __init__(self, device: str | None = None) -> None:
+        """Choose a device; raise ModelError if it can't be used."""
         if device is None:
             device = "cpu" if importlib.util.find_spec("torch") else "numpy"
         problem = find_device_problem(device)

@@ -103,7 +103,12 @@ def reduced_rank(
 
 
 def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
-    """Solve the regression exactly by dense algebra in float64, for a few thousand documents at most."""
+    """Solve the regression exactly by dense algebra in float64, for a few thousand documents at most.
+
+    :param blocks: training data of each language
+    :param concepts: number of concepts
+    :param lambda_: strength of the regularization
+    """
     X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)
     concept_of_document = np.concatenate([block.concepts for block in blocks])
     n = len(concept_of_document)
