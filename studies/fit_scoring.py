@@ -245,11 +245,12 @@ def print_validation(tables: dict[str, JudgedCollection]) -> None:
 
 
 def list_single_parts(features: Doubles) -> list[Doubles]:
-    """Return the scores of words, title and passages alone; passages without the discount for matching words."""
-    words, title, passage = (
-        features[:, FEATURE_NAMES.index(name)] for name in ("words", "title_similarity", "passage_similarity")
+    """Return the scores of words, title similarity and passage similarity alone."""
+    words, title_words, title, passage, log_terms = (
+        features[:, FEATURE_NAMES.index(name)]
+        for name in ("words", "title_words", "title_similarity", "passage_similarity", "log_query_terms")
     )
-    return [words, title, np.where(passage > 0, passage / (1 - words), passage)]
+    return [words + title_words * np.exp(log_terms), title, passage]
 
 
 def reciprocal_ranks(table: JudgedCollection, scores: Doubles) -> Doubles:

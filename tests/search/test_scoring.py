@@ -10,7 +10,7 @@ from paragloss.collection import Collection
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.retrieval import collect_candidates
 from paragloss.index.terms import TermIndex
-from paragloss.search.clause_table import build_clause_table
+from paragloss.search.clause_table import UNMATCHED_WEIGHT, build_clause_table
 from paragloss.search.clauses import split_into_clauses
 from paragloss.search.scoring import (
     FEATURE_NAMES,
@@ -89,15 +89,17 @@ def test_a_model_is_read_as_it_was_written(tmp_path):
 
 
 def test_more_evidence_never_lowers_a_probability():
-    """Matching words lower what a similar passage adds, but by less than they add themselves: of a thousand candidates
-    one is more similar than 5 standard deviations."""
+    """Matching words lower what a similar passage adds, but by less than they add themselves, if they are as rare as a
+    word that one of fifty documents has: few candidates are more similar than 5 standard deviations."""
+    query_weight = math.log(50)
+    added_by_words = query_weight / (query_weight + UNMATCHED_WEIGHT)
     for coefficients in (shipped_model().with_vectors, shipped_model().without_vectors):
         by_name = dict(zip(FEATURE_NAMES, coefficients.weights.tolist(), strict=True))
         assert min(value for name, value in by_name.items() if name not in QUERY_FEATURES) >= 0
-        assert by_name["words"] >= 5 * by_name["passage_similarity"]
+        assert by_name["words"] * added_by_words >= 5 * by_name["passage_similarity"]
 
 
-def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_saturate(tmp_path):
+def test_lexical_evidence_is_bm25_with_title_and_text_added_before_they_saturate(tmp_path):
     documents = [
         Document("both", "volcano island", "en", "volcano"),
         Document("text", "volcano island", "en", "honey"),
@@ -110,11 +112,21 @@ def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_satu
         table = build_clause_table(query, [("en", split_into_clauses(query))], index.statistics)
         languages, rows = store.read_sparse("terms", ["both", "text", "none"])
         evidence = table.measure(languages, rows)
+        matches = table.attribute("en", store.read_sparse("terms", ["both"])[1])
     # All texts and all titles are of average length: an occurrence counts 1, one in the title twice as much.
-    assert evidence.combined_share == pytest.approx([3 / (3 + 1.2), 1 / (1 + 1.2), 0.0])
-    assert evidence.title_share == pytest.approx([1 / (1 + 1.2), 0.0, 0.0])
+    matched_share = [3 / (3 + 1.2), 1 / (1 + 1.2), 0.0]
+    assert evidence.combined_share == pytest.approx(matched_share)
+    body_idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))  # two of three texts, and one of three titles, have the word
+    title_idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
+    combined_weight = body_idf * np.array(matched_share)
+    title_weight = title_idf * np.array([1 / (1 + 1.2), 0.0, 0.0])
+    assert evidence.combined_evidence == pytest.approx(combined_weight / (body_idf + UNMATCHED_WEIGHT))
+    assert evidence.title_evidence == pytest.approx(title_weight / (title_idf + UNMATCHED_WEIGHT))
+    assert evidence.scores == pytest.approx((combined_weight + title_weight) / (body_idf + title_idf))
     rate = (2 + 1) / (3 + 2)  # two of three documents match
     assert evidence.match_rarity == pytest.approx([-math.log(rate) - math.log(3)] * 2 + [-math.log(3)])
+    # What the pairs of words contribute sums to the score.
+    assert sum(match.score for match in matches) == pytest.approx(evidence.scores[0])
 
 
 def test_a_similarity_is_standard_deviations_above_the_sample_of_its_language():
@@ -232,12 +244,11 @@ def test_a_pipeline_of_the_reader_has_no_sentence(tmp_path):
         assert answer.why("lava")["sentence"] == ""
 
 
-def test_a_translator_in_a_pipeline_has_the_words_of_the_default_search_as_its_score(tmp_path):
+def test_the_score_of_a_translator_in_a_pipeline_is_a_share_that_pairs_of_words_sum_to(tmp_path):
     with make_collection(tmp_path / "c", DOCUMENTS) as collection:
-        candidates = collect_candidates(collection.state, "volcano lava", SearchOptions(lang="en", to=["de"]))
-        shares = dict(zip(candidates.doc_ids, candidates.features[:, FEATURE_NAMES.index("words")], strict=True))
         answer = collection.search("volcano lava", lang="en", to=["de"], pipeline="default")
-        assert {result.id: result.score for result in answer.results} == pytest.approx(shares, rel=1e-5)
+        assert [result.id for result in answer.results] == ["vulkan"]
+        assert 0.2 < answer.results[0].score < 1
         parts = answer.why("vulkan")["parts"]
         assert sum(part["score"] for part in parts) == pytest.approx(answer.results[0].score)
 

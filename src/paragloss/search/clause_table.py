@@ -28,18 +28,46 @@ from paragloss.types import Query, SparseRows, SparseVector
 HOME_FIELDS: Mapping[str, str] = {INNER: "text", TITLE_SUBWORDS: "title"}
 #: How much title occurrences count beside those in the body where both are added.
 TITLE_BOOST = 2.0
+#: A query weighs as if this much (in nats of idf) of it were never matched: a match of rare words then counts more than
+#: one of words that half of the documents have. Of 0, 10 and 20, 10 is best over all kinds of query (log-search.md).
+UNMATCHED_WEIGHT = 10.0
+#: Stands in for the weight of a query that has none, in languages in which it was not searched.
+MIN_QUERY_WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
 class LexicalEvidence:
-    """How far documents match the clauses of a query. All shares are between 0 and 1."""
+    """How far documents match the clauses of a query. Weights are sums of importance times idf over clauses."""
 
     title_tf: Doubles  # (n_docs, n_clauses) occurrences in the title, normalized by its length
-    body_tf: Doubles  # (n_docs, n_clauses) the same for text, headings, strong words and address
-    combined_share: Doubles  # (n_docs,) share of the query's weight matched in title and body together
-    title_share: Doubles  # (n_docs,) share matched in the title, by how rare terms are in titles
+    combined_tf: Doubles  # (n_docs, n_clauses) the same in all fields, those in the title TITLE_BOOST times
+    combined_weight: Doubles  # (n_docs,) weight that title and body match together, saturated
+    title_weight: Doubles  # (n_docs,) weight that the title matches, by how rare terms are in titles
+    query_weight: Doubles  # (n_docs,) weight of the whole query in the language of the document
+    query_title_weight: Doubles  # (n_docs,) the same by how rare terms are in titles
     match_rarity: Doubles  # (n_docs,) -log of how many documents would match as many clauses by chance
     text_length: Doubles  # (n_docs,) terms of the text
+
+    @property
+    def combined_share(self) -> Doubles:
+        """Return the share of the query's weight that title and body match, 0 to 1."""
+        return self.combined_weight / np.maximum(self.query_weight, MIN_QUERY_WEIGHT)
+
+    @property
+    def combined_evidence(self) -> Doubles:
+        """Return the same share with UNMATCHED_WEIGHT added to the query: high if the matched words are rare."""
+        return self.combined_weight / (self.query_weight + UNMATCHED_WEIGHT)
+
+    @property
+    def title_evidence(self) -> Doubles:
+        """Return the share that the title matches, with UNMATCHED_WEIGHT added to the query."""
+        return self.title_weight / (self.query_title_weight + UNMATCHED_WEIGHT)
+
+    @property
+    def scores(self) -> Doubles:
+        """Return the score of words alone, 0 to 1: the share of both weights of the query that documents match."""
+        query_weight = self.query_weight + self.query_title_weight
+        return (self.combined_weight + self.title_weight) / np.maximum(query_weight, MIN_QUERY_WEIGHT)
 
 
 @dataclass(frozen=True)
@@ -52,8 +80,8 @@ class ClauseTable:
     term_ids: Ids  # (n_entries,) ascending
     clauses: Integers  # (n_entries,) the clause that the term belongs to
     counts: Doubles  # (n_entries,) how much an occurrence of the term counts, 0 to 1
-    body_weights: Doubles  # (n_languages, n_clauses) importance times idf in the body
-    title_weights: Doubles  # (n_languages, n_clauses) importance times idf in titles
+    body_weights: Doubles  # (n_languages + 1, n_clauses) importance times idf in the body; 0 for other languages
+    title_weights: Doubles  # (n_languages + 1, n_clauses) importance times idf in titles
     rates: Doubles  # (n_clauses,) share of the documents of all languages that match a clause
     title_factors: Doubles  # (n_fields,) how much an occurrence in each field counts for the title
     body_factors: Doubles  # (n_fields,) the same for the body
@@ -73,10 +101,10 @@ class ClauseTable:
         return self._summarize(bags, language_rows, title_tf, body_tf)
 
     def attribute(self, language: str, rows: SparseRows) -> list[Match]:
-        """Divide the combined score of one document among the pairs of query term and document word that matched.
+        """Divide the score of one document among the pairs of query term and document word that matched.
 
-        The scores of the matches sum to the document's `combined_share`, see `measure`. A word that matched inside a
-        compound has SUBWORD_PREFIX.
+        The scores of the matches sum to the document's `LexicalEvidence.scores`. A word that matched inside a compound
+        has SUBWORD_PREFIX.
         """
         bags = self.statistics.layout.unpack_rows(rows)
         in_document, in_table = entries = self.match_entries(bags)
@@ -91,7 +119,7 @@ class ClauseTable:
     def _compute_gains(
         self, language: str, rows: SparseRows, bags: CountedTerms, entries: tuple[Integers, Integers]
     ) -> Doubles:
-        """Return what each matched entry of one document adds to its combined score; (n_matches,).
+        """Return what each matched entry of one document adds to its score; (n_matches,).
 
         :param rows: the stored vector of the document.
         :param bags: the same, unpacked.
@@ -99,13 +127,14 @@ class ClauseTable:
         """
         evidence = self.measure([language], rows)
         language_row = self.languages.get(language, -1)
-        factors = TITLE_BOOST * self.title_factors + self.body_factors
-        occurrences = self._weigh_entries(bags, entries, factors, self._length_norms(bags, np.array([language_row])))
-        combined_tf = (TITLE_BOOST * evidence.title_tf + evidence.body_tf)[0]  # (n_clauses,)
-        clause_shares = self.shares_of_query(self.body_weights)[language_row]
-        gain_per_occurrence = clause_shares / (combined_tf + self.statistics.layout.k1)
-        _, in_table = entries
-        return np.asarray(occurrences * gain_per_occurrence[self.clauses[in_table]])
+        norms = self._length_norms(bags, np.array([language_row]))
+        combined_factors = TITLE_BOOST * self.title_factors + self.body_factors
+        k1, clauses = self.statistics.layout.k1, self.clauses[entries[1]]
+        combined_gains = self.body_weights[language_row] / (evidence.combined_tf[0] + k1)  # (n_clauses,) per occurrence
+        title_gains = self.title_weights[language_row] / (evidence.title_tf[0] + k1)
+        gains = self._weigh_entries(bags, entries, combined_factors, norms) * combined_gains[clauses]
+        gains += self._weigh_entries(bags, entries, self.title_factors, norms) * title_gains[clauses]
+        return np.asarray(gains / max(evidence.query_weight[0] + evidence.query_title_weight[0], MIN_QUERY_WEIGHT))
 
     def _name_pair(self, word_number: int, term_id: int) -> tuple[str, str]:
         """Return the query term and the word of a match, given the word's position and the id of the stored term."""
@@ -170,21 +199,22 @@ class ClauseTable:
     def _summarize(
         self, bags: CountedTerms, language_rows: Integers, title_tf: Doubles, body_tf: Doubles
     ) -> LexicalEvidence:
-        """Sum the saturated occurrences of all clauses, each by its share of the query's weight.
+        """Sum the saturated occurrences of all clauses, each by its weight in the language of the document.
 
         :param language_rows: the row of each document's language in the weights, (n_docs,).
         :param title_tf: occurrences of clauses in titles, (n_docs, n_clauses).
         :param body_tf: the same in bodies.
         """
         k1 = self.statistics.layout.k1
-        body_weights = self.shares_of_query(self.body_weights)[language_rows]  # (n_docs, n_clauses)
-        title_weights = self.shares_of_query(self.title_weights)[language_rows]
         combined_tf = TITLE_BOOST * title_tf + body_tf
+        body_weights, title_weights = self.body_weights[language_rows], self.title_weights[language_rows]
         return LexicalEvidence(
             title_tf=title_tf,
-            body_tf=body_tf,
-            combined_share=(body_weights * (combined_tf / (combined_tf + k1))).sum(axis=1),
-            title_share=(title_weights * (title_tf / (title_tf + k1))).sum(axis=1),
+            combined_tf=combined_tf,
+            combined_weight=(body_weights * (combined_tf / (combined_tf + k1))).sum(axis=1),
+            title_weight=(title_weights * (title_tf / (title_tf + k1))).sum(axis=1),
+            query_weight=body_weights.sum(axis=1),
+            query_title_weight=title_weights.sum(axis=1),
             match_rarity=self._compute_rarity(combined_tf > 0),
             text_length=_length_of_field(bags, self.statistics, "text"),
         )
@@ -193,15 +223,6 @@ class ClauseTable:
         """Return minus the logarithm of the number of documents expected to match the same clauses by chance."""
         n_documents = sum(self.statistics.documents("text", lang) for lang in self.statistics.langs)
         return np.asarray(is_matched @ -np.log(self.rates) - np.log(max(n_documents, 1)))
-
-    def shares_of_query(self, weights: Doubles) -> Doubles:
-        """Divide clause weights by their sum in each language; (n_languages + 1, n_clauses).
-
-        The last row has zeros, for documents in languages in which the query was not searched.
-        """
-        totals = weights.sum(axis=1, keepdims=True)
-        shares = weights / np.where(totals > 0, totals, 1.0)
-        return np.concatenate([shares, np.zeros((1, weights.shape[1]))])
 
 
 def build_clause_table(
@@ -428,8 +449,8 @@ class _TableBuilder:
         return SparseVector(keys.astype(np.uint32), values.astype(np.float32))
 
     def _arrange(self, clause_weights: Doubles) -> Doubles:
-        """Arrange the weights of clauses by language and column; (n_languages, n_clauses)."""
-        table = np.zeros((len(self.languages), len(self.columns)))
+        """Arrange the weights of clauses by language and column; (n_languages + 1, n_clauses), the last row zeros."""
+        table = np.zeros((len(self.languages) + 1, len(self.columns)))
         np.add.at(table, (self.row_of_clause, self.column_of_clause), clause_weights)
         return table
 

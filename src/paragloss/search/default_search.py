@@ -250,8 +250,8 @@ class DefaultSearcher:
     def _measure_words(self, table: ClauseTable | None, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
         """Measure how far documents match the clauses of the query; not at all if it has none."""
         if table is None:
-            no_clauses, no_share = np.zeros((len(languages), 0)), np.zeros(len(languages))
-            return LexicalEvidence(no_clauses, no_clauses, no_share, no_share, no_share, no_share)
+            no_clauses, no_weight = np.zeros((len(languages), 0)), np.zeros(len(languages))
+            return LexicalEvidence(no_clauses, no_clauses, *[no_weight] * 6)
         needed_ids = self._statistics.layout.with_lengths(table.term_ids)
         return table.measure(languages, filter_entries(rows, needed_ids))
 
@@ -329,8 +329,8 @@ def build_features(
     """
     n_terms = max(len(analyzer(query.lang).terms(query.text)), 1)
     return {
-        "words": lexical.combined_share,
-        "title_words": lexical.title_share,
+        "words": lexical.combined_evidence,
+        "title_words": lexical.title_evidence / n_terms,
         "title_similarity": title_similarity / n_terms,
         "passage_similarity": passage_similarity - lexical.combined_share * np.maximum(passage_similarity, 0.0),
         "match_rarity": lexical.match_rarity,

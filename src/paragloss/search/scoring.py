@@ -32,12 +32,14 @@ from paragloss.types import Floats
 
 #: What each column of the features means.
 FEATURES: dict[str, str] = {
-    "words": "share of the query's weight that title and text match, 0 to 1 (BM25F)",
-    "title_words": "the same in the title, with terms weighed by how rare they are in titles",
+    "words": "weight of the query's terms that title and text match (BM25F), divided by that of all its terms plus "
+    "UNMATCHED_WEIGHT, so that rare words count more than frequent ones",
+    "title_words": "the same in the title, with terms weighed by how rare they are in titles; divided by the number of "
+    "query terms, because a long query is seldom a title",
     "title_similarity": "cosine of query and title, in standard deviations above unrelated titles of the language, "
-    "divided by the number of query terms: a long query is seldom a title",
+    "divided by the number of query terms",
     "passage_similarity": "cosine of query and best passage, likewise, corrected for the number of passages; where "
-    "positive, times 1 - words, because matching words make a passage similar and would count twice",
+    "positive, times the share of the query that isn't matched: matching words make a passage similar, too",
     "match_rarity": "-log of the number of documents expected to match the same query terms by chance",
     "log_query_terms": "logarithm of the number of query terms",
 }

@@ -17,7 +17,7 @@ from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreE
 
 
 class WordSearcher:
-    """Ranks the documents of each query's language by the share of the query's weight that they match, 0 to 1."""
+    """Ranks the documents of each query's language by how much of the query's weight they match, 0 to 1."""
 
     def __init__(
         self,
@@ -63,8 +63,8 @@ class WordSearcher:
         candidates = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed_ids)
         # Every candidate has text in the query's language, if only a block of it.
         languages = [query.lang] * len(candidates.ids)
-        shares = table.measure(languages, filter_entries(candidates.rows, needed_ids)).combined_share
-        hits = (Hit(doc_id, share) for doc_id, share in zip(candidates.ids, shares.tolist(), strict=True) if share)
+        scores = table.measure(languages, filter_entries(candidates.rows, needed_ids)).scores
+        hits = (Hit(doc_id, score) for doc_id, score in zip(candidates.ids, scores.tolist(), strict=True) if score)
         return RankedList(tuple(rank_hits(hits, k)), forms, partial(self._explain, query))
 
     def _build_table(self, query: Query) -> ClauseTable | None:
