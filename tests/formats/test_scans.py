@@ -12,7 +12,7 @@ from test_cli import paragloss_
 from paragloss import Collection
 from paragloss.cli.output import ProgressBar
 from paragloss.errors import InputError
-from paragloss.formats import scans
+from paragloss.formats import sandbox, scans
 from paragloss.formats.documents import read_documents
 from paragloss.formats.page_images import enlarge_jpeg
 
@@ -149,15 +149,44 @@ CHINESE = "火山是地壳上的开口，熔化的岩石由此喷出。\n大多�
 CHINESE_FONT = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
 
 
-@pytest.mark.skipif(not CHINESE_FONT.exists(), reason="needs Debian's fonts-noto-cjk")
-def test_a_blurred_chinese_page_is_read_by_rapidocr(tmp_path):
-    pytest.importorskip("rapidocr", reason="needs paragloss[ocr]")
+needs_chinese = pytest.mark.skipif(not CHINESE_FONT.exists(), reason="needs Debian's fonts-noto-cjk")
+
+
+def print_blurred_chinese_page(path):
     page = Image.new("L", (1000, 300), 235)
     font = ImageFont.truetype(str(CHINESE_FONT), 25)
     ImageDraw.Draw(page).multiline_text((90, 90), CHINESE, font=font, fill=60, spacing=14)
     page = page.rotate(1.5, fillcolor=235, resample=Image.Resampling.BICUBIC).filter(ImageFilter.GaussianBlur(1.5))
-    page.save(tmp_path / "a.jpg", quality=15)
+    page.save(path, quality=15)
+
+
+@needs_chinese
+def test_a_blurred_chinese_page_is_read_by_rapidocr(tmp_path):
+    pytest.importorskip("rapidocr", reason="needs paragloss[ocr]")
+    print_blurred_chinese_page(tmp_path / "a.jpg")
     (document,) = read_documents(tmp_path / "a.jpg")
     read_characters = set(document.text) & set(CHINESE)
     assert len(read_characters) >= 0.9 * len(set(CHINESE))
     assert document.meta["confidence"] > 0.8
+
+
+@needs_chinese
+def test_a_chinese_page_that_tesseract_takes_for_a_script_it_lacks_is_read_by_rapidocr(tmp_path, monkeypatch):
+    """A program of the same name says what Tesseract said of poor Chinese pages; which pages it errs on changes."""
+    pytest.importorskip("rapidocr", reason="needs paragloss[ocr]")
+    program = tmp_path / "tesseract"
+    program.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in\n'
+        "  --list-langs) printf 'List:\\neng\\nosd\\n';;\n"
+        "  *'--psm 0'*) printf 'Rotate: 0\\nScript: Arabic\\nScript confidence: 3.1\\n';;\n"
+        "  *) printf 'level\\tblock_num\\tpar_num\\tline_num\\tconf\\ttext\\n';;\n"
+        "esac\n"
+    )
+    program.chmod(0o755)
+    print_blurred_chinese_page(tmp_path / "a.jpg")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    sandbox.SHARED_READER.close()
+    (document,) = read_documents(tmp_path / "a.jpg")
+    sandbox.SHARED_READER.close()
+    assert len(set(document.text) & set(CHINESE)) >= 0.9 * len(set(CHINESE))

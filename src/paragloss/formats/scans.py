@@ -116,15 +116,17 @@ def _recognize(kind: str, path: PathLike, number: int, drawn: bytes | None) -> R
         cjk_reading = recognize_cjk(drawn or read_bytes(path), 0 if drawn else number)
         if cjk_reading.confidence >= CLEAR_CONFIDENCE or not has_tesseract:
             return cjk_reading
+    tesseract_error: InputError | None = None
+    reading = RecognizedText("", 0.0)
     try:
         reading = _read_with_tesseract(kind, path, image)
-    except InputError:
-        if cjk_reading.text:
-            return cjk_reading
-        raise
+    except InputError as error:  # such as a script that is not installed: poor Chinese pages are taken for Arabic
+        tesseract_error = error
     may_be_cjk = reading.confidence < CLEAR_CONFIDENCE or measure_cjk_share(reading.text) > 0.1
     if is_rapidocr_installed() and may_be_cjk and not cjk_reading.text:
         cjk_reading = recognize_cjk(drawn or read_bytes(path), 0 if drawn else number)
+    if tesseract_error is not None and not cjk_reading.text:
+        raise tesseract_error
     return max(reading, cjk_reading, key=lambda candidate: candidate.confidence)
 
 
