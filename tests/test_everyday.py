@@ -22,12 +22,12 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
+def run(monkeypatch, capfd):
     def call(*words, code=0):
         monkeypatch.setattr(sys, "argv", ["paragloss", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
-        output_texts = capsys.readouterr()
+        output_texts = capfd.readouterr()
         assert (ended.value.code or 0) == code, output_texts.err
         return output_texts
 
