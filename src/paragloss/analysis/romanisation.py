@@ -25,6 +25,8 @@ _HANGUL_FINALS = "- k k ks n n n t l k m l l l p l m p p t t ng t t k t p t".spl
 #: A final consonant before a vowel.
 _HANGUL_LINKED_FINALS = "- g kk s n j n d r g m b s t p r m b s s ss ng j ch k t p -".split()  # noqa: SIM905
 _FIRST_HANGUL_SYLLABLE = 0xAC00
+#: The number of "no final consonant".
+_NO_HANGUL_FINAL = 0
 #: From a hiragana letter to the katakana letter of the same sound.
 _HIRAGANA_TO_KATAKANA = 0x60
 
@@ -133,14 +135,29 @@ def _transcribe_hangul(word: str) -> str:
 
     Unicode numbers the syllables by initial consonant, vowel and final consonant, of which the first is none.
     """
-    latin, final = "", 0  # `final` is the number of the final consonant of the syllable before
-    for position, char in enumerate(word):
-        initial, vowel_and_final = divmod(ord(char) - _FIRST_HANGUL_SYLLABLE, _SYLLABLES_PER_INITIAL)
-        vowel, next_final = divmod(vowel_and_final, _SYLLABLES_PER_VOWEL)
-        starts_with_vowel = _HANGUL_INITIALS[initial] == "-"
-        if position:
-            latin += (_HANGUL_LINKED_FINALS if starts_with_vowel else _HANGUL_FINALS)[final].strip("-")
-        doubles_l = position and _HANGUL_INITIALS[initial] == "r" and _HANGUL_FINALS[final] == "l"
-        latin += ("l" if doubles_l else _HANGUL_INITIALS[initial].strip("-")) + _HANGUL_VOWELS[vowel]
+    latin = ""
+    final = _NO_HANGUL_FINAL  # of the syllable before
+    for char in word:
+        initial, vowel, next_final = _split_hangul_syllable(char)
+        latin += _join_hangul_consonants(final, initial) + _HANGUL_VOWELS[vowel]
         final = next_final
     return latin + _HANGUL_FINALS[final].strip("-")
+
+
+def _split_hangul_syllable(char: str) -> tuple[int, int, int]:
+    """Return the numbers of the initial consonant, the vowel and the final consonant of a syllable."""
+    initial, vowel_and_final = divmod(ord(char) - _FIRST_HANGUL_SYLLABLE, _SYLLABLES_PER_INITIAL)
+    vowel, final = divmod(vowel_and_final, _SYLLABLES_PER_VOWEL)
+    return initial, vowel, final
+
+
+def _join_hangul_consonants(final: int, initial: int) -> str:
+    """Transcribe the final consonant of a syllable and the initial one of the next, by their numbers.
+
+    A final consonant before a vowel sounds like an initial one, and r after l is l.
+    """
+    if _HANGUL_INITIALS[initial] == "-":  # the next syllable starts with its vowel
+        return _HANGUL_LINKED_FINALS[final].strip("-")
+    if _HANGUL_INITIALS[initial] == "r" and _HANGUL_FINALS[final] == "l":
+        return "ll"
+    return _HANGUL_FINALS[final].strip("-") + _HANGUL_INITIALS[initial]

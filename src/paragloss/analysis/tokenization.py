@@ -97,8 +97,8 @@ def pack_texts(tokenized_texts: list[TokenizedText]) -> bytes:
     for tokens in tokenized_texts:
         lang, terms = tokens.lang.encode(), "\n".join(tokens.terms).encode("utf-8", "surrogatepass")
         parts += [_LANGUAGE_HEADER.pack(len(lang), len(terms)), lang, terms]
-        steps = np.diff(tokens.starts, prepend=0)
-        parts += [_pack_numbers(numbers) for numbers in (tokens.lengths, tokens.word_indices, steps)]
+        distances = np.diff(tokens.starts, prepend=0)
+        parts += [_pack_numbers(numbers) for numbers in (tokens.lengths, tokens.word_indices, distances)]
     return zlib.compress(b"".join(parts), 1)
 
 
@@ -118,21 +118,30 @@ def unpack_texts(data: bytes, text: str) -> tuple[TokenizedText, ...] | None:
 
 
 def _iterate_texts(data: memoryview, text: str) -> Iterator[TokenizedText]:
-    """Yield the tokenized texts that are packed one after the other in some bytes; `text` is the text they refer to."""
+    """Yield the tokenized texts that `pack_texts` wrote one after the other.
+
+    Args:
+        data: The bytes after decompression, with their header.
+        text: The text that the tokens refer to.
+    """
     position = _HEADER.size
     while position < len(data):
-        lang_size, terms_size = _LANGUAGE_HEADER.unpack_from(data, position)
-        lang_start = position + _LANGUAGE_HEADER.size
-        terms_start = lang_start + lang_size
-        position = terms_start + terms_size
-        lang = str(data[lang_start:terms_start], "utf-8")
-        terms = str(data[terms_start:position], "utf-8", "surrogatepass").split("\n") if terms_size else []
-        arrays = []
-        for _ in range(3):
-            numbers, position = _unpack_numbers(data, position)
-            arrays.append(numbers)
-        lengths, word_indices, steps = arrays
-        yield TokenizedText(lang, text, terms, lengths, word_indices, np.cumsum(steps))
+        lang, terms, position = _unpack_terms(data, position)
+        lengths, position = _unpack_numbers(data, position)
+        word_indices, position = _unpack_numbers(data, position)
+        distances, position = _unpack_numbers(data, position)  # between the starts of neighbouring tokens
+        yield TokenizedText(lang, text, terms, lengths, word_indices, np.cumsum(distances))
+
+
+def _unpack_terms(data: memoryview, position: int) -> tuple[str, list[str], int]:
+    """Return the language and the terms packed at a position, and the position behind them."""
+    lang_size, terms_size = _LANGUAGE_HEADER.unpack_from(data, position)
+    lang_start = position + _LANGUAGE_HEADER.size
+    terms_start = lang_start + lang_size
+    terms_end = terms_start + terms_size
+    lang = str(data[lang_start:terms_start], "utf-8")
+    terms = str(data[terms_start:terms_end], "utf-8", "surrogatepass").split("\n") if terms_size else []
+    return lang, terms, terms_end
 
 
 def _pack_numbers(numbers: Integers) -> bytes:

@@ -307,19 +307,22 @@ class _FileReader:
                     yield placed._replace(meta={"mail": source.id, **placed.meta})
 
     def _read_mbox(self, source: _SourceFile, depth: int) -> Iterator[Document]:
-        """Yield the messages of an mbox file, with ids such as `inbox:12`, and their attachments."""
+        """Yield the messages of an mbox file, with ids such as `inbox:12`, and their attachments.
+
+        A message that can't be read is reported, and the rest is read.
+
+        :param depth: how many files the mbox file is inside of; nothing is read from `MAX_NESTING` on
+        """
         if depth >= MAX_NESTING:
             return
         with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
             message_file = Path(folder, "message.eml")
-            for number, data in enumerate(mail.read_mbox_messages(source.path), 1):
-                message_file.write_bytes(data)
+            for number, message_bytes in enumerate(mail.read_mbox_messages(source.path), 1):
+                message_file.write_bytes(message_bytes)
                 message = _SourceFile(message_file, source.relative, f"{source.id}:{number}")
                 try:
                     for document in self._read_file(message, depth + 1):
-                        meta = {**document.meta, "path": decode_path(os.path.abspath(source.path)), "message": number}
-                        meta.pop("modified", None)
-                        yield document._replace(meta=meta)
+                        yield _place_in_mbox(document, source.path, number)
                 except InputError as error:
                     raise_or_report(InputError(error.reason), source.path, number, self.on_error)
 
@@ -345,6 +348,16 @@ def is_readable_member(path: Path) -> bool:
     if kind in scans.IMAGES:
         return scans.can_read_scans() and path.stat().st_size >= _MIN_PICTURE_BYTES
     return kind in SUPPORTED_SUFFIXES
+
+
+def _place_in_mbox(document: Document, mbox: Path, number: int) -> Document:
+    """Record in a document's `meta` the mbox file it comes from and the number of its message, from 1.
+
+    The time at which the message was unpacked, `modified`, is dropped.
+    """
+    meta = {**document.meta, "path": decode_path(os.path.abspath(mbox)), "message": number}
+    meta.pop("modified", None)
+    return document._replace(meta=meta)
 
 
 def _place_inside(document: Document, container: Path, relative: str) -> Document:

@@ -28,22 +28,29 @@ class _Block(NamedTuple):
 
 
 def read_docx(path: PathLike, *, id: str = "") -> Document:
-    """Read a Word document. Its title is the declared one, else its first title or heading."""
+    """Read a Word document. Its title is the declared one, else its first title or heading.
+
+    :param id: the id of the document; by default the file's name
+    :return: a document with the fields `headings` and `strong`, one heading or bold passage per line, where it has any
+    :raises InputError: if the file is not a Word document, or has no text
+    """
     archive = DocumentArchive(path)
     if "word/document.xml" not in archive.names:
         raise InputError("can't be read as .docx (no word/document.xml in it); save it anew", location=path)
     blocks = [block for block in _read_blocks(archive, _read_style_names(archive)) if block.text]
     headings = [block.text for block in blocks if block.style.startswith(("heading", "title"))]
-    fields = {
-        "headings": "\n".join(headings),
-        "strong": "\n".join(block.bold_text for block in blocks if block.bold_text),
-    }
+    bold_texts = [block.bold_text for block in blocks if block.bold_text]
+    fields = {}
+    if headings:
+        fields["headings"] = "\n".join(headings)
+    if bold_texts:
+        fields["strong"] = "\n".join(bold_texts)
     return archive.make_document(
         id,
         "\n".join(block.text for block in blocks),
         "no text in the document; give one that has some",
         title=headings[0] if headings else "",
-        fields={name: text for name, text in fields.items() if text},
+        fields=fields,
     )
 
 

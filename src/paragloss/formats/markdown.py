@@ -84,32 +84,49 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
 def _render_text(source: str) -> _MarkdownText:
     """Render Markdown as the lines of text that a reader sees."""
     source = _ADMONITION_FENCE.sub("", _INDENTED_ADMONITION.sub(_dedent_admonition, source))
-    markdown_text = _MarkdownText([], [], [])
-    is_heading = is_list_item = False
-    row_cells: list[str] | None = None
+    renderer = _TextRenderer()
     for token in _remove_contents_lists(_parser().parse(source)):
-        if token.type == "heading_open":
-            is_heading = True
-        elif token.type in ("list_item_open", "list_item_close"):
-            is_list_item = token.type == "list_item_open"
-        elif token.type == "tr_open":
-            row_cells = []
-        elif token.type == "tr_close" and row_cells is not None:
-            markdown_text.lines.append(" | ".join(cell for cell in row_cells if cell))
-            row_cells = None
-        elif token.type == "inline":
-            text = _render_inline(token.children or [], markdown_text.strong)
-            if row_cells is not None:
-                row_cells.append(text)
-            elif text:
-                if is_heading:
-                    markdown_text.headings.append(text)
-                markdown_text.lines.append(BULLET + text if is_list_item else text)
-                is_list_item = False
-            is_heading = False
-        else:
-            markdown_text.lines.extend(_render_block(token))
+        renderer.add_token(token)
+    markdown_text = renderer.markdown_text
     return markdown_text._replace(lines=[line for line in markdown_text.lines if line.strip()])
+
+
+class _TextRenderer:
+    """Collects the text of the block tokens of a Markdown file, which are added in their order."""
+
+    def __init__(self) -> None:
+        """Start with no text."""
+        self.markdown_text = _MarkdownText([], [], [])
+        self._is_heading = False  # whether the next text is a heading
+        self._is_list_item = False  # whether the next text is the first of a list item
+        self._row_cells: list[str] | None = None  # of the table row that is open
+
+    def add_token(self, token: Token) -> None:
+        """Add the text of a token, or note what the text after it is."""
+        if token.type == "heading_open":
+            self._is_heading = True
+        elif token.type in ("list_item_open", "list_item_close"):
+            self._is_list_item = token.type == "list_item_open"
+        elif token.type == "tr_open":
+            self._row_cells = []
+        elif token.type == "tr_close" and self._row_cells is not None:
+            self.markdown_text.lines.append(" | ".join(cell for cell in self._row_cells if cell))
+            self._row_cells = None
+        elif token.type == "inline":
+            self._add_text(_render_inline(token.children or [], self.markdown_text.strong))
+        else:
+            self.markdown_text.lines.extend(_render_block(token))
+
+    def _add_text(self, text: str) -> None:
+        """Add a text as a cell of the open table row, else as a line, which may be a heading or a list item."""
+        if self._row_cells is not None:
+            self._row_cells.append(text)
+        elif text:
+            if self._is_heading:
+                self.markdown_text.headings.append(text)
+            self.markdown_text.lines.append(BULLET + text if self._is_list_item else text)
+            self._is_list_item = False
+        self._is_heading = False
 
 
 def _remove_contents_lists(tokens: list[Token]) -> list[Token]:

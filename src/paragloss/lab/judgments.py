@@ -149,21 +149,39 @@ def families(judged: JudgedCollection) -> dict[str, str]:
 
 
 def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -> JudgedCollection:
-    """Add `n` different documents of grade 0 to each query, never one that is judged already."""
+    """Add `n` different documents of grade 0 to each query, never one that is judged already.
+
+    :param n: how many documents are added to each query
+    :param seed: of the random choice
+    :return: the same queries and documents with more judgments
+    :raises InputError: if a query has fewer than `n` documents without a judgment
+    """
     doc_ids = list(judged.documents)
-    number_by_id = {doc_id: number for number, doc_id in enumerate(doc_ids)}
-    judged_numbers = [
-        sorted(number_by_id[doc_id] for doc_id in judged.qrels.get(query.id, {}) if doc_id in number_by_id)
-        for query in judged.queries
-    ]
-    indptr = np.cumsum([0, *map(len, judged_numbers)])
-    columns = np.fromiter((i for row in judged_numbers for i in row), np.int64, count=int(indptr[-1]))
-    samples = draw(indptr, columns, len(doc_ids), n, np.random.default_rng(seed))  # (queries, n)
-    qrels = {
-        query.id: dict(judged.qrels.get(query.id, {})) | {doc_ids[i]: IRRELEVANT for i in row}
-        for query, row in zip(judged.queries, samples.tolist(), strict=True)
-    }
+    indptr, judged_numbers = _number_judged_documents(judged)
+    samples = draw(indptr, judged_numbers, len(doc_ids), n, np.random.default_rng(seed))  # (queries, n)
+    qrels = {}
+    for query, sampled_numbers in zip(judged.queries, samples.tolist(), strict=True):
+        grades = dict(judged.qrels.get(query.id, {}))
+        for number in sampled_numbers:
+            grades[doc_ids[number]] = IRRELEVANT
+        qrels[query.id] = grades
     return JudgedCollection(judged.queries, judged.documents, qrels)
+
+
+def _number_judged_documents(judged: JudgedCollection) -> tuple[Integers, Integers]:
+    """Return the numbers of each query's judged documents, counted in the order of the collection.
+
+    :return: `indptr`, (queries + 1,), and document numbers; those of query i are `numbers[indptr[i]:indptr[i + 1]]`,
+        ascending
+    """
+    number_by_id = {doc_id: number for number, doc_id in enumerate(judged.documents)}
+    all_numbers: list[int] = []
+    indptr = [0]
+    for query in judged.queries:
+        judged_ids = judged.qrels.get(query.id, {})
+        all_numbers += sorted(number_by_id[doc_id] for doc_id in judged_ids if doc_id in number_by_id)
+        indptr.append(len(all_numbers))
+    return np.array(indptr, np.int64), np.array(all_numbers, np.int64)
 
 
 def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:

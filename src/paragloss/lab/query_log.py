@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.errors import InputError
-from paragloss.types import JudgedCollection, Query, Translator
+from paragloss.types import Integers, JudgedCollection, Query, Translator
 
 #: The thesis' bounds on the length of an ambiguous query's document list.
 BOUNDS = (100, 200, 1000)
@@ -72,21 +72,23 @@ def translate_log(judged: JudgedCollection, translator: Translator, to: str, *, 
     return judged._replace(queries=translate_queries(judged.queries, translator, to, case=case))
 
 
-def ambiguous(before: Sequence[Query], after: Sequence[Query]) -> dict[str, list[str]]:
+def ambiguous(source_queries: Sequence[Query], translated_queries: Sequence[Query]) -> dict[str, list[str]]:
     """Find translations that several different queries share, with the ids of those queries.
 
-    :param before: queries in the source language
-    :param after: the same queries, by id, translated
+    :param source_queries: queries in the source language
+    :param translated_queries: the same queries, by id, translated
+    :return: translation -> query ids
     """
-    source_text = {query.id: query.text for query in before}
+    source_text_by_id = {query.id: query.text for query in source_queries}
     ids_by_translation: dict[str, list[str]] = {}
-    for query in after:
+    for query in translated_queries:
         ids_by_translation.setdefault(query.text, []).append(query.id)
-    return {
-        translation: query_ids
-        for translation, query_ids in ids_by_translation.items()
-        if len({source_text[query_id] for query_id in query_ids}) > 1
-    }
+    shared_translations = {}
+    for translation, query_ids in ids_by_translation.items():
+        source_texts = {source_text_by_id[query_id] for query_id in query_ids}
+        if len(source_texts) > 1:
+            shared_translations[translation] = query_ids
+    return shared_translations
 
 
 class Cleaned(NamedTuple):
@@ -99,22 +101,23 @@ class Cleaned(NamedTuple):
     pairs_left: int  # judged pairs after
 
 
-def clean(before: JudgedCollection, after: JudgedCollection, *, longest: int) -> Cleaned:
+def clean(source_log: JudgedCollection, translated_log: JudgedCollection, *, longest: int) -> Cleaned:
     """Remove the queries that share a translation if one of them has more than `longest` judged documents.
 
     A translation can't be clearer than the most ambiguous of its source queries, which decides.
 
-    :param before: the log in the source language
-    :param after: the same log with translated queries
+    :param source_log: the log in the source language
+    :param translated_log: the same log with translated queries
+    :param longest: queries that share a translation stay if none of them has more judged documents than this
     """
-    shared = ambiguous(before.queries, after.queries)
+    ids_by_translation = ambiguous(source_log.queries, translated_log.queries)
     removed: set[str] = set()
-    for query_ids in shared.values():
-        if max(_count_judged(after, query_id) for query_id in query_ids) > longest:
+    for query_ids in ids_by_translation.values():
+        if max(_count_judged(translated_log, query_id) for query_id in query_ids) > longest:
             removed |= set(query_ids)
-    cleaned = _remove_queries(after, removed)
-    n_ambiguous = sum(map(len, shared.values()))
-    return Cleaned(cleaned, n_ambiguous, len(removed), _count_pairs(after), _count_pairs(cleaned))
+    cleaned = _remove_queries(translated_log, removed)
+    n_ambiguous = sum(map(len, ids_by_translation.values()))
+    return Cleaned(cleaned, n_ambiguous, len(removed), _count_pairs(translated_log), _count_pairs(cleaned))
 
 
 def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
@@ -141,21 +144,36 @@ class Lengths(NamedTuple):
     ranges: dict[str, int]  # "1 to 100" -> number of queries
 
 
-def list_lengths(before: JudgedCollection, after: JudgedCollection, *, bounds: Sequence[int] = BOUNDS) -> Lengths:
+def list_lengths(
+    source_log: JudgedCollection, translated_log: JudgedCollection, *, bounds: Sequence[int] = BOUNDS
+) -> Lengths:
     """Describe how many judged documents the ambiguous queries have; all zero if no query is ambiguous.
 
-    :param before: the log in the source language
-    :param after: the same log with translated queries
+    :param source_log: the log in the source language
+    :param translated_log: the same log with translated queries
     :param bounds: ends of the ranges whose queries are counted
     """
-    shared = ambiguous(before.queries, after.queries)
-    lengths = np.array([_count_judged(after, query_id) for ids in shared.values() for query_id in ids], np.int64)
-    edges = [0, *bounds]
-    ranges = {f"{low + 1} to {high}": int(((lengths > low) & (lengths <= high)).sum()) for low, high in pairwise(edges)}
-    ranges[f"above {edges[-1]}"] = int((lengths > edges[-1]).sum())
+    ids_by_translation = ambiguous(source_log.queries, translated_log.queries)
+    ambiguous_ids = [query_id for query_ids in ids_by_translation.values() for query_id in query_ids]
+    lengths = np.array([_count_judged(translated_log, query_id) for query_id in ambiguous_ids], np.int64)
+    ranges = _count_by_range(lengths, bounds)
     if not len(lengths):
         return Lengths(0.0, 0, 0, 0.0, ranges)
     return Lengths(float(lengths.mean()), int(lengths.min()), int(lengths.max()), float(lengths.std()), ranges)
+
+
+def _count_by_range(lengths: Integers, bounds: Sequence[int]) -> dict[str, int]:
+    """Count the lengths in each range, such as "1 to 100", and above the last one.
+
+    :param bounds: ends of the ranges, ascending
+    """
+    counts = {}
+    for low, high in pairwise([0, *bounds]):
+        is_in_range = (lengths > low) & (lengths <= high)
+        counts[f"{low + 1} to {high}"] = int(is_in_range.sum())
+    last_bound = bounds[-1] if bounds else 0
+    counts[f"above {last_bound}"] = int((lengths > last_bound).sum())
+    return counts
 
 
 def _count_judged(judged: JudgedCollection, query_id: str) -> int:

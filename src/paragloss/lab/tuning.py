@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from paragloss.collection import Collection, retrieval
+from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.evaluation import Comparison, compare, evaluate
 from paragloss.ranking import rank_hits
@@ -90,27 +91,42 @@ def _rank_by_parts(
 ) -> tuple[tuple[str, ...], list[list[RankedList]], list[Query]]:
     """Rank documents by each part of the collection that knows the language of the queries.
 
+    :param to: languages of the documents; None for all
     :return: the names of the parts, for each query one ranking per part, and the queries with their language
+    :raises InputError: if the queries are in several languages, or only one part knows their language
     """
     state = engine.state
-    identified = [retrieval.identify_query(state, query).query for query in queries]
-    source, *other_langs = dict.fromkeys(query.lang for query in identified)
-    if other_langs:
-        raise InputError(f"the queries are in {source}, {', '.join(other_langs)}: give those of one language at a time")
+    identified_queries = [retrieval.identify_query(state, query).query for query in queries]
+    source = _require_one_language(identified_queries)
     targets = retrieval.resolve_targets(state, to)
-    parts = state.parts()
-    encoders = [name for name, encoder in parts.encoders.items() if source in encoder.langs]
-    translators = [
-        name for name, translator in parts.translators.items() if list_known_targets(translator, source, targets)
-    ]
-    names = ("bm25", *translators, *encoders)
-    if len(names) < 2:
+    part_names = _list_part_names(state, source, targets)
+    if len(part_names) < 2:
         raise InputError(f"this collection has one part for queries in {source!r}: there is nothing to weigh")
     rankings_by_part = []
-    for name in names:
+    for name in part_names:
         searcher = retrieval.build_searcher(state, name, source, targets)
-        rankings_by_part.append(searcher.search(identified, DEPTH, {"lang": targets}))
-    return names, [list(rankings) for rankings in zip(*rankings_by_part, strict=True)], identified
+        rankings_by_part.append(searcher.search(identified_queries, DEPTH, {"lang": targets}))
+    rankings_by_query = [list(rankings) for rankings in zip(*rankings_by_part, strict=True)]
+    return part_names, rankings_by_query, identified_queries
+
+
+def _require_one_language(queries: Sequence[Query]) -> str:
+    """Return the language that all queries are in; raise InputError if they are in several."""
+    lang, *other_langs = dict.fromkeys(query.lang for query in queries)
+    if other_langs:
+        raise InputError(f"the queries are in {lang}, {', '.join(other_langs)}: give those of one language at a time")
+    return lang
+
+
+def _list_part_names(state: State, source: str, targets: Sequence[str]) -> tuple[str, ...]:
+    """List the parts of a collection that search for queries in `source`: "bm25", translators, then encoders."""
+    parts = state.parts()
+    translators = []
+    for name, translator in parts.translators.items():
+        if list_known_targets(translator, source, targets):
+            translators.append(name)
+    encoders = [name for name, encoder in parts.encoders.items() if source in encoder.langs]
+    return ("bm25", *translators, *encoders)
 
 
 def _make_scorer(

@@ -110,19 +110,40 @@ def concept_links(
 ) -> Iterator[tuple[str, str]]:
     """Read the links between the articles of one language as pairs of concepts (from, to).
 
-    `judgments.mutual` makes graded judgments of them. For the arguments see `read_article_texts` and `read_pagelinks`.
+    `judgments.mutual` makes graded judgments of them. Links from or to a page without a concept are left out, as are
+    links of a concept to itself.
+
+    :param dump: the articles of the language
+    :param pagelinks: the dump of the links between pages
+    :param langlinks: the dump of the articles' language links; left out for the hub's own articles
+    :param linktarget: the dump that gives the titles of numbered targets; needed for dumps since 2024
+    :param hub: the language whose titles name the concepts
+    :param lang: the language of the articles, if the dump's name does not say it
+    """
+    concept_by_page, concept_by_title = _read_concepts(dump, langlinks, hub=hub, lang=lang)
+    for page, title in read_pagelinks(pagelinks, linktarget):
+        source, target = concept_by_page.get(page), concept_by_title.get(title)
+        if source is not None and target is not None and source != target:
+            yield source, target
+
+
+def _read_concepts(
+    dump: PathLike, langlinks: PathLike | None, *, hub: str, lang: str
+) -> tuple[dict[int, str], dict[str, str]]:
+    """Read the concepts of a language's articles, by page number and by title; for the arguments see `concept_links`.
+
+    An article without a page in the hub's language has no concept.
     """
     hub_titles = None if langlinks is None else _read_hub_titles(langlinks, hub)
     concept_by_page: dict[int, str] = {}
     concept_by_title: dict[str, str] = {}
     for doc in wikipedia.read_wikipedia_dump(dump, lang=lang):
-        concept = doc.title if hub_titles is None else hub_titles.get(_page_number(doc), "")
+        page = _page_number(doc)
+        concept = doc.title if hub_titles is None else hub_titles.get(page, "")
         if concept:
-            concept_by_page[_page_number(doc)] = concept_by_title[doc.title] = concept
-    for page, title in read_pagelinks(pagelinks, linktarget):
-        source, target = concept_by_page.get(page), concept_by_title.get(title)
-        if source is not None and target is not None and source != target:
-            yield source, target
+            concept_by_page[page] = concept
+            concept_by_title[doc.title] = concept
+    return concept_by_page, concept_by_title
 
 
 def _read_hub_titles(langlinks: PathLike, hub: str) -> dict[int, str]:

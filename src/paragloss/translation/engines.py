@@ -141,24 +141,36 @@ class CTranslate2:
         :param threads: threads of a translation; 0 for all
         :raises InputError: if the folder holds no such model
         """
-        path = Path(path)
-        model = path / "model" if (path / "model" / "model.bin").is_file() else path
-        if not (model / "model.bin").is_file():
-            raise InputError(f"{path} holds no CTranslate2 model: expected model.bin there or under model/")
-        pieces = [
-            next((path / name for name in names if (path / name).is_file()), None)
-            for names in (("sentencepiece.model", "source.spm"), ("sentencepiece.model", "target.spm"))
-        ]
-        if pieces[0] is None or pieces[1] is None:
-            raise InputError(
-                f"{path} holds no sentencepiece.model, nor source.spm and target.spm: the model needs them"
-            )
+        folder = Path(path)
+        model_folder = self._find_model_folder(folder)
+        source_vocabulary, target_vocabulary = self._find_vocabularies(folder)
         ctranslate2, sentencepiece = _extra("ctranslate2"), _extra("sentencepiece")
         self.pair = (source, target)
-        self.name = f"ctranslate2:{path.resolve().name}"
-        self._model: Any = ctranslate2.Translator(str(model), inter_threads=1, intra_threads=threads)
-        self._encode: Any = sentencepiece.SentencePieceProcessor(str(pieces[0]))
-        self._decode: Any = sentencepiece.SentencePieceProcessor(str(pieces[1]))
+        self.name = f"ctranslate2:{folder.resolve().name}"
+        self._model: Any = ctranslate2.Translator(str(model_folder), inter_threads=1, intra_threads=threads)
+        self._encode: Any = sentencepiece.SentencePieceProcessor(str(source_vocabulary))
+        self._decode: Any = sentencepiece.SentencePieceProcessor(str(target_vocabulary))
+
+    @staticmethod
+    def _find_model_folder(folder: Path) -> Path:
+        """Return the folder that has `model.bin`: `model/` in the given one, or that itself."""
+        for model_folder in (folder / "model", folder):
+            if (model_folder / "model.bin").is_file():
+                return model_folder
+        raise InputError(f"{folder} holds no CTranslate2 model: expected model.bin there or under model/")
+
+    @staticmethod
+    def _find_vocabularies(folder: Path) -> tuple[Path, Path]:
+        """Return the SentencePiece files of the source and of the target, which may be one file."""
+        shared_vocabulary = folder / "sentencepiece.model"
+        if shared_vocabulary.is_file():
+            return shared_vocabulary, shared_vocabulary
+        source_vocabulary, target_vocabulary = folder / "source.spm", folder / "target.spm"
+        if not source_vocabulary.is_file() or not target_vocabulary.is_file():
+            raise InputError(
+                f"{folder} holds no sentencepiece.model, nor source.spm and target.spm: the model needs them"
+            )
+        return source_vocabulary, target_vocabulary
 
     def knows(self, source: str, target: str) -> bool:
         """Tell whether it translates from one language into another."""

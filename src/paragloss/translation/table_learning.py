@@ -97,7 +97,8 @@ def _align_texts(
 ) -> dict[Direction, sp.csr_matrix]:
     """Estimate the translation probabilities of every two languages that share texts, in both directions.
 
-    :param directions: pairs of languages that are wanted
+    :param texts: the tokenized texts of each language
+    :param directions: pairs of languages that are wanted; both directions are returned where one of them is
     :param start_table: a table to continue from
     :return: (source, target) -> probabilities, (source terms, target terms)
     """
@@ -106,14 +107,18 @@ def _align_texts(
     )
     learned: dict[Direction, sp.csr_matrix] = {}
     for first, second in combinations(texts, 2):
-        bags = select_shared_texts(texts[first], texts[second])
         forward, backward = (first, second), (second, first)
-        if {forward, backward}.isdisjoint(directions) or len(bags[0].start) < 2:
+        if forward not in directions and backward not in directions:
             continue
-        priors = [
-            _prior_counts(start_table, direction, texts, settings.start_weight) for direction in (forward, backward)
-        ]
-        learned[forward], learned[backward] = _align_both_directions(*bags, align, priors, symmetric=settings.symmetric)
+        first_bags, second_bags = select_shared_texts(texts[first], texts[second])
+        has_shared_texts = len(first_bags.start) >= 2  # `start` has one item more than there are texts
+        if not has_shared_texts:
+            continue
+        forward_prior = _prior_counts(start_table, forward, texts, settings.start_weight)
+        backward_prior = _prior_counts(start_table, backward, texts, settings.start_weight)
+        learned[forward], learned[backward] = _align_both_directions(
+            first_bags, second_bags, align, [forward_prior, backward_prior], symmetric=settings.symmetric
+        )
     return learned
 
 

@@ -122,29 +122,39 @@ class Table:
         return tuple(Alternative(surfaces[i], min(weight, 1.0)) for i, weight in pairs if weight)[: self.most]
 
     def without(self, word: str, meaning: str) -> tuple[Table, int]:
-        """Return the table without a translation, in both directions, and the number of entries removed."""
-        removed, probabilities = 0, {}
+        """Return the table without a translation, in both directions, and the number of entries removed.
+
+        The remaining translations of a word share the probability of a removed one.
+
+        :param word: a word as it is spelled, in any case
+        :param meaning: its translation, likewise
+        """
+        n_removed = 0
+        probabilities = {}
         for pair, matrix in self.probabilities.items():
             entries = self._find_translation(pair, word, meaning) + self._find_translation(pair, meaning, word)
-            data = matrix.data.copy()
-            data[entries] = 0.0
-            removed += len(entries)
-            reduced = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-            probabilities[pair] = _normalize_rows(reduced).astype(np.float32)
+            n_removed += len(entries)
+            probabilities[pair] = _remove_entries(matrix, entries)
         reduced_table = Table(self.words, probabilities, most=self.most, trust=self.trust, sharpness=self.sharpness)
-        return reduced_table, removed
+        return reduced_table, n_removed
 
     def _find_translation(self, pair: tuple[str, str], word: str, meaning: str) -> list[int]:
-        """Return the entries of a pair's matrix where a word, by any of its terms, is translated by a meaning."""
+        """List the entries of a pair's matrix where a word, by any of its terms, is translated by a meaning.
+
+        :param pair: (source, target), the languages of `word` and `meaning`
+        :return: positions in the `data` of the matrix
+        """
+        source, target = pair
         matrix = self.probabilities[pair]
-        sources, targets = ([text.lower() for text in self.words[lang].surfaces] for lang in pair)
-        return [
-            entry
-            for row in range(len(sources))
-            if sources[row] == word.lower()
-            for entry in range(matrix.indptr[row], matrix.indptr[row + 1])
-            if targets[matrix.indices[entry]] == meaning.lower()
-        ]
+        target_spellings = [spelling.lower() for spelling in self.words[target].surfaces]
+        entries = []
+        for row, spelling in enumerate(self.words[source].surfaces):
+            if spelling.lower() != word.lower():
+                continue
+            for entry in range(matrix.indptr[row], matrix.indptr[row + 1]):
+                if target_spellings[matrix.indices[entry]] == meaning.lower():
+                    entries.append(entry)
+        return entries
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder."""
@@ -210,6 +220,14 @@ def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.cs
     normalized = _normalize_rows(pruned)
     data, columns = normalized.data.astype(np.float32), normalized.indices.astype(np.int32)
     return sp.csr_matrix((data, columns, start), shape=normalized.shape)
+
+
+def _remove_entries(matrix: sp.csr_matrix, entries: Sequence[int]) -> sp.csr_matrix:
+    """Set entries of a matrix, given by their positions in its data, to zero, and scale the rows to sum to one."""
+    data = matrix.data.copy()
+    data[entries] = 0.0
+    reduced = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return _normalize_rows(reduced).astype(np.float32)
 
 
 def _normalize_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:

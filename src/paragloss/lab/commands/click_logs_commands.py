@@ -105,13 +105,13 @@ def log(
         raise InputError(f"no work {work!r}; there is {', '.join(LOG_STEPS)}")
     if not out:
         raise InputError("no --out given: say which folder the queries and judgments go to")
-    before = data_files.read_judged_files("log", judged.split(","))
+    source_log = data_files.read_judged_files("log", judged.split(","))
     if work == "translate":
-        result, summary = _translate_queries(before, by, to, case)
+        result, summary = _translate_queries(source_log, by, to, case)
     elif work == "clean":
-        result, summary = _remove_ambiguous_queries(before, after, longest, seed if at_random else None)
+        result, summary = _remove_ambiguous_queries(source_log, after, longest, seed if at_random else None)
     else:
-        result, summary = _change_capitals(before, case)
+        result, summary = _change_capitals(source_log, case)
     _write_judgments(Path(out), result.queries, result.qrels)
     if as_json:
         print_json(summary)
@@ -120,13 +120,14 @@ def log(
 
 
 def _translate_queries(
-    before: JudgedCollection, translator_name: str, lang: str, case: str
+    source_log: JudgedCollection, translator_name: str, lang: str, letter_case: str
 ) -> tuple[JudgedCollection, dict[str, object]]:
     """Translate the queries of a log; return the translated log and a summary to print.
 
+    :param source_log: the log in the language of its users
     :param translator_name: as in `paragloss translate`
     :param lang: the language to translate into
-    :param case: what happens to capital letters
+    :param letter_case: what happens to capital letters, one of `query_log.CASES`
     """
     from paragloss.collection import translator
     from paragloss.lab import query_log
@@ -135,23 +136,23 @@ def _translate_queries(
     if not translator_name or not lang:
         raise InputError("translate needs --with TRANSLATOR and --to LANGUAGE")
     target = normalise(lang)
-    query_translator = translator(translator_name, before.queries[0].lang, target)
-    translated = query_log.translate_log(before, query_translator, target, case=case)
-    shared = query_log.ambiguous(before.queries, translated.queries)
+    query_translator = translator(translator_name, source_log.queries[0].lang, target)
+    translated = query_log.translate_log(source_log, query_translator, target, case=letter_case)
+    ids_by_translation = query_log.ambiguous(source_log.queries, translated.queries)
     return translated, {
         "queries": len(translated.queries),
         "language": target,
-        "ambiguous translations": len(shared),
-        "documents of ambiguous queries": query_log.list_lengths(before, translated).ranges,
+        "ambiguous translations": len(ids_by_translation),
+        "documents of ambiguous queries": query_log.list_lengths(source_log, translated).ranges,
     }
 
 
 def _remove_ambiguous_queries(
-    before: JudgedCollection, translated_folder: str, longest: int, random_seed: int | None
+    source_log: JudgedCollection, translated_folder: str, longest: int, random_seed: int | None
 ) -> tuple[JudgedCollection, dict[str, object]]:
     """Remove queries that share a translation; return what is left, and a summary to print.
 
-    :param before: the log before its queries were translated
+    :param source_log: the log before its queries were translated
     :param translated_folder: the folder with the translated queries and their judgments
     :param longest: ambiguous queries with more documents than this are removed
     :param random_seed: if given, remove random queries instead, until as few judged pairs are left
@@ -162,8 +163,8 @@ def _remove_ambiguous_queries(
     if not translated_folder:
         raise InputError("clean needs --after FOLDER: what `paragloss log translate` wrote")
     queries = list(read_queries(Path(translated_folder, "queries.jsonl")))
-    translated = JudgedCollection(queries, before.documents, read_qrels(Path(translated_folder, "qrels")))
-    cleaned = query_log.clean(before, translated, longest=longest)
+    translated = JudgedCollection(queries, source_log.documents, read_qrels(Path(translated_folder, "qrels")))
+    cleaned = query_log.clean(source_log, translated, longest=longest)
     result = cleaned.judged
     if random_seed is not None:
         result = query_log.clean_at_random(translated, cleaned.pairs_left, seed=random_seed)
@@ -175,16 +176,23 @@ def _remove_ambiguous_queries(
     }
 
 
-def _change_capitals(before: JudgedCollection, case: str) -> tuple[JudgedCollection, dict[str, object]]:
-    """Change the capital letters of the queries as `query_log.CASES` says; return the log and a summary to print."""
+def _change_capitals(source_log: JudgedCollection, letter_case: str) -> tuple[JudgedCollection, dict[str, object]]:
+    """Change the capital letters of the queries; return the changed log and a summary to print.
+
+    :param letter_case: what happens to capital letters, one of `query_log.CASES`
+    """
     from paragloss.lab.query_log import CASES
 
-    if case not in CASES:
-        raise InputError(f"--case {case!r}: expected one of {', '.join(CASES)}")
-    change_case = CASES[case]
-    queries = [query._replace(text=change_case(query.text)) for query in before.queries]
-    changed = sum(change_case(query.text) != query.text for query in before.queries)
-    return before._replace(queries=queries), {"queries": len(queries), "changed": changed}
+    if letter_case not in CASES:
+        raise InputError(f"--case {letter_case!r}: expected one of {', '.join(CASES)}")
+    change_case = CASES[letter_case]
+    queries = []
+    n_changed = 0
+    for query in source_log.queries:
+        text = change_case(query.text)
+        queries.append(query._replace(text=text))
+        n_changed += text != query.text
+    return source_log._replace(queries=queries), {"queries": len(queries), "changed": n_changed}
 
 
 def _write_judgments(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:

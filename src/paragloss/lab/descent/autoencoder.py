@@ -195,19 +195,33 @@ def _draw_reconstruction(machine: Machine, products: torch.Tensor, corpus: Corpu
 def _make_binary_divergence(machine: Machine, inputs: torch.Tensor) -> Callable[[Rows], torch.Tensor]:
     """Return the contrastive divergence of a machine with binary visible units as a function of concept numbers.
 
-    :param inputs: (concepts, visible)
+    It is the mean free energy of the inputs minus that of their reconstructions. Both energies have a gradient with
+    respect to the machine's parameters; the reconstructions themselves have none.
+
+    :param inputs: (concepts, visible) probabilities of the visible units
     """
 
     def divergence(rows: Rows) -> torch.Tensor:
-        data = inputs[torch.from_numpy(rows)]
-        with torch.no_grad():
-            hidden = torch.bernoulli(torch.sigmoid(data @ machine.weight + machine.hidden))
-            reconstruction = torch.sigmoid(hidden @ machine.weight.T + machine.visible)
-        energy = free_energy(machine, data @ machine.visible, data @ machine.weight)
-        reconstruction_energy = free_energy(machine, reconstruction @ machine.visible, reconstruction @ machine.weight)
-        return (energy - reconstruction_energy).mean()
+        batch_inputs = inputs[torch.from_numpy(rows)]
+        reconstruction = _reconstruct_binary(machine, batch_inputs)
+        return (_binary_energy(machine, batch_inputs) - _binary_energy(machine, reconstruction)).mean()
 
     return divergence
+
+
+@torch.no_grad()
+def _reconstruct_binary(machine: Machine, visible: torch.Tensor) -> torch.Tensor:
+    """Draw hidden units at random from visible ones, and return the probabilities of the visible units given those.
+
+    :param visible: (rows, visible)
+    """
+    hidden = torch.bernoulli(torch.sigmoid(visible @ machine.weight + machine.hidden))
+    return torch.sigmoid(hidden @ machine.weight.T + machine.visible)
+
+
+def _binary_energy(machine: Machine, visible: torch.Tensor) -> torch.Tensor:
+    """Compute the free energy of visible units, (rows, visible), for each row."""
+    return free_energy(machine, visible @ machine.visible, visible @ machine.weight)
 
 
 def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int, patience: int) -> None:

@@ -125,26 +125,52 @@ def stepping(
 
     :param loss: computes the loss of values for `parts`
     :param parts: the parameters
+    :param iterations: directions that are searched
+    :param searches: evaluations of the loss along a direction, at most
+    :param reach: the largest distance that the parameters are moved, in multiples of their length, see `minimise`
+    :return: a scalar with a gradient with respect to `parts`
     """
-    fixed = [part.detach() for part in parts]
-    sizes = [part.numel() for part in fixed]
+    start_values = [part.detach() for part in parts]
+    objective = _flatten_loss(loss, start_values)
+    start = torch.cat([value.reshape(-1) for value in start_values])
+    end = minimise(objective, start, iterations=iterations, searches=searches, reach=reach)
+    surrogate = _make_linear_surrogate(parts, start_values, _split_vector(end, start_values))
+    with torch.no_grad():
+        value_before = loss(start_values)
+    # The surrogate minus its own value is zero, but keeps its gradient: the sum has the value of the loss.
+    return surrogate - surrogate.detach() + value_before
 
-    def split(point: torch.Tensor) -> list[torch.Tensor]:
-        """Split one long vector into the shapes of the parameters."""
-        return [piece.view_as(part) for piece, part in zip(torch.split(point, sizes), fixed, strict=True)]
+
+def _flatten_loss(loss: Callable[[Sequence[torch.Tensor]], torch.Tensor], shapes: Sequence[torch.Tensor]) -> Objective:
+    """Turn a loss of several parameters into an objective of one vector that holds them all.
+
+    :param shapes: tensors with the shapes of the parameters
+    """
 
     def objective(point: torch.Tensor) -> tuple[float, torch.Tensor]:
         with torch.enable_grad():
             leaf = point.detach().requires_grad_()
-            value = loss(split(leaf))
+            value = loss(_split_vector(leaf, shapes))
             (gradient,) = torch.autograd.grad(value, leaf)
         return float(value.detach()), gradient
 
-    start = torch.cat([part.reshape(-1) for part in fixed])
-    goals = split(minimise(objective, start, iterations=iterations, searches=searches, reach=reach))
-    # The gradient of this sum is start - goal, so that a step of rate 1 leads to the goal.
-    products = [(part * (origin - goal)).sum() for part, origin, goal in zip(parts, fixed, goals, strict=True)]
-    surrogate = torch.stack(products).sum()
-    with torch.no_grad():
-        value = loss(fixed)
-    return surrogate - surrogate.detach() + value
+    return objective
+
+
+def _split_vector(vector: torch.Tensor, shapes: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Split a vector, which holds tensors one after the other, into tensors of the given shapes."""
+    pieces = torch.split(vector, [tensor.numel() for tensor in shapes])
+    return [piece.view_as(tensor) for piece, tensor in zip(pieces, shapes, strict=True)]
+
+
+def _make_linear_surrogate(
+    parts: Sequence[torch.Tensor], start_values: Sequence[torch.Tensor], end_values: Sequence[torch.Tensor]
+) -> torch.Tensor:
+    """Return a function of the parameters with the constant gradient start - end.
+
+    A gradient step of rate 1 from the start subtracts that gradient, and so leads to the end.
+    """
+    products = []
+    for part, start, end in zip(parts, start_values, end_values, strict=True):
+        products.append((part * (start - end)).sum())
+    return torch.stack(products).sum()

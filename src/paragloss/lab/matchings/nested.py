@@ -58,22 +58,49 @@ class Nested(StructuredSearcher):
         return [self._search_query(query, k, where) for query in queries]
 
     def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
-        """Rank the k best documents that match every required clause."""
-        required = self._list_required(query)
+        """Rank the k best documents that match every required clause.
+
+        First the head of the plain ranking is filtered, which is cheap and mostly enough. If too few of its documents
+        match and the plain ranking goes on behind it, all documents of the rarest clause are filtered and scored: each
+        document that matches every clause is among them.
+
+        :param where: filters of the documents
+        """
         request = self._make_request(query, self._list_weighted_words(query))
-        required_ids = [
-            [[self._list_ids(word, query.lang) for word in choice.words] for choice in clause.choices]
-            for clause in required
-        ]
-        n_head = HEAD_PER_HIT * k + MIN_HEAD
-        head = self._find_candidates(request, n_head, where)
-        matching_ids = {doc_id for doc_id, _ in self._filter_documents([hit.id for hit in head], required_ids)}
-        hits = [hit for hit in head if hit.id in matching_ids]
-        if len(hits) >= k or len(head) < n_head:
+        required_ids = self._list_required_ids(query)
+        head_size = HEAD_PER_HIT * k + MIN_HEAD
+        head = self._find_candidates(request, head_size, where)
+        hits = self._filter_hits(head, required_ids)
+        is_whole_ranking = len(head) < head_size
+        if len(hits) >= k or is_whole_ranking:
             return hits[:k]
-        rarest, df = self._choose_rarest(required_ids)
-        ids = [hit.id for hit in self._find_candidates(rarest, df, where)]
-        matching = self._filter_documents(ids, required_ids)
+        return self._rank_by_rarest_clause(request, required_ids, k, where)
+
+    def _list_required_ids(self, query: Query) -> RequiredIds:
+        """List the term ids that a document must have: for each required clause, alternative and word a set of ids."""
+        required_ids = []
+        for clause in self._list_required(query):
+            ids_by_alternative = []
+            for choice in clause.choices:
+                ids_by_alternative.append([self._list_ids(word, query.lang) for word in choice.words])
+            required_ids.append(ids_by_alternative)
+        return required_ids
+
+    def _filter_hits(self, hits: Ranking, required_ids: RequiredIds) -> Ranking:
+        """Return the hits whose documents match every clause, in their order."""
+        matching_ids = {doc_id for doc_id, _ in self._filter_documents([hit.id for hit in hits], required_ids)}
+        return [hit for hit in hits if hit.id in matching_ids]
+
+    def _rank_by_rarest_clause(
+        self, request: SparseVector, required_ids: RequiredIds, k: int, where: Where | None
+    ) -> Ranking:
+        """Rank the k best of all documents that match every clause, which the rarest clause finds.
+
+        :param request: the vector whose dot product with a document is its score
+        """
+        clause_request, max_documents = self._choose_rarest(required_ids)
+        candidate_ids = [hit.id for hit in self._find_candidates(clause_request, max_documents, where)]
+        matching = self._filter_documents(candidate_ids, required_ids)
         return rank_hits((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
 
     def _make_request(self, query: Query, weighted_words: Sequence[WeightedWord]) -> SparseVector:

@@ -152,37 +152,65 @@ def seed_dictionary(source: Counted, target: Counted, *, words: int = 10_000, fe
 
     :param words: how many of the most frequent words are used
     :param fewest: in how many concepts both words of a pair occur at least
+    :return: numbers of source and target terms, ordered by source term
+    """
+    target_by_source = _pair_by_concepts(source, target, words, fewest)
+    paired_targets = set(target_by_source.values())
+    for source_term, target_term in _list_identical_terms(source.vocabulary, target.vocabulary, words):
+        if source_term not in target_by_source and target_term not in paired_targets:
+            target_by_source[source_term] = target_term
+    return np.asarray(sorted(target_by_source.items()), np.int64).reshape(-1, 2)
+
+
+def _pair_by_concepts(source: Counted, target: Counted, words: int, fewest: int) -> dict[int, int]:
+    """Pair terms that are each other's best by the cosine of the sets of concepts they occur in.
+
+    :return: source term number -> target term number
     """
     shared_concepts = np.intersect1d(source.concepts, target.concepts)
-    source_columns, target_columns = (_make_concept_columns(part, shared_concepts, words) for part in (source, target))
+    source_columns = _make_concept_columns(source, shared_concepts, words)
+    target_columns = _make_concept_columns(target, shared_concepts, words)
     best_target, support = _find_best_columns(source_columns, target_columns)
     best_source, _ = _find_best_columns(target_columns, source_columns)
     is_mutual = best_source[best_target] == np.arange(len(best_target))
-    mutual = np.flatnonzero(is_mutual & (support >= fewest))
-    pairs = dict(zip(mutual.tolist(), best_target[mutual].tolist(), strict=True))
-    paired_targets = set(pairs.values())
-    for i, term in enumerate(source.vocabulary.terms[:words]):
-        j = target.vocabulary.index.get(term, words)
-        if len(term) >= MIN_IDENTICAL_LETTERS and i not in pairs and j < words and j not in paired_targets:
-            pairs[i] = j
-    return np.asarray(sorted(pairs.items()), np.int64).reshape(-1, 2)
+    paired_sources = np.flatnonzero(is_mutual & (support >= fewest))
+    return dict(zip(paired_sources.tolist(), best_target[paired_sources].tolist(), strict=True))
+
+
+def _list_identical_terms(source: Vocabulary, target: Vocabulary, words: int) -> list[tuple[int, int]]:
+    """List long enough terms that are among the first `words` of both vocabularies, by their numbers in either."""
+    pairs = []
+    for source_term, term in enumerate(source.terms[:words]):
+        target_term = target.index.get(term, words)
+        if len(term) >= MIN_IDENTICAL_LETTERS and target_term < words:
+            pairs.append((source_term, target_term))
+    return pairs
 
 
 def health(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> dict[str, float]:
     """Measure whether a map is better than chance.
 
-    :param mapped: mapped source vectors, most frequent words first
+    :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
+    :param target: (target words, dimensions) target vectors, most frequent words first
+    :param seed: of the shuffling, and of the split of word pairs into halves
     :param words: how many words are used
     :return: `agreement`, how well the pairs it finds predict each other; `mutual`, how many there are; `chance`, the
         agreement that refinement reaches with a meaningless target, the real one with each dimension shuffled
     """
     mapped, target = maps.unit(mapped[:words]), maps.unit(target[:words])
+    agreement, n_mutual = maps.agreement(mapped, target, seed=seed)
+    return {"agreement": agreement, "mutual": n_mutual, "chance": _measure_chance(mapped, target, seed)}
+
+
+def _measure_chance(mapped: Floats, target: Floats, seed: int) -> float:
+    """Return the agreement after refining a map to a target whose words are shuffled in each dimension."""
     random = np.random.default_rng(seed)
-    shuffled = maps.unit(np.stack([random.permutation(column) for column in target.T], axis=1))
-    P, _ = maps.refined(mapped, shuffled, np.eye(mapped.shape[1], dtype=np.float32), rounds=3)
-    agreement, mutual = maps.agreement(mapped, target, seed=seed)
-    chance, _ = maps.agreement(maps.unit(mapped @ P), shuffled, seed=seed)
-    return {"agreement": agreement, "mutual": mutual, "chance": chance}
+    shuffled_columns = [random.permutation(column) for column in target.T]
+    shuffled = maps.unit(np.stack(shuffled_columns, axis=1))
+    unchanged = np.eye(mapped.shape[1], dtype=np.float32)
+    refined_map, _ = maps.refined(mapped, shuffled, unchanged, rounds=3)
+    chance, _ = maps.agreement(maps.unit(mapped @ refined_map), shuffled, seed=seed)
+    return chance
 
 
 def _learn_map(

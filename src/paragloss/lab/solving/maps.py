@@ -71,14 +71,22 @@ def canonical(source: Floats, target: Floats, *, keep: float = 1.0, ridge: float
     Faruqui and Dyer, "Improving vector space word representations using multilingual correlation", EACL 2014. The pairs
     are centred here; vectors that are mapped later must be centred too (`without_mean`).
 
+    :param source: (pairs, source dimensions)
+    :param target: (pairs, target dimensions)
     :param keep: the share of directions that are kept
     :param ridge: regularization in units of the mean variance, for directions in which no pair of words differs
+    :return: the projections of the source and of the target, each (dimensions, directions)
     """
-    X, Y = (rows.astype(np.float64) - rows.mean(axis=0) for rows in (source, target))
-    A, B = _whitening(X, ridge), _whitening(Y, ridge)
-    U, _, Vt = np.linalg.svd(A.T @ X.T @ Y @ B, full_matrices=False)
-    width = max(1, round(keep * U.shape[1]))
-    return (A @ U)[:, :width].astype(np.float32), (B @ Vt.T)[:, :width].astype(np.float32)
+    centred_source = source.astype(np.float64) - source.mean(axis=0)
+    centred_target = target.astype(np.float64) - target.mean(axis=0)
+    whiten_source = _whitening(centred_source, ridge)
+    whiten_target = _whitening(centred_target, ridge)
+    correlations = whiten_source.T @ centred_source.T @ centred_target @ whiten_target
+    U, _, Vt = np.linalg.svd(correlations, full_matrices=False)
+    n_directions = max(1, round(keep * U.shape[1]))
+    source_projection = (whiten_source @ U)[:, :n_directions]
+    target_projection = (whiten_target @ Vt.T)[:, :n_directions]
+    return source_projection.astype(np.float32), target_projection.astype(np.float32)
 
 
 def _whitening(rows: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.float64]:
@@ -148,6 +156,10 @@ def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 200
     there, 0.67 under a sound map, measured with 300 dimensions); but pairs that are not translations hardly predict
     each other (0.04 against 0.83).
 
+    :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
+    :param target: (target words, dimensions) likewise
+    :param seed: of the random split into halves
+    :param words: how many of the most frequent words are used
     :return: the share of mutual neighbours that are confirmed, and how many mutual neighbours there are
     """
     mapped, target = mapped[:words], target[:words]
@@ -155,11 +167,23 @@ def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 200
     if len(pairs) < 4:
         return 0.0, len(pairs)
     order = np.random.default_rng(seed).permutation(len(pairs))
-    halves = pairs[order[::2]], pairs[order[1::2]]
-    confirmed = 0
-    for training_pairs, held_out_pairs in (halves, halves[::-1]):
-        P, Q = procrustes(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
-        similarities = unit(mapped[held_out_pairs[:, 0]] @ P) @ (target[held_out_pairs[:, 1]] @ Q).T
-        numbers = np.arange(len(held_out_pairs))
-        confirmed += int(((similarities.argmax(axis=1) == numbers) & (similarities.argmax(axis=0) == numbers)).sum())
-    return confirmed / len(pairs), len(pairs)
+    first_half, second_half = pairs[order[::2]], pairs[order[1::2]]
+    n_confirmed = _count_confirmed_pairs(mapped, target, first_half, second_half)
+    n_confirmed += _count_confirmed_pairs(mapped, target, second_half, first_half)
+    return n_confirmed / len(pairs), len(pairs)
+
+
+def _count_confirmed_pairs(mapped: Floats, target: Floats, training_pairs: Integers, held_out_pairs: Integers) -> int:
+    """Count held-out pairs that are each other's nearest under the rotation that the training pairs learn.
+
+    :param training_pairs: (pairs, 2) row numbers in `mapped` and in `target`
+    :param held_out_pairs: likewise
+    """
+    source_map, target_map = procrustes(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
+    rotated_sources = unit(mapped[held_out_pairs[:, 0]] @ source_map)
+    rotated_targets = target[held_out_pairs[:, 1]] @ target_map
+    similarities = rotated_sources @ rotated_targets.T  # (pairs, pairs)
+    pair_numbers = np.arange(len(held_out_pairs))
+    is_nearest_target = similarities.argmax(axis=1) == pair_numbers
+    is_nearest_source = similarities.argmax(axis=0) == pair_numbers
+    return int((is_nearest_target & is_nearest_source).sum())

@@ -230,22 +230,34 @@ class DefaultModel:
         """Return the words of a text with the English words they may be.
 
         A word inside a known phrase may also be what the phrase is; an unknown compound is replaced by its parts.
+
+        :param text: a query
+        :param lang: its language
+        :return: in the order of the text; a word that the model does not know has no English words
         """
         spans = analyzer(lang).spans(text)
-        phrases = self._find_phrases([span.term for span in spans], lang)
+        english_by_position = self._find_phrases([span.term for span in spans], lang)
         words: list[QueryWord] = []
         for position, span in enumerate(spans):
-            english = self._english_shares(lang, span.term)
-            if position in phrases:
-                english = _mix([(*english, 1 - _PHRASE_SHARE), (*phrases[position], _PHRASE_SHARE)])
-            compound_parts: list[str] = []
-            if not len(english[0]) and lang in COMPOUND_LINKERS:
-                compound_parts = split_compound(span.term, lang, lambda term: self.has_term(term, lang))
+            word_ids, shares = self._english_shares(lang, span.term)
+            if position in english_by_position:
+                phrase_ids, phrase_shares = english_by_position[position]
+                word_ids, shares = _mix(
+                    [(word_ids, shares, 1 - _PHRASE_SHARE), (phrase_ids, phrase_shares, _PHRASE_SHARE)]
+                )
+            compound_parts = [] if len(word_ids) else self._split_compound(span.term, lang)
             if compound_parts:
-                words += [QueryWord(part, part, *self._english_shares(lang, part)) for part in compound_parts]
+                words += compound_parts
             else:
-                words.append(QueryWord(text[span.start : span.end], span.term, *english))
+                words.append(QueryWord(text[span.start : span.end], span.term, word_ids, shares))
         return words
+
+    def _split_compound(self, term: str, lang: str) -> list[QueryWord]:
+        """Return the known parts of a compound with their English words; none if the language has no compounds."""
+        if lang not in COMPOUND_LINKERS:
+            return []
+        parts = split_compound(term, lang, lambda part: self.has_term(part, lang))
+        return [QueryWord(part, part, *self._english_shares(lang, part)) for part in parts]
 
     def _find_phrases(self, terms: Sequence[str], lang: str) -> dict[int, tuple[WordIds, Shares]]:
         """Return the English of the phrase around each term, by position; longest phrases first, from the left."""
