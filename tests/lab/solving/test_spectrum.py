@@ -27,7 +27,7 @@ def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_direc
 
     def add_and_record(search, block):
         add(search, block)
-        widths.append((search.V.shape[1], search.max_columns))
+        widths.append((search.V.shape[1], search.sizes.before_compression))
 
     monkeypatch.setattr(spectrum._Search, "add", add_and_record)
     regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
@@ -61,8 +61,8 @@ def test_a_start_keeps_its_span_without_its_mean(blocks):
     ],
 )
 def test_how_many_columns_a_search_begins_with_adds_and_holds(rank, concepts, sizes):
-    search = spectrum._Search(SimpleNamespace(concepts=concepts, terms=3, arrays=Arrays("numpy")), rank, 0.1)
-    assert (search.width, search.step, search.max_columns) == sizes
+    chosen = spectrum._choose_sizes(concepts, rank)
+    assert (chosen.guide, chosen.expansion, chosen.before_compression) == sizes
 
 
 def test_residuals_lead_on_from_what_was_found(blocks):
@@ -77,7 +77,7 @@ def test_residuals_lead_on_from_what_was_found(blocks):
     values, vectors = np.linalg.eigh(search.V.T @ M @ search.V)
     P = search.V @ vectors[:, ::-1][:, :3]
     residual = M @ P - P * values[::-1][:3]
-    fresh = search.guided()
+    fresh = search.make_guided_block()
     assert fresh.shape == (150, 3)
     np.testing.assert_allclose(fresh.T @ fresh, np.eye(3), atol=1e-4)
     residual_outside_basis = residual - search.V @ (search.V.T @ residual)
@@ -88,10 +88,10 @@ def test_a_search_settles_when_an_expansion_gains_less_than_its_share_or_after_m
     search = spectrum._Search(SimpleNamespace(concepts=50, terms=3, arrays=Arrays("numpy")), 2, 0.1)
     # The two leading values of three, 4 at first; a hundredth of the sum is what an expansion has to gain.
     for first, settled in ((3.0, False), (3.5, False), (3.54, True), (3.6, False)):
-        search.pairs = np.array([first, 1.0, 9.0]), np.eye(3)
-        assert search.settled(0.01) == settled
+        search.ritz_pairs = np.array([first, 1.0, 9.0]), np.eye(3)
+        assert search.has_converged(0.01) == settled
     search.captured = [0.0] * 20
-    search.pairs = np.array([100.0, 1.0, 9.0]), np.eye(3)
-    assert search.settled(0.01), "the twenty-first"
+    search.ritz_pairs = np.array([100.0, 1.0, 9.0]), np.eye(3)
+    assert search.has_converged(0.01), "the twenty-first"
     search.guide = np.zeros((50, 3))
-    assert not search.settled(0.01), "not before all of the start is in"
+    assert not search.has_converged(0.01), "not before all of the start is in"

@@ -160,16 +160,18 @@ def leading(
     if saved:
         search.restore(saved)
     elif is_converging:
-        search.guide = _guide(regression, search.width, seed, start)
+        search.guide = _guide(regression, search.sizes.guide, seed, start)
     random = regression.arrays.normal(regression.concepts, max(1, min(PANEL, rank // KRYLOV_STEPS)), seed)
-    expected_columns = search.width + 2 * search.step if is_converging else int(KRYLOV_BASIS[solver] * rank) + 1
+    expected_columns = (
+        search.sizes.guide + 2 * search.sizes.expansion if is_converging else int(KRYLOV_BASIS[solver] * rank) + 1
+    )
     while True:
-        block = search.guided() if is_converging else search.krylov(random, expected_columns)
+        block = search.make_guided_block() if is_converging else search.make_krylov_block(random, expected_columns)
         if block is None:
             break
         search.add(block)
         saver.save(search.state)
-        if is_converging and search.settled(tolerance):
+        if is_converging and search.has_converged(tolerance):
             break
         if progress:
             share = min(search.solved / expected_columns, 0.99)
@@ -182,6 +184,23 @@ def leading(
     return solution
 
 
+class _BasisSizes(NamedTuple):
+    """How many columns the matrices of a search have."""
+
+    limit: int  # of any basis at most, because M 1 = 0
+    guide: int  # of the directions to start from, and of a compressed basis
+    expansion: int  # that are added at a time
+    before_compression: int  # of a basis at most
+
+
+def _choose_sizes(concepts: int, rank: int) -> _BasisSizes:
+    """Choose sizes for an embedding of `rank` dimensions: some spare columns converge while the leading ones do."""
+    limit = concepts - 1
+    guide = min(limit, rank + max(8, rank // 16))
+    expansion = min(PANEL, max(8, rank // 4))
+    return _BasisSizes(limit, guide, expansion, min(limit, guide + 6 * expansion))
+
+
 class _Search:
     """A growing orthonormal basis V of concept directions, (concepts, columns), with its solves B and the products M V.
 
@@ -189,50 +208,52 @@ class _Search:
     """
 
     def __init__(self, regression: Regression, rank: int, solve_tolerance: float) -> None:
-        """Start with an empty basis."""
+        """Start with an empty basis.
+
+        :param regression: the problem, which multiplies by M and solves
+        :param rank: number of eigenvectors that are wanted
+        :param solve_tolerance: solves end when their residual is this part of the right side
+        """
         self.regression, self.arrays, self.rank = regression, regression.arrays, rank
         self.solve_tolerance = solve_tolerance
-        self.limit = regression.concepts - 1  # columns of a basis at most, because M 1 = 0
-        self.width = min(self.limit, rank + max(8, rank // 16))  # columns of the guide, and of a compressed basis
-        self.step = min(PANEL, max(8, rank // 4))  # columns of an expansion
-        self.max_columns = min(self.limit, self.width + 6 * self.step)  # columns before the basis is compressed
+        self.sizes = _choose_sizes(regression.concepts, rank)
         self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
-        self.B = self.arrays.zeros(regression.terms, 0)
+        self.B = self.arrays.zeros(regression.terms, 0)  # (terms, columns)
         self.guide = self.V  # directions to start from, (concepts, columns)
         self.guide_columns_used = 0  # columns of the guide that are in the basis
         #: Eigenvalues and eigenvectors of M within the basis; None after the basis changed.
-        self.pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
+        self.ritz_pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
         self.solved = 0  # columns solved for so far
         self.captured: list[float] = []  # sum of the leading eigenvalues after the start and after each expansion
 
-    def guided(self) -> Dense | None:
+    def make_guided_block(self) -> Dense | None:
         """Return the next panel of the guide, then directions of the largest residuals; None when there are no more."""
         if self.guide_columns_used < self.guide.shape[1]:
             panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
             self.guide_columns_used += panel.shape[1]
             return orthonormal(self.arrays, panel, self.V)
-        if self.V.shape[1] >= self.limit:
+        if self.V.shape[1] >= self.sizes.limit:
             return None
-        if self.V.shape[1] + self.step > self.max_columns:
+        if self.V.shape[1] + self.sizes.expansion > self.sizes.before_compression:
             self._compress_basis()
-        values, vectors = self._ritz()
+        values, vectors = self._find_ritz_pairs()
         Q = self.arrays.small(vectors[:, : self.rank])
         residual = self.MV @ Q - (self.V @ Q) * self.arrays.small(values[: self.rank])
         _, residual_vectors = np.linalg.eigh(self.arrays.gram(residual, residual))
-        largest = self.arrays.small(residual_vectors[:, -self.step :])
+        largest = self.arrays.small(residual_vectors[:, -self.sizes.expansion :])
         new_directions = orthonormal(self.arrays, residual @ largest, self.V)
         return new_directions if new_directions.shape[1] else None
 
     def _compress_basis(self) -> None:
-        """Reduce the basis to its leading `width` eigenvectors."""
-        _, vectors = self._ritz()
-        leading_vectors = self.arrays.small(vectors[:, : self.width])
+        """Reduce the basis to its `sizes.guide` leading eigenvectors."""
+        _, vectors = self._find_ritz_pairs()
+        leading_vectors = self.arrays.small(vectors[:, : self.sizes.guide])
         self.V, self.B, self.MV = self.V @ leading_vectors, self.B @ leading_vectors, self.MV @ leading_vectors
-        self.pairs = None
+        self.ritz_pairs = None
 
-    def krylov(self, random: Dense, columns: int) -> Dense | None:
+    def make_krylov_block(self, random: Dense, columns: int) -> Dense | None:
         """Return the next block of a Krylov basis from a random start; None when it has `columns` columns."""
-        columns_left = min(columns, self.limit) - self.V.shape[1]
+        columns_left = min(columns, self.sizes.limit) - self.V.shape[1]
         if columns_left <= 0:
             return None
         block = self.MV[:, -random.shape[1] :] if self.solved else random - random.sum(0) / self.regression.concepts
@@ -245,30 +266,30 @@ class _Search:
         extended = zip((self.V, self.B, self.MV), (block, B, MV), strict=True)
         self.V, self.B, self.MV = (self.arrays.hstack([old, new]) for old, new in extended)
         self.solved += block.shape[1]
-        self.pairs = None
+        self.ritz_pairs = None
 
-    def settled(self, tolerance: float) -> bool:
+    def has_converged(self, tolerance: float) -> bool:
         """Tell whether the last expansion raised the captured sum of eigenvalues by less than `tolerance` of it."""
         if self.guide_columns_used < self.guide.shape[1]:
             return False
-        self.captured.append(float(self._ritz()[0][: self.rank].sum()))
+        self.captured.append(float(self._find_ritz_pairs()[0][: self.rank].sum()))
         if len(self.captured) < 2:
             return False
         gained = self.captured[-1] - self.captured[-2]
         return gained < tolerance * self.captured[-1] or len(self.captured) > MAX_EXPANSIONS
 
-    def _ritz(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _find_ritz_pairs(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return the eigenvalues of M within the basis, largest first, and their eigenvectors, as coefficients of V."""
-        if self.pairs is None:
+        if self.ritz_pairs is None:
             T = self.arrays.gram(self.V, self.MV)
             values, vectors = np.linalg.eigh((T + T.T) / 2)
-            self.pairs = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
-        return self.pairs
+            self.ritz_pairs = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+        return self.ritz_pairs
 
     def finish(self) -> Solution:
         """Make the embedding maps of the leading eigenvectors, and report how exact they are."""
         arrays, regression = self.arrays, self.regression
-        values, vectors = self._ritz()
+        values, vectors = self._find_ritz_pairs()
         values, Q = values[: self.rank], arrays.small(vectors[:, : self.rank])
         P, B = self.V @ Q, self.B @ Q
         residual = self.MV @ Q - P * arrays.small(values)
