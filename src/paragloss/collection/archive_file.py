@@ -180,18 +180,28 @@ def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:
 
 
 def _read_parts(file: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of each part of an archive; InputError for anything that no backup holds."""
+    """Yield the name and the bytes of each part of an archive, in the order in which they were written.
+
+    :param file: the path of the archive.
+    :raises InputError: if the archive is damaged, or holds anything that no backup does.
+    """
     try:
         with tarfile.open(file, "r:*") as archive:
             for entry in archive:
-                is_part = entry.isreg() and (entry.name == _MANIFEST or _PART.fullmatch(entry.name))
-                if not is_part or ".." in entry.name.split("/") or entry.size > _MAX_PART_BYTES:
+                if not _is_backup_part(entry):
                     raise InputError(f"{file} holds {entry.name!r}, which no backup does: don't trust it")
                 stream = archive.extractfile(entry)
-                assert stream is not None
+                assert stream is not None  # only for entries that are no files
                 yield entry.name, stream.read()
     except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise InputError(f"{file} can't be read as a backup ({error}): take another") from None
+
+
+def _is_backup_part(entry: tarfile.TarInfo) -> bool:
+    """Tell whether an entry is a file of a size and with a name that parts of backups have, and stays in its folder."""
+    has_part_name = entry.name == _MANIFEST or _PART.fullmatch(entry.name) is not None
+    leaves_folder = ".." in entry.name.split("/")
+    return entry.isreg() and has_part_name and not leaves_folder and entry.size <= _MAX_PART_BYTES
 
 
 def _read_pages(file: str) -> Iterator[list[Record]]:

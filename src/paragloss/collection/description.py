@@ -36,11 +36,16 @@ def summarize_collection(state: State) -> dict[str, Any]:
 
 
 def describe_collection(state: State) -> dict[str, Any]:
-    """Return what a collection contains and which options pipelines have for it, as `paragloss info` prints it."""
+    """Return what a collection contains and which options pipelines have for it, as `paragloss info` prints it.
+
+    :return: by the name of each line, in the order in which `info` prints them.
+    """
     summary = summarize_collection(state)
+    documents, language_counts = summary.pop("documents"), summary.pop("languages")
     return {
         "collection": state.location,
-        **{key: summary.pop(key) for key in ("documents", "languages")},
+        "documents": documents,
+        "languages": language_counts,
         "fields": _count_fields(state),
         "default model": _describe_default(state),
         "unknown words": _measure_unknown_shares(state),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, compress
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from paragloss.gloss import compute_contributions, make_snippet
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.translation.subword_terms import find_subword_matches
-from paragloss.types import Document, Floats, Query, QueryForms, Record, TokenizedText
+from paragloss.types import Document, Floats, Query, QueryForms, Record, TokenizedText, Translation
 
 
 class Result(NamedTuple):
@@ -78,18 +78,33 @@ class Matcher:
         self._subword_ids: dict[str, Ids] = {}  # by language: the ids of its terms as parts of words
 
     def terms(self, lang: str) -> dict[str, float]:
-        """Return the terms of a language that match the query, with weights: its words and their translations."""
+        """Return the terms of a language that match the query, with weights: its words and their translations.
+
+        They are computed when a language is first asked for.
+        """
         if lang not in self._terms:
-            to_terms = analyzer(lang).terms
-            weights = dict.fromkeys(chain.from_iterable(map(to_terms, self._texts)), 1.0)
-            forms = [form for form in self._forms.queries if form.lang == lang]
-            for clause in chain.from_iterable(form.clauses for form in forms):
-                for text, alternative_weight, alternative_terms in clause.alternatives:
-                    weight = clause.weight * alternative_weight
-                    for term in alternative_terms or to_terms(text):
-                        weights[term] = max(weight, weights.get(term, 0.0))
-            self._terms[lang] = weights
+            self._terms[lang] = self._weight_terms(lang)
         return self._terms[lang]
+
+    def _weight_terms(self, lang: str) -> dict[str, float]:
+        """Give the words of the query the weight 1, and the terms of each translation that of the translation.
+
+        The weight of a translation is its clause's weight times its own. A term that has several gets the largest.
+        """
+        extract_terms = analyzer(lang).terms
+        weights: dict[str, float] = {}
+        for text in self._texts:
+            weights.update(dict.fromkeys(extract_terms(text), 1.0))
+        for clause in self._list_clauses(lang):
+            for alternative in clause.alternatives:
+                weight = clause.weight * alternative.weight
+                for term in alternative.terms or extract_terms(alternative.text):
+                    weights[term] = max(weight, weights.get(term, 0.0))
+        return weights
+
+    def _list_clauses(self, lang: str) -> list[Translation]:
+        """Return the query's translations into a language, each of which has the alternatives for one term."""
+        return [clause for form in self._forms.queries if form.lang == lang for clause in form.clauses]
 
     def weights(self, document: Document, tokenized: TokenizedText) -> dict[str, float]:
         """Return the terms of a document that match the query, with weights.
@@ -203,17 +218,29 @@ def _locate(document: Document, offset: int) -> dict[str, Any]:
     return location
 
 
-def _choose_language(
-    matcher: Matcher, document: Document, tokenized_texts: Sequence[TokenizedText]
-) -> tuple[TokenizedText, dict[str, float]]:
-    """Return the tokens of the language in which a document matches best, those with weights, and the weights."""
-    best_weights = matcher.weights(document, tokenized_texts[0])
-    best_tokens = tokenized_texts[0].select_weighted(best_weights)
-    for tokenized in tokenized_texts[1:]:
+class LanguageMatch(NamedTuple):
+    """How a document matches a query in one of its languages: the tokens that have a weight, and terms' weights."""
+
+    tokenized: TokenizedText
+    weights: dict[str, float]
+
+
+def _choose_language(matcher: Matcher, document: Document, tokenized_texts: Sequence[TokenizedText]) -> LanguageMatch:
+    """Return the match in the language in which the matching terms of a document have the greatest sum of weights.
+
+    :param tokenized_texts: the document's text as tokens of its own language, then of others it is partly written in;
+        in these, only words and translations of the query match.
+    """
+    own_text, *other_texts = tokenized_texts
+    own_weights = matcher.weights(document, own_text)
+    best = LanguageMatch(own_text.select_weighted(own_weights), own_weights)
+    best_sum = best.tokenized.sum_weights(own_weights)
+    for tokenized in other_texts:
         weights = matcher.terms(tokenized.lang)
-        best_sum = best_tokens.sum_weights(best_weights)
-        if sum(weights.values()) > best_sum:  # if all its terms matched, this language would match better
-            tokens = tokenized.select_weighted(weights)
-            if tokens.sum_weights(weights) > best_sum:
-                best_tokens, best_weights = tokens, weights
-    return best_tokens, best_weights
+        if sum(weights.values()) <= best_sum:  # even a match of all terms would be no better
+            continue
+        weighted_tokens = tokenized.select_weighted(weights)
+        weight_sum = weighted_tokens.sum_weights(weights)
+        if weight_sum > best_sum:
+            best, best_sum = LanguageMatch(weighted_tokens, weights), weight_sum
+    return best

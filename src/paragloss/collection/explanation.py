@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX, find_subword_matches
@@ -74,30 +74,50 @@ def _describe_part(part: Mapping[str, Any]) -> str:
     return REASONS[part["part"]] + (f" ({'; '.join(best)})" if best else "")
 
 
+class WordPair(NamedTuple):
+    """A word of the query and one of the document, as they are written, and by what means they match."""
+
+    query: str
+    document: str
+    source: str
+
+
 def _list_pairs(
     shares: Iterable[Contribution], query_spelling: Mapping[str, str], document_spelling: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """List the strongest pairs of words as they are written; a last entry without words adds up the others."""
-    sums: dict[tuple[str, str, str], float] = {}
+    """List the pairs of words that contribute most to a score, strongest first; pairs without words are the last.
+
+    :param shares: contributions of pairs of terms.
+    :param query_spelling: how terms are written in the query.
+    :param document_spelling: how terms are written in the document.
+    :return: at most MAX_PAIRS pairs with their scores, and an entry without words for the sum of the others.
+    """
+    scores = _sum_by_pair(shares, query_spelling, document_spelling)
+
+    def rank_pair(pair: WordPair) -> tuple[bool, float]:
+        has_words = bool(pair.query or pair.document)
+        return not has_words, -abs(scores[pair])
+
+    ranked_pairs = sorted(scores, key=rank_pair)
+    entries = [{**pair._asdict(), "score": scores[pair]} for pair in ranked_pairs[:MAX_PAIRS]]
+    other_pairs = ranked_pairs[MAX_PAIRS:]
+    if other_pairs:
+        other_sum = sum(scores[pair] for pair in other_pairs)
+        entries.append({**WordPair("", "", "")._asdict(), "score": other_sum})
+    return entries
+
+
+def _sum_by_pair(
+    shares: Iterable[Contribution], query_spelling: Mapping[str, str], document_spelling: Mapping[str, str]
+) -> dict[WordPair, float]:
+    """Add up the contributions of terms that are written as the same pair of words."""
+    scores: dict[WordPair, float] = {}
     for share in shares:
         query_word = query_spelling.get(share.query, share.query)
         document_word = document_spelling.get(share.document, share.document)
-        key = query_word, document_word, share.source
-        sums[key] = sums.get(key, 0.0) + share.score
-
-    def rank_pair(item: tuple[tuple[str, str, str], float]) -> tuple[bool, float]:
-        (query_word, document_word, _), score = item
-        return not (query_word or document_word), -abs(score)
-
-    by_strength = sorted(sums.items(), key=rank_pair)
-    pairs = [
-        {"query": query_word, "document": document_word, "source": source, "score": score}
-        for (query_word, document_word, source), score in by_strength[:MAX_PAIRS]
-    ]
-    if len(by_strength) > MAX_PAIRS:
-        remainder = sum(score for _, score in by_strength[MAX_PAIRS:])
-        pairs.append({"query": "", "document": "", "source": "", "score": remainder})
-    return pairs
+        pair = WordPair(query_word, document_word, share.source)
+        scores[pair] = scores.get(pair, 0.0) + share.score
+    return scores
 
 
 @lru_cache(maxsize=100)

@@ -207,8 +207,9 @@ class FileTracker:
         :return: the number of removed documents.
         """
         sources = _Sources(self._present, self._unlisted_folders, trust_empty=max_share is None)
-        missing_paths = [path for path in self.records if path not in self._present and sources.is_gone(path, roots)]
-        sources.warn_about_withheld(self.records)
+        unseen_paths = [path for path in self.records if path not in self._present]
+        missing_paths, withheld = sources.find_removed(unseen_paths, roots)
+        _warn_about_withheld(withheld, self.records)
         if max_share is not None:
             self._check_share(missing_paths, max_share)
         released_ids = self._release_missing(missing_paths) + self._release_stale()
@@ -380,46 +381,75 @@ class FileTracker:
         self._store.write_blob(blob, json.dumps(value).encode("utf-8", "surrogateescape"))
 
 
+class RemovedFiles(NamedTuple):
+    """The files that were observed to be removed, and those that may only be out of sight."""
+
+    paths: list[str]
+    withheld: dict[str, str]  # path -> folder that is missing, or empty as a whole
+
+
 class _Sources:
     """What was seen of the files and folders that were read, to tell a removed file from one that can't be seen."""
 
     def __init__(self, present: set[str], unlisted_folders: Sequence[str], *, trust_empty: bool) -> None:
         self._unlisted_folders, self._trust_empty = unlisted_folders, trust_empty
         self._filled_folders: set[str] = set()
-        self._withheld: dict[str, str] = {}  # path -> folder that is missing, or empty as a whole
         for path in present:
             folder = os.path.dirname(path)
             while folder not in self._filled_folders and folder != os.path.dirname(folder):
                 self._filled_folders.add(folder)
                 folder = os.path.dirname(folder)
 
-    def is_gone(self, path: str, roots: Sequence[str]) -> bool:
-        """Decide whether a file below one of these paths was observed to be absent."""
-        root = next((root for root in map(os.path.abspath, roots) if is_inside(path, root)), None)
-        if root is None or any(is_inside(path, folder) for folder in self._unlisted_folders):
-            return False
-        if not _is_absent(path):
-            return False
+    def find_removed(self, paths: Iterable[str], roots: Sequence[str]) -> RemovedFiles:
+        """Find the files that were observed to be removed, and those that may only be out of sight.
+
+        :param paths: recorded files that were not seen.
+        :param roots: the files and folders that were read; files outside them are left out.
+        """
+        full_roots = [os.path.abspath(root) for root in roots]
+        removed = RemovedFiles([], {})
+        for path in paths:
+            root = next((root for root in full_roots if is_inside(path, root)), None)
+            if root is None or self._is_unlisted(path) or not _is_absent(path):
+                continue
+            doubtful_folder = self._find_doubtful_folder(path, root)
+            if doubtful_folder is None:
+                removed.paths.append(path)
+            else:
+                removed.withheld[path] = doubtful_folder
+        return removed
+
+    def _is_unlisted(self, path: str) -> bool:
+        """Tell whether a file is below a folder whose contents could not be listed."""
+        return any(is_inside(path, folder) for folder in self._unlisted_folders)
+
+    def _find_doubtful_folder(self, path: str, root: str) -> str | None:
+        """Return the folder because of which an absent file may only be out of sight; None if it was surely removed.
+
+        The folder is missing or empty, as one is that is not mounted.
+        """
         folder = _find_existing_folder(path)
         if path == root:  # a file that was given by itself: its folder must still be there, with something in it
-            observed = folder == os.path.dirname(path) and any(os.scandir(folder))
-        elif not is_inside(folder, root):
-            observed, folder = False, root
-        else:
-            observed = self._trust_empty or folder in self._filled_folders
-        if not observed:
-            self._withheld[path] = folder
-        return observed
+            has_neighbours = folder == os.path.dirname(path) and any(os.scandir(folder))
+            return None if has_neighbours else folder
+        if not is_inside(folder, root):
+            return root
+        is_trusted = self._trust_empty or folder in self._filled_folders
+        return None if is_trusted else folder
 
-    def warn_about_withheld(self, records: Mapping[str, FileRecord]) -> None:
-        """Warn about each folder below which documents were not pruned because it is missing or empty."""
-        counts: dict[str, int] = {}
-        for path, folder in self._withheld.items():
-            counts[folder] = counts.get(folder, 0) + len(records[path].ids)
-        for folder, count in counts.items():
-            state = "has become empty" if os.path.isdir(folder) else "is missing"
-            remedy = "; --prune-anyway removes them" if os.path.isdir(folder) else ""
-            warnings.warn(f"{folder} {state}: its {count} documents are kept{remedy}", stacklevel=4)
+
+def _warn_about_withheld(withheld: Mapping[str, str], records: Mapping[str, FileRecord]) -> None:
+    """Warn about each folder below which documents were not pruned because it is missing or empty.
+
+    :param withheld: the folder that is the reason, for each file that is not pruned.
+    """
+    counts: dict[str, int] = {}
+    for path, folder in withheld.items():
+        counts[folder] = counts.get(folder, 0) + len(records[path].ids)
+    for folder, count in counts.items():
+        state = "has become empty" if os.path.isdir(folder) else "is missing"
+        remedy = "; --prune-anyway removes them" if os.path.isdir(folder) else ""
+        warnings.warn(f"{folder} {state}: its {count} documents are kept{remedy}", stacklevel=4)
 
 
 def read_all_again(store: AnyStore) -> None:

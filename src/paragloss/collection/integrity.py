@@ -33,8 +33,10 @@ from paragloss.stores import (
     model_files,
     open_store,
 )
-from paragloss.types import Encoder, Record
+from paragloss.types import Encoder, Floats, Record
 
+#: Numbers of vectors that differ by no more are the same: vectors may be stored with half the precision.
+VECTOR_TOLERANCE = 0.01
 _RESTORE = "restore a copy, or `paragloss repair` keeps what can be read"
 
 
@@ -163,21 +165,29 @@ def _check_unfinished_model(store: AnyStore, name: str) -> list[Finding]:
 
 
 def _check_vectors(store: AnyStore, name: str, model: Encoder) -> list[Finding]:
-    """Encode every document again, and compare with the stored vectors."""
+    """Encode every document again, and compare with the stored vectors.
+
+    :param name: the model's name, which its vectors have too.
+    :return: a finding with the number of documents whose vectors differ; nothing if none does.
+    """
     wrong_count = 0
     for records in store.scroll(vectors=[name]):
         rows = encode_rows(model, [record.document for record in records])
         for record, row in zip(records, rows, strict=True):
-            stored = record.dense.get(name)
-            expected = row if row is not None and row.any() else None
-            if stored is None or expected is None:
-                wrong_count += stored is not expected
-            else:
-                wrong_count += not np.allclose(stored, expected, atol=0.01)
+            if not _is_same_vector(record.dense.get(name), row):
+                wrong_count += 1
     if not wrong_count:
         return []
     message = f"{wrong_count} documents have other vectors than model {name!r} gives them"
     return [Finding(message, "remove the model and give it again (paragloss models)")]
+
+
+def _is_same_vector(stored: Floats | None, encoded: Floats | None) -> bool:
+    """Tell whether a stored vector is the one of the model, up to rounding; no vector is stored for one of zeros."""
+    expected = encoded if encoded is not None and encoded.any() else None
+    if stored is None or expected is None:
+        return stored is None and expected is None
+    return np.allclose(stored, expected, atol=VECTOR_TOLERANCE)
 
 
 class RepairReport(NamedTuple):

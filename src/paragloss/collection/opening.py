@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from paragloss import hosts
 from paragloss.collection import document_translation, model_records
@@ -15,7 +17,7 @@ from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
 from paragloss.index.fields import FIELDS, SUBWORD_FIELDS, translation_field
 from paragloss.index.journal import choose_index_class
-from paragloss.index.terms import STATISTICS_BLOB, TERMS_VECTOR
+from paragloss.index.terms import STATISTICS_BLOB, TERMS_VECTOR, TermIndex
 from paragloss.stores import AnyStore, collection_exists, create_store, open_store
 
 #: Blob of a collection that is being filled by a copy or a restored backup, until it is whole.
@@ -24,37 +26,79 @@ COPYING = "copying"
 CREATION_PATIENCE, CREATION_PAUSE = 20.0, 0.1
 
 
+class ModelsToAdd(NamedTuple):
+    """The models that a new collection is searched with: their paths in order, and the loaded models by name."""
+
+    paths: list[str]
+    loaded: dict[str, Any]
+
+
 def create(location: str, options: CollectionOptions) -> State:
-    """Create a collection; models are copied into it."""
+    """Create an empty collection. If anything fails on the way, what was created is removed.
+
+    :param location: the folder of the collection, or its address on a Qdrant server.
+    :param options: its models, which are copied into it, the precision of their vectors, its translation engine, and
+        how it is distributed on a server.
+    :return: the open collection, marked as new.
+    :raises ParaglossError: if a model or the translation engine can't be used, or the location is taken.
+    """
     _allow_engine_host(options.machine)
     machine = document_translation.validate_machine(options.machine, options.translate_to)
-    models = list(options.models)
-    loaded = {name_of(path): load_for_adding(path) for path in models}
-    if not deferred_encoders(loaded) and has_shipped_encoder(options.meaning, options.default):
-        models, loaded = [MEANING, *models], {MEANING: load(MEANING), **loaded}
-    store = create_store(
-        location,
-        dense=model_records.list_vector_sizes(loaded),
-        sparse=[TERMS_VECTOR],
-        multivectors=list(deferred_encoders(loaded)),
-        precision=dict.fromkeys(model_records.list_vector_sizes(deferred_encoders(loaded)), options.precision),
-        placement=options.placement,
-    )
+    models = _load_models(options)
+    store = _create_store(location, models.loaded, options)
     try:
-        translated_fields = [translation_field(machine.to)] if machine.to else []
-        index = choose_index_class(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *translated_fields])
-        if machine.engine:
-            document_translation.write_machine(store, machine)
-        for path in models:
-            model_records.write_model(store, path, loaded[name_of(path)], precision=options.precision)
-        if not options.default:
-            leave_out_default(store)
+        index = _build_index(store, machine)
+        _write_settings(store, models, machine, options)
         state = State(location, store, index)
-        state.is_new = True
-        return state
     except BaseException:
         store.remove_created()
         raise
+    state.is_new = True
+    return state
+
+
+def _load_models(options: CollectionOptions) -> ModelsToAdd:
+    """Load the models that are given, after the shipped encoder if the collection gets it and no other pretrained one.
+
+    Pretrained encoders are the ones whose vectors are computed after the documents are written.
+    """
+    paths = list(options.models)
+    loaded = {name_of(path): load_for_adding(path) for path in paths}
+    has_pretrained = bool(deferred_encoders(loaded))
+    if has_pretrained or not has_shipped_encoder(options.meaning, options.default):
+        return ModelsToAdd(paths, loaded)
+    return ModelsToAdd([MEANING, *paths], {MEANING: load(MEANING), **loaded})
+
+
+def _create_store(location: str, models: Mapping[str, Any], options: CollectionOptions) -> AnyStore:
+    """Create a store with the vectors of the models and of the terms; only pretrained encoders' have the precision."""
+    pretrained = deferred_encoders(models)
+    return create_store(
+        location,
+        dense=model_records.list_vector_sizes(models),
+        sparse=[TERMS_VECTOR],
+        multivectors=list(pretrained),
+        precision=dict.fromkeys(model_records.list_vector_sizes(pretrained), options.precision),
+        placement=options.placement,
+    )
+
+
+def _build_index(store: AnyStore, machine: document_translation.MachineSettings) -> TermIndex:
+    """Build an empty index with the fields of all collections, and one for translated texts if there are any."""
+    translated_fields = [translation_field(machine.to)] if machine.to else []
+    return choose_index_class(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *translated_fields])
+
+
+def _write_settings(
+    store: AnyStore, models: ModelsToAdd, machine: document_translation.MachineSettings, options: CollectionOptions
+) -> None:
+    """Write the translation engine and the models into a store, and whether the default model is left out."""
+    if machine.engine:
+        document_translation.write_machine(store, machine)
+    for path in models.paths:
+        model_records.write_model(store, path, models.loaded[name_of(path)], precision=options.precision)
+    if not options.default:
+        leave_out_default(store)
 
 
 def open_or_create(location: str, options: CollectionOptions) -> State:

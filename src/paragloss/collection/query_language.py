@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +29,8 @@ MIN_SHARE_OF_SECOND = 0.15
 #: Names have no language. If the likeliest language is less likely than this, or all words are capitalized, the
 #: language that models know most names in is searched as well, with a part of the likeliest one's share.
 MIN_SURE_SHARE, FALLBACK, FALLBACK_WEIGHT = 0.5, "en", 0.5
-#: Languages whose words are looked up in the models.
-_MAX_LOOKED_UP = 4
+#: Of so many languages, the likeliest ones, the words are looked up in the models.
+MAX_LANGUAGES_IN_MODELS = 4
 
 
 class Guess(NamedTuple):
@@ -64,24 +64,41 @@ def check_term_count(query: Query) -> None:
 def guess_languages(text: str, statistics: Statistics, models: Mapping[str, object]) -> list[Guess]:
     """Return the languages a query may be in, likeliest first.
 
-    Languages of the documents and of the models are considered; if there are none, all.
+    The score of a language is a log-likelihood of three summands: how likely its letters are, how usual the words are
+    in the collection's documents of the language, and, for the few likeliest languages, how many words models know.
 
+    :param statistics: those of the collection, with the document frequencies of terms.
+    :param models: those of the collection by name; some of them know words.
+    :return: guesses whose shares sum to 1; equal ones are ordered by language code.
     :raises LanguageError: if the text has no letters that tell a language.
     """
-    model_langs = {lang for model in models.values() if isinstance(model, Multilingual) for lang in model.langs}
-    considered_langs = ({*statistics.langs, *model_langs} - {languages.UNKNOWN}) or languages.known_codes()
-    scores = languages.language_likelihoods(text, considered_langs)
+    scores = languages.language_likelihoods(text, _list_possible_languages(statistics, models))
     if not scores:
         raise LanguageError(f"can't tell the language of {text!r}: say it with --lang")
     for lang in scores:
-        penalty = 0.0 if lang in statistics.langs else FOREIGN_PENALTY
-        scores[lang] += COLLECTION_WEIGHT * _score_by_documents(text, lang, statistics) + penalty
+        scores[lang] += _weigh_documents(text, lang, statistics)
     if len(scores) > 1:
-        likeliest_langs = sorted(scores, key=lambda lang: -scores[lang])[:_MAX_LOOKED_UP]
+        likeliest_langs = sorted(scores, key=lambda lang: -scores[lang])[:MAX_LANGUAGES_IN_MODELS]
         for lang in likeliest_langs:
             scores[lang] += COVERAGE_WEIGHT * _score_by_models(text, lang, models)
     guesses = [Guess(lang, share) for lang, share in _compute_shares(scores).items()]
     return sorted(guesses, key=lambda guess: (-guess.share, guess.lang))
+
+
+def _list_possible_languages(statistics: Statistics, models: Mapping[str, object]) -> Collection[str]:
+    """Return the languages of the documents and of the models; if there are none, all known languages."""
+    langs = set(statistics.langs)
+    for model in models.values():
+        if isinstance(model, Multilingual):
+            langs.update(model.langs)
+    langs.discard(languages.UNKNOWN)
+    return langs or languages.known_codes()
+
+
+def _weigh_documents(text: str, lang: str, statistics: Statistics) -> float:
+    """Return what the documents of a collection add to the score of a language; a penalty if none is in it."""
+    penalty = 0.0 if lang in statistics.langs else FOREIGN_PENALTY
+    return COLLECTION_WEIGHT * _score_by_documents(text, lang, statistics) + penalty
 
 
 def _compute_shares(log_likelihoods: Mapping[str, float]) -> dict[str, float]:

@@ -150,6 +150,27 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     """
     state.index.catch_up()
     reading = read_query(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
+    outcome = _rank_with_correction(state, reading, options)
+    visible = _read_visible_documents(state, outcome.ranked.ranking, options)
+    results = _make_results(state, outcome.ranked, outcome.marked_query, visible, options.deadline)
+    return _make_answer(reading, outcome, visible, results, options)
+
+
+class SearchOutcome(NamedTuple):
+    """The documents ranked for a query as it is written, or as it is corrected."""
+
+    ranked: RankedQuery
+    coverage: QueryCoverage  # of the query as it is written
+    corrected: Query | None
+    marked_query: Query  # the query whose words are marked in the results
+    targets: Sequence[str]  # the languages of the documents
+
+
+def _rank_with_correction(state: State, reading: QueryReading, options: SearchOptions) -> SearchOutcome:
+    """Rank documents for a query, and for its corrected spelling if it is not understood as it is written.
+
+    The ranking is empty if it is too unlikely to answer the query.
+    """
     query, targets = reading.query, resolve_targets(state, options.to)
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_query(state, reading, ranking_options)
@@ -157,23 +178,33 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     corrected = None
     if not reading.operators.has_conditions:  # with operators, the words are meant as they are typed
         corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
-    marked_query = query  # whose words are marked in the results
+    marked_query = query
     if corrected and not _is_understood(state, ranked, query_coverage, options, query):
         marked_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    if not (_is_answered(ranked, query_coverage) or reading.operators.required):
+    if not (reading.operators.required or _is_answered(ranked, query_coverage)):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
-    visible = _read_visible_documents(state, ranked.ranking, options)
-    results = _make_results(state, ranked, marked_query, visible, options.deadline)
+    return SearchOutcome(ranked, query_coverage, corrected, marked_query, targets)
+
+
+def _make_answer(
+    reading: QueryReading,
+    outcome: SearchOutcome,
+    visible: VisibleDocuments,
+    results: list[Result],
+    options: SearchOptions,
+) -> Answer:
+    """Join the results with what tells how the query was understood; without any, with the words searched for."""
+    query, ranking = reading.query, outcome.ranked.ranking
     return Answer(
         query,
         results,
         others=tuple(guess.lang for guess in reading.guesses[1:]),
-        understood=query_coverage,
-        searched={} if results else coverage.list_wordings(query, ranked.ranking.forms, targets),
-        suggestion=corrected.text if corrected else "",
-        evidence=AnswerEvidence(query, ranked.ranking, visible.records, options.pipeline or "bm25"),
-        notes=ranked.notes,
+        understood=outcome.coverage,
+        searched={} if results else coverage.list_wordings(query, ranking.forms, outcome.targets),
+        suggestion=outcome.corrected.text if outcome.corrected else "",
+        evidence=AnswerEvidence(query, ranking, visible.records, options.pipeline or "bm25"),
+        notes=outcome.ranked.notes,
     )
 
 
@@ -212,17 +243,32 @@ def _read_visible_documents(state: State, ranking: RankedList, options: SearchOp
 
     Of documents with nearly the same text only the first is shown; the others are listed as its copies.
     """
-    ranked_records = _read_without_texts(state, ranking)
+    candidates = _read_without_texts(state, ranking)
     if options.newest:
-        ranked_records.sort(key=lambda record: get_document_day(record.document.meta) or 0.0, reverse=True)
-    ranked_records = ranked_records[: options.k + EXTRA_FOR_COPIES]
-    groups = group_duplicates([record.signature for record in ranked_records])[: options.k]
-    copies = {}
-    for group in groups:
-        first_id, *copy_ids = [ranked_records[position].document.id for position in group]
-        copies[first_id] = tuple(copy_ids)
-    records = {record.document.id: (record, read_tokenized_texts(record)) for record in state.records(list(copies))}
+        candidates.sort(key=_get_record_day, reverse=True)
+    candidates = candidates[: options.k + EXTRA_FOR_COPIES]
+    copies = dict(_list_copies(candidates)[: options.k])
+    records = {}
+    for record in state.records(list(copies)):
+        records[record.document.id] = (record, read_tokenized_texts(record))
     return VisibleDocuments(records, copies)
+
+
+def _get_record_day(record: Record) -> float:
+    """Return the day of a document as its metadata tells it; 0 if they don't."""
+    return get_document_day(record.document.meta) or 0.0
+
+
+def _list_copies(records: Sequence[Record]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the id of each document that copies no earlier one, in order, with the ids of the documents that copy it.
+
+    Documents are compared by their signatures.
+    """
+    copies = []
+    for positions in group_duplicates([record.signature for record in records]):
+        first_id, *copy_ids = [records[position].document.id for position in positions]
+        copies.append((first_id, tuple(copy_ids)))
+    return copies
 
 
 def _make_results(

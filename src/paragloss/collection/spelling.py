@@ -251,17 +251,26 @@ def _count_words(words: Sequence[str], lang: str, statistics: Statistics, model:
 
 
 def _read_terms(words: Sequence[str], lang: str) -> list[str]:
-    """Return the term of each word, all analyzed in one text; "" for a word that has none or several."""
-    tokenized = analyzer(lang).tokenize("\n".join(words))
-    line_ends = np.cumsum([len(word) + 1 for word in words])
-    lines = np.searchsorted(line_ends, tokenized.starts, side="right")
-    term_counts = np.bincount(lines, minlength=len(words)).tolist()
-    last_terms = dict(zip(lines.tolist(), tokenized.token_terms(), strict=True))
+    """Return the term of each word; "" for a word that has none or several.
+
+    All words are analyzed in one text, a line for each, because analyzing many short texts takes longer.
+    """
+    terms_by_word = _split_terms_by_line(words, lang)
     for i, word in enumerate(words):
-        if not term_counts[i]:  # a stop word is a term if a text has no other words
-            terms = analyzer(lang).terms(word)
-            term_counts[i], last_terms[i] = len(terms), "".join(terms)
-    return [last_terms[i] if term_counts[i] == 1 else "" for i in range(len(words))]
+        if not terms_by_word[i]:  # a stop word is a term if a text has no other words
+            terms_by_word[i] = analyzer(lang).terms(word)
+    return [terms[0] if len(terms) == 1 else "" for terms in terms_by_word]
+
+
+def _split_terms_by_line(lines: Sequence[str], lang: str) -> list[list[str]]:
+    """Analyze lines as one text, and return the terms of each line; none of them may contain a line break."""
+    tokenized = analyzer(lang).tokenize("\n".join(lines))
+    next_line_starts = np.cumsum([len(line) + 1 for line in lines])  # (n_lines,)
+    line_numbers = np.searchsorted(next_line_starts, tokenized.starts, side="right")  # (n_tokens,)
+    terms_by_line: list[list[str]] = [[] for _ in lines]
+    for line_number, term in zip(line_numbers.tolist(), tokenized.token_terms(), strict=True):
+        terms_by_line[line_number].append(term)
+    return terms_by_line
 
 
 def _count_translations(term: str, lang: str, statistics: Statistics, model: DefaultModel) -> int:

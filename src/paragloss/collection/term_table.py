@@ -11,6 +11,7 @@ from paragloss.collection import retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.operator_filter import Occurrences
 from paragloss.collection.query_language import FALLBACK
+from paragloss.collection.retrieval import RankedQuery
 from paragloss.collection.state import State
 from paragloss.types import Document, Query
 
@@ -66,18 +67,26 @@ def count_terms(state: State, terms: Iterable[str], options: SearchOptions) -> I
 def count_term(state: State, term: str, options: SearchOptions) -> TermCount:
     """Find the documents that have a term or a translation of it, and count its places in them.
 
-    A term without operators of its own is looked for as a phrase in quotation marks is.
+    :param term: a word or phrase, which is looked for as a phrase in quotation marks is; or a query with operators.
+    :param options: how to search; `options.k` has no effect.
+    :return: the counts of at most MAX_COUNTED_DOCUMENTS documents, and the best of these with their first places.
     """
     state.index.catch_up()
+    ranked = _rank_documents_with_term(state, term, options)
+    occurrences_by_id = ranked.occurrences
+    best_ids = [hit.id for hit in ranked.ranking][:MAX_LISTED_DOCUMENTS]
+    listed = [_list_document(document, occurrences_by_id[document.id]) for document in state.documents(best_ids)]
+    total_hits = sum(_count_hits(occurrences) for occurrences in occurrences_by_id.values())
+    return TermCount(term, total_hits, len(occurrences_by_id), tuple(listed), ranked.notes)
+
+
+def _rank_documents_with_term(state: State, term: str, options: SearchOptions) -> RankedQuery:
+    """Rank the documents that have a term; without operators of its own, all of it is required as a phrase."""
     reading = retrieval.read_query(state, Query("", term, options.lang or ""), options.reader or FALLBACK)
     operators = reading.operators
     if not operators.required:
         reading = reading._replace(operators=operators._replace(required=(operators.text,)))
-    ranked = retrieval.rank_query(state, reading, replace(options, k=MAX_COUNTED_DOCUMENTS))
-    listed_ids = [hit.id for hit in ranked.ranking][:MAX_LISTED_DOCUMENTS]
-    listed = [_list_document(document, ranked.occurrences[document.id]) for document in state.documents(listed_ids)]
-    total_hits = sum(map(_count_hits, ranked.occurrences.values()))
-    return TermCount(term, total_hits, len(ranked.occurrences), tuple(listed), ranked.notes)
+    return retrieval.rank_query(state, reading, replace(options, k=MAX_COUNTED_DOCUMENTS))
 
 
 def read_terms(lines: Iterable[str], *, is_csv: bool) -> list[str]:
