@@ -37,6 +37,13 @@ class Words(NamedTuple):
         return term in self.unknown_terms if term_id is None else term_id in self.known_ids
 
 
+class RowCounts(NamedTuple):
+    """How often each of some documents has each of some rows of a table."""
+
+    rows: npt.NDArray[np.int64]  # (n_used_rows,), ascending
+    counts: Any  # sparse, (n_documents, n_used_rows)
+
+
 class Knrm:
     """A Reranker. One table of word vectors; each language's vocabulary says which row a word has."""
 
@@ -148,21 +155,25 @@ class Knrm:
         :param query: the row of the table for each term of the query.
         :param documents: the same for the terms of each document.
         """
-        import scipy.sparse as sp
+        query_rows, query_counts = np.unique(np.asarray(query, np.int64), return_counts=True)  # (n_query_terms,)
+        used_rows, counts = self._count_rows([np.asarray(document, np.int64) for document in documents])
+        query_weights = query_counts.astype(np.float32)
+        return kernel_features.compute_features(self.table[query_rows], query_weights, self.table[used_rows], counts)
 
-        query_rows, query_counts = np.unique(np.asarray(query, np.int64), return_counts=True)
-        lengths = [len(np.asarray(document)) for document in documents]
-        all_rows = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])
+    def _count_rows(self, documents: Sequence[npt.NDArray[np.int64]]) -> RowCounts:
+        """Count how often each document has each row of the table, without the rows that none of them has."""
+        from scipy import sparse
+
+        all_rows = np.concatenate([np.zeros(0, np.int64), *documents])  # (n_tokens,), of one document after the other
+        document_ends = np.cumsum([0, *map(len, documents)])  # (n_documents + 1,)
         is_used = np.zeros(len(self.table), bool)  # cheaper than sorting the words of a thousand documents
         is_used[all_rows] = True
-        term_rows = np.flatnonzero(is_used)
-        columns = np.cumsum(is_used)[all_rows] - 1  # of the matrix of counts, which has a column per used row
-        counts = sp.csr_matrix(
-            (np.ones(len(all_rows), np.float32), columns, np.cumsum([0, *lengths])),
-            shape=(len(documents), len(term_rows)),
+        column_by_row = np.cumsum(is_used) - 1  # (n_rows,), of rows that are used
+        counts = sparse.csr_matrix(
+            (np.ones(len(all_rows), np.float32), column_by_row[all_rows], document_ends),
+            shape=(len(documents), int(is_used.sum())),
         )
-        query_weights = query_counts.astype(np.float32)
-        return kernel_features.compute_features(self.table[query_rows], query_weights, self.table[term_rows], counts)
+        return RowCounts(np.flatnonzero(is_used), counts)
 
     def by_kernel(self, query: Query, document: Document) -> list[tuple[str, str, str, float]]:
         """Return the summands of `score` as (query word, document word, name of the summand, value).

@@ -159,22 +159,31 @@ class _VectorTable:
         return [langs[code] for code in codes.tolist()], self._gather(rows, term_ids)
 
     def _append(self, point_id: int, vector: PointVector) -> None:
-        """Add one vector behind the others; the table of rows grows if it is full."""
+        """Add one vector behind the others. Its entries must fit; the table of rows grows if it is full."""
         if self._n_rows == len(self._starts):
-            self._starts, self._sizes = _double_length(self._starts), _double_length(self._sizes)
-            self._lang_codes = _double_length(self._lang_codes)
-        row, start, size = self._n_rows, self._n_entries, len(vector.vector.indices)
-        end = start + size
-        self._starts[row], self._sizes[row] = start, size
+            self._grow_rows()
+        row, start = self._n_rows, self._n_entries
+        end = start + len(vector.vector.indices)
+        self._starts[row], self._sizes[row] = start, end - start
         self._lang_codes[row] = self._code_by_lang.setdefault(vector.lang, len(self._code_by_lang))
         self._indices[start:end] = vector.vector.indices
         self._values[start:end] = vector.vector.values
         self.row_by_point[point_id] = row
         if start >= self._recent_start:
-            if not self._recent_points:
-                self._first_recent_row = row
-            self._recent_points.append(point_id)
+            self._add_recent(point_id, row)
         self._n_rows, self._n_entries = row + 1, end
+
+    def _grow_rows(self) -> None:
+        """Make room for twice as many rows."""
+        self._starts = _double_length(self._starts)
+        self._sizes = _double_length(self._sizes)
+        self._lang_codes = _double_length(self._lang_codes)
+
+    def _add_recent(self, point_id: int, row: int) -> None:
+        """Record that a vector is a recent one, which `drop_recent` removes."""
+        if not self._recent_points:
+            self._first_recent_row = row
+        self._recent_points.append(point_id)
 
     def _gather(self, rows: npt.NDArray[np.int64], term_ids: Ids | None) -> SparseRows:
         """Join the vectors of some rows, with the entries that `term_ids` keeps; a row of -1 is an empty vector."""
