@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -162,15 +162,23 @@ def answer_translation(collection: Collection, text: str, lang: str, to: str, de
 def answer_glosses(
     collection: Collection, texts: Sequence[tuple[str, str]], to: str, query: str, deadline: Deadline
 ) -> dict[str, Any]:
-    """Look up the words of texts, each given with its language ("" to detect it)."""
+    """Look up the meanings of the words of texts.
 
-    def texts_until_deadline() -> Iterator[tuple[str, str]]:
-        for text in texts:
-            deadline.step()
-            yield text
-
-    glosses = collection.glosses(texts_until_deadline(), to=to, query=query)
+    :param texts: each text with its language; "" identifies it.
+    :param to: the reader's language.
+    :param query: what the reader searched for; meanings that it contains are preferred.
+    :param deadline: it is checked before each text.
+    :return: the glosses of each text, under `glosses`.
+    """
+    glosses = collection.glosses(_step_before_each(texts, deadline), to=to, query=query)
     return {"glosses": [gloss.as_json() for gloss in glosses]}
+
+
+def _step_before_each(texts: Iterable[tuple[str, str]], deadline: Deadline) -> Iterator[tuple[str, str]]:
+    """Yield texts with their languages, and stop with an error once the deadline has passed."""
+    for text in texts:
+        deadline.step()
+        yield text
 
 
 def gloss_text(collection: Collection, text: str, lang: str, to: str, deadline: Deadline) -> dict[str, Any]:

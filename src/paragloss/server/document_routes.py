@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
@@ -219,21 +219,50 @@ async def _split_lines(request: Request, limit: int) -> AsyncIterator[tuple[int,
 
     :param limit: bytes of a line at most; None is yielded in place of a longer one.
     """
-    number, buffer, is_too_long = 1, bytearray(), False
+    splitter = LineSplitter(limit)
     async for chunk in request.stream():
-        for position, piece in enumerate(chunk.split(b"\n")):
-            if position:  # a line has ended
-                if is_too_long or buffer.strip():
-                    yield number, None if is_too_long else bytes(buffer)
-                number, is_too_long = number + 1, False
-                buffer.clear()
-            if not is_too_long:
-                buffer += piece
-            if len(buffer) > limit:
-                buffer.clear()
-                is_too_long = True
-    if is_too_long or buffer.strip():
-        yield number, None if is_too_long else bytes(buffer)
+        for numbered_line in splitter.split(chunk):
+            yield numbered_line
+    for numbered_line in splitter.end_line():
+        yield numbered_line
+
+
+class LineSplitter:
+    """Splits a body that comes in chunks into numbered lines, and keeps the beginning of a line that goes on."""
+
+    def __init__(self, limit: int) -> None:
+        """
+        :param limit: bytes of a line at most; no more are kept of a longer one.
+        """
+        self._limit = limit
+        self._number = 1  # of the line that has not ended
+        self._buffer = bytearray()  # its beginning
+        self._is_too_long = False
+
+    def split(self, chunk: bytes) -> Iterator[tuple[int, bytes | None]]:
+        """Yield the lines that end in a chunk, with their numbers; None in place of one that is too long."""
+        first_piece, *later_pieces = chunk.split(b"\n")
+        self._extend_line(first_piece)
+        for piece in later_pieces:
+            yield from self.end_line()
+            self._extend_line(piece)
+
+    def end_line(self) -> Iterator[tuple[int, bytes | None]]:
+        """Yield the current line unless it is blank, and begin the next one."""
+        if self._is_too_long:
+            yield self._number, None
+        elif self._buffer.strip():
+            yield self._number, bytes(self._buffer)
+        self._number += 1
+        self._buffer.clear()
+        self._is_too_long = False
+
+    def _extend_line(self, piece: bytes) -> None:
+        if not self._is_too_long:
+            self._buffer += piece
+        if len(self._buffer) > self._limit:
+            self._buffer.clear()
+            self._is_too_long = True
 
 
 async def _delete(context: RequestContext, document_id: str) -> int:

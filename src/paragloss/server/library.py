@@ -50,22 +50,21 @@ class Library:
     def __init__(self, collections: Mapping[str, Collection], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
         """Take open collections, and start the threads that search and write.
 
+        :param collections: by name; the first is searched where no name is given.
         :param limits: how much work clients may ask for.
-        :param workers: how many processes search beside this one.
+        :param workers: how many processes search beside this one; one client may keep half of them busy.
         """
         self.collections = dict(collections)
         self.limits = limits
-        per_client = max(limits.per_client, workers // 2)
-        self._reads = Admission(
-            per_client=per_client, waiting_per_client=limits.waiting_per_client, waiting=limits.waiting
-        )
-        self._writes = Admission(per_client=1, waiting_per_client=limits.waiting_per_client, waiting=limits.waiting)
-        self._deadlines: set[Deadline] = set()
+        self._reads = _make_admission(limits, per_client=max(limits.per_client, workers // 2))
+        self._writes = _make_admission(limits, per_client=1)
         self._precedence = Precedence()
+        self._deadlines: set[Deadline] = set()  # of the work that runs, so that closing can end it
         self._search_threads = ThreadPoolExecutor(limits.threads, "search")
         self._write_thread = ThreadPoolExecutor(1, "write")
-        self._closing, self._starting_workers = threading.Event(), threading.Lock()
         self._workers = SearchWorkers(self.collections, workers) if workers else None
+        self._starting_workers = threading.Lock()
+        self._closing = threading.Event()
 
     @classmethod
     def open(cls, locations: Sequence[str], limits: Limits = DEFAULT, *, workers: int = 0) -> Library:
@@ -289,3 +288,8 @@ def _name_of(location: str) -> str:
     if "://" in location:
         return location.rstrip("/").rpartition("/")[2]
     return Path(location).resolve().name
+
+
+def _make_admission(limits: Limits, *, per_client: int) -> Admission:
+    """Make a queue that lets so many pieces of work of each client run at a time."""
+    return Admission(per_client=per_client, waiting_per_client=limits.waiting_per_client, waiting=limits.waiting)
