@@ -106,6 +106,7 @@ async function refresh() {
   select.hidden = server.collections.length < 2;
   select.replaceChildren(...server.collections.map(({ name }) => h("option", { value: name, selected: name === collection.name }, name)));
   document.body.classList.toggle("writable", collection.writable);
+  document.body.classList.toggle("originals", collection.originals);
   $("holds").textContent = `${collection.name}: ${t("documents", { n: collection.documents })}${describeUnencoded()} · Paragloss ${server.version}`;
   fillLanguageChoices();
   showConsent(collection);

@@ -37,7 +37,7 @@ export async function load(page, leaveDocument) {
   const pageNumber = best && rowOf.get(best).row.page;
   $("read-original").href = address("original", { id: piece.id, collection: state.collection }) + (pageNumber ? `#page=${pageNumber}` : "");
   await page.ready;
-  $("read-original").hidden = !piece.original || !page.collection()?.originals;
+  $("read-original").hidden = !piece.original;
 }
 
 // Title, language, source and contents of the document.

@@ -17,7 +17,7 @@ export const list = (results, page) => results.map((result) => makeItem(result, 
 
 // An item: {element, result, title, snippet, titleMeaning, snippetMeaning, glossed}.
 function makeItem(result, page) {
-  const { state, question, go, collection } = page;
+  const { state, question, go } = page;
   const open = () => go({ view: "read", doc: result.id });
   const title = h("button", { type: "button", class: result.title ? "" : "untitled", title: result.title.length > 90 ? result.title : null, onclick: open });
   paint(title, result.title.slice(0, MAX_TITLE) || result.id);
@@ -30,7 +30,7 @@ function makeItem(result, page) {
   const element = h("li", { class: "result late", tabindex: "-1", "data-id": result.id });
   const item = { element, result, title, snippet, titleMeaning, snippetMeaning, glossed };
   const language = h("span", { class: "lang" }, badge(result.lang), nameOf(result.lang));
-  const actions = makeActions(result, element, { state, go, collection });
+  const actions = makeActions(result, element, { state, go });
   actions.splice(-1, 0, makeRelabelButton(item, language, page));
   element.append(
     h("div", { class: "head" }, language, makeSource(result), makeFitMeter(result.fit)),
@@ -79,13 +79,13 @@ function makeWhyButton(panel, question, result) {
 }
 
 // Actions that are needed less often: open the file, search for similar documents, copy a link, delete.
-function makeActions(result, element, { state, go, collection }) {
+function makeActions(result, element, { state, go }) {
   const copy = h("button", { type: "button", class: "link", onclick: async () => {
     await navigator.clipboard?.writeText(new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href);
     copy.textContent = t("copied");
   } }, t("copy"));
   const pageAnchor = result.meta.page ? `#page=${result.meta.page}` : "";
-  const original = result.original && collection()?.originals ? h("a", { class: "link", href: address("original", { id: result.id, collection: state.collection }) + pageAnchor, target: "_blank" }, t("original")) : null;
+  const original = result.original ? h("a", { class: "link opens", href: address("original", { id: result.id, collection: state.collection }) + pageAnchor, target: "_blank" }, t("original")) : null;
   const query = `${result.title} ${result.snippet}`.trim().slice(0, 300);
   const similar = h("button", { type: "button", class: "link", onclick: () => go({ q: query, lang: result.lang, to: [], where: [], k: 10 }) }, t("similar"));
   const remove = h("button", { type: "button", class: "link writes", onclick: () => deleteLater(element, result, state) }, t("delete"));
