@@ -114,8 +114,35 @@ def test_it_is_written_as_json_writes_its_words():
             }
             for word in glossed.words
         ]
+        for word, span in zip(words, glossed.rendered_spans, strict=True):
+            word.update({"rendered": list(span)} if span else {})
         expected = {"lang": lang, "to": "en", "words": words, "rendering": glossed.rendering}
         assert json.loads(glossed.to_json_text()) == glossed.as_json() == expected
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "word", "meaning"),
+    [
+        ("fr", "La ruche est là. L'abeille vit dans une maison blanche.", "blanche", "white"),
+        ("fr", "La ruche est là. L'abeille vit dans une maison blanche.", "maison", "house"),
+        ("de", "Er hat einen alten Apfel und Honig gegessen.", "gegessen", "eaten"),
+        ("de", "Er hat einen alten Apfel und Honig gegessen.", "Honig", "honey"),
+        ("ru", "пчёлы превращают нектар в мёд", "мёд", "honey"),
+    ],
+)
+def test_each_word_says_where_its_meaning_stands_in_the_rendering(lang, text, word, meaning):
+    written = gloss(text, lang, "en", BUILT_IN).as_json()
+    rendered = {
+        row["text"]: written["rendering"][slice(*row["rendered"])] for row in written["words"] if "rendered" in row
+    }
+    assert rendered[word] == meaning
+
+
+def test_what_is_not_rendered_has_no_place_in_the_rendering():
+    words = WordTranslator({"chat": {"cat": 1.0}, "minou": {"cat": 1.0}})
+    written = gloss("chat minou", "fr", "en", {"t": words}).as_json()
+    assert written["rendering"] == "cat"
+    assert [row.get("rendered") for row in written["words"]] == [[0, 3], None]
 
 
 def test_a_sentence_is_glossed_once_although_each_request_has_its_own_glossary_translator():

@@ -46,10 +46,14 @@ class Word(NamedTuple):
 
 
 class GlossedSentence(NamedTuple):
-    """The words of a sentence, with offsets from its beginning, and a rough rendering of it."""
+    """The words of a sentence, with offsets from its beginning, and a rough rendering of it.
+
+    `rendered_spans` has for each word the offsets of its meaning in the rendering, or None if it is not rendered.
+    """
 
     words: Sequence[Word]
     rendering: str
+    rendered_spans: Sequence[tuple[int, int] | None] = ()
 
 
 class Gloss(NamedTuple):
@@ -69,9 +73,24 @@ class Gloss(NamedTuple):
         """The renderings of all sentences as one line."""
         return " ".join(sentence.rendering for _, sentence in self.sentences if sentence.rendering)
 
+    @property
+    def rendered_spans(self) -> list[tuple[int, int] | None]:
+        """For each of `words` the offsets of its meaning in `rendering`, or None if it is not rendered."""
+        spans: list[tuple[int, int] | None] = []
+        sentence_start = 0
+        for _, sentence in self.sentences:
+            for span in sentence.rendered_spans:
+                spans.append((span[0] + sentence_start, span[1] + sentence_start) if span else None)
+            if sentence.rendering:
+                sentence_start += len(sentence.rendering) + 1
+        return spans
+
     def as_json(self) -> dict[str, Any]:
-        """Return the gloss as the HTTP API shows it."""
+        """Return the gloss as the HTTP API shows it; a word that is rendered has its place in the rendering."""
         words = [word.as_json() for word in self.words]
+        for word, span in zip(words, self.rendered_spans, strict=True):
+            if span:
+                word["rendered"] = list(span)
         return {"lang": self.lang, "to": self.to, "words": words, "rendering": self.rendering}
 
     def to_json_text(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -39,27 +40,39 @@ _PUNCTUATION = {char: char for char in ".!?;:,"} | _FOREIGN_PUNCTUATION
 
 
 class RenderedWord(NamedTuple):
-    """English for a word: its text, its part of speech, the foreign word, and the punctuation behind it."""
+    """English for a word: its text, its part of speech, the foreign word, and the punctuation behind it.
+
+    `meaning` is the end of the text without small words such as "of the", and `word_number` counts the foreign
+    words of a sentence from 0.
+    """
 
     text: str
     kind: str
     word: str
     punctuation: str = ""
+    meaning: str = ""
+    word_number: int = 0
 
 
 Clause: TypeAlias = list[RenderedWord]
 
 
-def render_sentence(words: Sequence[RenderedWord], lang: str, to: str) -> str:
+class Rendering(NamedTuple):
+    """A rendered sentence; `spans` has the offsets of each word's meaning in the text by the word's number."""
+
+    text: str
+    spans: Mapping[int, tuple[int, int]]
+
+
+def render_sentence(words: Sequence[RenderedWord], lang: str, to: str) -> Rendering:
     """Write the words of a sentence as one line; texts in brackets, for which English has no word, are left out."""
     clauses: list[Clause] = [[]]
     for word in words:
         clauses[-1].append(word)
         if word.punctuation:
             clauses.append([])
-    lines = [_render_clause(clause, lang, to) for clause in clauses]
-    text = " ".join(line for line in lines if line)
-    return _article_before_vowel().sub(r"\1n", text) if to == "en" else text
+    rendering = _join_words([word for clause in clauses for word in _order_clause(clause, lang, to)])
+    return _correct_articles(rendering) if to == "en" else rendering
 
 
 def find_punctuation(between: str) -> str:
@@ -70,35 +83,61 @@ def find_punctuation(between: str) -> str:
     return ""
 
 
-def _render_clause(clause: Clause, lang: str, to: str) -> str:
-    """Write the words of a clause as one line, in English order if that is the reader's language."""
+def _order_clause(clause: Clause, lang: str, to: str) -> Clause:
+    """Return the words of a clause that are rendered, in English order if that is the reader's language."""
     ordered = clause
     if to == "en":
         for rule in _ORDER_RULES.get(lang, ()):
             ordered = rule(ordered)
-    texts = [word.text for word in ordered if word.text and not word.text.startswith("(")]
-    line = " ".join(_drop_repetitions(texts))
-    return line + clause[-1].punctuation if line else ""
+    rendered = _drop_repetitions([word for word in ordered if word.text and not word.text.startswith("(")])
+    return [
+        word._replace(punctuation=clause[-1].punctuation if position == len(rendered) else "")
+        for position, word in enumerate(rendered, start=1)
+    ]
+
+
+def _drop_repetitions(words: Clause) -> Clause:
+    """Keep one of equal neighbours and of neighbouring articles."""
+    unique: Clause = []
+    last_word = ""
+    for word in words:
+        folded = word.text.casefold()
+        if last_word == folded or (last_word in ("the", "a") and folded in _ARTICLES):
+            continue
+        if last_word in _ARTICLES and folded.startswith("the "):
+            word, folded = word._replace(text=word.text[4:]), folded[4:]
+        unique.append(word)
+        last_word = (folded.split() or [""])[-1]
+    return unique
+
+
+def _join_words(words: Clause) -> Rendering:
+    """Write words with spaces between them, and note where the meaning of each stands."""
+    text = ""
+    spans = {}
+    for word in words:
+        text += f" {word.text}" if text else word.text
+        length = len(word.meaning) if word.meaning and word.text.endswith(word.meaning) else len(word.text)
+        spans[word.word_number] = (len(text) - length, len(text))
+        text += word.punctuation
+    return Rendering(text, spans)
+
+
+def _correct_articles(rendering: Rendering) -> Rendering:
+    """Write "an" before vowels; what stands behind it moves by one character."""
+    article_ends = [article.end() for article in _article_before_vowel().finditer(rendering.text)]
+    if not article_ends:
+        return rendering
+    spans = {
+        word_number: (start + bisect_left(article_ends, start), end + bisect_right(article_ends, end))
+        for word_number, (start, end) in rendering.spans.items()
+    }
+    return Rendering(_article_before_vowel().sub(r"\1n", rendering.text), spans)
 
 
 @cache
 def _article_before_vowel() -> re.Pattern[str]:
     return re.compile(r"\b([Aa])(?= [aeio])")
-
-
-def _drop_repetitions(texts: Sequence[str]) -> list[str]:
-    """Keep one of equal neighbours and of neighbouring articles."""
-    unique: list[str] = []
-    last_word = ""
-    for text in texts:
-        folded = text.casefold()
-        if last_word == folded or (last_word in ("the", "a") and folded in _ARTICLES):
-            continue
-        if last_word in _ARTICLES and folded.startswith("the "):
-            text, folded = text[4:], folded[4:]
-        unique.append(text)
-        last_word = (folded.split() or [""])[-1]
-    return unique
 
 
 def _put_adjectives_first(clause: Clause) -> Clause:

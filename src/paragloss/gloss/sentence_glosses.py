@@ -297,7 +297,8 @@ def _choose_senses(sentence: AnalyzedSentence, query_terms: frozenset[str]) -> G
     if "-" in sentence.text:
         words = _extend_names_over_hyphens(sentence.text, words, built_in)
     words = word_associations.rerank_meanings(words, built_in.to)
-    return GlossedSentence(words, _render(sentence.text, words, built_in))
+    rendered = _render(sentence.text, words, built_in)
+    return GlossedSentence(words, rendered.text, [rendered.spans.get(i) for i in range(len(words))])
 
 
 choose_senses = lru_cache(maxsize=_CACHED_SENTENCES * _CACHED_QUERIES_PER_SENTENCE)(_choose_senses)
@@ -337,23 +338,24 @@ def _is_name(word: Word) -> bool:
     return bool(word.meanings) and word.meanings[0].text[:1].isupper()
 
 
-def _render(text: str, words: Sequence[Word], sources: BuiltInSources) -> str:
+def _render(text: str, words: Sequence[Word], sources: BuiltInSources) -> rendering.Rendering:
     """Render a sentence by the best meanings of its words; stop words without a meaning are left out."""
     next_starts = [word.start for word in words[1:]]
     if words:
         next_starts.append(words[-1].end + _LAST_PUNCTUATION_LENGTH)
     rendered_words = []
-    for word, next_start in zip(words, next_starts, strict=True):
-        english, kind = _render_word(word)
+    for i, (word, next_start) in enumerate(zip(words, next_starts, strict=True)):
+        english, meaning, kind = _render_word(word)
         punctuation = rendering.find_punctuation(text[word.end : next_start])
-        rendered_words.append(rendering.RenderedWord(english, kind, word.text, punctuation))
+        rendered_words.append(rendering.RenderedWord(english, kind, word.text, punctuation, meaning, i))
     return rendering.render_sentence(rendered_words, sources.lang, sources.to)
 
 
-def _render_word(word: Word) -> tuple[str, str]:
-    """Return the best meaning of a word, marked if it is a guess, and its part of speech."""
+def _render_word(word: Word) -> tuple[str, str, str]:
+    """Return English for a word, the meaning at its end (marked if it is a guess) and its part of speech."""
     if not word.meanings:
-        return "" if word.kind == "stop" else word.romanised or word.text, ""
+        name = "" if word.kind == "stop" else word.romanised or word.text
+        return name, name, ""
     best = word.meanings[0]
-    english = best.text if word.sure else f"{rendering.GUESS}{best.text}"
-    return f"{word.before} {english}" if word.before else english, best.kind
+    meaning = best.text if word.sure else f"{rendering.GUESS}{best.text}"
+    return f"{word.before} {meaning}" if word.before else meaning, meaning, best.kind

@@ -309,6 +309,9 @@ class GlossedWord(BaseModel):
     confidence: float = Field(examples=[0.8])
     sure: bool = Field(examples=[True], description="whether the first meaning is more than a guess")
     romanised: str | None = None
+    rendered: list[int] | None = Field(
+        None, examples=[[0, 3]], description="where its meaning starts and ends in the rendering, if it is rendered"
+    )
 
 
 class GlossResponse(BaseModel):
