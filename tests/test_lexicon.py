@@ -79,6 +79,13 @@ def test_a_compound_has_its_head_last():
     assert first_meanings(gloss_text("der Zugverspätung"))["Zugverspätung"] == "train delay"
 
 
+def test_a_compound_is_a_guess_if_the_meaning_of_one_part_is():
+    meanings = [LexiconEntry("train", 0.8, "texts", False), LexiconEntry("draught", 0.2, "dictionary", True)]
+    small = lexicon.pack_lexicon({"de": {"zug": meanings, "verspätung": make_entries("delay")}})
+    word = gloss("Zugverspätung", "de", "en", {"lexicon": small}).words[0]
+    assert (word.meanings[0].text, word.sure) == ("train delay", False)
+
+
 def test_a_verb_is_read_with_its_beginning_at_the_end_of_the_clause():
     assert first_meanings(gloss_text("er ruft mich an.")) == {"er": "he", "ruft": "call", "mich": "me"}
     assert first_meanings(gloss_text("er ruft mich."))["ruft"] == "shouts"
@@ -172,6 +179,11 @@ def test_korean_nouns_are_read_with_what_stands_behind_them(word, meaning, sure)
     """A particle leaves the meaning as it is; a verb made of a noun is a guess."""
     glossed = gloss(word, "ko", "en", {"lexicon": lexicon.open()}).words[0]
     assert (glossed.meanings[0].text, glossed.sure) == (meaning, sure)
+
+
+def test_of_two_korean_nouns_the_longer_one_is_read():
+    small = lexicon.pack_lexicon({"ko": {"학생": make_entries("student"), "학생들": make_entries("students")}})
+    assert first_meanings(gloss("학생들은", "ko", "en", {"lexicon": small})) == {"학생들은": "students"}
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,23 @@ def test_a_texts_vector_is_its_towers_output_over_its_length_plus_epsilon(encode
         encoder.encode(["x"], "da")
 
 
+def test_an_lstm_reads_a_text_from_both_ends():
+    """With the weights of both directions exchanged, a reversed text has the vector of the text."""
+    torch.manual_seed(0)
+    tower = towers.Recurrent(torch.randn(12, 4)).eval()
+    mirrored = towers.Recurrent(tower.table.detach().clone()).eval()
+    weights = tower.cells.state_dict()
+    mirrored.cells.load_state_dict(
+        {name: weights[name.removesuffix("_reverse") if "_reverse" in name else f"{name}_reverse"] for name in weights}
+    )
+    forward_half, backward_half = tower.dense.weight.detach().split(towers.UNITS, dim=1)
+    mirrored.dense.load_state_dict({"weight": torch.cat([backward_half, forward_half], 1), "bias": tower.dense.bias})
+    vocabulary = Vocabulary("en", WORDS, [1] * 12, 12, stem=False)
+    text, reversed_text = (bags(towers.sequences([words], vocabulary)) for words in ("w1 w2 w5 w3", "w3 w5 w2 w1"))
+    with torch.inference_mode():
+        torch.testing.assert_close(mirrored(reversed_text), tower(text))
+
+
 def test_saved_towers_are_the_same_towers(encoder, tmp_path):
     encoder.save(tmp_path / "m")
     loaded = towers.load(tmp_path / "m")

@@ -102,6 +102,27 @@ def test_csls_by_hand():
     np.testing.assert_allclose(csls_queries(QUERIES) @ prepared.T, [[1.1, -0.3], [0.7, 0.9]], atol=1e-6)
 
 
+def find_mutual_by_definition(source, target, k):
+    """Pairs that are each other's best by 2 cos(x, y) - r(x) - r(y), with r over the k nearest of the other side."""
+    cosines = source @ target.T
+    source_hubness = np.sort(cosines, axis=1)[:, -k:].mean(axis=1)
+    target_hubness = np.sort(cosines, axis=0)[-k:].mean(axis=0)
+    csls = 2 * cosines - source_hubness[:, None] - target_hubness
+    best_target, best_source = csls.argmax(axis=1), csls.argmax(axis=0)
+    return [[i, j] for i, j in enumerate(best_target.tolist()) if best_source[j] == i]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mutual_neighbours_are_those_of_the_definition_where_one_language_is_crowded(seed):
+    # The source words crowd around one direction, the target words do not, so each side has other hubs.
+    rng = np.random.default_rng(seed)
+    crowded = rng.standard_normal((60, 8)) + 2 * rng.standard_normal(8)
+    spread = rng.standard_normal((40, 8))
+    source, target = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (crowded, spread))
+    for first, second in ((source, target), (target, source)):
+        assert maps.find_mutual_neighbours(first, second, k=5).tolist() == find_mutual_by_definition(first, second, 5)
+
+
 def test_refinement_repairs_a_rough_start():
     target = make_space(1)
     source, turned = rotate_space(target)

@@ -49,6 +49,13 @@ def test_the_losses_by_hand():
     assert float(contrast(left, right, loss="logistic", scale=10.0)) == pytest.approx((0.0024757 + 0.1269280) / 2)
 
 
+@pytest.mark.parametrize("negatives", [2, 3, 10])
+def test_the_counterpart_of_a_text_is_never_its_negative_in_a_small_batch(negatives):
+    # Three texts at right angles: each has cosine 1 with its own and 0 with the two others.
+    texts = torch.eye(3)
+    assert float(contrast(texts, texts, loss="difference", negatives=negatives)) == pytest.approx(-1.0)
+
+
 def test_a_text_without_terms_has_no_gradient():
     left = torch.tensor([[0.0, 0.0], [1.0, 2.0]], requires_grad=True)
     contrast(left, torch.tensor([[1.0, 0.0], [0.5, 1.0]]), loss="difference").backward()
