@@ -169,3 +169,44 @@ def test_given_vectors_are_where_words_start():
 def test_no_judgments_are_refused():
     with pytest.raises(InputError, match="no judgments"):
         knrm.fit_judged()
+
+
+def make_topics(seed, queries=24):
+    """Queries of a topic's word; documents of the same topic are better than those of another one."""
+    rng = np.random.default_rng(seed)
+    topics = rng.integers(0, 4, queries)
+    documents = {f"d{i}": Document(f"d{i}", f"fr{i % 4} w{rng.integers(9)}", "fr") for i in range(16)}
+    qrels = {
+        f"q{i}": {f"d{j}": int(j % 4 == topic) for j in rng.choice(16, 8, replace=False).tolist()}
+        for i, topic in enumerate(topics.tolist())
+    }
+    return JudgedCollection([Query(f"q{i}", f"en{t}", "en") for i, t in enumerate(topics)], documents, qrels)
+
+
+def test_the_epoch_that_ranks_other_queries_best_is_kept_and_training_stops_soon_after():
+    train, valid = make_topics(0), make_topics(1)
+    settings = {"dim": 8, "learning_rate": 0.05, "batch": 8, "vectors": None}
+    measures = []
+    model = knrm.fit_judged(
+        train,
+        validation=[valid],
+        epochs=60,
+        patience=3,
+        progress=lambda epoch: measures.append(epoch.measure),
+        **settings,
+    )
+    best = model.meta["best"]
+    assert (model.meta["epochs"], measures[best - 1]) == (len(measures), max(measures))
+    assert best == measures.index(max(measures)) + 1
+    assert len(measures) == min(best + 3, 60) < 60
+    as_long = knrm.fit_judged(train, epochs=best, **settings)
+    np.testing.assert_array_equal(model.table, as_long.table)
+    assert measures[-1] > 0.5
+
+
+@pytest.mark.parametrize(("stem", "terms"), [(True, {"dog", "run"}), (False, {"dogs", "running", "the"})])
+def test_words_are_stemmed_unless_they_are_taken_as_they_are(stem, terms):
+    documents = {doc_id: Document(doc_id, text, "fr") for doc_id, text in (("d", "les chiens"), ("e", "un chat"))}
+    judged = JudgedCollection([Query("q", "the running dogs", "en")], documents, {"q": {"d": 1, "e": 0}})
+    model = knrm.fit_judged(judged, dim=4, epochs=1, stem=stem)
+    assert set(model.vocabularies["en"].terms) == terms

@@ -8,7 +8,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import InputError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.types import Concept, JudgedCollection
+from paragloss.types import Concept, Document, JudgedCollection, Query
 
 torch = pytest.importorskip("torch")
 
@@ -204,3 +204,46 @@ def test_the_share_of_words_with_a_given_vector_is_recorded(train_arguments):
     shares = ordinal.fit_judged(JUDGED, dim=4, vectors=vectors).meta["found"]
     assert 0 < shares["fr"] < 0.2
     assert shares["en"] == 0
+
+
+SPOKEN = JudgedCollection(
+    [Query("q", "the running dogs", "en")],
+    {doc_id: Document(doc_id, text, "fr") for doc_id, text in (("d", "les chiens courants"), ("e", "un chat"))},
+    {"q": {"d": 2}},
+)
+
+
+@pytest.mark.parametrize(
+    ("stem", "terms"), [(True, ["dog", "run"]), (False, ["dogs", "running", "the"])], ids=["stems", "words"]
+)
+def test_words_are_stemmed_unless_they_are_taken_as_they_are(stem, terms):
+    model = ordinal.fit_judged(SPOKEN, dim=4, epochs=1, negatives=1, stem=stem)
+    assert sorted(model.tower("en").vocabulary.terms) == terms
+
+
+@pytest.mark.parametrize("encoder", ["cnn", "lstm"])
+def test_languages_can_share_a_network_but_not_their_words(encoder):
+    settings = {"dim": 4, "epochs": 2, "negatives": 4, "encoder": encoder}
+    separate, shared = (
+        ordinal.fit_judged(JUDGED, shared_network=is_shared, **settings).towers for is_shared in (False, True)
+    )
+    for is_shared, nets in ((False, separate), (True, shared)):
+        english, french = (dict(nets[lang].named_parameters()) for lang in ("en", "fr"))
+        same = {name for name in english if english[name].shape == french[name].shape}
+        same = {name for name in same if torch.equal(english[name], french[name])}
+        assert same == (english.keys() - {"table"} if is_shared else set())
+    start = ordinal.fit_judged(JUDGED, shared_network=True, **{**settings, "learning_rate": 1e-12}).towers["fr"]
+    assert not torch.equal(start.dense.weight, shared["fr"].dense.weight), "the shared network learns"
+
+
+def test_a_shared_parameter_is_moved_once_in_a_step():
+    # Adam's first step is as long as the learning rate, whatever the gradient.
+    net = {"dim": 4, "negatives": 4, "encoder": "cnn", "shared_network": True, "epochs": 1, "batch": 1000}
+    start, moved = (ordinal.fit_judged(JUDGED, learning_rate=rate, **net).towers["en"] for rate in (1e-12, 0.01))
+    steps = (moved.dense.bias - start.dense.bias).abs().detach()
+    assert steps.numpy() == pytest.approx(np.full(4, 0.01), rel=0.01)
+
+
+def test_an_average_has_no_network_to_share():
+    with pytest.raises(ModelError, match="an average has no network to share; choose the encoder cnn or lstm"):
+        ordinal.fit_judged(JUDGED, dim=4, epochs=1, shared_network=True)

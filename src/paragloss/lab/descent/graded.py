@@ -89,7 +89,9 @@ def train_towers(
         batch_pairs = pair_documents(task_of_batch, rows, negatives, pool=pool)
         return loss(score_pairs(towers, task_of_batch, rows, batch_pairs, epsilon), batch_pairs.grades).mean()
 
-    parameters = {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()}
+    named = {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()}
+    name_by_id = {id(p): name for name, p in reversed(named.items())}  # towers may share parameters: one step for each
+    parameters = {name: p for name, p in named.items() if name_by_id[id(p)] == name}
     validate = partial(_validate, towers, validation, epsilon) if validation else None
     _set_mode(towers, training=True)
     history = descend(

@@ -29,7 +29,9 @@ def languages(judged: JudgedCollection) -> tuple[str, str]:
     return judged.queries[0].lang, next(iter(judged.documents.values())).lang
 
 
-def vocabularies(judged: Iterable[JudgedCollection], *, max_terms: int, min_df: int) -> dict[str, Vocabulary]:
+def vocabularies(
+    judged: Iterable[JudgedCollection], *, max_terms: int, min_df: int, stem: bool = True
+) -> dict[str, Vocabulary]:
     """Build a vocabulary for each language from the distinct texts of its queries and documents."""
     texts_by_lang: dict[str, dict[str, None]] = {}  # a dict keeps distinct texts in order
     for collection in judged:
@@ -38,7 +40,7 @@ def vocabularies(judged: Iterable[JudgedCollection], *, max_terms: int, min_df: 
         for document in collection.documents.values():
             texts_by_lang.setdefault(document.lang, {})[document.full_text] = None
     return {
-        lang: Vocabulary.build(texts, lang, max_terms=max_terms, min_df=min_df)[0]
+        lang: Vocabulary.build(texts, lang, max_terms=max_terms, min_df=min_df, stem=stem)[0]
         for lang, texts in texts_by_lang.items()
     }
 

@@ -18,6 +18,7 @@ from paragloss.encoders import kernel_features, published
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
 from paragloss.errors import InputError
+from paragloss.evaluation import evaluate
 from paragloss.lab import judgments
 from paragloss.lab.learning import firststage, pairs, sampling
 from paragloss.lab.methods import cr5
@@ -29,13 +30,16 @@ from paragloss.lab.settings import (
     Epochs,
     MaxTerms,
     MinDf,
+    Patience,
     Rate,
     Seed,
     Setting,
+    Stem,
     WordVectors,
     checked,
 )
 from paragloss.lab.solving.lists import weigh_lists
+from paragloss.ranking import rank_scores
 from paragloss.types import Aligned, Document, Floats, Integers, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary, weigh
 
@@ -240,6 +244,8 @@ def fit_judged(
         Setting("By how much the grades of two documents must differ to learn from them.", min=1, max=10**9),
     ] = 1,
     shared: Annotated[bool, Setting("Use one vector for words that are spelled alike in both languages.")] = False,
+    validation: Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")] = (),
+    stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
@@ -251,12 +257,12 @@ def fit_judged(
     judged lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those
     most similar to it. Where grades are scores of a click model in thousandths (`clicks --scores`), `difference` says
     which pairs are worth learning from. `shared` gives a word that two languages spell alike one vector instead of
-    two. Word vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). `settings` are those of
-    `_train`.
+    two. Word vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). With `validation`, the
+    parameters of the epoch with the best nDCG@10 on it are kept. `settings` are those of `_train`.
     """
     if not judged:
         raise InputError("no judgments to learn from")
-    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
     rows, n_rows = _number_rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (n_rows, dim)).astype(np.float32)
@@ -271,9 +277,26 @@ def fit_judged(
     queries = sp.vstack([part.queries for part in counted], format="csr")
     documents = sp.vstack([part.documents for part in counted], format="csr")
     draw_triples = partial(_draw_triples, counted, per_positive)
-    model, meta = _train(table, rng, queries, documents, draw_triples, seed=seed, **settings)
+
+    def validate(model: Ranker) -> float:
+        reranker = _make_knrm(model, vocabularies, rows, {})
+        return float(np.mean([_measure_ndcg(reranker, judged_set) for judged_set in validation]))
+
+    model, meta = _train(
+        table, rng, queries, documents, draw_triples, validate if validation else None, seed=seed, **settings
+    )
     meta |= {"negatives": negatives} | ({"found": known_share} if vectors else {})
     return _make_knrm(model, vocabularies, rows, meta)
+
+
+def _measure_ndcg(reranker: Knrm, judged: JudgedCollection) -> float:
+    """Compute the mean nDCG@10 of the judged documents of each query, ranked by the reranker."""
+    run = {}
+    for query in judged.queries:
+        doc_ids = [doc_id for doc_id in judged.qrels[query.id] if doc_id in judged.documents]
+        scores = np.asarray(reranker.score(query, [judged.documents[doc_id] for doc_id in doc_ids]), np.float32)
+        run[query.id] = rank_scores(scores, doc_ids, len(doc_ids))
+    return float(np.mean(list(evaluate(run, judged.qrels, ["nDCG@10"])["nDCG@10"].values())))
 
 
 def _draw_triples(
@@ -298,12 +321,14 @@ def _train(
     queries: sp.csr_matrix,
     documents: sp.csr_matrix,
     triples: Callable[[int, np.random.Generator], Integers],
+    validate: Callable[[Ranker], float] | None,
     *,
     seed: Seed,
     off: Annotated[
         Sequence[int], Setting("Numbers of kernels to switch off; 0 is the exact match.", min=0, max=10)
     ] = (),
     epochs: Epochs = 20,
+    patience: Patience = 0,
     batch: Batch = 64,
     learning_rate: Rate = 1e-3,
     epsilon: Annotated[float, Setting("Epsilon in the denominator of Adam.", above=0, max=1)] = 1e-5,
@@ -316,6 +341,7 @@ def _train(
     :param table: (rows, dim) word vectors to start from
     :param queries: counts of rows of the table, and so are `documents`
     :param triples: (epoch, rng) -> numbers of queries, better and worse documents, (3, triples)
+    :param validate: measures the parameters after each epoch; those of the best one are kept
     :return: the trained parameters, and what is saved about the training
     """
     from paragloss.lab.descent import kernel_networks as training
@@ -324,9 +350,11 @@ def _train(
     model = training.make_ranker(table, tuple(off), rng, device)
     query_bags, document_bags = bags(queries, device), bags(documents, device)
     steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
+    steps |= {"patience": patience or None, "validate": None if validate is None else partial(validate, model)}
     steps |= {"checkpoint": checkpoint, "progress": progress}
     history = training.train_ranker(model, query_bags, document_bags, triples, batch=batch, **steps)
-    return model, {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
+    meta = {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
+    return model, meta | {"best": history.best, "epochs": len(history.epochs)}
 
 
 class _CountedJudgments(NamedTuple):

@@ -30,6 +30,7 @@ from paragloss.lab.settings import (
     Patience,
     Seed,
     Setting,
+    Stem,
     WordVectors,
     checked,
 )
@@ -137,6 +138,9 @@ def fit_judged(
     encoder: Annotated[
         str, Setting("Encoder of a text: the average of its word vectors, or a network.", words=ENCODERS)
     ] = "average",
+    shared_network: Annotated[
+        bool, Setting("Use one network for all languages; each has its own word vectors.")
+    ] = False,
     loss: Annotated[str, Setting("Loss function.", words=tuple(LOSSES))] = "sosl",
     thresholds: Annotated[
         Sequence[float], Setting("Thresholds between grades, such as 0.2,0.7.", above=-1, below=1, ascending=True)
@@ -149,6 +153,7 @@ def fit_judged(
     decay: Annotated[float | None, Setting("Factor of the learning rate after each epoch.", above=0, max=1)] = None,
     clip: Annotated[float | None, Setting("Maximum length of a gradient (clipping).", above=0, max=1e9)] = None,
     patience: Annotated[int | None, Setting("Stop after this many epochs without improvement.", min=0)] = None,
+    stem: Stem = True,
     max_terms: MaxTerms = 100_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
@@ -160,7 +165,9 @@ def fit_judged(
 
     Queries are compared with their judged documents and `negatives` unjudged ones, drawn anew in every epoch; to fix
     these documents, as in the paper, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. Word vectors
-    start from `vectors` (language -> word -> vector); words without one start at random.
+    start from `vectors` (language -> word -> vector); words without one start at random. `shared_network` gives the CNN
+    or LSTM of all languages the same weights; the paper found separate ones better. The paper takes words as they are:
+    `stem=False`.
     """
     if not judged:
         raise InputError("no judgments to learn from")
@@ -168,8 +175,10 @@ def fit_judged(
 
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
     _check_grades((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
-    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
     nets, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
+    if shared_network:
+        _share_network(nets)
     ordered = encoder != "average"
     training_tasks, validation_tasks = (
         [_make_task(judged_set, vocabularies, device, ordered=ordered) for judged_set in judged_sets]
@@ -219,6 +228,17 @@ def _make_towers(
             lang: pairs.fill_known_vectors(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()
         }
         return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, vector_share
+
+
+def _share_network(nets: Mapping[str, towers.Tower]) -> None:
+    """Give all towers the network of the first one; their tables of word vectors stay their own."""
+    first, *others = nets.values()
+    modules = dict(first.named_children())
+    if not modules:
+        raise ModelError("shared_network: an average has no network to share; choose the encoder cnn or lstm")
+    for net in others:
+        for name, module in modules.items():
+            setattr(net, name, module)
 
 
 def _make_encoder_of_towers(
