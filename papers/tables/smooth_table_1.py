@@ -10,7 +10,7 @@ from papers.corpora import Rows
 from papers.graded_sets import split_judgments
 from papers.tables import smooth_table_2
 
-DATA, PARTS, ORIGINAL_PARTS = smooth_table_2.DATA, smooth_table_2.PARTS, smooth_table_2.ORIGINAL_PARTS
+DATA, PARTS, ORIGINAL_PARTS = smooth_table_2.DATA, smooth_table_2.SETS, smooth_table_2.ORIGINAL_PARTS
 SEEDS, COLUMNS = (0,), ("queries", "partly relevant", "documents")
 
 

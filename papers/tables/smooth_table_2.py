@@ -3,8 +3,8 @@
 Liu, Zhang, Goldwasser and Wang, "Cross-lingual document retrieval with smooth learning", 2020. Theirs: Wikipedia,
 25,000 queries, fr it sw tl. Ours: MDN web docs with fr zh ru and (machine-translated) vi, Debian's descriptions, where
 packages of one source are partly relevant, and LibreOffice help, where nothing is (`papers.graded_sets`). LS-CLIR and
-Wikipedia's dumps are parts where they are present (`papers.original_data`). Thresholds and epsilon are chosen for each
-loss on the validation queries from one small grid; "paper's settings" has its thresholds and epsilon 1.
+Wikipedia's dumps are parts where they are present (`papers.original_data`). All losses have the paper's thresholds and
+epsilon 1; in parts named "grid" both are chosen for each loss on the validation queries from one small grid.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from papers.verdicts import CHANCE_ROW
 
 COLUMNS = graded_sets.COLUMNS
 DATA = (*graded_sets.MDN_DATA, "ddtp/en.jsonl.gz", "lohelp/en.jsonl.gz")
-PARTS = ("en-fr", "en-zh", "en-ru", "en-vi", "ddtp en-da", "ddtp en-it", "lohelp en-it")
+SETS = ("en-fr", "en-zh", "en-ru", "en-vi", "ddtp en-da", "ddtp en-it", "lohelp en-it")
+PARTS = (*SETS, *(f"{name}, grid" for name in SETS))
 ORIGINAL_PARTS = {
     "lsclir en-{lang}": ("lsclir/wiki_en.queries", "lsclir/wiki_{lang}.documents", "lsclir/en2{lang}.rel"),
     "wikipedia en-{lang}": ("wikipedia/{lang}wiki-*langlinks.sql*",),
@@ -30,22 +31,18 @@ EPSILONS = (1.0, 0.5, 2.0)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    collection, _, lang = part.rpartition("en-")
+    name, _, is_grid = part.partition(", ")
+    collection, _, lang = name.rpartition("en-")
     train, valid, test = graded_sets.split_judgments(
         lang, pages=120 if smoke else 1500, smoke=smoke, collection=collection.strip() or "mdn"
     )
     settings = graded_sets.training_settings(valid, seed, smoke=smoke)
     rows: Rows = {CHANCE_ROW: graded_sets.measure_random_order(test, seed)}
-    for name, loss in graded_sets.LOSSES.items():
+    for row, loss in graded_sets.LOSSES.items():
         grid: list[dict[str, Any]] = [
             {"loss": loss, "thresholds": thresholds, "epsilon": epsilon}
             for thresholds, epsilon in product(THRESHOLDS.get(loss, DEFAULT_THRESHOLDS), EPSILONS)
         ]
-        rows[name] = graded_sets.measure_model(
-            graded_sets.fit_best(train, valid, grid[:1] if smoke else grid, **settings), test
-        )
-        if not smoke:
-            rows[f"{name}, paper's settings"] = graded_sets.measure_model(
-                graded_sets.fit_best(train, valid, grid[:1], **settings), test
-            )
+        model = graded_sets.fit_best(train, valid, grid if is_grid else grid[:1], **settings)
+        rows[row] = graded_sets.measure_model(model, test)
     return rows
