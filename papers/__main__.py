@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from papers import data_sets, invented_data, load_recipe, recipe_names, reporting, runner
-from papers.verdicts import judge_table, read_paper_table
+from papers.verdicts import read_paper_table
 from paragloss.errors import ParaglossError
 
 
@@ -105,8 +105,8 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
         print(f"OK   {name}: runs on invented data; values mean nothing and are not compared")
         return 0
     if not options.smoke:
-        for verdict in judge_table(read_paper_table(name), results.values):
-            print(f"- {verdict.describe()}")
+        for line in reporting.describe_verdicts(read_paper_table(name), results.values):
+            print(line)
     return print_checks(name, results)
 
 

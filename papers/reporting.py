@@ -18,7 +18,15 @@ import numpy as np
 
 from papers import load_recipe, overview, recipe_names
 from papers.runner import RECORDED, Results, collect_results, recipe_seeds, recipe_title
-from papers.verdicts import format_figure, judge_table, read_paper_table
+from papers.verdicts import (
+    PaperTable,
+    Values,
+    format_figure,
+    is_unconverged,
+    judge_table,
+    list_problems,
+    read_paper_table,
+)
 from paragloss.errors import InputError
 
 _MARKER = re.compile(r"<!-- (recipe|tasks|fusion|box)(?:: (.*?))? -->")
@@ -106,13 +114,12 @@ def unconverged_rows(results: Results) -> list[str]:
     """Name the rows whose best epoch was the last one: they would have gained from more epochs."""
     if results.smoke:
         return []
-    problems = []
-    for part, rows in results.values.items():
-        for row, columns in rows.items():
-            pairs = zip(columns.get("best epoch", ()), columns.get("epochs", ()), strict=True)
-            if any(best >= epochs for best, epochs in pairs):
-                problems.append(f"{part}, {row}: the best epoch was the last; train longer")
-    return problems
+    return [
+        f"{part}, {row}: the best epoch was the last; train longer"
+        for part, rows in results.values.items()
+        for row, columns in rows.items()
+        if is_unconverged(columns)
+    ]
 
 
 def format_table(results: Results) -> str:
@@ -172,9 +179,16 @@ def render_recipe(name: str, results: Mapping[str, Any]) -> str:
         return f"`python -m papers run {name}` has not been run to its end here.\n"
     table = Results(name, **recorded)
     paper = read_paper_table(name)
-    verdicts = judge_table(paper, table.values)
-    lines = [f"- {verdict.describe()}" for verdict in verdicts] or ["No figure of the paper is compared with this."]
+    lines = describe_verdicts(paper, table.values) or ["No figure of the paper is compared with this."]
     return "\n".join([format_table(table), *lines, "", f"The paper's data: {paper.data}."])
+
+
+def describe_verdicts(paper: PaperTable, values: Values) -> list[str]:
+    """Write a line for each verdict, and for each part or row that gets none."""
+    verdicts = [verdict.describe() for verdict in judge_table(paper, values)]
+    if paper.columns or paper.statements:
+        verdicts += [f"No verdict on {problem}." for problem in list_problems(paper, values)]
+    return [f"- {line}" for line in verdicts]
 
 
 def render_systems(kinds: Sequence[str], systems: Sequence[str], results: Mapping[str, Any]) -> str:
@@ -228,7 +242,7 @@ def render_results_page(results: Mapping[str, Any]) -> str:
     for name, recorded in results["tables"].items():
         recipe = load_recipe(name)
         lines.append(f"- {recipe_title(recipe)}, `python -m papers run {name}`:")
-        lines += [f"  - {verdict.describe()}" for verdict in judge_table(read_paper_table(name), recorded["values"])]
+        lines += [f"  {line}" for line in describe_verdicts(read_paper_table(name), recorded["values"])]
     return "\n".join(lines).rstrip() + "\n"
 
 

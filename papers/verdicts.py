@@ -2,7 +2,8 @@
 
 Two rows that the paper has further apart than the tolerance are one comparison. It agrees if ours are in the same order
 and further apart than the tolerance, ties if ours are not further apart than that, and disagrees otherwise. Rows that
-lie within the noise of the seeds of a random order take part in no comparison.
+lie within the noise of the seeds of a random order take part in no comparison, nor do rows whose training had not
+converged.
 """
 
 from __future__ import annotations
@@ -58,18 +59,24 @@ class Statement:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """What the paper reports: on which data, its figures, and what it says about them."""
+    """What the paper reports: on which data, its figures, and what it says about them.
+
+    `requires` says what a part of ours must have to be compared: "chance", a random order; "budget", the best epoch of
+    each trained row.
+    """
 
     data: str
     columns: Sequence[PaperColumn] = ()
     statements: Sequence[Statement] = ()
+    requires: Sequence[str] = ()
 
 
 def read_paper_table(recipe: str) -> PaperTable:
     """Read what the paper reports for a recipe."""
     record = tomllib.loads(PAPER_FIGURES.read_text(encoding="utf-8"))[recipe]
     columns = [PaperColumn(**column) for column in record.get("columns", ())]
-    return PaperTable(record["data"], columns, [Statement(**statement) for statement in record.get("statements", ())])
+    statements = [Statement(**statement) for statement in record.get("statements", ())]
+    return PaperTable(record["data"], columns, statements, record.get("requires", ()))
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,7 @@ Verdict: TypeAlias = OrderVerdict | StatementVerdict
 
 def judge_table(paper: PaperTable, values: Values) -> list[Verdict]:
     """Compare all columns and statements of a paper's table for which enough rows were measured."""
+    values = select_comparable(paper, values)
     verdicts: list[Verdict] = []
     for column in paper.columns:
         for part in column.parts:
@@ -142,6 +150,46 @@ def judge_table(paper: PaperTable, values: Values) -> list[Verdict]:
             if statement.higher in ours and statement.lower in ours:
                 verdicts.append(StatementVerdict(statement, part, ours))
     return verdicts
+
+
+def select_comparable(paper: PaperTable, values: Values) -> Values:
+    """Select the parts and rows that a verdict can rest on."""
+    return {
+        part: {row: columns for row, columns in rows.items() if not is_unconverged(columns)}
+        for part, rows in values.items()
+        if _find_part_problem(paper, rows) is None
+    }
+
+
+def list_problems(paper: PaperTable, values: Values) -> list[str]:
+    """Say which parts and rows are not compared, and why."""
+    problems = []
+    for part, rows in values.items():
+        part_problem = _find_part_problem(paper, rows)
+        if part_problem:
+            problems.append(f"{part}: {part_problem}")
+        else:
+            problems += [
+                f"{part}, {row}: the best epoch was the last"
+                for row, columns in rows.items()
+                if is_unconverged(columns)
+            ]
+    return problems
+
+
+def is_unconverged(columns: Mapping[str, Sequence[float]]) -> bool:
+    """Say whether the best epoch of a row was the last with some seed: it would have gained from more epochs."""
+    pairs = zip(columns.get("best epoch", ()), columns.get("epochs", ()), strict=True)
+    return any(best >= epochs for best, epochs in pairs)
+
+
+def _find_part_problem(paper: PaperTable, rows: Mapping[str, Mapping[str, Sequence[float]]]) -> str | None:
+    """Say why no row of a part is compared; None if they are."""
+    if "chance" in paper.requires and CHANCE_ROW not in rows:
+        return "no random order was measured"
+    if "budget" in paper.requires and not any("best epoch" in columns for columns in rows.values()):
+        return "measured before recipes trained until convergence"
+    return None
 
 
 def judge_order(column: PaperColumn, part: str, values: Values) -> OrderVerdict:

@@ -10,6 +10,7 @@ from papers.verdicts import (
     format_figure,
     judge_order,
     judge_table,
+    list_problems,
     mean_by_row,
 )
 
@@ -57,6 +58,34 @@ def test_rows_within_the_noise_of_a_random_order_get_no_verdict():
     assert verdict.at_chance == ["b"]
     assert verdict.agree == [("a", "c")]
     assert "At chance, not compared: b." in verdict.describe()
+
+
+def test_a_row_whose_best_epoch_was_the_last_gets_no_verdict():
+    values = table(a=[0.9, 0.9], b=[0.6, 0.6], c=[0.1, 0.1])
+    for row, best in {"a": [7, 9], "b": [8, 30], "c": [8, 9]}.items():
+        values["en-fr"][row] |= {"best epoch": best, "epochs": [20, 30]}
+    paper = PaperTable("a set", [PaperColumn("RR", ["en-fr"], PAPER, 0.02)], requires=["budget"])
+    (verdict,) = judge_table(paper, values)
+    assert verdict.agree == [("a", "c")]
+    assert list_problems(paper, values) == ["en-fr, b: the best epoch was the last"]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "problem"),
+    [
+        ("chance", "en-fr: no random order was measured"),
+        ("budget", "en-fr: measured before recipes trained until convergence"),
+    ],
+)
+def test_a_part_without_what_a_verdict_rests_on_gets_none(requirement, problem):
+    paper = PaperTable("a set", [PaperColumn("RR", ["en-fr"], PAPER, 0.02)], requires=[requirement])
+    values = table(a=[0.9], b=[0.6])
+    assert judge_table(paper, values) == []
+    assert list_problems(paper, values) == [problem]
+    complete = table(**{CHANCE_ROW: [0.1]}, a=[0.9], b=[0.6])
+    complete["en-fr"]["a"] |= {"best epoch": [3], "epochs": [9]}
+    assert [verdict.word for verdict in judge_table(paper, complete)] == ["agrees"]
+    assert list_problems(paper, complete) == []
 
 
 def test_a_part_called_all_is_the_mean_over_parts():

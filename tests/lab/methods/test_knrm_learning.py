@@ -143,7 +143,7 @@ def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents(monk
     monkeypatch.setattr(knrm, "_train", lambda *args, **options: calls.append(args) or (None, {}))
     monkeypatch.setattr(knrm, "_make_knrm", lambda *_: None)
     knrm.fit_judged(*judged, dim=4, per_positive=8)
-    table, _, queries, documents, triples = calls[0]
+    table, _, queries, documents, triples, _ = calls[0]
     drawn = triples(0, np.random.default_rng(0))
     assert (queries.shape[0], documents.shape[0], drawn.shape[0]) == (20, 20, 3)
     query_rows, right, wrong = drawn
