@@ -132,6 +132,21 @@ def test_refinement_repairs_a_rough_start():
     assert score > 0.95
 
 
+def test_self_learning_repairs_a_rough_start_from_all_words():
+    target = make_space(1)
+    source, turned = rotate_space(target)
+    rough, _ = maps.procrustes(source[:15], target[:15])
+    better = maps.self_learned(source, target, rough)
+    assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
+
+
+def test_self_learning_ends_where_words_and_their_nearest_give_the_same_rotation():
+    source, target = make_space(1, words=300), make_space(2, words=200)
+    learned = maps.self_learned(source, target, np.eye(12, dtype=np.float32), tolerance=0)
+    nearest = (maps.unit(source @ learned) @ target.T).argmax(axis=1)
+    np.testing.assert_allclose(maps.procrustes(source, target[nearest])[0], learned, atol=1e-4)
+
+
 def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():
     target, unrelated = make_space(1, dim=30, clusters=40), make_space(99, dim=30, clusters=40)
     sound = alignment.health(rotate_space(target)[0] @ make_rotation(30), target)
@@ -175,7 +190,7 @@ def test_unrelated_spaces_are_warned_about_and_recorded_as_failed():
     assert warned[0].filename == __file__
 
 
-@pytest.mark.parametrize("method", ["least-squares", "cca", "orthogonal", "svd", "procrustes"])
+@pytest.mark.parametrize("method", ["least-squares", "cca", "orthogonal", "self-learning", "svd", "procrustes"])
 def test_given_vectors_and_a_dictionary_bring_documents_together(method):
     target = make_space(1, words=500)
     source, _ = rotate_space(target)

@@ -91,6 +91,7 @@ PAIRS = np.stack([np.arange(20), np.arange(20)[::-1] + 10], axis=1)  # word 0 is
         ("cca", lambda x, y: maps.canonical(x, y, keep=0.5)),
         ("svd", lambda x, y: maps.both_rotated(x, y, keep=0.5)),
         ("orthogonal", lambda x, y: maps.procrustes(x, y)),
+        ("self-learning", lambda x, y: (maps.self_learned(SOURCE, TARGET, maps.procrustes(x, y)[0]), np.eye(4))),
         ("procrustes", lambda x, y: (maps.refined(SOURCE, TARGET, maps.procrustes(x, y)[0], rounds=2)[0], np.eye(4))),
     ],
 )

@@ -1,7 +1,8 @@
 """Map the word vectors of one language into the space of another; documents are idf-weighted means of mapped words.
 
 The baselines of Cr5's tables 3 and 4: Mikolov et al. 2013 (also under Dinu et al.'s retrieval rule), Faruqui and
-Dyer 2014, Artetxe et al. 2016, Smith et al. 2017, Conneau et al. 2018. The maps themselves are in `maps.py`.
+Dyer 2014, Artetxe et al. 2016 and 2017 (self-learning), Smith et al. 2017, Conneau et al. 2018. The maps themselves are
+in `maps.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from paragloss.lab.solving import maps
 from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import Vocabulary, merge_word_vectors
 
-METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "svd", "advrefine")
+METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "self-learning", "svd", "advrefine")
 #: Word pairs of a dictionary: (source language, target language) -> (source word, target word), ...
 Dictionary = Mapping[tuple[str, str], Sequence[tuple[str, str]]]
 #: A map has failed if its agreement is not this part of the way from chance to 1.
@@ -230,6 +231,9 @@ def _learn_map(
         return maps.both_rotated(x, y, keep=keep)
     if method == "orthogonal":
         return maps.procrustes(x, y)
+    if method == "self-learning":
+        P, Q = maps.procrustes(x, y)
+        return maps.self_learned(source, target, P), Q
     P, Q = maps.procrustes(x, y) if method == "procrustes" else _learn_without_pairs(source, target, **adversary)
     P, _ = maps.refined(source, target, P, rounds=rounds)
     return P, Q

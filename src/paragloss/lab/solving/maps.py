@@ -140,6 +140,32 @@ def refined(source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words
     return best, float(best_score)
 
 
+def self_learned(
+    source: Floats, target: Floats, P: Floats, *, rounds: int = 50, words: int = 20_000, tolerance: float = 1e-6
+) -> Floats:
+    """Improve a rotation by learning it again from every word and its nearest target, until their cosine stays.
+
+    Artetxe, Labaka and Agirre, "Learning bilingual word embeddings with (almost) no bilingual data", ACL 2017.
+
+    :param P: the rotation to start from
+    :param rounds: how many times at most
+    :param words: how many of the most frequent words are used
+    :param tolerance: by how much the mean cosine must rise for another round
+    """
+    source, target = source[:words], target[:words]
+    no_hubness = np.zeros(len(target), np.float32)
+    best_cosine = -np.inf
+    for _ in range(rounds):
+        mapped = unit(source @ P)
+        nearest_targets = nearest(mapped, target, hubness=no_hubness)
+        cosine = float(np.einsum("ij,ij->i", mapped, target[nearest_targets]).mean())
+        if cosine < best_cosine + tolerance:
+            break
+        best_cosine = cosine
+        P, _ = procrustes(source, target[nearest_targets])
+    return P
+
+
 def criterion(mapped: Floats, target: Floats) -> float:
     """Compute the mean cosine between words and their CSLS translations: high when a map is good."""
     nearest_targets = nearest(mapped, target, hubness=neighbourhood(target, mapped))
