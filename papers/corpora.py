@@ -10,11 +10,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from paragloss.formats.jsonl import read_concepts, read_jsonl_concept_texts
 from paragloss.formats.rows import group_by_concept
@@ -31,6 +31,15 @@ T = TypeVar("T", bound=Identified)
 Columns: TypeAlias = dict[str, float | list[float]]
 #: The rows that a recipe measures of one part with one seed: row name -> columns.
 Rows: TypeAlias = dict[str, Columns]
+
+
+#: What a recipe says about the training of a row: the epoch whose parameters were kept, and how many were run.
+BUDGET = ("best epoch", "epochs")
+
+
+def training_budget(meta: Mapping[str, Any]) -> Columns:
+    """Return the columns BUDGET of a model trained by epochs."""
+    return {"best epoch": float(meta["best"]), "epochs": float(meta["epochs"])}
 
 
 class Split(NamedTuple):

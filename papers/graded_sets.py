@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from papers import original_data
-from papers.corpora import Columns, data_folder, duplicate_group, sample_by_hash, select_multilingual, split_collection
+from papers.corpora import (
+    BUDGET,
+    Columns,
+    data_folder,
+    duplicate_group,
+    sample_by_hash,
+    select_multilingual,
+    split_collection,
+    training_budget,
+)
 from paragloss.evaluation import evaluate, mean
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
@@ -23,7 +32,7 @@ from paragloss.types import Concept, Encoder, JudgedCollection, Run
 
 MDN_DATA = ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
 MEASURES = ("P_mr@1", "P_mr@5", "P_r@5", "nDCG@5", "MAP", "MRR_mr", "MRR_r")
-COLUMNS = (*MEASURES, "best epoch", "epochs")
+COLUMNS = (*MEASURES, *BUDGET)
 LOSSES = {"SOSL": "sosl", "3-part": "three-part", "MSE": "mse", "PO_S": "sigmoids"}
 #: Training stops after PATIENCE epochs without a better nDCG@5 of the validation queries.
 MAX_EPOCHS, PATIENCE = 200, 15
@@ -88,8 +97,7 @@ def fit_best(
 def measure_model(model: Encoder, test: JudgedCollection) -> Columns:
     """Measure the columns of the paper's tables, query by query, and the training budget."""
     scores = score_judged(model, test, MEASURES)
-    budget = {"best epoch": float(model.meta["best"]), "epochs": float(model.meta["epochs"])}
-    return {**{name: list(values.values()) for name, values in scores.items()}, **budget}
+    return {**{name: list(values.values()) for name, values in scores.items()}, **training_budget(model.meta)}
 
 
 def measure_random_order(test: JudgedCollection, seed: int) -> Columns:

@@ -3,25 +3,26 @@
 The thesis' log (Sogou-Log) is not public. Here readers are simulated on real documents: the foreign short description
 of a Debian package is a query for foreign long descriptions (their first 300 characters), BM25 shows ten, and readers
 click what is similar to the package's own description (`lab.clicks.simulate`). English queries are the English short
-descriptions, written by people. Labels are the thesis': SAME (DCTR), DIFF (TACM), RAW (the document that most sessions
-with a single click opened). nDCG has the gain 2^grade - 1 of the thesis' equation 4.1.
+descriptions, written by people. Labels are the thesis': SAME (DCTR), DIFF (TACM), RAW (the document opened, in each
+session with a single one). nDCG has the gain 2^grade - 1 of the thesis' equation 4.1. Every K-NRM starts from the word
+vectors of Cr5, learned from the training packages, and is trained until it ranks a tenth of its queries no better.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.corpora import Columns, split_collection
+from papers.corpora import BUDGET, Columns, Split, split_collection, training_budget
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation import evaluate
 from paragloss.index.terms import TERMS_VECTOR, TermIndex
-from paragloss.lab import clicks
+from paragloss.lab import clicks, judgments
 from paragloss.lab.clicks.log_files import Session
 from paragloss.lab.methods import cr5, knrm, table
 from paragloss.lab.query_log import translate_log
@@ -33,10 +34,12 @@ from paragloss.types import Concept, Document, Floats, Hit, JudgedCollection, Qr
 from paragloss.vocabulary import Vocabulary, weigh
 
 DATA = ("ddtp/en.jsonl.gz", "ddtp/de.jsonl.gz")
-#: The thesis' seven columns: nDCG by the labels of two click models, reciprocal rank of the one document clicked.
+#: The thesis' seven columns: nDCG by the labels of two click models, mean over sessions of the reciprocal rank of the
+#: one document clicked.
 MEASURES = ("SAME @1", "SAME @5", "SAME @10", "DIFF @1", "DIFF @5", "DIFF @10", "RAW MRR")
+COLUMNS = (*MEASURES, *BUDGET)
 _NDCG = ("nDCG(dcg='exp-log2')@1", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@10")
-EPOCHS, DIM = 4, 100
+MAX_EPOCHS, PATIENCE, LEARNING_RATE, DIM = 60, 5, 1e-2, 100
 RESULTS_SHOWN = 10
 DOCUMENT_CHARS = 300
 READERS_PER_QUERY = 30
@@ -47,13 +50,14 @@ GRADE_SHARES = (0.4, 0.2, 0.1)
 class Labels(NamedTuple):
     same: Qrels
     diff: Qrels
-    raw: Qrels
+    raw: clicks.Scores  # query -> document -> sessions in which it was the only one opened
 
 
 class SearchLog(NamedTuple):
     """A simulated log; queries are identified by their package."""
 
     lang: str
+    is_smoke: bool
     train: JudgedCollection  # native queries with DCTR grades
     scored_train: JudgedCollection  # the same with DCTR scores in thousandths as grades
     test_ids: list[str]
@@ -71,22 +75,6 @@ class SearchLog(NamedTuple):
     def translate_to_english(self, judged: JudgedCollection, translator: Translator | None = None) -> JudgedCollection:
         """Translate the queries of a log into English."""
         return translate_log(judged, translator or self.fit_translator(), "en")
-
-    def fit_shared_vectors(self) -> dict[str, dict[str, Floats]]:
-        """Fit Cr5 to the training packages; its word vectors of both languages are a start for K-NRM."""
-        langs = (self.lang, "en")
-        concepts = [
-            c._replace(texts={lang: f"{c.titles[lang]}\n{c.texts[lang][:DOCUMENT_CHARS]}" for lang in langs})
-            for c in self.packages
-        ]
-        space = cr5.fit(concepts, dim=DIM)
-        # Vectors drawn evenly from (-1, 1) are this long on average; the optimiser's steps then have the same effect.
-        length = np.sqrt(DIM / 3)
-        vectors: dict[str, dict[str, Floats]] = {}
-        for lang in langs:
-            rows = zip(space.tower(lang).vocabulary.terms, space.words(lang), strict=True)
-            vectors[lang] = {term: length * row / max(float(np.linalg.norm(row)), 1e-9) for term, row in rows}
-        return vectors
 
     def rank_randomly(self, seed: int) -> Run:
         """Rank the ten shown documents of each test query in a random order."""
@@ -109,14 +97,14 @@ class SearchLog(NamedTuple):
     def measure_run(self, run: Run, query_ids: Sequence[str] | None = None) -> Columns:
         """Measure the seven columns of the thesis' tables, query by query, of all test queries or of some."""
         selected = set(self.test_ids if query_ids is None else query_ids)
-        same, diff, raw = (select_queries(qrels, selected) for qrels in self.labels)
-        scores = [evaluate(run, qrels, _NDCG)[name] for qrels in (same, diff) for name in _NDCG]
-        scores.append(evaluate(run, raw, ("RR",))["RR"])
-        return {name: list(values.values()) for name, values in zip(MEASURES, scores, strict=True)}
+        judged = [select_queries(qrels, selected) for qrels in (self.labels.same, self.labels.diff)]
+        scores = [evaluate(run, qrels, _NDCG)[name] for qrels in judged for name in _NDCG]
+        columns: Columns = {name: list(values.values()) for name, values in zip(MEASURES[:-1], scores, strict=True)}
+        return columns | {MEASURES[-1]: measure_sessions(run, self.labels.raw, selected)}
 
-    def measure_ranker(self, model: Reranker, queries: Mapping[str, Query]) -> Columns:
-        """Rerank the test queries and measure the run."""
-        return self.measure_run(self.rerank(model, queries))
+    def measure_ranker(self, model: Knrm, queries: Mapping[str, Query]) -> Columns:
+        """Rerank the test queries and measure the run, and what training the model took."""
+        return self.measure_run(self.rerank(model, queries)) | training_budget(model.meta)
 
 
 @lru_cache(maxsize=1)
@@ -127,7 +115,7 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: i
     """
     if smoke:
         train_size, test_size = 60, 40
-    split = split_collection("ddtp", ["en", lang], lines=500 if smoke else None)
+    split = _split_packages(lang, smoke)
     packages = _select_complete(split.train, lang)
     train, test = _sample_evenly(packages, train_size), _sample_evenly(_select_complete(split.test, lang), test_size)
     concepts = [*train, *test]
@@ -142,6 +130,7 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: i
     queries = [native[query_id] for query_id in train_ids]
     return SearchLog(
         lang,
+        smoke,
         JudgedCollection(queries, documents, {query_id: grades[query_id] for query_id in train_ids}),
         JudgedCollection(queries, documents, {query_id: scores[query_id] for query_id in train_ids}),
         [c.id for c in test],
@@ -154,9 +143,26 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: i
     )
 
 
+def _split_packages(lang: str, smoke: bool) -> Split:
+    return split_collection("ddtp", ["en", lang], lines=500 if smoke else None)
+
+
 def select_queries(qrels: Qrels, query_ids: set[str]) -> Qrels:
     """Select the judgments of some queries."""
     return {query: grades for query, grades in qrels.items() if query in query_ids}
+
+
+def measure_sessions(run: Run, sessions: clicks.Scores, query_ids: Set[str]) -> float:
+    """Average over sessions the reciprocal rank of the one document that was opened.
+
+    :param sessions: query -> document -> in how many sessions
+    """
+    total = count = 0.0
+    for query_id in query_ids & sessions.keys() & run.keys():
+        for rank, hit in enumerate(run[query_id], 1):
+            total += sessions[query_id].get(hit.id, 0) / rank
+        count += sum(sessions[query_id].values())
+    return total / max(count, 1)
 
 
 def grade_scores(scores: clicks.Scores) -> Qrels:
@@ -166,11 +172,8 @@ def grade_scores(scores: clicks.Scores) -> Qrels:
 
 def _label_documents(sessions: list[Session], same: Qrels, test_ids: set[str]) -> Labels:
     diff = grade_scores(clicks.tacm(sessions).relevance())
-    most_clicked = {
-        query: {max(counts, key=lambda doc_id: (counts[doc_id], doc_id)): 1}
-        for query, counts in clicks.raw(sessions).items()
-    }
-    return Labels(*(select_queries(qrels, test_ids) for qrels in (same, diff, most_clicked)))
+    raw = {query: counts for query, counts in clicks.raw(sessions).items() if query in test_ids}
+    return Labels(select_queries(same, test_ids), select_queries(diff, test_ids), raw)
 
 
 def _select_complete(concepts: Sequence[Concept], lang: str) -> list[Concept]:
@@ -236,10 +239,31 @@ def _fit_table(titles: tuple[tuple[str, str, str], ...], lang: str) -> word_tabl
     return table.fit(concepts, sharpness=1.0)
 
 
-def train_ranker(judged: JudgedCollection, *, seed: int, **settings: Any) -> Knrm:
-    """Train K-NRM on a log with the settings all recipes share."""
+@lru_cache(maxsize=1)
+def fit_shared_vectors(lang: str, is_smoke: bool) -> dict[str, dict[str, Floats]]:
+    """Fit Cr5 to the training packages; its word vectors of both languages are a start for K-NRM."""
+    langs = (lang, "en")
+    concepts = [
+        c._replace(texts={code: f"{c.titles[code]}\n{c.texts[code][:DOCUMENT_CHARS]}" for code in langs})
+        for c in _select_complete(_split_packages(lang, is_smoke).train, lang)
+    ]
+    space = cr5.fit_space(concepts, dim=DIM)
+    # Vectors drawn evenly from (-1, 1) are this long on average; the optimiser's steps then have the same effect.
+    length = np.sqrt(DIM / 3)
+    vectors: dict[str, dict[str, Floats]] = {}
+    for code in langs:
+        rows = zip(space.tower(code).vocabulary.terms, space.words(code), strict=True)
+        vectors[code] = {term: length * row / max(float(np.linalg.norm(row)), 1e-9) for term, row in rows}
+    return vectors
+
+
+def train_ranker(log: SearchLog, judged: JudgedCollection, *, seed: int, **settings: Any) -> Knrm:
+    """Train K-NRM on queries of a log with the settings all recipes share."""
     import torch
 
     torch.set_num_threads(1)  # batches are small: a second thread waits more than it works
-    defaults = {"epochs": EPOCHS, "batch": 32, "per_positive": 2}
-    return knrm.fit_judged(judged, dim=DIM, **{**defaults, **settings}, seed=seed)
+    train, valid = judgments.split(judged, (9, 1), seed=0)
+    defaults: dict[str, Any] = {"dim": DIM, "vectors": fit_shared_vectors(log.lang, log.is_smoke), "batch": 32}
+    defaults |= {"per_positive": 2, "learning_rate": LEARNING_RATE, "patience": PATIENCE}
+    defaults |= {"epochs": 2 if log.is_smoke else MAX_EPOCHS}
+    return knrm.fit_judged(train, validation=[valid], seed=seed, **{**defaults, **settings})

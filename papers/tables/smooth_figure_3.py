@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from papers import graded_sets
-from papers.corpora import Rows
+from papers.corpora import BUDGET, Rows, training_budget
 from papers.runner import Results
 from paragloss.evaluation.report import panels
 from paragloss.lab import judgments
@@ -22,7 +22,7 @@ from paragloss.types import Encoder, Floats, JudgedCollection
 DATA, PARTS = graded_sets.MDN_DATA, ("en-fr",)
 EDGES = tuple(round(float(edge), 2) for edge in np.linspace(-1, 1, 41))
 CLASSES = ("NR", "SR", "MR")
-COLUMNS = ("mean NR", "mean SR", "mean MR", "NR above SR", "SR above MR", "best epoch", "epochs")
+COLUMNS = ("mean NR", "mean SR", "mean MR", "NR above SR", "SR above MR", *BUDGET)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
@@ -36,8 +36,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         rows[name] = {
             "NR above SR": share_above(scores[0], scores[1]),
             "SR above MR": share_above(scores[1], scores[2]),
-            "best epoch": float(model.meta["best"]),
-            "epochs": float(model.meta["epochs"]),
+            **training_budget(model.meta),
         }
         for class_name, class_scores in zip(CLASSES, scores, strict=True):
             rows[name][f"mean {class_name}"] = float(class_scores.mean())

@@ -14,15 +14,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from papers import simulated_log
-from papers.corpora import Columns, Rows, hash_text, sample_by_hash
+from papers.corpora import BUDGET, Columns, Rows, hash_text, sample_by_hash, training_budget
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 from paragloss.evaluation import evaluate
 from paragloss.lab import clicks
-from paragloss.types import Floats, JudgedCollection, Qrels, Run
+from paragloss.types import JudgedCollection, Qrels, Run
 
 DATA, PARTS = simulated_log.DATA, ("en-de", "en-da")
-COLUMNS = ("head, clicks", "tail, clicks", "head, wanted", "tail, wanted", "queries")
+COLUMNS = ("head, clicks", "tail, clicks", "head, wanted", "tail, wanted", "queries", *BUDGET)
 #: Queries asked fewer times are the thesis' tail.
 MIN_FREQUENCY = 50
 #: How often the commonest query is asked; the n-th is asked n ** -0.8 times as often.
@@ -37,7 +37,6 @@ class SkewedLog(NamedTuple):
     frequency: Counter[str]
     common: set[str]  # queries asked MIN_FREQUENCY times or more
     labels: dict[str, Qrels]  # of the test queries: by clicks, and by the readers' preferences
-    vectors: dict[str, dict[str, Floats]]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
@@ -55,9 +54,13 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         if selected:  # the log of a smoke run has no rare queries
             qrels = simulated_log.select_queries(skewed.train.qrels, {query.id for query in selected})
             judged = skewed.train._replace(queries=selected, qrels=qrels)
-            model = train_ranker(judged, vectors=skewed.vectors, seed=seed)
+            model = train_ranker(skewed.log, judged, seed=seed)
             run = skewed.log.rerank(model, skewed.log.english)
-            rows[row] = {**measure_halves(skewed, run), "queries": float(len(selected))}
+            rows[row] = {
+                **measure_halves(skewed, run),
+                "queries": float(len(selected)),
+                **training_budget(model.meta),
+            }
     return rows
 
 
@@ -88,7 +91,6 @@ def simulate_skewed_log(lang: str, smoke: bool) -> SkewedLog:
         frequency,
         common,
         labels,
-        log.fit_shared_vectors(),
     )
 
 

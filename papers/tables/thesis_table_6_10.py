@@ -16,7 +16,7 @@ from papers.runner import Results
 from papers.simulated_log import simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 
-COLUMNS = (*simulated_log.MEASURES, "pairs", "terms")
+COLUMNS = (*simulated_log.COLUMNS, "pairs", "terms")
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 #: Of the thesis' 8,553,124 pairs: 0.5, 1, 1.5, 2, 4, 6 and 8 million, and all.
 SHARES = (5.8, 11.7, 17.5, 23.4, 46.8, 70.2, 93.5, 100.0)
@@ -31,7 +31,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for share in SHARES[:: 7 if smoke else 1]:
         sample = first(interleaved, round(len(queries) * share / 100))
-        model = train_ranker(sample, seed=seed)
+        model = train_ranker(log, sample, seed=seed)
         rows[f"share {share}"] = {
             **log.measure_ranker(model, log.english),
             "pairs": float(sum(map(len, sample.qrels.values()))),

@@ -21,7 +21,7 @@ from paragloss.evaluation.report import panels
 from paragloss.lab.query_log import translate_queries
 from paragloss.types import Query
 
-COLUMNS = (*simulated_log.MEASURES, "queries", "unknown words")
+COLUMNS = (*simulated_log.COLUMNS, "queries", "unknown words")
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 CATEGORIES = ("Good", "Imperfect", "Bad", "Not correct", "Untranslatable")
 MIN_QUERIES = 10
@@ -29,8 +29,8 @@ MIN_QUERIES = 10
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log(2000, smoke=smoke)
-    monolingual = train_ranker(log.train, seed=seed)
-    bilingual = train_ranker(log.translate_to_english(log.train), seed=seed)
+    monolingual = train_ranker(log, log.train, seed=seed)
+    bilingual = train_ranker(log, log.translate_to_english(log.train), seed=seed)
     answered = [log.native[query_id] for query_id in log.test_ids if log.results[query_id]]
     translated = {q.id: q for q in translate_queries(answered, log.fit_translator(), "en")}
     systems = {

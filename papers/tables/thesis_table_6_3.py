@@ -7,7 +7,7 @@ from papers.corpora import Rows
 from papers.simulated_log import simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 
-COLUMNS = simulated_log.MEASURES
+COLUMNS = simulated_log.COLUMNS
 DATA, PARTS = simulated_log.DATA, ("de",)
 
 
@@ -15,6 +15,6 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log(2000, smoke=smoke)
     return {
         CHANCE_ROW: log.measure_run(log.rank_randomly(seed)),
-        "Monolingual baseline": log.measure_ranker(train_ranker(log.train, seed=seed), log.native),
-        "Exact match off": log.measure_ranker(train_ranker(log.train, seed=seed, off=(0,)), log.native),
+        "Monolingual baseline": log.measure_ranker(train_ranker(log, log.train, seed=seed), log.native),
+        "Exact match off": log.measure_ranker(train_ranker(log, log.train, seed=seed, off=(0,)), log.native),
     }

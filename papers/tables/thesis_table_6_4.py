@@ -26,8 +26,8 @@ COLUMNS = ("weight", "pairs", "monolingual weight", "monolingual pairs", "transl
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log(2000, smoke=smoke)
-    monolingual = train_ranker(log.train, seed=seed)
-    bilingual = train_ranker(log.translate_to_english(log.train), seed=seed)
+    monolingual = train_ranker(log, log.train, seed=seed)
+    bilingual = train_ranker(log, log.translate_to_english(log.train), seed=seed)
     result_grades = {query_id: dict.fromkeys(log.results[query_id], 0) for query_id in log.test_ids}
     english = [log.english[query_id] for query_id in log.test_ids]
     native = [log.native[query_id] for query_id in log.test_ids]

@@ -15,7 +15,7 @@ from papers.simulated_log import simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 from paragloss.lab.query_log import CASES, capitalised, mark_capitals, translate_queries
 
-COLUMNS = (*simulated_log.MEASURES, "English terms")
+COLUMNS = (*simulated_log.COLUMNS, "English terms")
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 CASE_BY_ROW = {"Bilingual baseline": "keep", "All to lower case": "lower", "First word to lower case": "lower-first"}
 
@@ -28,7 +28,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for row, case in CASE_BY_ROW.items():
         queries = [query._replace(text=fold_case(CASES[case], query.text)) for query in bilingual.queries]
-        model = train_ranker(bilingual._replace(queries=queries), seed=seed)
+        model = train_ranker(log, bilingual._replace(queries=queries), seed=seed)
         test_queries = {query.id: query._replace(text=fold_case(CASES[case], query.text)) for query in test}
         terms = float(len(model.vocabularies["en"]))
         rows[row] = {**log.measure_ranker(model, test_queries), "English terms": terms}

@@ -14,7 +14,7 @@ from papers.verdicts import CHANCE_ROW
 from paragloss.lab.query_log import clean, clean_at_random, translate_log
 from paragloss.types import JudgedCollection, Query
 
-COLUMNS = simulated_log.MEASURES
+COLUMNS = simulated_log.COLUMNS
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 BOUNDS = {"low": 20, "middle": 50, "high": 100}
 
@@ -29,7 +29,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     training_sets["Nothing removed"] = translated
     rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
     for row, judged in training_sets.items():
-        rows[row] = log.measure_ranker(train_ranker(judged, seed=seed), log.english)
+        rows[row] = log.measure_ranker(train_ranker(log, judged, seed=seed), log.english)
     return rows
 
 

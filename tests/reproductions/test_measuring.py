@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from papers import corpora, graded_sets, nearest_neighbours, original_data, page_search
+from papers import corpora, graded_sets, nearest_neighbours, original_data, page_search, simulated_log
 from papers.tables import (
     cr5_table_1,
     smooth_figure_1,
@@ -15,7 +15,7 @@ from papers.tables import (
     xcnn_table_1,
 )
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.types import Concept, Document, JudgedCollection, Query
+from paragloss.types import Concept, Document, Hit, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary
 
 SIZE = 30
@@ -121,6 +121,15 @@ def test_a_random_order_scores_what_chance_gives():
     columns = graded_sets.measure_random_order(judged, 0)
     assert np.mean(columns["P_mr@1"]) == pytest.approx(1 / 4, abs=0.03)
     assert np.mean(columns["MRR_mr"]) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, abs=0.03)
+
+
+def test_each_session_with_one_opened_document_counts_once():
+    # Three sessions opened the second document of q1, one its first; one the third of q2. r1 is not among the queries.
+    run = {query: [Hit(doc_id, -float(i)) for i, doc_id in enumerate("abc")] for query in ("q1", "q2", "r1")}
+    sessions = {"q1": {"b": 3.0, "a": 1.0}, "q2": {"c": 1.0}, "r1": {"a": 9.0}}
+    mean = simulated_log.measure_sessions(run, sessions, {"q1", "q2"})
+    assert mean == pytest.approx((3 / 2 + 1 + 1 / 3) / 5)
+    assert simulated_log.measure_sessions(run, {}, {"q1"}) == 0
 
 
 def test_the_gradient_of_the_smooth_cosine_is_bounded_by_one_over_epsilon():
