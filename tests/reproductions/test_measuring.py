@@ -137,6 +137,18 @@ def test_the_gradient_of_the_smooth_cosine_is_bounded_by_one_over_epsilon():
     assert smooth_figure_1.steepest_gradient(0.001, 0.0) == pytest.approx(1000, rel=1e-3)
 
 
+def test_the_heat_map_is_the_partial_derivative_of_the_smooth_cosine():
+    def smooth_cosine(x1, x2, epsilon):
+        return (x1 + x2) / ((np.hypot(x1, x2) + epsilon) * (np.sqrt(2) + epsilon))
+
+    x1, x2, step = np.array([0.3, -0.7, 0.01]), np.array([-0.2, 0.6, 0.02]), 1e-6
+    for epsilon in (0.05, 0.5):
+        slope = (smooth_cosine(x1 + step, x2, epsilon) - smooth_cosine(x1 - step, x2, epsilon)) / (2 * step)
+        assert smooth_figure_1.differentiate(x1, x2, epsilon) == pytest.approx(slope, rel=1e-5)
+    zero = np.zeros(1)
+    assert smooth_figure_1.differentiate(zero, zero, 0.2) == pytest.approx(1 / (0.2 * (np.sqrt(2) + 0.2)))
+
+
 def test_the_share_above_counts_pairs():
     assert smooth_figure_3.share_above(np.array([0.1, 0.5]), np.array([0.2, 0.4, 0.6])) == pytest.approx(2 / 6)
 
