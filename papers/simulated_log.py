@@ -263,7 +263,9 @@ def train_ranker(log: SearchLog, judged: JudgedCollection, *, seed: int, **setti
 
     torch.set_num_threads(1)  # batches are small: a second thread waits more than it works
     train, valid = judgments.split(judged, (9, 1), seed=0)
-    defaults: dict[str, Any] = {"dim": DIM, "vectors": fit_shared_vectors(log.lang, log.is_smoke), "batch": 32}
+    vectors = fit_shared_vectors(log.lang, log.is_smoke)
+    langs = {judged.queries[0].lang, log.lang}
+    defaults: dict[str, Any] = {"dim": DIM, "vectors": {lang: vectors[lang] for lang in langs}, "batch": 32}
     defaults |= {"per_positive": 2, "learning_rate": LEARNING_RATE, "patience": PATIENCE}
     defaults |= {"epochs": 2 if log.is_smoke else MAX_EPOCHS}
     return knrm.fit_judged(train, validation=[valid], seed=seed, **{**defaults, **settings})
