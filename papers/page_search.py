@@ -37,6 +37,10 @@ class PageTask(NamedTuple):
     def sample_train(self, seed: int) -> list[Concept]:
         return sample_by_hash(self.train, self.train_size, seed)
 
+    def list_external_pairs(self, lang: str) -> list[tuple[str, str]]:
+        """List title and text of every page that is not searched, in place of queries and clicked documents."""
+        return [(c.titles[lang], c.texts[lang]) for c in self.train if c.titles.get(lang)]
+
     def restrict_vocabulary(self, terms: Set[str]) -> PageTask:
         """Return the task with all words removed that are not in a vocabulary."""
 

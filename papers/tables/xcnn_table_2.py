@@ -1,7 +1,8 @@
 """XCNN's Table 2: search within one language, BM25 and the monolingual half of XCNN.
 
 Theirs: FIRE 2011-12, Hindi, 100 topics. Ours: MDN web docs (`papers.page_search`). XCNN has 10,000 words and 128
-dimensions; BM25 has those words as in the paper, or all. FIRE is a part where its files are present.
+dimensions; BM25 has those words as in the paper, or all. "external data": pairs of a page's title and its text, in the
+place of a title and its best match. FIRE is a part where its files are present.
 """
 
 from __future__ import annotations
@@ -24,11 +25,17 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         else page_search.make_page_task(lang, lang, smoke=smoke)
     )
     settings = {"dim": 128, "max_terms": 10_000, "epochs": 0, "hub_epochs": 1 if smoke else 5}
-    model = xcnn.fit(task.sample_train(seed), hub=lang, seed=seed, **settings)
+    train = task.sample_train(seed)
+    model = xcnn.fit(train, hub=lang, seed=seed, **settings)
     terms = set(model.tower(lang).vocabulary.terms)
-    return {
+    rows: Rows = {
         CHANCE_ROW: task.measure_run(task.search_randomly(seed)),
         "BM25, all words": task.measure_run(task.search_by_pipeline("bm25")),
         "BM25": task.measure_run(task.restrict_vocabulary(terms).search_by_pipeline("bm25")),
         "mono-XCNN": task.measure_run(task.search_by_vectors(model)),
     }
+    clicks = task.list_external_pairs(lang)
+    if clicks:
+        external = xcnn.fit(train, hub=lang, clicks=clicks, seed=seed, **settings)
+        rows["mono-XCNN, external data"] = task.measure_run(task.search_by_vectors(external))
+    return rows

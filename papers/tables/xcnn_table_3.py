@@ -37,7 +37,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     runs: dict[str, Run] = {CHANCE_ROW: task.search_randomly(seed)}
     for name, (fit, settings) in METHODS.items():
         runs[name] = task.search_by_vectors(fit(train, seed=seed, **COMMON_SETTINGS, **settings))
-    clicks = [(c.titles["en"], c.texts["en"]) for c in task.train if c.titles.get("en")]
+    clicks = task.list_external_pairs("en")
     if clicks:
         model = xcnn.fit(train, hub="en", clicks=clicks, seed=seed, **COMMON_SETTINGS)
         runs["XCNN, external data"] = task.search_by_vectors(model)
