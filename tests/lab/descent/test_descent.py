@@ -118,6 +118,17 @@ def test_the_parameters_of_the_best_epoch_are_kept_and_patience_ends_the_run():
     assert progress == history.epochs
 
 
+@pytest.mark.parametrize("patience", [0, None])
+def test_without_patience_all_epochs_are_run_and_the_best_is_kept(patience):
+    p = {"p": torch.zeros((), requires_grad=True)}
+    measures = iter([0.5, 0.4, 0.3, 0.2])
+    history = descend(
+        p, lambda e, r: [None], lambda _: p["p"], epochs=4, learning_rate=1.0, optimizer="sgd", seed=0,
+        validate=lambda: next(measures), patience=patience,
+    )  # fmt: skip
+    assert (len(history.epochs), history.best) == (4, 1)
+
+
 def test_the_rate_decays_by_its_factor_after_each_epoch():
     p = {"p": torch.zeros((), requires_grad=True)}
     values = []

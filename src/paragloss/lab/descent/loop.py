@@ -71,7 +71,7 @@ def descend(
     :param decay: what the learning rate is multiplied by after each epoch
     :param clip: the largest norm of all gradients together
     :param validate: measures the parameters after each epoch, higher is better; those of the best epoch are kept
-    :param patience: stop after so many epochs without a better measure
+    :param patience: stop after so many epochs without a better measure; 0 or None never stops
     :param checkpoint: a file that is written after each epoch, and continued from if it exists
     :raises ModelError: if the loss is not finite, an epoch has no batch, or the checkpoint is of another run
     """
@@ -79,7 +79,7 @@ def descend(
     if checkpoint is not None and Path(checkpoint).exists():
         run.restore(Path(checkpoint))
     for epoch in range(len(run.history) + 1, epochs + 1):
-        if patience is not None and validate is not None and len(run.history) - run.best >= patience:
+        if patience and validate is not None and len(run.history) - run.best >= patience:
             break
         with torch.random.fork_rng(devices=_devices(parameters)):
             torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1))

@@ -350,7 +350,7 @@ def _train(
     model = training.make_ranker(table, tuple(off), rng, device)
     query_bags, document_bags = bags(queries, device), bags(documents, device)
     steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
-    steps |= {"patience": patience or None, "validate": None if validate is None else partial(validate, model)}
+    steps |= {"patience": patience, "validate": None if validate is None else partial(validate, model)}
     steps |= {"checkpoint": checkpoint, "progress": progress}
     history = training.train_ranker(model, query_bags, document_bags, triples, batch=batch, **steps)
     meta = {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
