@@ -14,7 +14,7 @@ import shutil
 from papers import simulated_log
 from papers.corpora import Rows, data_folder
 from papers.kernel_analysis import unknown_words
-from papers.simulated_log import SearchLog, simulate_log, train_ranker
+from papers.simulated_log import LEARNING_RATE_FROM_RANDOM, SearchLog, simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.formats.dictionaries import read_pairs
@@ -64,10 +64,11 @@ def train_models(log: SearchLog, machine: Translator, seed: int) -> dict[str, Kn
     """Train all rankers of the table."""
     bilingual = log.translate_to_english(log.train, machine)
     scored_bilingual = bilingual._replace(qrels=log.scored_train.qrels)
+    random_start = {"vectors": None, "learning_rate": LEARNING_RATE_FROM_RANDOM}
     return {
         "monolingual": train_ranker(log, log.train, seed=seed),
         "bilingual": train_ranker(log, bilingual, seed=seed),
-        "bilingual, random start": train_ranker(log, bilingual, vectors=None, seed=seed),
+        "bilingual, random start": train_ranker(log, bilingual, seed=seed, **random_start),
         "monolingual, by difference": train_ranker(log, log.scored_train, difference=MIN_DIFFERENCE, seed=seed),
         "bilingual, by difference": train_ranker(log, scored_bilingual, difference=MIN_DIFFERENCE, seed=seed),
     }
