@@ -52,7 +52,7 @@ def test_results_say_where_in_a_file_they_are_and_open_there(open_window, runnin
     page = window.open("/?q=volcano&lang=en")
     window.wait_for_results()
     assert "0:01:23" in page.locator(".result .place").first.inner_text()
-    page.locator(".result h2 button").first.click()
+    page.locator(".result h2 a").first.click()
     window.wait_until("document.querySelector('#text mark')")
     assert page.locator(".leaf").all_inner_texts() == ["0:00:05", "0:01:23"]
     page = window.open("/?q=Titanic&lang=en")

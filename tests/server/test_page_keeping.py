@@ -62,7 +62,7 @@ def test_results_are_counted_filtered_and_sorted_and_the_address_says_how(open_w
     window = open_window(address)
     page = window.open(QUESTION)
     window.wait_for_results()
-    assert "of 4 found" in page.locator("#status").inner_text()
+    assert "4 documents in" in page.locator("#status").inner_text()
     assert (
         "miel.txt · notes · TXT · May 4, 2021" in page.locator(".result[data-id='notes/miel.txt'] .place").inner_text()
     )

@@ -73,14 +73,14 @@ def test_two_hundred_results_are_one_page_and_the_last_key_brings_more(open_wind
     page = window.open("/?q=how+do+bees+make+honey&k=180")
     window.wait_for_results()
     assert page.locator(".result").count() == 180
-    assert "of 200 or more found" in page.locator("#status").inner_text()
+    assert "180 of at least 200 documents, in 12 languages" in page.locator("#status").inner_text()
     page.locator(".result").last.focus()
     page.keyboard.press("ArrowDown")
     window.wait_until("document.querySelectorAll('.result').length === 200")
     window.wait_until("document.activeElement === document.querySelectorAll('.result')[180]")
     assert page.locator("#more").is_hidden()
     window.wait_until("document.querySelectorAll('.result')[199].querySelector('.w')")
-    under = page.locator("h2 + .rendering:visible").evaluate_all("all => all.map((one) => one.clientHeight)")
+    under = page.locator("h2 .rendering:visible").evaluate_all("all => all.map((one) => one.clientHeight)")
     assert max(under) < 40  # one line, however long
     window.assert_no_complaints()
 
@@ -90,7 +90,7 @@ def test_deleting_can_be_undone_and_is_done_when_one_goes_on(open_window, runnin
     page = window.open("/?q=Abeille+et+miel&to=fr")
     window.wait_for_results()
     long = page.locator(".result[data-id=long]")
-    assert len(long.locator("h2").inner_text()) <= 1000
+    assert len(long.locator("h2 .title").inner_text()) <= 1000
     long.locator(".menu summary").click()
     long.get_by_text("Delete").click()
     page.get_by_text("Undo").click()
@@ -139,6 +139,137 @@ def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_col
     page.click("#options")
     assert page.locator("#lang").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_filters_on_a_phone_cover_the_end_of_the_list_and_say_how_many_are_used(open_window, running):
+    window = open_window(running[0], viewport={"width": 390, "height": 844}, has_touch=True)
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
+    button, first = page.locator("#options"), page.locator(".result").first
+    assert [button.inner_text(), button.get_attribute("aria-expanded")] == ["Filters", "false"]
+    top = first.bounding_box()["y"]
+    button.click()
+    assert button.get_attribute("aria-expanded") == "true"
+    panel = page.locator("#panel").bounding_box()
+    assert first.bounding_box()["y"] == top < panel["y"]
+    assert panel["y"] + panel["height"] <= 844
+    page.click(".chip[data-lang=fr]")
+    page.check("#each")
+    window.wait_until("document.querySelector('#options').textContent === 'Filters (2)'")
+    window.wait_for_results()
+    page.get_by_text("Show results").click()
+    assert page.locator("#panel").is_hidden()
+    assert [button.inner_text(), button.get_attribute("aria-expanded")] == ["Filters (2)", "false"]
+    button.click()
+    page.keyboard.press("Escape")
+    assert page.locator("#panel").is_hidden()
+    assert page.evaluate("document.activeElement.id") == "options"
+    window.assert_no_complaints()
+
+
+def test_a_title_is_a_link_that_opens_here_or_in_a_new_tab(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=how+do+bees+make+honey&to=fr")
+    window.wait_for_results()
+    link = page.locator(".result[data-id='honey-bee.fr'] h2").get_by_role("link")
+    assert link.locator(".rendering").is_visible()  # the meaning is a part of the link
+    with page.context.expect_page() as opened:
+        link.click(modifiers=["Control"])
+    opened.value.wait_for_selector("#text .said-so")
+    assert "view=read" in opened.value.url
+    assert "doc=honey-bee.fr" in opened.value.url
+    assert page.locator("#search-view").is_visible()
+    link.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#text .said-so")
+    assert page.locator("#read-title .title").inner_text() == "Abeille"
+    window.assert_no_complaints()
+
+
+def test_matches_are_marked_in_what_the_reader_can_read(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
+    for lang in ("ar", "fr", "ru"):
+        result = page.locator(f".result[data-id='honey-bee.{lang}']")
+        marked = {text.lower() for text in result.locator(".snippet + .rendering mark").all_inner_texts()}
+        assert marked & {"bee", "bees", "honey"}, lang
+        assert not marked & {"and", "in", "the", "of"}, lang
+    assert page.locator("h2 mark").count() == 0
+
+
+def test_dotted_underlines_are_explained_once_above_the_list(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=how+do+bees+make+honey&to=en")
+    window.wait_for_results()
+    legend = page.locator("#search-view .legend")
+    assert legend.is_hidden()  # nothing is rendered
+    page.goto(f"{window.address}/?q=how+do+bees+make+honey")
+    window.wait_for_results()
+    assert legend.inner_text() == "≈ Rough meaning · underlined with dots: a guess"
+    assert "dotted" in legend.locator(".guess").evaluate("e => getComputedStyle(e).textDecoration")
+    assert legend.bounding_box()["y"] < page.locator(".result").first.bounding_box()["y"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_texts_that_are_cut_show_whole_lines_of_whole_pixels(open_window, running, width):
+    window = open_window(running[0], viewport={"width": width, "height": 844})
+    page = window.open("/?q=how+do+bees+make+honey&k=60")
+    window.wait_for_results()
+    measure = """(all) => all.filter((text) => text.getClientRects().length && text.textContent).map((text) =>
+        [text.getBoundingClientRect().height, parseFloat(getComputedStyle(text).lineHeight)])"""
+    for swap in range(2):
+        if swap:
+            page.evaluate("document.querySelector('#original-first').click()")
+        rows = page.locator(".result :is(.title, .snippet, .rendering)").evaluate_all(measure)
+        assert len(rows) > 100
+        for height, line in rows:
+            assert line == int(line)
+            assert height in (line, 2 * line, 3 * line)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_borders_of_fields_can_be_seen(open_window, running, scheme):
+    window = open_window(running[0], color_scheme=scheme)
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
+    colours = """(element) => {
+        const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+        const rgb = (colour) => {
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+            return [...canvas.getImageData(0, 0, 1, 1).data];
+        };
+        return [rgb(getComputedStyle(element).borderBottomColor), rgb(getComputedStyle(document.body).backgroundColor)];
+    }"""
+    fields = ["#q", "#lang", "#reader", "#sort", "#options"]
+    for selector in fields:
+        border, paper = page.locator(selector).evaluate(colours)
+        assert compute_contrast(border, paper) >= 3, selector
+    page.click("[data-view=many]")
+    border, paper = page.locator("#many-terms").evaluate(colours)
+    assert compute_contrast(border, paper) >= 3
+
+
+def compute_contrast(*colours: list[int]) -> float:
+    """The contrast ratio of two colours as WCAG 2 defines it."""
+    luminances = []
+    for colour in colours:
+        linear = [part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
+        luminances.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(luminances) + 0.05) / (min(luminances) + 0.05)
+
+
+def test_the_page_says_match_quality_and_saved(open_window, running):
+    window = open_window(running[0])
+    page = window.open("/?q=how+do+bees+make+honey")
+    window.wait_for_results()
+    assert page.locator(".result [role=meter]").first.get_attribute("aria-label") == "match quality"
+    assert page.locator("#sort option").first.inner_text() == "best match"
+    assert page.locator("[data-view=kept]").inner_text() == "Saved"
+    for path in (PAGE / "strings").glob("en.js"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r": .*\b([Kk]ept|[Ff]it|before any match)\b", text)
 
 
 def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_window, running):

@@ -96,7 +96,7 @@ def test_a_document_without_a_title_is_listed_by_its_id(open_page):
     first = page.locator(".result").first
     assert first.locator("h2 .untitled").inner_text() == "0.de"
     assert first.locator("h2 .w").count() == 0
-    assert first.locator("h2 + .rendering").is_hidden()
+    assert first.locator("h2 .rendering").is_hidden()
     window.assert_no_complaints()
 
 
@@ -104,7 +104,7 @@ def test_a_long_title_stays_within_three_lines_of_a_phone(open_page):
     window = open_page(viewport={"width": 390, "height": 800})
     page = window.open("/?q=bees+honey&to=en")
     window.wait_for_results()
-    title = page.locator(".result[data-id=long] h2 button")
+    title = page.locator(".result[data-id=long] h2 .title")
     box = title.bounding_box()
     assert box["x"] + box["width"] <= 390
     assert box["height"] < 4 * 1.35 * 1.22 * 16

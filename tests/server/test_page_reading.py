@@ -49,7 +49,7 @@ def test_a_document_is_read_by_paragraphs_with_the_best_in_sight(open_window, ad
     mark = page.locator("#text mark").first
     box = mark.bounding_box()
     assert 0 < box["y"] < 860
-    assert page.locator("#read-title").inner_text() == "Le monde"
+    assert page.locator("#read-title .title").inner_text() == "Le monde"
     about = page.locator("#read-about").inner_text()
     assert about == "French Wrong language? · le monde.md · shelf · MD · May 12, 2020"
     bees = page.locator(".paragraph", has=page.locator("mark", has_text="abeille")).first
@@ -71,8 +71,52 @@ def test_the_toolbar_is_one_row_and_renderings_are_indented(open_window, address
     assert max(box["y"] for box in buttons) < min(box["y"] + box["height"] for box in buttons)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     paragraph = page.locator(".paragraph", has=page.locator(".rough[open]")).first
+    text, sign = (paragraph.locator(part).bounding_box()["x"] for part in (".rough p", ".rough summary"))
+    assert text > sign  # lines stand behind the sign that begins them
+    page.click("#read-swap")
     original, rendering = (paragraph.locator(part).bounding_box()["x"] for part in (".said-so", ".rough p"))
     assert rendering > original
+
+
+def test_the_meaning_stands_first_and_large_until_the_reader_puts_the_original_first(open_window, address):
+    window = open_window(address)
+    page = open_reading_view(window, "honey-bee.ru")
+    window.wait_until("document.querySelector('.rough[open] p') && document.querySelector('#read-title .rendering')")
+    title, paragraph = page.locator("#read-title"), page.locator(".paragraph", has=page.locator(".rough[open]")).first
+
+    def measure(box, *parts):
+        tops = [box.locator(part).bounding_box()["y"] for part in parts]
+        sizes = [box.locator(part).evaluate("e => parseFloat(getComputedStyle(e).fontSize)") for part in parts]
+        return tops, sizes
+
+    for box, parts in ((title, (".rendering", ".title")), (paragraph, (".rough p", ".said-so"))):
+        tops, sizes = measure(box, *parts)
+        assert tops[0] < tops[1]
+        assert sizes[0] > sizes[1]
+    assert "bee" in title.locator(".rendering").inner_text()
+    assert "bee" in page.title()
+    page.click("#read-swap")
+    for box, parts in ((title, (".rendering", ".title")), (paragraph, (".rough p", ".said-so"))):
+        tops, sizes = measure(box, *parts)
+        assert tops[0] > tops[1]
+        assert sizes[0] < sizes[1]
+    page = window.open(f"/?q={QUESTION}")
+    window.wait_for_results()
+    assert page.locator("#original-first").is_checked()  # one setting for both views
+    window.assert_no_complaints()
+
+
+def test_a_match_is_outlined_in_the_original_and_in_its_meaning(open_window, address):
+    window = open_window(address)
+    page = open_reading_view(window, "honey-bee.ru")
+    window.wait_until("document.querySelector('.rough mark') && document.querySelector('.said-so mark.w')")
+    assert "bees" in page.locator(".rough mark").all_inner_texts()
+    page.keyboard.press("p")
+    window.wait_until("document.querySelectorAll('mark.now').length === 2")
+    words = page.locator("mark.now").evaluate_all("marks => marks.map((mark) => mark.dataset.word)")
+    assert words[0] == words[1]
+    assert page.locator("#read-view .legend .guess").is_visible()
+    window.assert_no_complaints()
 
 
 def test_dates_are_written_in_the_language_of_the_page(open_window, address):

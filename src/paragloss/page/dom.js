@@ -12,4 +12,7 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Clicks with a key or another button open a link in a new tab or window, as anywhere else.
+export const isPlainClick = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+
 export const $ = (id) => document.getElementById(id);

@@ -21,16 +21,34 @@ export function isHelpful(gloss) {
 // The words of a text with their first meanings, for paper.
 export const listMeanings = (gloss) => [...new Set(gloss.words.filter((word) => word.kind === "word" && word.meanings.length).map((word) => `${word.text}: ${word.meanings[0].text}`))].join(" · ");
 
-// A rendering in which guesses have a dotted underline; their "~" stays for those who copy the text or listen to it.
-export function paintRendering(element, rendering) {
-  const pieces = rendering.split(/(~[\p{L}\p{M}\p{N}'’-]+)/u);
-  element.replaceChildren(...pieces.map((piece, i) => (i % 2 ? h("span", { class: "guess" }, h("span", { class: "hidden" }, "~"), piece.slice(1)) : piece)));
+const isMarked = (start, end, marks) => marks.some(([markStart, markEnd]) => markStart < end && start < markEnd);
+
+// Grammatical words are not highlighted.
+const isHighlighted = (word, marks) => word.kind !== "stop" && isMarked(word.start, word.end, marks);
+
+// The rendering of a gloss, in which the meanings of marked words are marked.
+export function paintRendering(element, gloss, marks = []) {
+  const characters = Array.from(gloss.rendering);
+  const write = (start, end) => paintGuesses(characters.slice(start, end).join(""));
+  const highlighted = gloss.words.filter((word) => word.rendered && isHighlighted(word, marks)).sort((a, b) => a.rendered[0] - b.rendered[0]);
+  const pieces = [];
+  let position = 0;
+  for (const { start, rendered: [from, to] } of highlighted) {
+    pieces.push(...write(position, from), h("mark", { "data-word": start }, write(from, to)));
+    position = to;
+  }
+  element.replaceChildren(...pieces, ...write(position, characters.length));
+}
+
+// Guesses have a dotted underline; their "~" stays for those who copy the text or listen to it.
+function paintGuesses(text) {
+  const pieces = text.split(/(~[\p{L}\p{M}\p{N}'’-]+)/u);
+  return pieces.map((piece, i) => (i % 2 ? h("span", { class: "guess" }, h("span", { class: "hidden" }, "~"), piece.slice(1)) : piece));
 }
 
 export function paint(element, text, marks = [], gloss = null) {
   const characters = Array.from(text);
   const slice = (start, end) => characters.slice(start, end).join("");
-  const isMarked = (start, end) => marks.some(([markStart, markEnd]) => markStart < end && start < markEnd);
   const words = (gloss?.words || []).filter((word) => word.end > word.start);
   const pieces = [];
   let position = 0;
@@ -48,9 +66,8 @@ export function paint(element, text, marks = [], gloss = null) {
   for (const word of words) {
     if (word.start < position) continue;
     addUnglossed(word.start);
-    // Grammatical words are not highlighted.
-    const tag = word.kind !== "stop" && isMarked(word.start, word.end) ? "mark" : "span";
-    const span = h(tag, { class: isGuess(word) ? "w guess" : "w", title: isGuess(word) ? t("gloss.guess") : null }, slice(word.start, word.end));
+    const tag = isHighlighted(word, marks) ? "mark" : "span";
+    const span = h(tag, { "data-word": word.start, class: isGuess(word) ? "w guess" : "w", title: isGuess(word) ? t("gloss.guess") : null }, slice(word.start, word.end));
     meanings.set(span, { word, gloss });
     pieces.push(span);
     position = word.end;
@@ -83,7 +100,7 @@ export function hide() {
   document.querySelector(".w.on")?.classList.remove("on");
 }
 
-const TEXTS = ".snippet, .said-so, h2";
+const TEXTS = ".snippet, .said-so, h2 .title";
 
 // A button that keeps a word, or a selected phrase, with its sentence.
 function makeStar(span, word, gloss, meaning) {
@@ -153,8 +170,12 @@ function makeCorrectButton(word, gloss) {
 export function listen() {
   let hiding = 0;
   const hideSoon = () => { hiding = setTimeout(hide, 180); };
+  // Text that moves below a pointer at rest is not pointed at.
+  let pointer = "";
+  const positionOf = ({ clientX, clientY }) => `${clientX} ${clientY}`;
+  document.addEventListener("pointermove", (event) => { pointer = positionOf(event); });
   document.addEventListener("pointerover", (event) => {
-    if (event.pointerType === "touch") return;
+    if (event.pointerType === "touch" || positionOf(event) === pointer) return;
     const span = event.target.closest?.(".w");
     if (event.buttons || hasSelection()) return;
     if (span) { clearTimeout(hiding); show(span); }
@@ -166,7 +187,7 @@ export function listen() {
   document.addEventListener("click", (event) => {
     const span = event.target.closest?.(".w");
     if (hasSelection()) { clearTimeout(hiding); showPhrase(); }
-    else if (span && !event.target.closest("h2 button")) show(span);
+    else if (span && !event.target.closest("h2 a")) show(span);
     else if (!event.target.closest?.("#gloss") && !span) hide();
   });
 }

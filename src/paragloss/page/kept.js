@@ -1,7 +1,7 @@
 // Kept words with their sentences, and kept searches with names. They are stored in this browser only: they belong to one
 // person, a server may have many readers, and who may only read can keep them too.
 import { address, ask } from "./api.js";
-import { $, h } from "./dom.js";
+import { $, h, isPlainClick } from "./dom.js";
 import { anki, csv, save } from "./export.js";
 import { nameOf } from "./languages.js";
 import { fromAddress, toAddress } from "./state.js";
@@ -49,7 +49,11 @@ function makeSearchRow(search, page) {
     changeSearch(search.where, { looked: currentTime() });
     page.go({ ...saved, reader: page.state.reader, where: [...saved.where, ...conditions] });
   };
-  const openAll = (event) => { event.preventDefault(); open([]); };
+  const openAll = (event) => {
+    if (!isPlainClick(event)) return;
+    event.preventDefault();
+    open([]);
+  };
   const link = h("a", { class: "name", href: search.where, dir: "auto", onclick: openAll }, search.name);
   const news = h("button", { type: "button", class: "link", hidden: true, onclick: () => open([`added>=${search.looked}`]) });
   showNews(news, query, search, page);

@@ -1,5 +1,6 @@
 // Keys: / to search, arrows for results and words, Enter to read, n and p for matches, w for why, s to keep a word, Esc to go back.
 import { $ } from "./dom.js";
+import { uncoverResults } from "./filters.js";
 import { hide, show } from "./gloss.js";
 import { match } from "./reading.js";
 
@@ -31,7 +32,7 @@ function handleResultKey(event, result, focused) {
   else if (event.key === "w") result.querySelector("[aria-expanded]")?.click();
   else if (event.key === "Enter" && focused === result) {
     event.preventDefault(); // or the same key would press the button that has the focus then
-    result.querySelector("h2 button").click();
+    result.querySelector("h2 a").click();
   }
 }
 
@@ -67,6 +68,7 @@ function moveToWord(event, result) {
 function goBack(focused) {
   if (document.querySelector("dialog[open]")) return;
   if (!$("gloss").hidden) return hide();
+  if (uncoverResults()) return;
   if (!$("read-view").hidden) return leaveDocument();
   const result = focused.closest?.(".result");
   const openPanel = result?.querySelector("[aria-expanded=true]");

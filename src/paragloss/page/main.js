@@ -2,6 +2,7 @@
 import { ask, send } from "./api.js";
 import { $, h } from "./dom.js";
 import * as files from "./files.js";
+import * as filters from "./filters.js";
 import * as gloss from "./gloss.js";
 import * as glossary from "./glossary.js";
 import * as kept from "./kept.js";
@@ -164,22 +165,16 @@ $("all").addEventListener("click", () => go({ to: [], where: [], k: 10 }));
 $("each").addEventListener("change", (event) => go({ each: event.target.checked, k: 10 }));
 $("collection").addEventListener("change", (event) => go({ collection: event.target.value, to: [], where: [], k: 10 }));
 
-// A switch that is remembered: whether filters are open, and whether the original stands above its meaning.
-function rememberSwitch(id, className, storedName) {
-  const apply = (on) => {
-    document.body.classList.toggle(className, on);
-    if ($(id).type === "checkbox") $(id).checked = on;
-    else $(id).setAttribute("aria-expanded", String(on));
-  };
-  apply(localStorage.getItem(storedName) === "yes");
-  $(id).addEventListener("click", () => {
-    const on = !document.body.classList.contains(className);
-    localStorage.setItem(storedName, on ? "yes" : "no");
-    apply(on);
-  });
+// Whether the original stands above its meaning, in the list and in the reading view.
+function putOriginalFirst(on) {
+  document.body.classList.toggle("original-first", on);
+  $("original-first").checked = on;
+  $("read-swap").setAttribute("aria-pressed", String(on));
+  localStorage.setItem("originalFirst", on ? "yes" : "no");
 }
-rememberSwitch("options", "tuning", "filters");
-rememberSwitch("original-first", "original-first", "originalFirst");
+putOriginalFirst(localStorage.getItem("originalFirst") === "yes");
+$("original-first").addEventListener("change", (event) => putOriginalFirst(event.target.checked));
+$("read-swap").addEventListener("click", () => putOriginalFirst(!$("original-first").checked));
 $("home").addEventListener("click", (event) => {
   event.preventDefault();
   go({ view: "search", ...newQuery(""), sort: "", each: false });
@@ -194,6 +189,7 @@ history.scrollRestoration = "manual";
 translate();
 applyTheme();
 gloss.listen();
+filters.listen();
 gloss.onCorrect((pair) => { suggestedPair = pair; go({ view: "glossary" }); });
 reading.listen();
 keyboard.listen(leaveDocument);

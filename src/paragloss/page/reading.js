@@ -1,4 +1,4 @@
-// The reading view: paragraphs with a rough meaning below each, glossed when scrolled into sight; matches are marked.
+// The reading view: paragraphs, above each its rough meaning, glossed when scrolled into sight; matches are marked in both.
 import { address, ask, describeDetail, send } from "./api.js";
 import { $, h } from "./dom.js";
 import { hide, isHelpful, paint, paintRendering } from "./gloss.js";
@@ -11,6 +11,8 @@ import { t } from "./strings.js";
 const SIZES = [0.9, 1, 1.15, 1.35, 1.6, 2];
 // Pieces of text that are fetched at most to get to the next match.
 const MAX_PIECES = 30;
+// Characters of a title that are glossed.
+const MAX_GLOSSED_TITLE = 300;
 let doc = null, running = null, showsMeanings = localStorage.getItem("rough") !== "no";
 
 export async function load(page, leaveDocument) {
@@ -30,7 +32,7 @@ export async function load(page, leaveDocument) {
   showHead(piece);
   showPiece(piece);
   const best = piece.best && paragraphAt(piece.best[0]);
-  (best?.querySelector("mark") || best)?.scrollIntoView({ block: "center" });
+  (best?.querySelector(".said-so mark") || best)?.scrollIntoView({ block: "center" });
   updateMatchButtons();
   $("read-title").focus({ preventScroll: Boolean(best) });
   // A file with pages opens at the matching page.
@@ -43,10 +45,7 @@ export async function load(page, leaveDocument) {
 // Title, language, source and contents of the document.
 function showHead(piece) {
   Object.assign(doc, { lang: piece.lang, isForeign: piece.lang !== doc.reader });
-  const title = $("read-title");
-  title.lang = piece.title ? piece.lang : "";
-  title.textContent = piece.title || piece.id;
-  document.title = `${piece.title || piece.id} – Paragloss`;
+  showTitle(piece);
   $("read-about").replaceChildren(makeLanguage(piece), ...describeSource(piece).flatMap((part) => [" · ", h("bdi", {}, part)]));
   $("read-rough").hidden = !doc.isForeign;
   const box = $("text");
@@ -54,6 +53,23 @@ function showHead(piece) {
   box.dataset.rough = showsMeanings ? "yes" : "no";
   box.dataset.doc = piece.id;
   showOutline(piece.outline);
+}
+
+// The title, and above it what it means in the reader's language once that is known.
+function showTitle({ title, id, lang }) {
+  const { state, reader, signal } = doc;
+  const original = h("span", { class: "title", lang: title ? lang : null, dir: "auto" }, title || id);
+  $("read-title").replaceChildren(original);
+  document.title = `${title || id} – Paragloss`;
+  const done = (gloss) => {
+    if (!gloss.rendering || !isHelpful(gloss)) return;
+    const meaning = h("span", { class: "rendering", lang: reader, dir: "auto" });
+    paintRendering(meaning, gloss);
+    original.before(meaning);
+    document.title = `${gloss.rendering.replaceAll("~", "")} – Paragloss`;
+  };
+  const job = { text: title.slice(0, MAX_GLOSSED_TITLE), lang, done, failed: () => {} };
+  if (title && doc.isForeign) meanings([job], { reader, query: state.q, collection: state.collection, signal });
 }
 
 // The name of the document's language, and a button to correct it; then the document is loaded again.
@@ -138,7 +154,8 @@ function makeParagraph(row) {
   const isNewPage = row.page && (row.start === 0 || row.page !== doc.lastPage);
   doc.lastPage = row.page;
   const pageLine = isNewPage || row.time ? h("p", { class: "leaf soft" }, row.time || t("page", { n: row.page })) : null;
-  const element = h("div", { class: isItem ? "paragraph item" : "paragraph", "data-start": row.start }, pageLine, isItem ? h("ul", {}, text) : text);
+  const kind = row.heading ? " heading" : isItem ? " item" : "";
+  const element = h("div", { class: `paragraph${kind}`, "data-start": row.start }, pageLine, isItem ? h("ul", {}, text) : text);
   rowOf.set(element, { row, text });
   if (doc.isForeign ?? true) sight.observe(element);
   return element;
@@ -162,12 +179,14 @@ function requestGloss(element) {
 function showGloss(element, row, text, gloss) {
   const currentIndex = [...text.querySelectorAll("mark")].findIndex((mark) => mark.classList.contains("now"));
   paint(text, row.text, row.marks, gloss);
-  if (currentIndex >= 0) text.querySelectorAll("mark")[currentIndex]?.classList.add("now");
   element.querySelector(".rough, .failed")?.remove();
-  if (!gloss.rendering) return;
-  const rendering = h("p", { lang: gloss.to, dir: "auto" });
-  paintRendering(rendering, gloss.rendering);
-  element.append(h("details", { class: "rough", open: isHelpful(gloss) }, h("summary", {}, t("read.rough")), rendering, makeTranslateButton(row, gloss, rendering)));
+  if (gloss.rendering) {
+    const rendering = h("p", { lang: gloss.to, dir: "auto" });
+    paintRendering(rendering, gloss, row.marks);
+    const original = text.closest("ul") || text;
+    original.before(h("details", { class: "rough", open: isHelpful(gloss) }, h("summary", {}, t("read.rough")), rendering, makeTranslateButton(row, gloss, rendering)));
+  }
+  if (currentIndex >= 0) setCurrentMatch(text.querySelectorAll("mark")[currentIndex]);
 }
 
 // Replaces the rough meaning by a translation, where the collection has an engine.
@@ -215,7 +234,7 @@ function updateMatchButtons() {
 
 // Go to the next match, or with -1 to the previous one, also where its text has not been fetched yet.
 export async function match(step) {
-  const findMarks = () => [...$("text").querySelectorAll("mark")];
+  const findMarks = () => [...$("text").querySelectorAll(".said-so mark")];
   let marks = findMarks(), current = marks.findIndex((mark) => mark.classList.contains("now"));
   let next = current < 0 ? indexFromSight(marks, step) : current + step;
   for (let tries = 0; tries < MAX_PIECES && !marks[next]; tries++) {
@@ -228,10 +247,16 @@ export async function match(step) {
   }
   $("matched").textContent = marks[next] ? "" : t("read.none");
   if (!marks[next]) return;
-  marks[current]?.classList.remove("now");
-  $("text").querySelector("mark.now")?.classList.remove("now");
-  marks[next].classList.add("now");
+  setCurrentMatch(marks[next]);
   marks[next].scrollIntoView({ block: "center" });
+}
+
+// Outline a match, and the place in the rendering that comes from it.
+function setCurrentMatch(mark) {
+  for (const previous of $("text").querySelectorAll("mark.now")) previous.classList.remove("now");
+  if (!mark) return;
+  mark.classList.add("now");
+  if (mark.dataset.word) mark.closest(".paragraph").querySelector(`.rough mark[data-word="${mark.dataset.word}"]`)?.classList.add("now");
 }
 
 // The first match below or above the middle of the window.

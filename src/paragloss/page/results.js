@@ -1,12 +1,12 @@
 // The list of results: for each its language, fit, title, snippet, their rough meaning, and actions.
 import { address, ask } from "./api.js";
-import { h } from "./dom.js";
+import { h, isPlainClick } from "./dom.js";
 import { isHelpful, listMeanings, paint, paintRendering } from "./gloss.js";
 import { badge, nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { describeSource } from "./places.js";
 import { makeLanguageChoice } from "./relabel.js";
-import { toAddress } from "./state.js";
+import { MAX_RESULTS, toAddress } from "./state.js";
 import { number, t } from "./strings.js";
 import { explain } from "./why.js";
 
@@ -18,12 +18,11 @@ export const list = (results, page) => results.map((result) => makeItem(result, 
 // An item: {element, result, title, snippet, titleMeaning, snippetMeaning, glossed}.
 function makeItem(result, page) {
   const { state, question, go } = page;
-  const open = () => go({ view: "read", doc: result.id });
-  const title = h("button", { type: "button", class: result.title ? "" : "untitled", title: result.title.length > 90 ? result.title : null, onclick: open });
+  const title = h("span", { class: result.title ? "title" : "title untitled", lang: result.title ? result.lang : null, dir: "auto", title: result.title.length > 90 ? result.title : null });
   paint(title, result.title.slice(0, MAX_TITLE) || result.id);
   const snippet = h("p", { class: "snippet", lang: result.lang, dir: "auto" });
   paint(snippet, result.snippet, result.marks);
-  const titleMeaning = h("p", { class: "rendering", dir: "auto", hidden: true, onclick: open });
+  const titleMeaning = h("span", { class: "rendering", dir: "auto", hidden: true });
   const snippetMeaning = h("p", { class: "rendering", dir: "auto", hidden: true });
   const glossed = h("p", { class: "glossed", dir: "auto" });
   const panel = h("div", { class: "why", hidden: true });
@@ -34,16 +33,26 @@ function makeItem(result, page) {
   actions.splice(-1, 0, makeRelabelButton(item, language, page));
   element.append(
     h("div", { class: "head" }, language, makeSource(result), makeFitMeter(result.fit)),
-    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), titleMeaning, snippet, snippetMeaning, glossed, ...makeCopies(result, go),
-    h("div", { class: "foot" }, h("button", { type: "button", class: "link", onclick: open }, t("open")), makeWhyButton(panel, question, result), makeMenu(actions)),
+    h("h2", {}, makeReadLink(result.id, page, {}, title, titleMeaning)), snippet, snippetMeaning, glossed, ...makeCopies(result, page),
+    h("div", { class: "foot" }, makeReadLink(result.id, page, { class: "link" }, t("open")), makeWhyButton(panel, question, result), makeMenu(actions)),
     panel);
   return item;
 }
 
+// A link to the reading view of a document.
+function makeReadLink(id, { state, go }, attributes, ...children) {
+  const onclick = (event) => {
+    if (!isPlainClick(event)) return;
+    event.preventDefault();
+    go({ view: "read", doc: id });
+  };
+  return h("a", { ...attributes, href: toAddress({ ...state, view: "read", doc: id }), onclick }, ...children);
+}
+
 // The number of copies of a document, and the id of each, which opens it; nothing where it has none.
-function makeCopies({ id, copies = [] }, go) {
+function makeCopies({ id, copies = [] }, page) {
   if (!copies.length) return [];
-  const makeCopy = (copyId) => h("li", {}, h("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ view: "read", doc: copyId }) }, copyId));
+  const makeCopy = (copyId) => h("li", {}, makeReadLink(copyId, page, { class: "link", dir: "auto" }, copyId));
   return [h("div", { class: "copies" }, t("copies", { n: copies.length + 1 }), h("ul", {}, [id, ...copies].map(makeCopy)))];
 }
 
@@ -171,7 +180,7 @@ export function gloss(items, state, reader, signal) {
 
 function showRendering(item, element, textGloss, reader) {
   const isTitle = element === item.titleMeaning, helpful = isHelpful(textGloss);
-  const unfold = () => paintRendering(element, textGloss.rendering);
+  const unfold = () => paintRendering(element, textGloss, isTitle ? [] : item.result.marks);
   element.className = "rendering";
   if (helpful) unfold();
   else element.replaceChildren(h("button", { type: "button", class: "link fold", onclick: unfold }, t("read.rough")));
@@ -188,10 +197,14 @@ function showGlossFailure(item, retry) {
   item.snippetMeaning.hidden = false;
 }
 
-export function summary(answer, milliseconds, total = "") {
+// `total` is the number of all matching documents, as far as they are counted.
+export function summary(answer, milliseconds, total = 0) {
+  const shown = answer.results.length;
   const languageCount = new Set(answer.results.map((result) => result.lang)).size;
   const unknownWords = answer.query.unknown?.length ? ` · ${t("notUnderstood", { words: answer.query.unknown.map((word) => `“${word}”`).join(", ") })}` : "";
-  const counts = t("inLanguages", { documents: t("documents", { n: answer.results.length }), languages: t("languages", { n: languageCount }) });
+  const languages = t("languages", { n: languageCount });
+  const counts = total > shown || total >= MAX_RESULTS ? t(total < MAX_RESULTS ? "summary.of" : "summary.ofMany", { n: total, shown, languages })
+    : t("inLanguages", { documents: t("documents", { n: shown }), languages });
   const duration = milliseconds ? ` · ${number(Math.round(milliseconds))} ms` : "";
-  return `${counts}${total}${duration}${unknownWords}`;
+  return `${counts}${duration}${unknownWords}`;
 }

@@ -4,16 +4,17 @@ import * as chips from "./chips.js";
 import { $, h } from "./dom.js";
 import { bibtex, csv, isCitable, save } from "./export.js";
 import * as fields from "./fields.js";
+import * as filters from "./filters.js";
 import { welcome } from "./home.js";
 import { keepSearch } from "./kept.js";
 import { nameOf } from "./languages.js";
 import { describeSource } from "./places.js";
 import * as results from "./results.js";
 import { listKey, MAX_RESULTS, MORE_RESULTS, toAddress } from "./state.js";
-import { number, t } from "./strings.js";
+import { t } from "./strings.js";
 
-// The search that runs, the key of the list that is shown, its documents, and the sentence about the total.
-let running = null, shownKey = "", shownIds = new Set(), items = [], totalSentence = "";
+// The search that runs, the key of the list that is shown, its documents, and the number of all that match.
+let running = null, shownKey = "", shownIds = new Set(), items = [], totalCount = 0;
 
 // `page`: {state, reader, collection(), ready, go, replaceState}, as main.js has them. A list that is shown already stays as it is.
 export async function search(page, again = false, { typing = false } = {}) {
@@ -21,6 +22,7 @@ export async function search(page, again = false, { typing = false } = {}) {
   if (!typing) $("q").value = state.q;
   $("each").checked = state.each;
   $("sort").value = state.sort;
+  filters.showCount(state);
   const key = listKey(state, page.reader);
   if (!again && key === shownKey && state.q.trim()) return;
   running?.abort();
@@ -59,7 +61,7 @@ async function showResults(page, own, key, typing) {
   }
   search.milliseconds = performance.now() - start;
   showQueryLanguage(page, answer.query.lang);
-  [shownIds, items, totalSentence] = [new Set(), [], ""];
+  [shownIds, items, totalCount] = [new Set(), [], 0];
   $("results").replaceChildren();
   append(page, answer);
   const count = answer.results.length, milliseconds = search.milliseconds;
@@ -69,7 +71,7 @@ async function showResults(page, own, key, typing) {
   shownKey = key;
   if (!count) await showNothing(page, answer.query);
   const counting = showCounts(page, answer.query.lang, own.signal).then(() => {
-    if (count && shownIds.size === count) $("status").textContent = results.summary(answer, milliseconds, totalSentence);
+    if (count && shownIds.size === count) $("status").textContent = results.summary(answer, milliseconds, totalCount);
   });
   await Promise.all([counting, results.gloss(items, page.state, page.reader, own.signal)]);
 }
@@ -115,7 +117,7 @@ async function showMore(page) {
   try {
     const answer = await find(page, page.state.k, running.signal);
     const newItems = append(page, answer);
-    $("status").textContent = results.summary(answer, 0, totalSentence);
+    $("status").textContent = results.summary(answer, 0, totalCount);
     $("results").children[previousCount]?.focus();
     await results.gloss(newItems, page.state, page.reader, running.signal);
   } catch (error) {
@@ -158,7 +160,7 @@ async function showNothing(page, query) {
     return welcome(page);
   }
   const idea = (key, onclick) => h("li", {}, h("button", { type: "button", class: "link", onclick }, t(key)));
-  const ideas = [idea("sayLanguage", () => { document.body.classList.add("tuning"); $("lang").focus(); }), idea("teach", () => go({ view: "glossary" }))];
+  const ideas = [idea("sayLanguage", () => { filters.setOpen(true); $("lang").focus(); }), idea("teach", () => go({ view: "glossary" }))];
   if (state.to.length || state.where.length) ideas.unshift(idea("everyLanguage", () => go({ to: [], where: [] })));
   $("results").replaceChildren(h("li", { class: "ghost" }, h("p", {}, h("strong", {}, t("nothing", { q: query.text, lang: nameOf(query.lang) }))),
     ...Object.entries(query.searched || {}).map(([lang, words]) => h("p", { dir: "auto" }, `${nameOf(lang)}: ${words}`)),
@@ -194,7 +196,7 @@ async function showCounts(page, lang, signal) {
   const { state, go } = page;
   const [all, chosen] = await Promise.all([fetchCounts(page, lang, [], signal), state.to.length ? fetchCounts(page, lang, state.to, signal) : null]);
   const listed = chosen || all;
-  totalSentence = listed.of ? ` · ${t(listed.of < MAX_RESULTS ? "total" : "total.more", { n: listed.of })}` : "";
+  totalCount = listed.of;
   const codes = [...new Set([...Object.keys(all.languages), ...state.to])];
   const countOf = (code) => (state.to.includes(code) ? chosen.languages[code] : all.languages[code]) || 0;
   codes.sort((a, b) => (all.languages[b] || 0) - (all.languages[a] || 0) || a.localeCompare(b));
@@ -205,6 +207,4 @@ async function showCounts(page, lang, signal) {
   }));
   $("all").hidden = !state.to.length;
   fields.fill(listed.fields, { state, go });
-  const activeCount = state.to.length + state.where.length;
-  $("options").textContent = activeCount ? `${t("filters")} (${number(activeCount)})` : t("filters");
 }

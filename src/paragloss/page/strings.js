@@ -28,7 +28,7 @@ export function translate(root = document) {
   document.documentElement.lang = ui;
   document.documentElement.dir = ui === "ar" ? "rtl" : "ltr";
   for (const element of root.querySelectorAll("[data-t]")) element.textContent = t(element.dataset.t);
-  for (const name of ["aria-label", "placeholder"]) {
+  for (const name of ["aria-label", "placeholder", "title"]) {
     for (const element of root.querySelectorAll(`[data-t-${name}]`)) element.setAttribute(name, t(element.getAttribute(`data-t-${name}`)));
   }
 }
