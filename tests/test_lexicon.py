@@ -80,10 +80,11 @@ def test_a_compound_has_its_head_last():
 
 
 def test_a_compound_is_a_guess_if_the_meaning_of_one_part_is():
-    meanings = [LexiconEntry("train", 0.8, "texts", False), LexiconEntry("draught", 0.2, "dictionary", True)]
-    small = lexicon.pack_lexicon({"de": {"zug": meanings, "verspätung": make_entries("delay")}})
-    word = gloss("Zugverspätung", "de", "en", {"lexicon": small}).words[0]
-    assert (word.meanings[0].text, word.sure) == ("train delay", False)
+    meanings = [LexiconEntry("freight", 0.8, "texts", False), LexiconEntry("load", 0.2, "dictionary", True)]
+    for first_part, is_sure in ((meanings, False), (meanings[1:], True)):
+        small = lexicon.pack_lexicon({"de": {"fracht": first_part, "verspätung": make_entries("delay")}})
+        word = gloss("Frachtverspätung", "de", "en", {"lexicon": small}).words[0]
+        assert (word.meanings[0].text, word.sure) == (f"{first_part[0].text} delay", is_sure)
 
 
 def test_a_verb_is_read_with_its_beginning_at_the_end_of_the_clause():

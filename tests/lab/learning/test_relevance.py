@@ -84,6 +84,25 @@ def test_a_small_budget_leaves_common_terms_out_of_the_search_but_not_of_the_sco
     assert answers.tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
 
 
+#: Each text has one rare term (a, b or c, in four texts) and frequent ones (w to z, in six or more). A budget of 48
+#: leaves these out of the search: only texts with the same rare term are candidates.
+GROUPS = ["axxyy", "azzww", "axxyzzz", "azzw", "bxyxy", "bzwzw", "bxyzxx", "bww", "cxxyy", "czzww", "cxyzz", "czzxwww"]
+
+
+@pytest.mark.parametrize(("relevance", "score"), [("bm25", plain_bm25), ("tfidf", plain_tfidf)])
+def test_candidates_of_rare_terms_are_compared_by_all_their_terms(relevance, score):
+    counts = rows(*GROUPS, terms="abcwxyz")
+    queries, answers = best_matches(counts, relevance=relevance, budget=48)
+    assert queries.tolist() == list(range(12))
+    expected = []
+    for i, text in enumerate(GROUPS):
+        group = [j for j, other in enumerate(GROUPS) if j != i and other[0] == text[0]]
+        expected.append(max(group, key=lambda j: score(counts, i, j)))
+    assert answers.tolist() == expected
+    unpruned = best_matches(counts, relevance=relevance)[1]
+    assert answers.tolist() != unpruned.tolist(), "without a budget other texts match better"
+
+
 def test_a_budget_for_everything_and_none_agree_on_most(zipf):
     full = dict(zip(*(part.tolist() for part in best_matches(zipf)), strict=True))
     part = dict(zip(*(part.tolist() for part in best_matches(zipf, budget=15_000)), strict=True))
