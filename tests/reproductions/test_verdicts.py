@@ -51,6 +51,11 @@ def test_rows_that_the_paper_does_not_tell_apart_are_not_compared():
     assert not verdict.disagree
 
 
+@pytest.mark.parametrize(("gap", "word"), [(0.019, "undecided"), (0.021, "agrees")])
+def test_the_paper_tells_rows_apart_from_the_tolerance_on(gap, word):
+    assert judge(table(a=[0.9], b=[0.1]), paper={"a": 0.4 + gap, "b": 0.4}).word == word
+
+
 def test_rows_within_the_noise_of_a_random_order_get_no_verdict():
     # Row b is .02 above the random order, and its seeds differ by .04: two standard deviations are .04.
     values = table(**{CHANCE_ROW: [0.50, 0.50]}, a=[0.9, 0.9], b=[0.50, 0.54], c=[0.3, 0.3])
