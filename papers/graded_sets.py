@@ -19,6 +19,7 @@ from papers.corpora import (
     Columns,
     data_folder,
     duplicate_group,
+    read_collection,
     sample_by_hash,
     select_multilingual,
     split_collection,
@@ -26,9 +27,12 @@ from papers.corpora import (
 )
 from paragloss.evaluation import evaluate, mean
 from paragloss.lab import judgments
+from paragloss.lab.learning import monolingual
+from paragloss.lab.learning.counting import text_of
 from paragloss.lab.methods import ordinal
 from paragloss.ranking import rank_scores
-from paragloss.types import Concept, Encoder, JudgedCollection, Run
+from paragloss.types import Concept, Encoder, Floats, JudgedCollection, Run
+from paragloss.vocabulary import Vocabulary
 
 MDN_DATA = ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
 MEASURES = ("P_mr@1", "P_mr@5", "P_r@5", "nDCG@5", "MAP", "MRR_mr", "MRR_r")
@@ -38,6 +42,7 @@ LOSSES = {"SOSL": "sosl", "3-part": "three-part", "MSE": "mse", "PO_S": "sigmoid
 MAX_EPOCHS, PATIENCE = 200, 15
 #: Groups of more packages than this are no source package (`python3` and the like).
 MAX_PACKAGES_OF_A_SOURCE = 6
+DIM = 64
 #: The paper's own data has 25,000 queries per language.
 ORIGINAL_QUERIES = 25_000
 ORIGINALS = {"lsclir": original_data.read_lsclir, "wikipedia": original_data.read_wikipedia}
@@ -78,6 +83,22 @@ def find_links(collection: str, concepts: Sequence[Concept]) -> judgments.Links:
         if 1 < len(group) <= MAX_PACKAGES_OF_A_SOURCE:
             links.update({concept: group - {concept} for concept in group})
     return links
+
+
+def train_own_vectors(collection: str, langs: Sequence[str], seed: int, *, smoke: bool) -> dict[str, dict[str, Floats]]:
+    """Train word vectors of each language on all its texts of a collection, without judgments or alignment.
+
+    They are as long as the random vectors that words start from otherwise.
+    """
+    concepts = read_collection(collection, langs, lines=400 if smoke else None)
+    vectors: dict[str, dict[str, Floats]] = {}
+    for lang in langs:
+        texts = [text_of(concept, lang) for concept in concepts if lang in concept.texts]
+        vocabulary, _ = Vocabulary.build(texts, lang, min_df=3)
+        words, rows = monolingual.train_word_vectors(texts, vocabulary, dim=DIM, seed=seed)
+        lengths = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        vectors[lang] = dict(zip(words, rows * np.sqrt(DIM) / lengths, strict=True))
+    return vectors
 
 
 def training_settings(valid: JudgedCollection, seed: int, *, smoke: bool, smoke_epochs: int = 2) -> dict[str, Any]:
