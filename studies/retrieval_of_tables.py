@@ -16,7 +16,8 @@ import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.statistics import compute_idf, temper_alternatives
-from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT, add_sound_alternatives, list_subword_terms
+from paragloss.translation.name_alternatives import add_name_alternatives
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT, list_subword_terms
 from paragloss.types import Query, Translation, Translator
 
 K1, B = 1.2, 0.75
@@ -64,7 +65,7 @@ def own_words(query: Query) -> list[Clause]:
 def translated(query: Query, to: str, translator: Translator, *, inner: bool = False) -> list[Clause]:
     """A query in another language; with `inner` also by how its names sound there."""
     clauses = translator.translate(query, to)
-    return shares(add_sound_alternatives(clauses, query.lang, to) if inner else clauses, to)
+    return shares(add_name_alternatives(clauses, query.lang, to) if inner else clauses, to)
 
 
 def shares(translations: Sequence[Translation], to: str) -> list[Clause]:

@@ -4,9 +4,9 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.translation import default, sounds
+from paragloss.translation.name_alternatives import add_sound_alternatives
 from paragloss.translation.subword_terms import (
     SOUND_PREFIX,
-    add_sound_alternatives,
     find_subword_matches,
     has_spoken_spellings,
     list_subword_terms,

@@ -41,6 +41,10 @@ Since = Annotated[str, typer.Option(help="Only documents added since a day or mo
 NoDefault = Annotated[
     bool, typer.Option("--no-default", help="Search without the default model.", rich_help_panel=SEARCHING)
 ]
+AsTyped = Annotated[
+    bool,
+    typer.Option("--as-typed", help="No other spellings of names, and no correction.", rich_help_panel=SEARCHING),
+]
 Queries = Annotated[str, typer.Option(help='File of queries, rows {"id","lang","text"}.', rich_help_panel=MANY_QUERIES)]
 RunFile = Annotated[str, typer.Option(help="TREC run file to write.", rich_help_panel=MANY_QUERIES)]
 Workers = Annotated[
@@ -65,6 +69,7 @@ def search(
     where: Conditions = None,
     since: Since = "",
     no_default: NoDefault = False,
+    as_typed: AsTyped = False,
     queries: Queries = "",
     run: RunFile = "",
     workers: Workers = None,
@@ -85,7 +90,7 @@ def search(
     since_condition = [f"added>={since}"] if since else []
     conditions = None if explain_pipeline else parse_conditions([*(where or []), *since_condition])
     options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, conditions)
-    options = replace(options, reader=os.environ.get("LANG", "")[:2])
+    options = replace(options, reader=os.environ.get("LANG", "")[:2], variants=not as_typed)
     with Collection.open(collection, default=not no_default) as opened:
         if explain_pipeline:
             print(opened.explain(query, options))

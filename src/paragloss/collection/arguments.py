@@ -33,6 +33,8 @@ class SearchOptions:
     :param deadline: when to give up; None never does.
     :param reader: the reader's language, in which queries of names alone are read.
     :param newest: of how many of the best documents the newest are returned, newest first; 0 returns the best.
+    :param variants: whether the default search also looks for other spellings of names and for what they sound like,
+        and corrects spelling.
 
     >>> SearchOptions(lang="en", to=["de", "fr"], k=5).k
     5
@@ -46,6 +48,7 @@ class SearchOptions:
     deadline: Deadline | None = None
     reader: str = ""
     newest: int = 0
+    variants: bool = True
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -62,6 +65,7 @@ class SearchKeywords(TypedDict, total=False):
     deadline: Deadline | None
     reader: str
     newest: int
+    variants: bool
 
 
 @dataclass(frozen=True)

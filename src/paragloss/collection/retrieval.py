@@ -176,7 +176,7 @@ def _rank_with_correction(state: State, reading: QueryReading, options: SearchOp
     ranked = rank_query(state, reading, ranking_options)
     query_coverage = coverage.measure_query_coverage(query, ranked.ranking.forms, state.index.statistics, targets)
     corrected = None
-    if not reading.operators.has_conditions:  # with operators, the words are meant as they are typed
+    if options.variants and not reading.operators.has_conditions:  # else the words are meant as they are typed
         corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
     marked_query = query
     if corrected and not _is_understood(state, ranked, query_coverage, options, query):
@@ -350,7 +350,7 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Measu
     state.index.catch_up()
     query = read_query(state, Query("", text, options.lang or "")).query
     targets = resolve_targets(state, options.to)
-    searcher = pipelines.build(state.parts(options.deadline), None, source=query.lang, targets=targets)
+    searcher = pipelines.build(_list_parts(state, options), None, source=query.lang, targets=targets)
     assert isinstance(searcher, DefaultSearcher)
     where = {**(options.where or {}), "lang": targets} if options.to is not None else options.where
     return searcher.collect(query, options.k, where).candidates
@@ -407,6 +407,11 @@ def build_searcher(
     return pipelines.build(state.parts(deadline), pipeline, source=source, targets=targets)
 
 
+def _list_parts(state: State, options: SearchOptions) -> pipelines.Parts:
+    """Return what the collection is searched with."""
+    return state.parts(options.deadline)._replace(variants=options.variants)
+
+
 def resolve_targets(state: State, to: Sequence[str] | None) -> list[str]:
     """Return the languages that are searched: those given, else all of the collection's."""
     if isinstance(to, str):
@@ -430,9 +435,9 @@ def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions)
     operators = reading.operators
     options_for_check = replace(options, k=max(options.k, MAX_CHECKED_DOCUMENTS))
     ranked = rank_queries(state, [reading], options_for_check)[0]
-    targets = resolve_targets(state, options.to)
+    targets, parts = resolve_targets(state, options.to), _list_parts(state, options)
     searchers = [
-        (guess.lang, build_searcher(state, options.pipeline, guess.lang, targets, options.deadline))
+        (guess.lang, pipelines.build(parts, options.pipeline, source=guess.lang, targets=targets))
         for guess in reading.guesses
     ]
     candidate_ids = [hit.id for hit in ranked.ranking]
@@ -451,7 +456,7 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
     :param readings: the queries with the languages they may be in.
     """
     targets = resolve_targets(state, options.to)
-    parts = state.parts(options.deadline)
+    parts = _list_parts(state, options)
     searchers = {
         lang: pipelines.build(parts, options.pipeline, source=lang, targets=targets)
         for lang in dict.fromkeys(guess.lang for reading in readings for guess in reading.guesses)

@@ -32,7 +32,7 @@ from paragloss.search.scoring import (
 from paragloss.search.similarity import TERMS_PER_PASSAGE, SimilaritySearcher, expected_best_of
 from paragloss.statistics import Statistics
 from paragloss.translation.combined import list_known_targets, translate_many
-from paragloss.translation.subword_terms import add_sound_alternatives
+from paragloss.translation.name_alternatives import add_name_alternatives
 from paragloss.types import (
     Contribution,
     Document,
@@ -123,6 +123,7 @@ class DefaultSearcher:
         translator_name: str = "translator",
         semantic: SemanticSearchers | None = None,
         model: ScoringModel | None = None,
+        variants: bool = True,
     ) -> None:
         """Search a store.
 
@@ -131,12 +132,14 @@ class DefaultSearcher:
         :param translator_name: names the translator in explanations.
         :param semantic: compares vectors; without it only words are searched.
         :param model: computes the scores; the model of the package if None.
+        :param variants: whether names are also searched in other spellings, and by what they sound like.
         """
         self._store, self._statistics, self._targets = store, statistics, tuple(targets)
         self._translator, self._translator_name = translator, translator_name
         self._semantic = semantic
         self._encoder = semantic.encoder if semantic is not None else None
         self._model = model or shipped_model()
+        self._variants = variants
 
     def max_score(self, lang: str) -> float:
         """Return the highest score: a probability."""
@@ -173,8 +176,8 @@ class DefaultSearcher:
         forms = []
         for lang in searched_languages:
             translations = tuple(clauses_by_language.get(lang, ()))
-            if translations and INNER in self._statistics.layout.fields:
-                translations = tuple(add_sound_alternatives(translations, query.lang, lang))
+            if translations and self._variants and INNER in self._statistics.layout.fields:
+                translations = tuple(add_name_alternatives(translations, query.lang, lang))
             form = Query(query.id, query.text, lang, translations)
             forms.append(attribute_clauses(form, self._translator_name) if translations else form)
         return forms

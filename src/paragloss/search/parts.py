@@ -63,6 +63,8 @@ class Parts(NamedTuple):
     choosers: Mapping[str, TranslationChooser] = {}
     #: The names of the vectors that documents have of their titles.
     title_vectors: frozenset[str] = frozenset()
+    #: Whether the default search looks for other spellings of names.
+    variants: bool = True
 
     @property
     def names(self) -> list[str]:

@@ -50,6 +50,7 @@ def build_default(search: SearchContext) -> DefaultSearcher:
         targets=search.targets,
         translator=makers.mix_translators(search, list(translators.values()), weights) if translators else None,
         semantic=_choose_encoder(search),
+        variants=parts.variants,
     )
 
 

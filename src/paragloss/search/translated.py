@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paragloss.search.evidence import attribute_clauses
-from paragloss.translation.subword_terms import add_sound_alternatives
+from paragloss.translation.name_alternatives import add_name_alternatives
 from paragloss.types import Query, RankedList, Searcher, Translator, Where
 
 
@@ -44,7 +44,7 @@ class Translated:
         clauses = tuple(self.translator.translate(query, self._to))
         best_wording = " ".join(clause.alternatives[0].text for clause in clauses)
         if getattr(self.searcher, "looks_inside", False):
-            clauses = tuple(add_sound_alternatives(clauses, query.lang, self._to))
+            clauses = tuple(add_name_alternatives(clauses, query.lang, self._to))
         return attribute_clauses(Query(query.id, best_wording or query.text, self._to, clauses), self._called)
 
 

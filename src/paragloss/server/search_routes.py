@@ -42,11 +42,13 @@ async def _parse_options(
     pipeline: Annotated[str, Query(description="How to search; everything, fused, by default.", max_length=200)] = "",
     where: Conditions = [],  # noqa: B006 - FastAPI copies it
     reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
+    variants: Annotated[bool, Query(description="Also other spellings of names, and corrected spelling.")] = True,
 ) -> SearchOptions:
     """Return the search options that the parameters of a request state."""
     targets = [code for code in to.split(",") if code]
+    conditions = parse_conditions(where) or None
     return SearchOptions(
-        lang or None, targets or None, k, pipeline or None, parse_conditions(where) or None, reader=reader
+        lang or None, targets or None, k, pipeline or None, conditions, reader=reader, variants=variants
     )
 
 

@@ -9,12 +9,12 @@ plain words does not use these terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 from paragloss.analysis.sound import phonetic_key
 from paragloss.languages import scripts_of
 from paragloss.translation import default, sounds
-from paragloss.types import Alternative, TokenizedText, Translation
+from paragloss.types import TokenizedText
 
 #: Terms that are sounds begin with this, so that no word is taken for one.
 SOUND_PREFIX = "≈"
@@ -22,11 +22,6 @@ SOUND_PREFIX = "≈"
 SUBWORD_PREFIX = "…"
 #: The weight of a term inside a word.
 SUBWORD_WEIGHT = 0.8
-#: The share of a word's sound among the alternatives of its clause: of an unknown word, and of one with a capital.
-UNKNOWN_WORD_SOUND_SHARE = 0.5
-CAPITALIZED_WORD_SOUND_SHARE = 0.2
-#: Factor for these shares if both languages have one script, where names mostly stay as they are.
-SAME_SCRIPT_FACTOR = 0.5
 #: English words that are compared with a word to see whether it is the same name.
 _MAX_ENGLISH_WORDS = 4
 #: Characters, and pieces, of a name that the tokenizer split.
@@ -104,38 +99,6 @@ def _find_lines(part: str, lines: str) -> Iterator[int]:
 def has_spoken_spellings(lang: str) -> bool:
     """Say whether names are also indexed by the sound of the written word: in other scripts than English."""
     return "Latn" not in scripts_of(lang)
-
-
-def add_sound_alternatives(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
-    """Add what names may sound like in the target language to the alternatives of their clauses."""
-    return [_add_sound(clause, source, target) for clause in clauses]
-
-
-def _compute_sound_share(clause: Translation, source: str, target: str) -> float:
-    word = clause.source
-    if " " in word:
-        return 0.0
-    is_unknown = all(alternative.text == word for alternative in clause.alternatives)
-    share = UNKNOWN_WORD_SOUND_SHARE if is_unknown else CAPITALIZED_WORD_SOUND_SHARE if word[:1].isupper() else 0.0
-    return share * (SAME_SCRIPT_FACTOR if _share_script(source, target) else 1.0)
-
-
-@cache
-def _share_script(first: str, second: str) -> bool:
-    return bool(set(scripts_of(first)) & set(scripts_of(second)))
-
-
-@lru_cache(maxsize=20_000)
-def _add_sound(clause: Translation, source: str, target: str) -> Translation:
-    share = _compute_sound_share(clause, source, target)
-    pronunciations = sounds.list_pronunciations(clause.source, source, target) if share else ()
-    if not pronunciations:
-        return clause
-    scale = (1 - share) / sum(alternative.weight for alternative in clause.alternatives)
-    words = [alternative._replace(weight=scale * alternative.weight) for alternative in clause.alternatives]
-    sound_terms = [(SOUND_PREFIX + symbols, share * weight) for symbols, weight in pronunciations]
-    added = [Alternative(term, weight, (term,)) for term, weight in sound_terms]
-    return clause._replace(alternatives=(*words, *added))
 
 
 def sounds_of_split_names(terms: Sequence[str], lang: str) -> list[str]:

@@ -1,0 +1,118 @@
+"""Spellings of names of persons: how a given or family name is written elsewhere, mostly in other scripts.
+
+The list comes from Wikidata by way of rigour; studies/person_names.py packs it. A name is a group of spellings, and one
+spelling may belong to many names: Hiroshi is written with dozens of different characters.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss import artefacts
+from paragloss.languages import script_of, scripts_of
+from paragloss.translation.packed_words import PackedWordList, pack_words
+
+KIND = "names"
+#: Spellings of a word that are searched for in one language.
+MAX_SPELLINGS = 8
+#: Studies set PARAGLOSS_NAMES to a list without the names they measure on.
+FOLDER = Path(os.environ.get("PARAGLOSS_NAMES") or Path(__file__).parent / "default" / "data" / "names")
+
+
+class NameList:
+    """Names of persons, each with its spellings."""
+
+    def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Open a list.
+
+        :param meta: `spellings`, their number.
+        :param arrays: the packed spellings (`words`, `groups`); for each spelling how many names it belongs to
+            (`sizes`), and their numbers (`names`).
+        """
+        self._meta, self._arrays = dict(meta), dict(arrays)
+        self._words = PackedWordList(arrays["words"], arrays["groups"], meta["spellings"])
+        self._starts = np.concatenate([[0], np.cumsum(arrays["sizes"], dtype=np.int64)])
+        self._list_names = lru_cache(maxsize=2_000)(self._read_names)
+
+    def list_spellings(self, word: str, scripts: Sequence[str]) -> dict[str, float]:
+        """Return the spellings of a name in some scripts, likeliest first, with shares that sum to one.
+
+        Every name that the word may be counts the same, and so do its spellings.
+        """
+        shares: dict[str, float] = {}
+        for spellings in self._list_names(word):
+            wanted = [spelling for spelling, script in spellings if script in scripts and spelling != word]
+            for spelling in wanted:
+                shares[spelling] = shares.get(spelling, 0.0) + 1 / len(wanted)
+        likeliest = sorted(shares.items(), key=lambda item: -item[1])[:MAX_SPELLINGS]
+        total = sum(share for _, share in likeliest)
+        return {spelling: share / total for spelling, share in likeliest}
+
+    def _read_names(self, word: str) -> list[list[tuple[str, str | None]]]:
+        """Return the spellings of each name that a word may be, with their scripts; cached as `_list_names`."""
+        number = self._words.find(word)
+        if number < 0:
+            return []
+        names = self._arrays["names"]
+        entries = np.flatnonzero(np.isin(names, names[self._starts[number] : self._starts[number + 1]]))
+        numbers = np.searchsorted(self._starts, entries, side="right") - 1
+        spellings_by_name: dict[int, list[tuple[str, str | None]]] = {}
+        for name, member in zip(names[entries].tolist(), numbers.tolist(), strict=True):
+            spellings_by_name.setdefault(name, []).append(_read_spelling(self._words, member))
+        return list(spellings_by_name.values())
+
+    def save(self, path: str | Path) -> None:
+        """Write the list to a folder."""
+        artefacts.save(path, KIND, meta=self._meta, arrays=self._arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> NameList:
+        """Open a saved list."""
+        saved = artefacts.load(path, kind=KIND)
+        return cls(saved.meta, saved.arrays)
+
+
+def _read_spelling(words: PackedWordList, number: int) -> tuple[str, str | None]:
+    """Return a spelling and its script."""
+    spelling = words.entry(number)[0]
+    return spelling, script_of(spelling)
+
+
+def build_name_list(names: Sequence[Sequence[str]]) -> NameList:
+    """Build a list from the spellings of each name, in lower case.
+
+    Names are numbered by their first spelling, so that neighbouring numbers are similar, and packed well.
+    """
+    spellings = sorted({spelling for name in names for spelling in name}, key=str.encode)
+    numbers = {spelling: number for number, spelling in enumerate(spellings)}
+    names_by_spelling: list[list[int]] = [[] for _ in spellings]
+    for name, members in enumerate(sorted({tuple(sorted(numbers[word] for word in set(name))) for name in names})):
+        for number in members:
+            names_by_spelling[number].append(name)
+    words, groups = pack_words(spellings, spellings)
+    arrays = {
+        "words": words,
+        "groups": groups,
+        "sizes": np.array([len(name_ids) for name_ids in names_by_spelling], np.uint8),
+        "names": np.array([name_id for name_ids in names_by_spelling for name_id in name_ids], np.uint32),
+    }
+    return NameList({"spellings": len(spellings)}, arrays)
+
+
+@cache
+def open_name_list() -> NameList:
+    """Open the list that is part of the package, once a process; without one no name has other spellings."""
+    return NameList.load(FOLDER) if (FOLDER / "meta.json").is_file() else build_name_list([])
+
+
+@lru_cache(maxsize=20_000)
+def list_name_spellings(word: str, target: str) -> tuple[tuple[str, float], ...]:
+    """Return how a name is written in a language, likeliest first, with shares that sum to one; none if unknown."""
+    return tuple(open_name_list().list_spellings(word.casefold(), scripts_of(target)).items())
