@@ -297,3 +297,11 @@ def collection_without_models(tmp_path):
     with Collection.create(path) as collection_in_use:
         collection_in_use.index(document for document in demo.documents() if document.lang == "fr")
     return path
+
+
+def test_a_request_can_ask_for_the_words_as_typed(serve):
+    client = serve()
+    params = {"q": "volcanno erupts", "lang": "en"}
+    assert client.get("/api/search", params=params).json()["query"]["suggestion"] == "volcano erupts"
+    answer = client.get("/api/search", params={**params, "variants": "false"}).json()
+    assert not answer["query"].get("suggestion")

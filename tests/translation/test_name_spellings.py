@@ -1,5 +1,9 @@
 """Names of persons in other scripts: the list that is part of the package, and what a search makes of it."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from paragloss import Collection, Document
@@ -85,3 +89,16 @@ def test_without_variants_names_are_searched_as_they_are_translated_or_typed(lib
     assert library.search("Shinohara", lang="en", variants=False).results == []
     assert library.search("Shinoharra", lang="en", variants=False).suggestion == ""
     assert [result.id for result in library.search("篠原", lang="ja", variants=False).results] == ["shinohara"]
+
+
+def test_the_table_of_many_terms_can_do_without_variants(library):
+    (with_variants,) = library.count_terms(["Shinohara"], lang="en")
+    (as_typed,) = library.count_terms(["Shinohara"], lang="en", variants=False)
+    assert (with_variants.documents, as_typed.documents) == (1, 0)
+
+
+def test_the_command_line_searches_as_typed(library):
+    for options, ids in (([], ["shinohara"]), (["--as-typed"], [])):
+        command = [sys.executable, "-m", "paragloss", "search", "Shinohara", "--lang", "en", "--in", library.location]
+        run = subprocess.run([*command, "--json", *options], check=True, capture_output=True, text=True)
+        assert [result["id"] for result in json.loads(run.stdout)["results"]] == ids

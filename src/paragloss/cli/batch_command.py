@@ -29,6 +29,7 @@ def batch(
     out: Annotated[str, typer.Option(help="CSV file to write, with every document and its places.")] = "",
     lang: Annotated[str, typer.Option(help="Language of the terms; detected by default.")] = "",
     to: Annotated[str, typer.Option(help="Look into documents in these languages only, such as da,it.")] = "",
+    as_typed: Annotated[bool, typer.Option("--as-typed", help="No other spellings of names.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look up many names or terms: in which documents each occurs, and how often.
@@ -43,7 +44,8 @@ def batch(
     if out:
         check_writable(out, "--out")
     term_list = _read_terms(terms)
-    options = SearchOptions(lang or None, to.split(",") if to else None, reader=os.environ.get("LANG", "")[:2])
+    reader = os.environ.get("LANG", "")[:2]
+    options = SearchOptions(lang or None, to.split(",") if to else None, reader=reader, variants=not as_typed)
     with Collection.open(collection) as engine:
         rows = _count_until_stopped(engine.count_terms(term_list, options), len(term_list))
         _write_out(rows, out)

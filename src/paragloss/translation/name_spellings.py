@@ -48,9 +48,9 @@ class NameList:
         """
         shares: dict[str, float] = {}
         for spellings in self._list_names(word):
-            wanted = [spelling for spelling, script in spellings if script in scripts and spelling != word]
-            for spelling in wanted:
-                shares[spelling] = shares.get(spelling, 0.0) + 1 / len(wanted)
+            target_spellings = [spelling for spelling, script in spellings if script in scripts and spelling != word]
+            for spelling in target_spellings:
+                shares[spelling] = shares.get(spelling, 0.0) + 1 / len(target_spellings)
         likeliest = sorted(shares.items(), key=lambda item: -item[1])[:MAX_SPELLINGS]
         total = sum(share for _, share in likeliest)
         return {spelling: share / total for spelling, share in likeliest}
@@ -97,7 +97,7 @@ def build_name_list(names: Sequence[Sequence[str]]) -> NameList:
         for number in members:
             names_by_spelling[number].append(name)
     words, groups = pack_words(spellings, spellings)
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "words": words,
         "groups": groups,
         "sizes": np.array([len(name_ids) for name_ids in names_by_spelling], np.uint8),
