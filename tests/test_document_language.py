@@ -62,6 +62,25 @@ def test_code_and_addresses_have_no_language():
     assert identify_document(f"{code}\n{3 * GERMAN}") == "de"
 
 
+def test_commands_between_the_lines_of_a_text_in_another_script_do_not_decide():
+    explanations = ["أعلن مجلس المدينة اليوم", "تغيير المنطقة الزمنية للحاوية", "عرض قائمة الملفات في المجلد"]
+    commands = ["docker update container", "sudo systemctl enable service", "git push origin branch"]
+    lines = [line for pair in zip(explanations, commands, strict=True) for line in pair]
+    assert identify_document("\n\n".join(lines * 5)) == "ar"
+    assert identify_document(f"{explanations[0]}\n{commands[0]}", "docker") == "ar"
+
+
+def test_a_text_that_borrows_most_of_its_words_is_in_the_language_of_its_sentences():
+    sentence = (
+        "जब आप FastAPI path operation बनाते हैं, तो आप उससे कोई भी data return कर सकते हैं, एक dict, list या Pydantic model. "
+    )
+    assert identify_document(6 * sentence) == identify_document(sentence) == "hi"
+
+
+def test_an_english_page_that_quotes_another_script_is_english():
+    assert identify_document("\n".join([4 * ENGLISH, JAPANESE, 4 * LICENSE])) == "en"
+
+
 def test_a_document_without_letters_is_of_unknown_language():
     assert identify_document("12 + 34") is None
     assert identify_document("12 + 34", declared="de") == "de"

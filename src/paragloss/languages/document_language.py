@@ -6,11 +6,11 @@ The decision never depends on other documents.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from paragloss.languages.identification import identify_one, identify_short
-from paragloss.languages.scripts import script_of, weigh_letters
+from paragloss.languages.scripts import LATIN_WEIGHT_BESIDE_OTHERS, script_of_language, scripts_in, weigh_letters
 
 #: A body with at least this many letters (CJK characters count as several, see `weigh_letters`), about fifty words,
 #: decides alone.
@@ -51,9 +51,40 @@ def _remove_code(text: str) -> str:
     return _CODE.sub(" ", text)
 
 
-def _count_letters_by_language(body: str) -> Mapping[str, int]:
-    """Identify blocks spread over a text, and count the letters of those in each language."""
-    blocks = [*_split_blocks(body)]
+def _count_letters_by_language(body: str) -> Mapping[str, float]:
+    """Count the letters of a text by language: each script's by the languages of blocks that are spread over its lines.
+
+    Beside another script Latin letters count half: a text's commands and names are in Latin letters in every language.
+    """
+    lines_by_script = _group_lines_by_script(body)
+    letters_by_lang: dict[str, float] = defaultdict(float)
+    for script, lines in lines_by_script.items():
+        weight = LATIN_WEIGHT_BESIDE_OTHERS if script == "Latn" and len(lines_by_script) > 1 else 1.0
+        letters = weight * weigh_letters("\n".join(lines))
+        sampled_letters = _count_sampled_letters(lines)
+        for lang, count in sampled_letters.items():
+            letters_by_lang[lang] += letters * count / sum(sampled_letters.values())
+    return letters_by_lang
+
+
+def _group_lines_by_script(body: str) -> dict[str, list[str]]:
+    """Group the lines with letters by the script of each; lines of Chinese characters beside kana are Japanese."""
+    scripts = scripts_in(body)
+    if len(scripts) == 1:
+        return {scripts[0]: body.split("\n")}
+    lines_by_script: dict[str, list[str]] = {}
+    for line in body.split("\n"):
+        script = script_of_language(line)
+        if script is not None:
+            lines_by_script.setdefault(script, []).append(line)
+    if "Kana" in lines_by_script:
+        lines_by_script["Kana"] += lines_by_script.pop("Hani", [])
+    return lines_by_script
+
+
+def _count_sampled_letters(lines: Sequence[str]) -> Mapping[str, int]:
+    """Identify blocks that are spread over some lines, and count the letters of those in each language."""
+    blocks = [*_split_blocks(lines)]
     sample_size = min(len(blocks), _MAX_BLOCKS)
     letters_by_lang: Counter[str] = Counter()
     for number in range(sample_size):
@@ -64,15 +95,14 @@ def _count_letters_by_language(body: str) -> Mapping[str, int]:
     return letters_by_lang
 
 
-def _split_blocks(text: str) -> Iterator[str]:
-    """Split a text into blocks of whole lines; a line in another script begins a new block."""
-    lines: list[str] = []
-    size, script = 0, None
-    for line in text.split("\n"):
-        line_script = script_of(line) or script
-        if lines and (size + len(line) > _BLOCK_CHARACTERS or line_script != script):
-            yield "\n".join(lines)
-            lines, size = [], 0
-        lines.append(line[: 2 * _BLOCK_CHARACTERS])
-        size, script = size + len(line), line_script
-    yield "\n".join(lines)
+def _split_blocks(lines: Sequence[str]) -> Iterator[str]:
+    """Join lines into blocks of about the same size."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        if block and size + len(line) > _BLOCK_CHARACTERS:
+            yield "\n".join(block)
+            block, size = [], 0
+        block.append(line[: 2 * _BLOCK_CHARACTERS])
+        size += len(line)
+    yield "\n".join(block)

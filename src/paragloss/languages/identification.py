@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from paragloss.languages import grams
 from paragloss.languages.codes import bases, known_codes, normalise
-from paragloss.languages.scripts import script_of, scripts_of
+from paragloss.languages.scripts import script_of_language, scripts_of
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -59,7 +59,7 @@ def identify_short(text: str, declared: str = "") -> str | None:
     Returns:
         A language code; `declared`, or None without one, for a text without letters.
     """
-    script = script_of(text)
+    script = script_of_language(text)
     if script is None:
         return declared or None
     candidates = _written_in(script, None)
@@ -96,7 +96,7 @@ def language_likelihoods(text: str, candidates: Collection[str]) -> dict[str, fl
         The logarithm of each candidate's likelihood, up to one number for all; empty for a text without letters. A
         candidate that a model does not know gets half of the lowest logarithm from it.
     """
-    script = script_of(text)
+    script = script_of_language(text)
     if script is None:
         return {}
     codes = sorted(_written_in(script, frozenset(map(normalise, candidates))))
@@ -134,7 +134,7 @@ def _score_by_bytes(text: str, candidates: Collection[str] | None) -> dict[str, 
 
 def _identify(text: str, candidates: frozenset[str] | None) -> str | None:
     text = text[:MAX_CHARACTERS]
-    script = script_of(text)
+    script = script_of_language(text)
     if script is None:
         return None
     codes = _written_in(script, candidates)

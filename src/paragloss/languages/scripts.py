@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from paragloss.languages.codes import normalise
@@ -81,6 +82,8 @@ _SCRIPTS_OF = {
 
 #: One character of these scripts counts as several letters.
 _WEIGHTS = {"Hani": 3, "Kana": 3, "Hang": 2}
+#: Beside letters of another script Latin ones count this much: commands, code and names are Latin in every language.
+LATIN_WEIGHT_BESIDE_OTHERS = 0.5
 
 
 def scripts_of(code: str) -> tuple[str, ...]:
@@ -90,18 +93,34 @@ def scripts_of(code: str) -> tuple[str, ...]:
 
 def script_of(text: str) -> str | None:
     """Return the script of most letters of a text, None if it has none. Any kana makes Han letters Japanese."""
+    return _choose_script(_weigh_scripts(text))
+
+
+def script_of_language(text: str) -> str | None:
+    """Return the script that the language of a text is written in; Latin letters count half beside others."""
     letter_weights = _weigh_scripts(text)
+    if len(letter_weights) > 1 and "Latn" in letter_weights:
+        letter_weights["Latn"] *= LATIN_WEIGHT_BESIDE_OTHERS
+    return _choose_script(letter_weights)
+
+
+def _choose_script(letter_weights: Mapping[str, float]) -> str | None:
     script = max(letter_weights, key=letter_weights.__getitem__, default=None)
     return "Kana" if script == "Hani" and "Kana" in letter_weights else script
 
 
+def scripts_in(text: str) -> list[str]:
+    """Return the scripts of all letters of a text."""
+    return [*_weigh_scripts(text)]
+
+
 def weigh_letters(text: str) -> int:
     """Count the letters of a text; a Chinese, Japanese or Korean character counts as several letters."""
-    return sum(_weigh_scripts(text).values())
+    return int(sum(_weigh_scripts(text).values()))
 
 
-def _weigh_scripts(text: str) -> dict[str, int]:
-    weights = dict[str, int]()
+def _weigh_scripts(text: str) -> dict[str, float]:
+    weights = dict[str, float]()
     for letter, count in Counter(text).items():
         script = _script(letter)
         if script:
