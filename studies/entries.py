@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import code_words
 import sources
 
 from papers.wordnet import WordNet
@@ -128,6 +129,8 @@ def dictionary(lang: str) -> dict[str, dict[str, set[str]]]:
             continue
         if pair.source == "cldr-emoji" and " " in english:
             continue
+        if code_words.has_identifier(english) or code_words.has_identifier(other):
+            continue
         if _ENGLISH_WORDS.fullmatch(english) and not _EXPLAINS.match(english):
             if other != other.lower() and lang == "de":
                 meanings_by_word[other][english].add(pair.source)
@@ -149,6 +152,7 @@ def entries(lang: str, counts: Counts, english: English) -> dict[str, list[Lexic
         key: 2 * math.log1p(counts.other[key])
         + 3 * max((english.common(english.cased(candidate)) for candidate in listed.get(key, ())), default=0.0)
         for key in {*listed, *counts.links}
+        if not code_words.has_identifier(key)
         if key in listed
         or (counts.other[key] > 1 and max(counts.links[key].values()) >= (3 if " " in key or lang in UNSPACED else 1))
     }
@@ -191,7 +195,8 @@ def _make_entries(
 ) -> list[LexiconEntry]:
     number, linked = counts.other[key], Counter[str]()
     for text, times in counts.links.get(key, {}).items():
-        linked[english.cased(text)] += times
+        if not code_words.has_identifier(english.cased(text)):
+            linked[english.cased(text)] += times
     own = stem(key, lang)
     stems, stems_seen = counts.stems.get(own, Counter()), counts.other_stems[own]
     groups: dict[str, list[str]] = defaultdict(list)  # by English stem

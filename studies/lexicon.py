@@ -3,9 +3,11 @@
 
     PARAGLOSS_DATA=... python studies/lexicon.py learn --work DIR [--langs de,hi]   20 s of one core a language
     PARAGLOSS_DATA=... python studies/lexicon.py pack  --work DIR [--to FOLDER]     half a minute
+    PARAGLOSS_DATA=... python studies/lexicon.py clean [--to FOLDER]                two minutes
 
 `learn` aligns the sentences of each language with English (studies/aligning.py), unless told to take dictionaries alone
-(--no-align), and makes its entries (studies/entries.py); a run that broke goes on. What is held out of FLORES, NTREX
+(--no-align), and makes its entries (studies/entries.py); a run that broke goes on. `clean` removes identifiers of
+software from a packed lexicon, as `learn` leaves them out (studies/code_words.py). What is held out of FLORES, NTREX
 and TICO-19 is never read, so the figures of docs/understand/gloss.md are those of the lexicon that is shipped.
 """
 
@@ -20,9 +22,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import aligning
+import code_words
 import entries
 import sources
 
+from paragloss import artefacts
 from paragloss.analysis._stopwords import _ENGLISH
 from paragloss.gloss import lexicon
 
@@ -109,13 +113,17 @@ def _flat(counts: Counter) -> list:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("step", choices=["learn", "pack"])
-    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("step", choices=["learn", "pack", "clean"])
+    parser.add_argument("--work", type=Path, help="needed to learn and pack")
     parser.add_argument("--langs", default=",".join(LANGS))
     parser.add_argument("--align", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--to", type=Path, default=Path(lexicon.__file__).parent / "lexicon")
     arguments = parser.parse_args()
-    if arguments.step == "learn":
+    if arguments.step == "clean":
+        code_words.remove_identifiers(artefacts.load(arguments.to, kind=lexicon.KIND)).save(arguments.to)
+    elif arguments.work is None:
+        parser.error("--work is missing")
+    elif arguments.step == "learn":
         learn(arguments.work, arguments.langs.split(","), align=arguments.align)
     else:
         entries.packed(arguments.work, common(arguments.work)).save(arguments.to)

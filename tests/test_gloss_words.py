@@ -7,7 +7,7 @@ import pytest
 from paragloss.analysis.sentences import split_sentences
 from paragloss.errors import LanguageError
 from paragloss.gloss import gloss, glosses, lexicon, senses, sentence_glosses
-from paragloss.gloss.identifiers import is_software_identifier
+from paragloss.gloss.identifiers import find_code_words, is_software_identifier
 from paragloss.translation import default
 from paragloss.translation.glossary import CorrectedTranslator, Pair, UserGlossary
 from paragloss.types import Alternative, Translation
@@ -327,6 +327,18 @@ def test_an_identifier_of_software_is_no_meaning(identifier):
     sources = {"default": WordTranslator({"zzykl": {identifier: 1.0}}), "lexicon": lexicon.open()}
     word = gloss("zzykl", "de", "en", sources).words[0]
     assert (word.kind, word.meanings) == ("unknown", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("press addEventListener, then snake_case", ["addEventListener", "snake_case"]),
+        ("bgra8unorm CO2 foo() <tag> std::vector", ["bgra8unorm", "CO2", "foo()", "<tag>", "std::vector"]),
+        ("the 21st of 1980s at 3pm, 9x19mm (-ing) person(s) Covid-19 HTML 20-year-old", []),
+    ],
+)
+def test_words_written_as_code_are_found_and_numbers_with_units_are_not(text, words):
+    assert find_code_words(text) == words
 
 
 def test_english_words_are_no_identifiers():

@@ -7,15 +7,27 @@ from functools import lru_cache
 
 from paragloss.gloss.lexicon import Lexicon
 
-#: A lower-case letter before a capital (addEventListener), or a sign that only code has.
-_CODE = re.compile(r"[a-z][A-Z]|[_$<>{}()]|::")
-#: A letter before a digit, or digits before letters that are no ordinal, decade or unit: bgra8unorm, 24px, but 40s.
-_LETTERS_AND_DIGITS = re.compile(r"[A-Za-z]\d|\d(?!(?:st|nd|rd|th|s|m|mm|cm|km|kg)\b)[a-z]")
+#: A small letter before a capital (addEventListener), signs that only code has (snake_case, <tag>), and a call.
+_CODE = re.compile(r"[a-z][A-Z]|[_$<>{}]|\w\((?!-|e?s\))|::")
+_LETTERS_AND_DIGITS = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
+#: A number as an ordinal, decade, time of day or multiple, or with a unit: 21st, 1980s, 3pm, 4x, 9x19mm.
+_NUMBER = re.compile(r"\d[\dx.,]*(?:st|nd|rd|th|s|am|pm|h|x|m|mm|cm|km|g|kg)?")
+_PUNCTUATION = ".,;:!?'\""
 _VOWEL = re.compile("[aeiouy]")
 _MIN_JOINED_LETTERS = 8
 _MIN_PART_LETTERS = 3
 #: Shorter words that names of events and attributes are made with: onclick, noopener.
 _SHORT_PARTS = frozenset({"on", "no", "is", "to", "in", "by", "up", "my"})
+
+
+def find_code_words(text: str) -> list[str]:
+    """Return the words of a text that are written as identifiers are; only a dictionary can tell that they are none.
+
+    These are words with a capital after a small letter (addEventListener, but also YouTube), with letters and digits
+    (bgra8unorm, but also CO2), or with a sign that only code has. Numbers with a unit or an ending are left out.
+    """
+    words = [word.strip(_PUNCTUATION) for word in text.split()]
+    return [word for word in words if _CODE.search(word) or _mixes_letters_and_digits(word)]
 
 
 @lru_cache(maxsize=20_000)
@@ -29,9 +41,13 @@ def is_software_identifier(text: str, lexicon: Lexicon) -> bool:
         return True
     if " " in text or lexicon.has_meaning(text):
         return False
-    if _CODE.search(text) or _LETTERS_AND_DIGITS.search(text):
+    if find_code_words(text) or "(" in text or ")" in text:
         return True
     return text.islower() and text.isalpha() and len(text) >= _MIN_JOINED_LETTERS and _is_joined(text, lexicon)
+
+
+def _mixes_letters_and_digits(word: str) -> bool:
+    return bool(_LETTERS_AND_DIGITS.search(word)) and not _NUMBER.fullmatch(word)
 
 
 def _is_joined(text: str, lexicon: Lexicon) -> bool:

@@ -44,7 +44,7 @@ UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th"})
 
 _FOLDER = Path(__file__).parent / "lexicon"
 #: Keys whose sizes are added up to find one: only the start of every such group is stored.
-_KEYS_PER_GROUP = 16
+KEYS_PER_GROUP = 16
 #: Weights are stored in six bits.
 _MAX_STORED_WEIGHT = 63
 
@@ -160,8 +160,8 @@ class Lexicon:
         position = bisect_left(views["keys"], key_hash, first, last)
         if position == last or views["keys"][position] != key_hash:
             return ()
-        group = position // _KEYS_PER_GROUP
-        sizes = views["sizes"][group * _KEYS_PER_GROUP : position + 1].tolist()
+        group = position // KEYS_PER_GROUP
+        sizes = views["sizes"][group * KEYS_PER_GROUP : position + 1].tolist()
         end = views["starts"][group] + sum(sizes)
         return tuple([self._unpack_entry(cell) for cell in views["cells"][end - sizes[-1] : end].tolist()])
 
@@ -507,7 +507,7 @@ def _make_arrays(
     :param cells: packed entries.
     :param kinds: the part of speech of each English meaning.
     """
-    starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : _KEYS_PER_GROUP]
+    starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : KEYS_PER_GROUP]
     word_bytes, groups = pack_words(english, english)
     return {
         "keys": np.array(keys, np.uint32),
