@@ -1,15 +1,19 @@
 """What reading from a scan costs: the demonstration's pages as text, and printed, made worse and recognised.
 
-    python benchmarks/scans.py [--concepts 12] [--level copied worn poor] [--lang de fr ru hi zh]
+    python benchmarks/scans.py [--concepts 12] [--level copied worn poor] [--lang de fr ru hi zh ja]
 
 Each language is a collection of its own; English queries look for documents of some concepts among all sixty.
-Needs Tesseract with the five languages, rapidocr for Chinese, Pillow with raqm, and Debian's fonts-dejavu-core,
-fonts-noto-core and fonts-noto-cjk.
+Needs Tesseract with the six languages, Pillow with raqm, and Debian's fonts-dejavu-core, fonts-noto-core and
+fonts-noto-cjk. With rapidocr installed Chinese and Japanese pages are read by both programs, and the reading of higher
+confidence is taken; without `tesseract` in PATH, by RapidOCR alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
+import os
 import re
 import tempfile
 import textwrap
@@ -32,7 +36,12 @@ FONTS = {
     "ru": _DEJAVU,
     "hi": "/usr/share/fonts/truetype/noto/NotoSansDevanagari-Regular.ttf",
     "zh": "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+    "ja": "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
 }
+#: Languages without spaces between words: lines are half as long, and characters are counted instead of words.
+UNSPACED = {"zh", "ja"}
+#: Characters of a help page that are printed: as many as a Chinese page of the demonstration has.
+HELP_LETTERS = 150
 
 
 class Level(NamedTuple):
@@ -56,7 +65,7 @@ LEVELS = {
 
 def drawn(document: Document, dpi: int) -> Image.Image:
     """The document printed with letters of 12 points: dark grey on light grey."""
-    width, inch = 28 if document.lang == "zh" else 56, dpi / 200
+    width, inch = 28 if document.lang in UNSPACED else 56, dpi / 200
     lines = [line for part in document.text.split("\n") for line in textwrap.wrap(part, width) or [""]]
     page = Image.new("L", (round(1654 * inch), round((260 + 52 * len(lines)) * inch)), 235)
     font = ImageFont.truetype(FONTS[document.lang], round(33 * inch))
@@ -103,9 +112,41 @@ def reciprocal_rank(
     return sum(ranks) / len(ranks)
 
 
+def read_collection(lang: str, n_concepts: int) -> tuple[list[Document], dict[str, list[str]]]:
+    """Return sixty documents of a language, and two English queries for each of some of them, by concept.
+
+    They are the demonstration's, whose queries are English titles and first sentences. Of a language that it does not
+    have, the beginnings of pages of LibreOffice's help are taken (`lohelp` in PARAGLOSS_DATA).
+    """
+    texts = {
+        document.id.rpartition(".")[0]: document.full_text for document in demo.documents() if document.lang == lang
+    }
+    english = {concept.id: (concept.titles["en"], concept.texts["en"]) for concept in demo.concepts()}
+    if not texts:
+        pages, english_pages = read_help_pages(lang), read_help_pages("en")
+        concepts = [
+            concept for concept, (_, text) in pages.items() if concept in english_pages and len(text) > HELP_LETTERS
+        ]
+        texts = {concept: f"{pages[concept][0]}\n{pages[concept][1][:HELP_LETTERS]}" for concept in concepts[:60]}
+        english = english_pages
+    documents = [Document(f"{concept}.{lang}", text, lang) for concept, text in texts.items()]
+    step = max(1, len(texts) // n_concepts)
+    queries = {
+        concept: [english[concept][0], english[concept][1].split(". ")[0]] for concept in [*texts][::step][:n_concepts]
+    }
+    return documents, queries
+
+
+def read_help_pages(lang: str) -> dict[str, tuple[str, str]]:
+    """Return title and text of each page of LibreOffice's help, by its path."""
+    path = Path(os.environ.get("PARAGLOSS_DATA", "~/.cache/paragloss")).expanduser() / "lohelp" / f"{lang}.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return {row["concept"]: (row["title"], row["text"]) for row in map(json.loads, lines)}
+
+
 def letters(text: str, lang: str) -> list[str]:
-    """Words; of Chinese its characters."""
-    return re.findall(r"\w" if lang == "zh" else r"\w+", text.lower())
+    """Words; of Chinese and Japanese their characters."""
+    return re.findall(r"\w" if lang in UNSPACED else r"\w+", text.lower())
 
 
 def main() -> None:
@@ -114,20 +155,17 @@ def main() -> None:
     options.add_argument("--lang", nargs="+", choices=FONTS, default=list(FONTS))
     options.add_argument("--level", nargs="+", choices=LEVELS, default=list(LEVELS))
     arguments = options.parse_args()
-    concepts = [concept.id for concept in demo.concepts()]
-    chosen_concepts = set(concepts[:: max(1, len(concepts) // arguments.concepts)][: arguments.concepts])
-    queries_by_lang: dict[str, list[str]] = {}
-    for concept in demo.concepts():
-        queries_by_lang[concept.id] = [concept.titles["en"], concept.texts["en"].split(". ")[0]]
-    texts = {}
-    for lang in arguments.lang:
-        texts[lang] = [d._replace(text=d.full_text, title="") for d in demo.documents() if d.lang == lang]
-    as_text = {lang: reciprocal_rank(texts[lang], chosen_concepts, queries_by_lang, lang) for lang in arguments.lang}
+    collections = {lang: read_collection(lang, arguments.concepts) for lang in arguments.lang}
+    as_text = {
+        lang: reciprocal_rank(documents, set(queries), queries, lang)
+        for lang, (documents, queries) in collections.items()
+    }
     print("| level | language | pages | words right | confidence | s a page | RR as text | RR as scan | lost |")
     print("|---|---|---|---|---|---|---|---|---|")
     for level in arguments.level:
         losses = []
-        for lang, documents in texts.items():
+        for lang, (documents, queries) in collections.items():
+            chosen_concepts = set(queries)
             began, scans = time.perf_counter(), list[Document]()
             right, all_ = 0, 0
             for seed, document in enumerate(documents):
@@ -141,7 +179,7 @@ def main() -> None:
                 right, all_ = right + (expected_letters & recognized_letters).total(), all_ + expected_letters.total()
             spent = (time.perf_counter() - began) / len(chosen_concepts)
             sure = [d.meta["confidence"] for d in scans if "confidence" in d.meta]
-            as_scan = reciprocal_rank(scans, chosen_concepts, queries_by_lang, lang)
+            as_scan = reciprocal_rank(scans, chosen_concepts, queries, lang)
             losses.append(as_text[lang] - as_scan)
             read_ = f"{right / all_:.2f} | {sum(sure) / len(sure):.2f} | {spent:.1f}"
             cells = f"{as_text[lang]:.3f} | {as_scan:.3f} | {losses[-1]:.3f}"
