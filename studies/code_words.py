@@ -33,6 +33,7 @@ _LETTER_AND_DIGIT = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
 _WORD = re.compile(r"\w+")
 _NUMBER_BITS = 20
 _WEIGHT_BITS = 6
+_SOURCE_SHIFT = _NUMBER_BITS + _WEIGHT_BITS
 
 
 def has_identifier(text: str) -> bool:
@@ -68,15 +69,22 @@ def _read_names(path: Path) -> Iterator[str]:
                 yield from names
 
 
-def remove_identifiers(saved: artefacts.Artefact) -> lexicon.Lexicon:
-    """Return a saved lexicon without the keys and meanings that are identifiers; the shares of other meanings grow."""
+def remove_identifiers(saved: artefacts.Artefact, hand_written: Set[str]) -> lexicon.Lexicon:
+    """Return a saved lexicon without the keys and meanings that are identifiers.
+
+    The weights of a key's other meanings grow by what the removed ones had.
+
+    :param hand_written: meanings in the lists written by hand, which stay
+    """
     arrays = saved.arrays
     texts = PackedWordList(arrays["english"], arrays["groups"], int(saved.meta["english"]))
     english = [texts.entry(number)[1] for number in range(len(texts))]
     is_identifier = np.array([has_identifier(text) for text in english])
     owners = np.repeat(np.arange(len(arrays["keys"])), arrays["sizes"])
     numbers = arrays["cells"] & ((1 << _NUMBER_BITS) - 1)
-    is_kept = ~_find_removed_keys(saved)[owners] & ~is_identifier[numbers]
+    is_listed = np.array([text in hand_written for text in english])
+    is_by_hand = (arrays["cells"] >> _SOURCE_SHIFT & 3) == lexicon.SOURCES.index("hand")
+    is_kept = (is_by_hand & is_listed[numbers]) | (~_find_removed_keys(saved)[owners] & ~is_identifier[numbers])
     cells = _scale_weights(arrays["cells"], owners, is_kept)
     used = np.zeros(len(english), bool)
     used[numbers[is_kept]] = True

@@ -120,7 +120,10 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=Path(lexicon.__file__).parent / "lexicon")
     arguments = parser.parse_args()
     if arguments.step == "clean":
-        code_words.remove_identifiers(artefacts.load(arguments.to, kind=lexicon.KIND)).save(arguments.to)
+        lists = [entries.by_hand(lang).values() for lang in LANGS]
+        hand_written = {entry.text for groups in lists for group in groups for entry in group}
+        saved = artefacts.load(arguments.to, kind=lexicon.KIND)
+        code_words.remove_identifiers(saved, hand_written).save(arguments.to)
     elif arguments.work is None:
         parser.error("--work is missing")
     elif arguments.step == "learn":

@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from paragloss import artefacts
 from paragloss.cli import app
 from paragloss.gloss import gloss, lexicon, names, rendering
+from paragloss.gloss.identifiers import find_code_words
 from paragloss.gloss.lexicon import EndingRule, LexiconEntry
 from paragloss.translation import default
 from paragloss.translation.glossary import Pair, UserGlossary
+from paragloss.translation.packed_words import PackedWordList
 
 
 def make_entries(*texts, sure=True):
@@ -287,6 +290,56 @@ def test_what_is_written_by_hand_is_in_the_box():
                 path.stem,
                 word,
             )
+
+
+#: Brands, names, units and terms in the lexicon that are written as identifiers are, but stand in dictionaries or were
+#: written by hand.
+DICTIONARY_WORDS_LIKE_CODE = """
+1b 2D 3D A4 AutoCorrect AutoFilter AutoFormat AutoPilot AutoText AvtoVAZ BaNegev BankID BungoTakada CO2 CoV DeBary
+DeKalb DeLand DeSoto DesMoines DiCaprio DoD DoI DoJ DoS DoT E2 F2 G3 GiB GnRH H1N1 HaEmeq HaSharon IPv4 IPv6 IgM
+JavaScript JoJo JoongAng K2 K9 KakaoTalk KamAZ KiB LaTeX LeRoi LeZiyyon LinkedIn LuGanda M1 M16 M17 M2 MP3 MacDonald
+MacGregor MasterCard McAlester McAllen McCarthy McCoy McDonald McDonald's McDonough McGill McHenry McKeesport
+McKinley McKinney McLean McMath McMinnville McMurdo McMurray MediaWiki MiB MoD MusicBrainz NaMo NbE NbW NemID
+NetEase OpenStreetMap OĽaNO PayPal PhD PiS PlayCanvas PlayStation PreCure PrivatBank R0 RuBisCO S1 SeaTac
+SignWriting SoftBank StB SweSAT TeX TikTok TikToks UnionPay WeChat WhatsApp WikiProject WordNet WordPress YouTube
+YouTuber a1 a3 a7 bTV c1 cDNA d4 d6 dB e1 e5 eBay f1 f3 g1 g3 g7 iOS iPad iPhone iPod kB kJ kW mL mRNA mSv macOS mp3
+pH v1
+"""
+
+
+def test_no_meaning_in_the_box_is_an_identifier_of_software():
+    saved = artefacts.load(Path(lexicon.__file__).parent / "lexicon", kind=lexicon.KIND)
+    meanings = PackedWordList(saved.arrays["english"], saved.arrays["groups"], int(saved.meta["english"]))
+    words_like_code = {word for meaning in meanings for word in find_code_words(meaning)}
+    assert words_like_code == set(DICTIONARY_WORDS_LIKE_CODE.split())
+
+
+def test_no_word_in_the_box_is_an_identifier_of_software():
+    identifiers = """
+    addeventlistener onsecuritypolicyviolation getelementbyid innerhtml bgra8unorm uint32 rfc3966 udisks2
+    settingsprivacy ctrlc myapplication1 myextension2 expression1 complex2 string1 value1 range1 p2834 q28390 b0at1
+    """
+    assert not [
+        (word, lang)
+        for word in identifiers.split()
+        for lang in lexicon.open().langs
+        if lexicon.open().find_entries(word, lang)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("vi", "Sự kiện onSecurityPolicyViolation dùng bgra8unorm khi addEventListener được gọi."),
+        ("de", "Die Funktion addEventListener gibt onSecurityPolicyViolation und bgra8unorm zurück."),
+        ("ja", "関数 addEventListener は onSecurityPolicyViolation と bgra8unorm を返します。"),
+    ],
+)
+def test_identifiers_in_a_foreign_text_have_no_meaning(lang, text):
+    identifiers = {"addEventListener", "onSecurityPolicyViolation", "bgra8unorm"}
+    glossed = gloss(text, lang, "en", BOX)
+    assert not [word for word in glossed.words if word.text in identifiers and word.meanings]
+    assert identifiers <= set(glossed.rendering.replace(".", " ").split())
 
 
 def test_not_is_said_in_every_language():
