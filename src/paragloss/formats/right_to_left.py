@@ -111,13 +111,16 @@ def _read_lines_of_glyphs(textpage: Any) -> list[list[Glyph]]:
         if glyph.character in "\r\n":
             follows_break = True
             continue
-        previous = lines[-1][-1] if lines[-1] else glyph
-        min_distance = MIN_LINE_DISTANCE_BY_HEIGHT * max(glyph.height, previous.height)
-        if follows_break and abs(glyph.baseline - previous.baseline) > min_distance:
+        if follows_break and lines[-1] and _are_on_different_lines(lines[-1][-1], glyph):
             lines.append([])
         lines[-1].append(glyph)
         follows_break = False
     return lines
+
+
+def _are_on_different_lines(previous: Glyph, glyph: Glyph) -> bool:
+    min_distance = MIN_LINE_DISTANCE_BY_HEIGHT * max(glyph.height, previous.height)
+    return abs(glyph.baseline - previous.baseline) > min_distance
 
 
 def _read_glyphs(textpage: Any) -> Iterable[Glyph]:
@@ -126,17 +129,19 @@ def _read_glyphs(textpage: Any) -> Iterable[Glyph]:
 
     handle = textpage.raw
     box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-    starts_line = True
+    # Called for each character of a page, so nothing is looked up in the loop.
+    get_character, get_box, box_reference = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, ctypes.byref(box)
+    baseline, starts_line = 0.0, True
     for index in range(raw.FPDFText_CountChars(handle)):
-        character = chr(raw.FPDFText_GetUnicode(handle, index))
+        character = chr(get_character(handle, index))
         if character in "\r\n":
             starts_line = True
             yield Glyph(character, 0.0, 0.0, 0.0, 0.0)
-        elif character.isprintable() and raw.FPDFText_GetLooseCharBox(handle, index, box):
+        elif character.isprintable() and get_box(handle, index, box_reference):
             if starts_line:
                 raw.FPDFText_GetCharOrigin(handle, index, x, y)
-                starts_line = False
-            glyph = Glyph(character, box.left, box.right, box.top - box.bottom, y.value)
+                baseline, starts_line = y.value, False
+            glyph = Glyph(character, box.left, box.right, box.top - box.bottom, baseline)
             if character >= _FIRST_PRESENTATION_FORM:
                 yield from _split_ligature(glyph)
             else:
@@ -158,6 +163,8 @@ def _attach_marks(glyphs: Sequence[Glyph]) -> list[tuple[Glyph, str]]:
     # Lam and alef, which share the box of their ligature, are read in this order: lam stands to the right.
     bases.sort(key=lambda glyph: (glyph.left + glyph.right, glyph.character == "ل"))
     marks = [""] * len(bases)
+    if len(bases) == len(glyphs):
+        return list(zip(bases, marks, strict=True))
     for mark in glyphs:
         if unicodedata.combining(mark.character) and bases:
             middle = mark.left + mark.right
@@ -209,6 +216,6 @@ def _classify_character(character: str) -> str:
 
 def _share_right_to_left(glyphs: Sequence[Glyph]) -> float:
     """Return the share of the letters that belong to a right-to-left script."""
-    n_letters = sum(glyph.character.isalpha() for glyph in glyphs)
-    n_right_to_left = sum(_RIGHT_TO_LEFT.match(glyph.character) is not None for glyph in glyphs)
-    return n_right_to_left / max(1, n_letters)
+    text = "".join([glyph.character for glyph in glyphs])
+    n_letters = sum(map(str.isalpha, text))
+    return len(_RIGHT_TO_LEFT.findall(text)) / max(1, n_letters)
