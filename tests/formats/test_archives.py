@@ -64,6 +64,52 @@ def test_an_archive_among_other_files_of_a_folder(tmp_path):
     assert [d.id for d in read_documents(tmp_path)] == ["a.txt", "b.zip/rain.txt"]
 
 
+def write_tnef(path, attachments, code_page=1252):
+    """Write attributes as [MS-OXTNEF] describes them: level, number, length, content, checksum."""
+
+    def pack_attribute(level, number, content):
+        return struct.pack("<BII", level, number, len(content)) + content + struct.pack("<H", sum(content) % 65536)
+
+    attributes = [
+        pack_attribute(1, 0x89006, struct.pack("<I", 0x10000)),
+        pack_attribute(1, 0x69007, struct.pack("<II", code_page, 0)),
+    ]
+    for name, content in attachments.items():
+        attributes.append(pack_attribute(2, 0x69002, bytes(14)))
+        attributes.append(pack_attribute(2, 0x18010, name.encode(f"cp{code_page}") + b"\0"))
+        attributes.append(pack_attribute(2, 0x6800F, content))
+    path.write_bytes(struct.pack("<IH", 0x223E9F78, 1) + b"".join(attributes))
+    return path
+
+
+def test_files_that_outlook_packed_into_winmail_dat_are_read(tmp_path):
+    files = {"погода.txt": "Идёт дождь.".encode(), "../rain.html": b"<p>It rains</p>", "x.exe": b"MZ"}
+    path = write_tnef(tmp_path / "winmail.dat", files, code_page=1251)
+    assert {(d.id, d.text) for d in read_documents(path)} == {
+        ("winmail.dat/rain.html", "It rains"),
+        ("winmail.dat/погода.txt", "Идёт дождь."),
+    }
+
+
+def test_a_mail_with_winmail_dat_has_the_files_in_it(tmp_path):
+    packed = write_tnef(tmp_path / "winmail.dat", {"rain.txt": b"Rain falls."}).read_bytes()
+    message = EmailMessage()
+    message["Subject"], message["From"] = "Weather", "anna@example.org"
+    message.set_content("See the file.")
+    message.add_attachment(packed, maintype="application", subtype="ms-tnef", filename="winmail.dat")
+    (tmp_path / "winmail.dat").unlink()
+    (tmp_path / "a.eml").write_bytes(message.as_bytes())
+    assert [(d.id, d.text) for d in read_documents(tmp_path)][1:] == [("a.eml/winmail.dat/rain.txt", "Rain falls.")]
+
+
+@pytest.mark.parametrize("size", [0, 5, 30, 70])
+def test_a_damaged_winmail_dat_is_said_to_be_one(tmp_path, size):
+    path = write_tnef(tmp_path / "winmail.dat", {"rain.txt": b"Rain falls."})
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(InputError, match="TNEF"):
+        list(read_documents(path))
+
+
 def test_names_that_lead_out_of_the_folder_stay_inside(tmp_path):
     members = {"../../evil.txt": b"one", "/etc/passwd.txt": b"two", "C:\\windows\\x.txt": b"three"}
     (tmp_path / "sub").mkdir()

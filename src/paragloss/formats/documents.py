@@ -20,6 +20,8 @@ from paragloss.formats.foreign import READERS as FOREIGN_READERS
 from paragloss.formats.pst import MAILBOX_SUFFIXES
 from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes, raise_or_report
 from paragloss.formats.title_choice import choose_title
+from paragloss.formats.tnef import SUFFIX as TNEF_SUFFIX
+from paragloss.formats.tnef import WINMAIL_NAMES
 from paragloss.formats.unpacking import UNPACKERS
 from paragloss.languages import identify_document
 from paragloss.types import Document
@@ -71,6 +73,7 @@ _FIRST_BYTES = (
     (b"\xff\xd8\xff", ".jpg"),
     (b"7z\xbc\xaf\x27\x1c", ".7z"),
     (b"!bdn", ".pst"),
+    (b'x\x9f>"', ".tnef"),
 )
 #: What stands among the first bytes of a zip file of each format; another zip file is an archive.
 _FIRST_BYTES_OF_ZIP = (
@@ -369,6 +372,8 @@ def _place_inside(document: Document, container: Path, relative: str) -> Documen
 
 
 def _kind_by_name(path: Path) -> str:
+    if path.name.lower() in WINMAIL_NAMES:
+        return TNEF_SUFFIX
     return ".eml" if mail.is_in_maildir(path) else format_suffix(path)
 
 

@@ -48,6 +48,7 @@ FORMATS = (
         "subject, text, sender, date; a document for each message and each attachment; also maildirs",
     ),
     FormatDescription("Outlook", (".msg", ".pst", ".ost"), "the same", "`paragloss[archives]`"),
+    FormatDescription("attachments that Outlook packed", (".tnef",), "the files inside `winmail.dat`, as in a folder"),
     FormatDescription("archives", (".zip", ".tar", ".tgz", ".tbz2", ".txz"), "the files inside, as in a folder"),
     FormatDescription("7-Zip", (".7z",), "the same", "`paragloss[archives]`"),
     FormatDescription("subtitles", (".srt", ".vtt"), "the spoken text, with the time of each line in `line_seconds`"),

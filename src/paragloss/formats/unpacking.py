@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from paragloss.errors import InputError, MissingExtraError
-from paragloss.formats import eml, outlook
+from paragloss.formats import eml, outlook, tnef
 from paragloss.formats.text import PathLike, open_bytes
 
 MAX_UNPACKED_BYTES = 512 * 2**20
@@ -191,10 +191,16 @@ def _unpack_msg(path: PathLike, writer: MemberWriter) -> None:
         writer.write(name, content)
 
 
+def _unpack_tnef(path: PathLike, writer: MemberWriter) -> None:
+    for name, content in tnef.read_tnef_attachments(path):
+        writer.write(name, content)
+
+
 UNPACKERS: dict[str, Callable[[PathLike, MemberWriter], None]] = {
     ".zip": _unpack_zip,
     ".7z": _unpack_7z,
     **dict.fromkeys((".tar", ".tgz", ".tbz2", ".txz"), _unpack_tar),
     ".eml": _unpack_eml,
     ".msg": _unpack_msg,
+    tnef.SUFFIX: _unpack_tnef,
 }
