@@ -218,10 +218,18 @@ def unpack_package(cache: Path, package: str) -> Path:
 
 def split_messages(content: str) -> Iterator[str]:
     """Yield the longer messages of a program that have no placeholders or markup."""
-    for message in json.loads(content).values():
+    for text in read_messages(content).values():
+        yield f"{text}\n"
+
+
+def read_messages(content: str) -> dict[str, str]:
+    """Return the longer messages of a program that have no placeholders or markup, by their keys."""
+    texts = {}
+    for key, message in json.loads(content).items():
         text = message["messageformat"] if isinstance(message, dict) and "messageformat" in message else ""
         if weigh_letters(text) >= MIN_LETTERS_OF_NOTE and not re.search("[{}<>]", text):
-            yield f"{text}\n"
+            texts[key] = text
+    return texts
 
 
 def split_subtitles(content: str) -> Iterator[str]:
