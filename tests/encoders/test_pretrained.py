@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from paragloss.analysis import passages
 from paragloss.collection import load
 from paragloss.encoders import pretrained
-from paragloss.encoders.pretrained import endpoint, passages, pool, settings_for
+from paragloss.encoders.pretrained import endpoint, pool, settings_for
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.types import Document, Encoder
 

@@ -1,7 +1,7 @@
 """Tokenizes a document once, in its own language and in the languages of its foreign blocks, and packs the tokens.
 
-The packed tokens are stored with the document. Snippets, glosses and explanations look up there where terms stand and
-read the text only at those offsets.
+The packed tokens are stored with the document, and so are the limits of its passages. Snippets, glosses and
+explanations look up there where terms and passages stand and read the text only at those offsets.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.blocks import find_foreign_blocks
+from paragloss.analysis.passages import Span, select_passages
 from paragloss.languages import UNKNOWN
 from paragloss.types import Analyzer, Integers, Record, TokenizedText
 
 #: Tokens beyond this many characters of a text are neither stored nor shown.
 MAX_TOKENIZED_CHARACTERS = 50_000
-_FORMAT_VERSION = 1
+#: Format 1 had no passages.
+_FORMAT_VERSION = 2
 _HEADER = struct.Struct("<BI")  # format version, length of the text in characters
 _LANGUAGE_HEADER = struct.Struct("<BI")  # bytes of the language code, bytes of the terms
 _ARRAY_HEADER = struct.Struct("<BI")  # bytes per number, number of numbers
@@ -60,12 +63,18 @@ def _tokenize_blocks(text: str, spans: Sequence[tuple[int, int]], lang: str, ana
 def read_tokenized_texts(record: Record) -> Sequence[TokenizedText]:
     """Return the tokens stored with a document, or tokenize it again where none fit its text."""
     document = record.document
-    stored_texts = unpack_texts(record.packed_tokens, document.text) if record.packed_tokens else None
-    if stored_texts:
-        return stored_texts
+    analysis = unpack_texts(record.packed_tokens, document.text) if record.packed_tokens else None
+    if analysis:
+        return analysis.tokenized
     beginning = document.text[:MAX_TOKENIZED_CHARACTERS]
     tokenized_texts = truncate_texts(tokenize_by_language(beginning, document.lang))
     return [tokens._replace(text=document.text) for tokens in tokenized_texts]
+
+
+def read_passage_spans(record: Record) -> Sequence[Span]:
+    """Return the spans of a document's passages as they are stored, or select them again where none are."""
+    analysis = unpack_texts(record.packed_tokens, record.document.text) if record.packed_tokens else None
+    return analysis.passages if analysis and analysis.passages else select_passages(record.document.text)
 
 
 def truncate_texts(tokenized_texts: list[TokenizedText]) -> list[TokenizedText]:
@@ -91,9 +100,17 @@ def _truncate_text(tokens: TokenizedText) -> TokenizedText:
     )
 
 
-def pack_texts(tokenized_texts: list[TokenizedText]) -> bytes:
-    """Pack the tokens of one text, terms as text and numbers in as few bytes as they need."""
-    parts = [_HEADER.pack(_FORMAT_VERSION, len(tokenized_texts[0].text))]
+class TextAnalysis(NamedTuple):
+    """What is stored of a text: its tokens in each of its languages, and the spans of its passages."""
+
+    tokenized: tuple[TokenizedText, ...]
+    passages: tuple[Span, ...]
+
+
+def pack_texts(tokenized_texts: Sequence[TokenizedText], passages: Sequence[Span]) -> bytes:
+    """Pack the tokens and the passages of one text, terms as text and numbers in as few bytes as they need."""
+    passage_limits = np.array(passages, np.int64).ravel()  # start, end, start, end, ...
+    parts = [_HEADER.pack(_FORMAT_VERSION, len(tokenized_texts[0].text)), _pack_numbers(passage_limits)]
     for tokens in tokenized_texts:
         lang, terms = tokens.lang.encode(), "\n".join(tokens.terms).encode("utf-8", "surrogatepass")
         parts += [_LANGUAGE_HEADER.pack(len(lang), len(terms)), lang, terms]
@@ -103,28 +120,33 @@ def pack_texts(tokenized_texts: list[TokenizedText]) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def unpack_texts(data: bytes, text: str) -> tuple[TokenizedText, ...] | None:
-    """Unpack the tokens of a text; None where they were packed from another text or in another format.
+def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
+    """Unpack what `pack_texts` packed; None where it was packed from another text or in another format.
 
     The cache serves documents that are shown, then explained or read.
     """
     try:
         unpacked = memoryview(zlib.decompress(data))
-        if _HEADER.unpack_from(unpacked) != (_FORMAT_VERSION, len(text)):
+        version, text_length = _HEADER.unpack_from(unpacked)
+        if not 1 <= version <= _FORMAT_VERSION or text_length != len(text):
             return None
-        return tuple(_iterate_texts(unpacked, text))
+        position, passages = _HEADER.size, ()
+        if version > 1:
+            limits, position = _unpack_numbers(unpacked, position)
+            passages = tuple(zip(limits[::2].tolist(), limits[1::2].tolist(), strict=True))
+        return TextAnalysis(tuple(_iterate_texts(unpacked, position, text)), passages)
     except (zlib.error, struct.error):
         return None
 
 
-def _iterate_texts(data: memoryview, text: str) -> Iterator[TokenizedText]:
+def _iterate_texts(data: memoryview, position: int, text: str) -> Iterator[TokenizedText]:
     """Yield the tokenized texts that `pack_texts` wrote one after the other.
 
     Args:
-        data: The bytes after decompression, with their header.
+        data: The bytes after decompression.
+        position: Where the first text begins.
         text: The text that the tokens refer to.
     """
-    position = _HEADER.size
     while position < len(data):
         lang, terms, position = _unpack_terms(data, position)
         lengths, position = _unpack_numbers(data, position)

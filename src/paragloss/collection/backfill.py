@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.encoders.pretrained import Pretrained, passages, pool
+from paragloss.analysis import passages
+from paragloss.encoders.pretrained import Pretrained, pool
 from paragloss.encoders.pretrained.titles import find_shared_parts, read_title, title_vector_name
 from paragloss.stores import AnyStore
 from paragloss.types import Document, Floats, Where

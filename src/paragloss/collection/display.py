@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS
+from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS, read_passage_spans
 from paragloss.bm25 import Ids
 from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
-from paragloss.encoders.pretrained import Pretrained, passages
+from paragloss.encoders.pretrained import Pretrained
 from paragloss.formats.subtitles import find_time_code
 from paragloss.gloss import compute_contributions, make_snippet
 from paragloss.index.fields import INNER
@@ -151,7 +151,7 @@ class Matcher:
         for name, vector in self._forms.vectors.items():
             rows = record.dense.get(name)
             if isinstance(self._models[name], Pretrained) and rows is not None and len(rows) > 1:
-                spans = passages.select_passages(record.document.text)
+                spans = read_passage_spans(record)
                 if len(spans) == len(rows):  # otherwise another version has split the text
                     return spans[int(np.argmax(rows @ vector))]
         return None
@@ -181,30 +181,27 @@ def make_result(
     :param fit: the score relative to the highest possible one; it is clipped to [0, 1].
     """
     document, passage = record.document, matcher.passage(record)
-    tokenized, weights = _choose_language(matcher, document, tokenized_texts)
-    tokenized = _select_passage(document, tokenized, weights, passage)
-    excerpt = make_snippet(tokenized, weights, partly=tokenized.lang != tokenized_texts[0].lang)
+    shown_texts = [_select_passage(document, tokenized, passage) for tokenized in tokenized_texts]
+    tokenized, weights = _choose_language(matcher, document, shown_texts)
+    if not tokenized.text:
+        tokenized = analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
+    excerpt = make_snippet(tokenized, weights, partly=tokenized.lang != document.lang)
     offset = excerpt.first + (passage[0] if passage else 0)
     clipped_fit = min(1.0, max(0.0, fit))
     meta = {**document.meta, **_locate(document, offset)}
     return Result(document.id, document.lang, document.title, score, excerpt.text, excerpt.marks, meta, clipped_fit)
 
 
-def _select_passage(
-    document: Document, tokenized: TokenizedText, weights: Mapping[str, float], passage: tuple[int, int] | None
-) -> TokenizedText:
-    """Return the tokens that a snippet is chosen from: of the best passage if there is one, else of the whole text.
+def _select_passage(document: Document, tokenized: TokenizedText, passage: tuple[int, int] | None) -> TokenizedText:
+    """Return the tokens of the passage that a snippet is cut from; of the whole text if there is no passage.
 
-    :param tokenized: the tokens of the document that have a weight.
     :param passage: the (start, end) of the best passage in the text.
     """
-    if passage and passage[1] > MAX_TOKENIZED_CHARACTERS:
-        tokenized = analyzer(tokenized.lang).tokenize(document.text[slice(*passage)]).select_weighted(weights)
-    elif passage:
-        tokenized = tokenized.slice_text(*passage)
-    if tokenized.text:
+    if passage is None:
         return tokenized
-    return analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
+    if passage[1] > MAX_TOKENIZED_CHARACTERS:
+        return analyzer(tokenized.lang).tokenize(document.text[slice(*passage)])
+    return tokenized.slice_text(*passage)
 
 
 def _locate(document: Document, offset: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.encoders.pretrained import passages
+from paragloss.analysis import passages
 from paragloss.types import Document, Floats, Hit, Query, Ranking
 
 FILE = "e5.npz"

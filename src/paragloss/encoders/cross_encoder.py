@@ -14,7 +14,8 @@ from typing import TypeAlias
 import numpy as np
 
 from paragloss import artefacts
-from paragloss.encoders.pretrained import model_folder, passages
+from paragloss.analysis import passages
+from paragloss.encoders.pretrained import model_folder
 from paragloss.errors import ModelError
 from paragloss.types import Document, Floats, Query
 

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from paragloss.analysis import analyzer
+from paragloss.analysis import analyzer, passages
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
-from paragloss.encoders.pretrained import Pretrained, passages
+from paragloss.encoders.pretrained import Pretrained
 from paragloss.types import Contribution, Document, Encoder, Floats, Hit, Query, Reranker, ScoreExplanation
 
 #: Pairs of words that are listed for a dot product; the others are added up.

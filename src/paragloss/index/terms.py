@@ -17,6 +17,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer, check_yield, tokenization
 from paragloss.analysis.duplicates import compute_signature
+from paragloss.analysis.passages import select_passages
 from paragloss.bm25 import CountedTerms, Layout
 from paragloss.errors import StoreError
 from paragloss.index.fields import (
@@ -317,7 +318,8 @@ def analyze_document(
     for tokens in foreign_tokens:
         if translation_field(tokens.lang) not in layout.fields:
             terms[translation_field(tokens.lang)] = tokens.token_terms()
-    packed_tokens = tokenization.pack_texts(tokenization.truncate_texts([main_tokens, *foreign_tokens]))
+    stored_tokens = tokenization.truncate_texts([main_tokens, *foreign_tokens])
+    packed_tokens = tokenization.pack_texts(stored_tokens, select_passages(document.text))
     return AnalyzedDocument(terms, packed_tokens, compute_signature(terms["text"]))
 
 

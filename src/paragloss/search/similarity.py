@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from paragloss.types import Floats, Store, Where
 
-#: Documents of each language in the background sample.
+#: Documents of each language in the background sample, and how many of their vectors are compared with each query.
 DOCS_IN_BACKGROUND = 100
+MAX_BACKGROUND_VECTORS = 256
 #: The background of all languages counts in that of one language as much as this many of its documents.
 PRIOR_DOCS = 10
 #: The least standard deviation: that of equal documents would be 0.
@@ -76,8 +77,14 @@ def sample_background(store: Store, vector_name: str, languages: Sequence[str]) 
         records = next(store.scroll({"lang": [lang]}, batch=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False), [])
         rows = [np.atleast_2d(record.dense[vector_name]) for record in records if vector_name in record.dense]
         if rows:
-            samples[lang] = np.unique(np.concatenate(rows).astype(np.float32), axis=0)
+            distinct_vectors = np.unique(np.concatenate(rows).astype(np.float32), axis=0)
+            samples[lang] = distinct_vectors[_spread_evenly(len(distinct_vectors), MAX_BACKGROUND_VECTORS)]
     return Background.from_samples(samples)
+
+
+def _spread_evenly(count: int, limit: int) -> npt.NDArray[np.int64]:
+    """Return up to `limit` positions from 0 to `count`, at equal distances."""
+    return np.unique(np.linspace(0, count - 1, min(count, limit)).astype(np.int64))
 
 
 def expected_best_of(n_passages: npt.ArrayLike) -> Floats:
