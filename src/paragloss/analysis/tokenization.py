@@ -130,7 +130,7 @@ def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
         version, text_length = _HEADER.unpack_from(unpacked)
         if not 1 <= version <= _FORMAT_VERSION or text_length != len(text):
             return None
-        position, passages = _HEADER.size, ()
+        position, passages = _HEADER.size, tuple[Span, ...]()
         if version > 1:
             limits, position = _unpack_numbers(unpacked, position)
             passages = tuple(zip(limits[::2].tolist(), limits[1::2].tolist(), strict=True))
