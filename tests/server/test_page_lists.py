@@ -191,6 +191,7 @@ def test_matches_are_marked_in_what_the_reader_can_read(open_window, running):
     page = window.open("/?q=how+do+bees+make+honey")
     window.wait_for_results()
     for lang in ("ar", "fr", "ru"):
+        page.wait_for_selector(f".result[data-id='honey-bee.{lang}'] .snippet + .rendering mark")
         result = page.locator(f".result[data-id='honey-bee.{lang}']")
         marked = {text.lower() for text in result.locator(".snippet + .rendering mark").all_inner_texts()}
         assert marked & {"bee", "bees", "honey"}, lang
