@@ -41,7 +41,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     return rows
 
 
-def differentiate(x1: Floats, x2: Floats, epsilon: float) -> Floats:
+def differentiate(x1: Any, x2: Any, epsilon: float) -> Floats:
     """Compute the partial derivative by x1 of the smooth cosine of (x1, x2) and (1, 1)."""
     length = np.hypot(x1, x2)
     cosine = np.divide(x1, length, out=np.zeros_like(length), where=length > 0)  # of x with the first axis
