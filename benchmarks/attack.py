@@ -1,11 +1,13 @@
 """Measure what normal clients notice while slow and hostile clients use the same server.
 
-    python benchmarks/attack.py [--documents 5000] [--rounds 10] [--hostile 1] [--workers 0]
+    python benchmarks/attack.py [--documents 5000] [--rounds 10] [--hostile 1] [--workers 0] [--kind KIND]
 
 Everything stays on the loopback interface. A normal client (127.0.0.1) searches all along. In every second round,
 hostile clients (127.0.0.2 and following, which count as other clients) send the requests that once stopped the server:
 words of a thousand letters, filters by fields that nobody has, chains of `feedback`, misspelled words; eight at a time.
-Beside them a hundred connections never finish their headers, and twenty clients never read a large answer.
+Beside them a hundred connections never finish their headers, and twenty clients never read a large answer. `--kind`
+leaves out all kinds of requests but one, and these connections. The hostile clients are a process of their own, so that
+they do not wait for the interpreter of the normal client; the processor time of each side is printed.
 
 Required: normal searches keep their 99th percentile within twice the one of quiet rounds; no file is added to the
 collection; the process ends within 15 s of SIGTERM sent in the midst of it.
@@ -14,6 +16,7 @@ collection; the process ends within 15 s of SIGTERM sent in the midst of it.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import random
 import signal
@@ -25,7 +28,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import httpx
@@ -37,6 +43,9 @@ HALF_OPEN_CONNECTIONS = 100
 UNREAD_ANSWERS = 20
 REQUESTS_AT_A_TIME = 8
 ROUND_SECONDS = 3.0
+#: Seconds that a hostile client waits after a refusal: it is not a flood of packets that is measured.
+REFUSED_PAUSE = 0.05
+HOSTILE_KINDS = ("long word", "unspaced", "misspelled", "filters", "explained", "feedback")
 QUERIES = ("how do bees make honey", "volcano", "old bread")
 
 
@@ -79,27 +88,29 @@ def search_normally(address: str, seconds: float) -> list[float]:
     return durations
 
 
-def make_hostile_parameters(generator: random.Random) -> dict[str, object]:
+def make_hostile_parameters(kind: str, generator: random.Random) -> dict[str, object]:
     """Return the parameters of a search that is as expensive as a request may be, or more."""
-    misspelled = " ".join("".join(generator.choices("abcdefghij", k=12)) for _ in range(190))[:999]
-    return generator.choice(
-        [
-            {"q": "a" * 999, "lang": "en"},
-            {"q": "日" * 199, "lang": "en"},
-            {"q": misspelled, "lang": "en"},
-            {"q": "bread", "lang": "en", "where": [f"f{generator.randrange(10**9)}=1" for _ in range(10)]},
-            {"q": "bread and honey", "lang": "en", "k": 200, "why": True},
-            {"q": "bread", "lang": "en", "pipeline": "|".join(["feedback"] * 8 + ["bm25"])},
-        ]
-    )
+    match kind:
+        case "long word":
+            return {"q": "a" * 999, "lang": "en"}
+        case "unspaced":
+            return {"q": "日" * 199, "lang": "en"}
+        case "misspelled":
+            words = ("".join(generator.choices("abcdefghij", k=12)) for _ in range(190))
+            return {"q": " ".join(words)[:999], "lang": "en"}
+        case "filters":
+            return {"q": "bread", "lang": "en", "where": [f"f{generator.randrange(10**9)}=1" for _ in range(10)]}
+        case "explained":
+            return {"q": "bread and honey", "lang": "en", "k": 200, "why": True}
+    return {"q": "bread", "lang": "en", "pipeline": "|".join(["bm25"] + ["feedback"] * 7)}  # kind "feedback"
 
 
 class HostileClient(threading.Thread):
     """A thread that sends hostile requests from its own loopback address while `active` is set."""
 
-    def __init__(self, address: str, source: str, seed: int, active: threading.Event, over: threading.Event) -> None:
-        super().__init__()
-        self._address, self._source, self._generator = address, source, random.Random(seed)
+    def __init__(self, address: str, source: str, kinds: Sequence[str], seed: int, active: Event, over: Event) -> None:
+        super().__init__(daemon=True)
+        self._address, self._source, self._kinds, self._generator = address, source, kinds, random.Random(seed)
         self._active, self._over = active, over
         self.statuses: Counter[int] = Counter()
 
@@ -110,11 +121,27 @@ class HostileClient(threading.Thread):
                 if not self._active.wait(0.1):
                     continue
                 try:
-                    parameters = make_hostile_parameters(self._generator)
+                    parameters = make_hostile_parameters(self._generator.choice(self._kinds), self._generator)
                     answer = client.get(f"{self._address}/api/search", params=parameters)
                     self.statuses[answer.status_code] += 1
+                    if answer.status_code == 503:
+                        time.sleep(REFUSED_PAUSE)
                 except httpx.TransportError:
                     self.statuses[0] += 1
+
+
+def attack(port: int, addresses: int, kinds: Sequence[str], active: Event, over: Event, result: Connection) -> None:
+    """Send hostile requests from a number of addresses until `over` is set; report how they were answered."""
+    clients = [
+        HostileClient(f"http://127.0.0.1:{port}", f"127.0.0.{2 + n}", kinds, 100 * n + thread, active, over)
+        for n in range(addresses)
+        for thread in range(REQUESTS_AT_A_TIME)
+    ]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    result.send(sum((client.statuses for client in clients), Counter[int]()))
 
 
 def open_slow_connections(port: int, sockets: ExitStack) -> None:
@@ -128,6 +155,21 @@ def open_slow_connections(port: int, sockets: ExitStack) -> None:
 
 def count_files(path: str) -> int:
     return sum(file.is_file() for file in Path(path).rglob("*"))
+
+
+def read_processor_time(process_id: int) -> float:
+    """Return the seconds of processor time of a process and of its living children."""
+    children = Path(f"/proc/{process_id}/task/{process_id}/children").read_text().split()
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds + sum(read_processor_time(int(child)) for child in children)
+
+
+def read_processor_times(server: int, hostile: int | None) -> dict[str, float]:
+    """Return the seconds of processor time that each side has used."""
+    assert hostile is not None
+    own = time.process_time()
+    return {"server": read_processor_time(server), "hostile": read_processor_time(hostile), "normal": own}
 
 
 def read_memory(process_id: int) -> float:
@@ -148,32 +190,36 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--hostile", type=int, default=1, help="hostile addresses, each with eight requests at a time")
     parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--kind", choices=HOSTILE_KINDS, help="only these hostile requests, and no slow connections")
     parser.add_argument("--port", type=int, default=8871)
     options = parser.parse_args()
-    address = f"http://localhost:{options.port}"
+    address, kinds = f"http://localhost:{options.port}", [options.kind] if options.kind else HOSTILE_KINDS
     with tempfile.TemporaryDirectory() as folder, ExitStack() as sockets:
         path = os.path.join(folder, "library")
         build_collection(path, options.documents)
         server = start_server(path, options.port, options.workers)
         search_normally(address, ROUND_SECONDS)
         files_before, memory_before = count_files(path), read_memory(server.pid)
-        active, over = threading.Event(), threading.Event()
-        hostile = [
-            HostileClient(f"http://127.0.0.1:{options.port}", f"127.0.0.{2 + n}", 100 * n + thread, active, over)
-            for n in range(options.hostile)
-            for thread in range(REQUESTS_AT_A_TIME)
-        ]
-        for client in hostile:
-            client.start()
+        context = multiprocessing.get_context("spawn")
+        active, over = context.Event(), context.Event()
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = (options.port, options.hostile, kinds, active, over, sender)
+        hostile = context.Process(target=attack, args=arguments)
+        hostile.start()
         quiet: list[float] = []
         attacked: list[float] = []
+        processor_seconds = Counter[str]()
         for _ in range(options.rounds):  # in turns, so that other work of the machine falls on both
             active.clear()
             time.sleep(1)
             quiet += search_normally(address, ROUND_SECONDS)
             active.set()
-            open_slow_connections(options.port, sockets)
+            if not options.kind:
+                open_slow_connections(options.port, sockets)
+            before = read_processor_times(server.pid, hostile.pid)
             attacked += search_normally(address, ROUND_SECONDS)
+            processor_seconds.update(read_processor_times(server.pid, hostile.pid))
+            processor_seconds.subtract(before)
         files_after, memory_after = count_files(path), read_memory(server.pid)
         started = time.perf_counter()
         server.send_signal(signal.SIGTERM)
@@ -181,11 +227,13 @@ def main() -> None:
         seconds_to_end = time.perf_counter() - started
         over.set()
         active.set()
-        for client in hostile:
-            client.join()
-    statuses = sum((client.statuses for client in hostile), Counter[int]())
+        statuses = receiver.recv()
+        hostile.join()
     print(f"{options.documents} documents, {options.hostile} hostile addresses, {options.workers} workers")
-    print(f"hostile answers by status (0: refused connection or ended): {dict(sorted(statuses.items()))}")
+    print(f"hostile requests: {', '.join(kinds)}; answers by status (0: ended): {dict(sorted(statuses.items()))}")
+    seconds = options.rounds * ROUND_SECONDS
+    shares = ", ".join(f"{side} {used / seconds:.2f}" for side, used in processor_seconds.items())
+    print(f"processors in use during attacks: {shares}")
     print("| normal searches | number | median ms | p99 ms |")
     print("|---|---|---|---|")
     for name, durations in (("quiet", quiet), ("attacked", attacked)):

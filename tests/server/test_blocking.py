@@ -8,7 +8,7 @@ import logging
 import socket
 import threading
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 from starlette.testclient import TestClient
@@ -20,7 +20,7 @@ from paragloss.collection.upkeep import Maintenance
 from paragloss.errors import DeadlineError, ModelError, StoreError
 from paragloss.formats.numbers import get_document_day
 from paragloss.server import connections, precedence
-from paragloss.server.admission import Admission, BusyError
+from paragloss.server.admission import Admission, BusyError, ExcessTimes
 from paragloss.server.application import build_application
 from paragloss.server.library import Library
 from paragloss.server.limits import DEFAULT
@@ -161,20 +161,119 @@ def test_long_work_gives_way_for_a_limited_time(library, monkeypatch):
 
 def test_too_much_waiting_work_of_a_client_or_of_all_is_refused():
     async def enter(admission, clients):
-        for address in clients:
-            await admission.enter(address, 1)
+        return [await admission.enter(address, 1) for address in clients]
 
     one_client = Admission(per_client=5, waiting_per_client=2, waiting=100)
     asyncio.run(enter(one_client, ["a", "a", "b"]))
     with pytest.raises(BusyError):
         asyncio.run(enter(one_client, ["a"]))
     everybody = Admission(per_client=5, waiting_per_client=100, waiting=3)
-    asyncio.run(enter(everybody, ["a", "b", "c"]))
+    turns = asyncio.run(enter(everybody, ["a", "b", "c"]))
     with pytest.raises(BusyError):
         asyncio.run(enter(everybody, ["d"]))
-    everybody.leave("a")
+    everybody.leave(turns[0])
     asyncio.run(enter(everybody, ["d"]))
     assert everybody.pieces == 3
+
+
+def test_expensive_work_of_any_number_of_clients_shares_one_lane():
+    async def work_expensively():
+        admission = Admission(per_client=1, waiting_per_client=10, waiting=100)
+        hostile = [f"hostile {n}" for n in range(20)]
+        for client in hostile:  # each has used a second at once
+            admission.leave(await admission.enter(client, 1), processor_seconds=1.0)
+        first = await admission.enter(hostile[0], 1)
+        assert first.is_above_share
+        waiting = [asyncio.create_task(admission.enter(client, 1)) for client in hostile[1:]]
+        await asyncio.sleep(0.01)
+        assert not any(task.done() for task in waiting)
+        normal = [await admission.enter(f"normal {n}", 1) for n in range(5)]  # nobody else waits
+        assert not any(turn.is_above_share for turn in normal)
+        admission.leave(first, processor_seconds=1.0)
+        await asyncio.sleep(0.01)
+        assert [task.done() for task in waiting] == [True] + [False] * 18
+        for task in waiting:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                admission.leave(await task)
+
+    asyncio.run(work_expensively())
+
+
+def test_who_waits_in_vain_for_the_lane_has_its_turn_again():
+    async def wait_behind_another():
+        admission = Admission(per_client=1, waiting_per_client=10, waiting=100)
+        for client in "ab":
+            admission.leave(await admission.enter(client, 1), processor_seconds=1.0)
+        held = await admission.enter("a", 1)
+        with pytest.raises(DeadlineError):
+            await admission.enter("b", 0.05)
+        admission.leave(held)
+        admission.leave(await admission.enter("b", 1))
+        assert admission.pieces == 0
+
+    asyncio.run(wait_behind_another())
+
+
+def test_a_team_behind_one_address_is_never_refused_or_above_its_share():
+    """Twenty people, each of whom types a query letter by letter: 200 usual searches, and one that is expensive."""
+
+    async def type_together():
+        admission = Admission(
+            per_client=DEFAULT.per_client, waiting_per_client=DEFAULT.waiting_per_client, waiting=DEFAULT.waiting
+        )
+
+        async def type_query(person):
+            for letter in range(10):
+                turn = await admission.enter("proxy", DEFAULT.seconds)
+                assert not turn.is_above_share
+                await asyncio.sleep(0)
+                admission.leave(turn, processor_seconds=0.5 if person == letter == 5 else 0.05)
+
+        await asyncio.gather(*map(type_query, range(20)))
+
+    asyncio.run(type_together())
+
+
+def test_what_a_client_used_too_much_is_forgotten_with_time():
+    clock = [0.0]
+    times = ExcessTimes(lambda: clock[0])
+    for _ in range(1000):
+        times.add("usual", precedence.LONG_WORK_SECONDS)
+    times.add("once", 0.5)
+    for _ in range(1000):
+        times.add("hostile", 5.0)
+    assert [times.is_above_share(client) for client in ("usual", "once", "hostile")] == [False, False, True]
+    clock[0] = 50.0
+    assert times.is_above_share("hostile")
+    clock[0] = 60.0
+    assert not times.is_above_share("hostile")
+
+
+def test_a_client_above_its_share_gives_way_from_the_beginning_of_its_work(library):
+    usual_has_ended, seen_at_start = threading.Event(), []
+
+    def compute(collection, deadline):
+        end = time.thread_time() + 1.0
+        while time.thread_time() < end:
+            deadline.step()
+
+    def work_briefly(collection, deadline):
+        time.sleep(0.5)
+        usual_has_ended.set()
+
+    def look(collection, deadline):
+        seen_at_start.append(usual_has_ended.is_set())
+
+    async def work_beside_a_greedy_client():
+        await library.search("greedy", "c", compute)
+        usual = asyncio.create_task(library.search("polite", "c", work_briefly))
+        await asyncio.sleep(0.1)
+        await library.search("greedy", "c", look)
+        await usual
+
+    asyncio.run(work_beside_a_greedy_client())
+    assert seen_at_start == [True]
 
 
 def test_waiting_for_a_turn_counts_towards_the_deadline():
@@ -214,6 +313,15 @@ def test_a_pipeline_has_a_limited_number_of_steps(client):
     answer = client.get("/api/search", params=chain)
     assert answer.status_code == 422
     assert "at most 8" in answer.json()["error"]
+
+
+def test_feedback_searches_twice_as_often_with_each_step_and_is_limited(client):
+    """Seven steps searched 128 times."""
+    answer = client.get("/api/search", params={"q": "lamp", "lang": "en", "pipeline": "bm25|feedback|feedback"})
+    assert answer.status_code == 200
+    answer = client.get("/api/search", params={"q": "lamp", "pipeline": "(bm25|feedback|feedback)|feedback:terms=3"})
+    assert answer.status_code == 422
+    assert "at most 2 are allowed" in answer.json()["error"]
 
 
 # Connections

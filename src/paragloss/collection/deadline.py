@@ -44,5 +44,5 @@ class _Timed:
         self._store, self._deadline = store, deadline
 
     def __getattr__(self, name: str) -> Any:
-        self._deadline.check()
+        self._deadline.step()
         return getattr(self._store, name)

@@ -112,16 +112,19 @@ class Library:
         :param work: a function of a module, so that another process can run it.
         """
         collection, workers = self[name], self._workers
-        if workers is not None and workers.is_ready:
+        if workers is not None and workers.is_ready and not self._is_to_spare_workers(client, workers):
             versions = collection.maintenance.read_versions()
             try:
-                submit = lambda deadline: workers.submit(  # noqa: E731
-                    name, versions, work, *arguments, deadline.without_precedence()
-                )
-                return cast(T, await self._run_admitted(client, submit))
+                submit = lambda deadline: workers.submit(deadline, name, versions, work, *arguments)  # noqa: E731
+                timed_result = await self._run_admitted(client, submit)
+                return cast(T, timed_result.result)
             except BrokenProcessPool:  # a worker has died: this process answers until others have started
                 self._replace_workers(workers)
         return await self._run_admitted(client, self._run_in_thread(partial(work, collection, *arguments)))
+
+    def _is_to_spare_workers(self, client: str, workers: SearchWorkers) -> bool:
+        """Tell whether a client would keep the only worker from the others with expensive requests."""
+        return workers.count == 1 and self._reads.is_above_share(client)
 
     async def read(self, client: str, work: Callable[[Deadline], T]) -> T:
         """Run `work(deadline)` in a thread of this process."""
@@ -136,13 +139,13 @@ class Library:
 
         A client has one piece of writing work at a time, and waits for its turn no longer than for a search.
         """
-        await self._writes.enter(client, self.limits.seconds)
+        turn = await self._writes.enter(client, self.limits.seconds)
         try:
             future = self._write_thread.submit(work)
         except BaseException:
-            self._writes.leave(client)
+            self._writes.leave(turn)
             raise
-        self._leave_when_done(future, self._writes, client)
+        self._call_when_done(future, lambda: self._writes.leave(turn))
         return await asyncio.shield(asyncio.wrap_future(future))
 
     async def _run_admitted(self, client: str, submit: Callable[[YieldingDeadline], Future[T]]) -> T:
@@ -155,15 +158,16 @@ class Library:
         if self._closing.is_set():
             raise BusyError(_CLOSING_MESSAGE)
         deadline = YieldingDeadline(self.limits.seconds, client, self._precedence)
-        await self._reads.enter(client, self.limits.seconds)
+        turn = await self._reads.enter(client, self.limits.seconds)
+        deadline.is_long = turn.is_above_share
         try:
             future = submit(deadline)
         except BaseException:
-            self._reads.leave(client)
+            self._reads.leave(turn)
             raise
         self._deadlines.add(deadline)
         future.add_done_callback(lambda _: self._deadlines.discard(deadline))
-        self._leave_when_done(future, self._reads, client)
+        self._call_when_done(future, lambda: self._reads.leave(turn, deadline.processor_seconds))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), deadline.until - time.monotonic())
         except TimeoutError:
@@ -175,14 +179,15 @@ class Library:
                 raise BusyError(_CLOSING_MESSAGE) from None
             raise
 
-    def _leave_when_done(self, future: Future[Any], admission: Admission, client: str) -> None:
+    def _call_when_done(self, future: Future[Any], leave: Callable[[], None]) -> None:
+        """Call a function in the thread of the event loop when a piece of work has ended."""
         loop = asyncio.get_running_loop()
 
-        def leave(_: Future[Any]) -> None:
+        def call_in_loop(_: Future[Any]) -> None:
             with suppress(RuntimeError):  # the loop has been closed
-                loop.call_soon_threadsafe(admission.leave, client)
+                loop.call_soon_threadsafe(leave)
 
-        future.add_done_callback(leave)
+        future.add_done_callback(call_in_loop)
 
     def start_maintenance(self) -> None:
         """Prepare the first searches in the background, then look after what was added until the library closes."""

@@ -21,6 +21,7 @@ class Limits(NamedTuple):
     k: int = 200  # documents of an answer
     gloss: int = 20_000  # characters that are glossed or translated
     pipeline_steps: int = 8  # searchers named in a pipeline
+    feedback_steps: int = 2  # of them, those that search what is before them twice
     # Seconds
     seconds: float = 10.0  # one search, or one other piece of reading work, its waiting included
     reading: float = 120.0  # one uploaded file

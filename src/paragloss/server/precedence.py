@@ -27,18 +27,26 @@ class YieldingDeadline(Deadline):
         super().__init__(seconds)
         self.client, self.is_long = client, False
         self.pause_left = MAX_PAUSE_SECONDS
+        self.processor_seconds = 0.0  # that the work has used, once it has ended
         self._precedence, self._thread, self._start_time = precedence, 0, 0.0
 
     def start(self) -> None:
         """Count the processor time of this thread from now on."""
         self._thread, self._start_time = threading.get_ident(), time.thread_time()
 
+    def stop(self) -> None:
+        """Note the processor time that the work has used since `start`."""
+        self.processor_seconds = time.thread_time() - self._start_time
+
     def step(self) -> None:
         """Check the time, and wait if this work has become long and short work of another client runs."""
         self.check()
-        if threading.get_ident() == self._thread and time.thread_time() - self._start_time > LONG_WORK_SECONDS:
+        if threading.get_ident() == self._thread and (self.is_long or self._has_become_long()):
             self._precedence.give_way(self)
             self.check()
+
+    def _has_become_long(self) -> bool:
+        return time.thread_time() - self._start_time > LONG_WORK_SECONDS
 
     def without_precedence(self) -> Deadline:
         """Return the same deadline for work in another process, which has an interpreter of its own."""
@@ -55,13 +63,16 @@ class Precedence:
         self._running: set[YieldingDeadline] = set()
 
     def run(self, deadline: YieldingDeadline, work: Callable[[Deadline], T]) -> T:
-        """Do a piece of work in this thread."""
+        """Do a piece of work in this thread; work that is long from the beginning gives way before it begins."""
         deadline.start()
         with self._changed:
             self._running.add(deadline)
         try:
+            if deadline.is_long:
+                deadline.step()
             return work(deadline)
         finally:
+            deadline.stop()
             with self._changed:
                 self._running.discard(deadline)
                 self._changed.notify_all()

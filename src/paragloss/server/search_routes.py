@@ -12,6 +12,7 @@ from fastapi.responses import Response
 
 from paragloss.collection import SearchOptions
 from paragloss.formats.conditions import parse_conditions
+from paragloss.search.parts import FEEDBACK
 from paragloss.server import answers, schemas
 from paragloss.server.requests import Context, RequestContext, check_at_most, describe_errors, key_required
 
@@ -20,6 +21,7 @@ _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\
 _TERM = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 #: What separates the steps of a pipeline.
 _STEP_SEPARATOR = re.compile(r"[|>+]")
+_FEEDBACK_STEP = re.compile(rf"\b{FEEDBACK}\b")
 #: Longest id that can be asked for, in characters; documents that are added have shorter ones.
 MAX_ID_LENGTH = 20_000
 
@@ -133,3 +135,4 @@ def check_search(context: RequestContext, text: str, options: SearchOptions) -> 
     check_at_most("k", options.k, limits.k, "documents")
     steps = len(_STEP_SEPARATOR.split(options.pipeline or ""))
     check_at_most("pipeline", steps, limits.pipeline_steps, "steps")
+    check_at_most("pipeline", len(_FEEDBACK_STEP.findall(options.pipeline or "")), limits.feedback_steps, "feedback")

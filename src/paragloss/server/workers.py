@@ -5,16 +5,27 @@ A worker asks the server's process for documents, keeps everything else itself, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from paragloss.collection import Collection
+from paragloss.errors import DeadlineError
 from paragloss.processes import open_pool
+from paragloss.server.precedence import YieldingDeadline
 
 #: What has changed in a collection: the versions of its documents and of everything else.
 Versions = tuple[str, str]
+
+
+class TimedResult(NamedTuple):
+    """The result of a piece of work, and the processor time that it took."""
+
+    result: Any
+    processor_seconds: float
 
 
 class SearchWorkers:
@@ -33,14 +44,33 @@ class SearchWorkers:
         """Tell whether every process has its collections open."""
         return all(warm_up.done() and not warm_up.exception() for warm_up in self._warm_ups)
 
-    def submit(self, name: str, versions: Versions, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run `work(collection, *arguments)` with a collection that is at least as new as its versions say."""
-        return self._pool.submit(_run_in_worker, name, versions, work, arguments)
+    def submit(
+        self, deadline: YieldingDeadline, name: str, versions: Versions, work: Callable[..., Any], *arguments: Any
+    ) -> Future[TimedResult]:
+        """Run `work(collection, *arguments, deadline)` with a collection that is at least as new as its versions say.
+
+        Once it has ended, the deadline knows its processor time.
+        """
+        passed_deadline = deadline.without_precedence()
+        future = self._pool.submit(_run_in_worker, name, versions, work, (*arguments, passed_deadline))
+        future.add_done_callback(partial(_note_processor_time, deadline))
+        return future
 
     def close(self) -> None:
         """End the processes at once: they only read, so what they are doing can be abandoned."""
         self._pool.kill()
         self._resources.close()
+
+
+def _note_processor_time(deadline: YieldingDeadline, future: Future[TimedResult]) -> None:
+    """Let a deadline know how much processor time its work took; work that ran out of time took all of it."""
+    if future.cancelled():
+        return
+    error = future.exception()
+    if error is None:
+        deadline.processor_seconds = future.result().processor_seconds
+    elif isinstance(error, DeadlineError):
+        deadline.processor_seconds = deadline.seconds
 
 
 def warm_up(collection: Collection) -> None:
@@ -65,8 +95,11 @@ def _warm_up_worker(versions: Mapping[str, Versions]) -> None:
         warm_up(_open_collection(name, collection_versions))
 
 
-def _run_in_worker(name: str, versions: Versions, work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    return work(_open_collection(name, versions), *arguments)
+def _run_in_worker(name: str, versions: Versions, work: Callable[..., Any], arguments: Sequence[Any]) -> TimedResult:
+    collection = _open_collection(name, versions)
+    start_time = time.thread_time()
+    result = work(collection, *arguments)
+    return TimedResult(result, time.thread_time() - start_time)
 
 
 def _open_collection(name: str, versions: Versions) -> Collection:
