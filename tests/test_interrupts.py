@@ -15,13 +15,21 @@ from paragloss.collection import Collection
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 
-#: The installed command; moments are counted from the line that it prints here. Until then Python starts, whose own
-#: handler prints a traceback.
-COMMAND = "import paragloss\nprint('started', flush=True)\nfrom paragloss.cli import main\nmain()"
+#: The installed command; it prints a line when it begins to import the package. Moments are counted from then on:
+#: before, Python starts, whose own handler prints a traceback.
+COMMAND = """
+import sys, paragloss_command
+class ImportReport:
+    def find_spec(name, path, target=None):
+        if name == "paragloss":
+            print("started", flush=True)
+sys.meta_path.insert(0, ImportReport)
+paragloss_command.main()
+"""
 ROW_COUNT = 30_000
-#: Seconds after which the commands are interrupted: while modules are imported, while processes start and load models,
-#: and while they work.
-MOMENTS = (0.2, 0.5, 1.0, 2.0, 3.0, 4.5)
+#: Seconds after which the commands are interrupted: while the package and other modules are imported, while processes
+#: start and load models, and while they work.
+MOMENTS = (0.0, 0.2, 0.5, 1.0, 2.0, 3.0, 4.5)
 
 
 @pytest.fixture(scope="module")

@@ -99,7 +99,7 @@ def test_it_installs_offline_in_a_clean_environment_and_finds(wheel, tmp_path):
 
 def test_the_shell_is_told_how_to_complete():
     variables = {"_PARAGLOSS_COMPLETE": "complete_bash", "COMP_WORDS": "paragloss se", "COMP_CWORD": "1"}
-    code = "import sys; sys.argv = ['paragloss']; from paragloss.cli import main; main()"
+    code = "import sys; sys.argv = ['paragloss']; from paragloss_command import main; main()"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **variables})
     assert set(run.stdout.split()) == {"search", "serve"}
 
@@ -122,4 +122,4 @@ def test_nothing_else_is_in_it(wheel):
 
 
 def test_the_command_is_installed(wheel):
-    assert "paragloss = paragloss.cli:main" in wheel.read("paragloss-0.1.0.dist-info/entry_points.txt").decode()
+    assert "paragloss = paragloss_command:main" in wheel.read("paragloss-0.1.0.dist-info/entry_points.txt").decode()

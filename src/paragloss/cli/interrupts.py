@@ -12,8 +12,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-#: What shells report of a process that SIGINT has ended. Typer exits with it after a KeyboardInterrupt.
-INTERRUPTED = 130
+from paragloss_command import INTERRUPTED, end_before_import  # Typer, too, exits with INTERRUPTED after Ctrl-C
+
+#: Handlers of SIGINT that this module may replace.
+_REPLACED_HANDLERS = (signal.default_int_handler, end_before_import)
 #: Seconds until an interrupt is raised again that came where Python discards exceptions, such as in a destructor.
 _SECONDS_UNTIL_RETRY = 0.05
 
@@ -52,7 +54,7 @@ class InterruptHandler:
     def install(self) -> None:
         """Handle SIGINT, unless it is ignored, as it is for commands in the background of a shell."""
         is_main_thread = threading.current_thread() is threading.main_thread()
-        if is_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if is_main_thread and signal.getsignal(signal.SIGINT) in _REPLACED_HANDLERS:
             signal.signal(signal.SIGINT, self)
             sys.unraisablehook = self._retry
             # Python gives up handlers at its end, and SIGINT would kill it. Called after all that is registered later.
