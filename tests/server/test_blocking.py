@@ -244,9 +244,9 @@ def test_what_a_client_used_too_much_is_forgotten_with_time():
     for _ in range(1000):
         times.add("hostile", 5.0)
     assert [times.is_above_share(client) for client in ("usual", "once", "hostile")] == [False, False, True]
-    clock[0] = 50.0
-    assert times.is_above_share("hostile")
     clock[0] = 60.0
+    assert times.is_above_share("hostile")
+    clock[0] = 120.0
     assert not times.is_above_share("hostile")
 
 
@@ -332,12 +332,13 @@ class RunningServer:
 
     def __init__(self, app) -> None:
         options = {"http": connections.LimitedConnection, "lifespan": "off", "log_config": None}
-        self._server = uvicorn.Server(uvicorn.Config(app, port=0, **options))
-        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        listener = socket.create_server(("127.0.0.1", 0), backlog=2048)  # as `serve` does
+        self.port = listener.getsockname()[1]
+        self._server = uvicorn.Server(uvicorn.Config(app, **options))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
         self._thread.start()
         while not self._server.started:
             time.sleep(0.01)
-        self.port = self._server.servers[0].sockets[0].getsockname()[1]
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), 30)
@@ -350,6 +351,11 @@ class RunningServer:
 async def answer_ten_megabytes(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"x" * 10_000_000})
+
+
+async def answer_ok(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
+    await send({"type": "http.response.body", "body": b"end"})
 
 
 def read_until_closed(connection: socket.socket) -> int:
@@ -381,6 +387,15 @@ def test_an_answer_that_is_read_slowly_arrives(monkeypatch):
             received += len(connection.recv(1 << 20))
             time.sleep(0.2)
         assert received + read_until_closed(connection) > 10_000_000
+
+
+def test_answers_do_not_wait_for_an_acknowledgement_of_their_head():
+    """Head and body are two packets; the second waited 40 ms in each answer (Nagle's algorithm)."""
+    with closing(RunningServer(answer_ok)) as server, server.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        (accepted,) = connections.LimitedConnection._open
+        assert accepted.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_half_open_connections_make_room_for_new_ones():

@@ -108,6 +108,7 @@ class State:
             cache=self.cache,
             choosers={name: model for name, model in models if isinstance(model, TranslationChooser)},
             title_vectors=frozenset(self.store.dense) - self.models.keys(),
+            step=deadline.step if deadline else lambda: None,
         )
 
     def translators(self) -> dict[str, Translator]:

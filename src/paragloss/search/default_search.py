@@ -6,7 +6,7 @@ by all features, however it was found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -124,6 +124,7 @@ class DefaultSearcher:
         semantic: SemanticSearchers | None = None,
         model: ScoringModel | None = None,
         variants: bool = True,
+        step: Callable[[], None] = lambda: None,
     ) -> None:
         """Search a store.
 
@@ -133,7 +134,9 @@ class DefaultSearcher:
         :param semantic: compares vectors; without it only words are searched.
         :param model: computes the scores; the model of the package if None.
         :param variants: whether names are also searched in other spellings, and by what they sound like.
+        :param step: is called between the languages of a query; it may wait, or raise an error to end the search.
         """
+        self._step = step
         self._store, self._statistics, self._targets = store, statistics, tuple(targets)
         self._translator, self._translator_name = translator, translator_name
         self._semantic = semantic
@@ -153,7 +156,11 @@ class DefaultSearcher:
         """Find candidates for a query and measure their features."""
         languages = [str(lang) for lang in (where or {}).get("lang", self._targets)]
         forms = self.translate(query, languages)
-        table = build_clause_table(query, [(form.lang, split_into_clauses(form)) for form in forms], self._statistics)
+        clauses_by_language = []
+        for form in forms:
+            self._step()
+            clauses_by_language.append((form.lang, split_into_clauses(form)))
+        table = build_clause_table(query, clauses_by_language, self._statistics)
         word_matches = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
         query_vector = self._encode(query)
         cosines = self._find_similar(query_vector, max(k, VECTOR_CANDIDATES), where)
@@ -175,6 +182,7 @@ class DefaultSearcher:
         clauses_by_language = self._translate_clauses(query, searched_languages)
         forms = []
         for lang in searched_languages:
+            self._step()
             translations = tuple(clauses_by_language.get(lang, ()))
             if translations and self._variants and INNER in self._statistics.layout.fields:
                 translations = tuple(add_name_alternatives(translations, query.lang, lang))

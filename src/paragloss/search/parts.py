@@ -65,6 +65,8 @@ class Parts(NamedTuple):
     title_vectors: frozenset[str] = frozenset()
     #: Whether the default search looks for other spellings of names.
     variants: bool = True
+    #: Called between two steps of long work; it may wait for others, or raise DeadlineError.
+    step: Callable[[], None] = lambda: None
 
     @property
     def names(self) -> list[str]:

@@ -51,6 +51,7 @@ def build_default(search: SearchContext) -> DefaultSearcher:
         translator=makers.mix_translators(search, list(translators.values()), weights) if translators else None,
         semantic=_choose_encoder(search),
         variants=parts.variants,
+        step=parts.step,
     )
 
 

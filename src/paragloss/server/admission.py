@@ -17,11 +17,11 @@ from paragloss.errors import DeadlineError, ParaglossError
 from paragloss.server.precedence import LONG_WORK_SECONDS
 
 #: Seconds of processor time that a client may use per second beyond `LONG_WORK_SECONDS` of each request, ...
-ALLOWED_PER_SECOND = 0.1
+ALLOWED_PER_SECOND = 0.02
 #: ... how many of them it may use at once, ...
 MAX_AT_ONCE = 0.5
-#: ... and how many are held against it at most: after a minute without expensive requests they are forgotten.
-MAX_EXCESS = 6.0
+#: ... and how many are held against it at most: after two minutes without expensive requests they are forgotten.
+MAX_EXCESS = 2.4
 #: Clients whose excess is known at a time.
 MAX_KNOWN_CLIENTS = 1000
 

@@ -6,6 +6,7 @@ uvicorn waits for headers for ever and keeps answers that nobody reads in memory
 from __future__ import annotations
 
 import asyncio
+import socket
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -33,6 +34,8 @@ class LimitedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, unless there are too many, and start the time for its headers."""
         super().connection_made(transport)
+        # asyncio does it only where the listening socket names its protocol: each answer took 40 ms more.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._open.add(self)
         if len(self._open) > self.max_connections:
             transport.abort()
