@@ -33,8 +33,8 @@ class BusyError(ParaglossError):
 class ExcessTimes:
     """How much processor time clients have lately used beyond what is free."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._excess: dict[str, tuple[float, float]] = {}  # client -> seconds, and when they were counted
 
     def add(self, client: str, seconds: float) -> None:
@@ -43,7 +43,7 @@ class ExcessTimes:
         if beyond_free > 0:
             if len(self._excess) >= MAX_KNOWN_CLIENTS:
                 self._forget_clients()
-            self._excess[client] = min(MAX_EXCESS, self._get(client) + beyond_free), self._now()
+            self._excess[client] = min(MAX_EXCESS, self._get(client) + beyond_free), self._clock()
 
     def is_above_share(self, client: str) -> bool:
         """Tell whether a client has used more than it may."""
@@ -51,12 +51,12 @@ class ExcessTimes:
 
     def _get(self, client: str) -> float:
         seconds, counted_at = self._excess.get(client, (0.0, 0.0))
-        return max(0.0, seconds - ALLOWED_PER_SECOND * (self._now() - counted_at))
+        return max(0.0, seconds - ALLOWED_PER_SECOND * (self._clock() - counted_at))
 
     def _forget_clients(self) -> None:
         """Forget the clients without any excess left, and at least the half that was counted first."""
-        known = sorted(self._excess.items(), key=lambda item: item[1][1])[len(self._excess) // 2 :]
-        self._excess = {client: counted for client, counted in known if self._get(client) > 0}
+        latest = sorted(self._excess.items(), key=lambda item: item[1][1])[len(self._excess) // 2 :]
+        self._excess = {client: counted for client, counted in latest if self._get(client) > 0}
 
 
 class Turn(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from paragloss.errors import MissingExtraError
@@ -18,6 +19,8 @@ _MAX_BATCH_BYTES = 8_000_000
 _BYTES_PER_CHARACTER = 4
 _BYTES_PER_DENSE_VALUE = 24
 _BYTES_PER_SPARSE_ENTRY = 32
+#: How often a request is sent that the server has not received.
+_MAX_CALLS = 4
 
 
 def connect(url: str, timeout: int) -> Any:
@@ -32,6 +35,23 @@ def connect(url: str, timeout: int) -> Any:
         raise MissingExtraError("a collection on a server", "cluster") from None
     # Only calls that have existed for long are used, so client and server may have different versions.
     return QdrantClient(url=url, api_key=os.environ.get("QDRANT_API_KEY"), timeout=timeout, check_compatibility=False)
+
+
+def call_until_received(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Call a method of the client; repeat it if the server answers that no request has come (408).
+
+    It does so after five seconds without a request on a connection, as on a machine with too much to do. It has done
+    nothing then, so that writes may be repeated as well.
+    """
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+    for _ in range(_MAX_CALLS - 1):
+        try:
+            return method(*arguments, **options)
+        except UnexpectedResponse as error:
+            if error.status_code != HTTPStatus.REQUEST_TIMEOUT:
+                raise
+    return method(*arguments, **options)
 
 
 def resolve_alias(client: Any, name: str) -> str:

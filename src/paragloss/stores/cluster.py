@@ -23,6 +23,7 @@ from paragloss.stores._document_ids import DocumentIds
 from paragloss.stores._filters import MATCHES_NOTHING, Condition, list_filterable_keys
 from paragloss.stores._payload import KEYS_WITHOUT_TEXT, build_payload, hash_to_uuid, pack_sparse_rows
 from paragloss.stores._qdrant_server import (
+    call_until_received,
     connect,
     make_server_condition,
     make_vector_params,
@@ -431,7 +432,7 @@ class ClusterStore(BaseStore):
     def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a method of the client; turn any error into StoreError."""
         try:
-            return method(*arguments, **options)
+            return call_until_received(method, *arguments, **options)
         except Exception as error:
             reason = " ".join(str(error).split())[:_MAX_REASON_LENGTH]
             raise StoreError(
