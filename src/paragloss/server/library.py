@@ -23,7 +23,7 @@ from paragloss.server.admission import Admission, BusyError
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, log_event
 from paragloss.server.precedence import Precedence, YieldingDeadline
-from paragloss.server.workers import SearchWorkers, warm_up
+from paragloss.server.workers import SearchWorkers, exempt_from_garbage_collection, warm_up
 
 if TYPE_CHECKING:
     from paragloss.server.configuration import WatchedSource
@@ -197,13 +197,19 @@ class Library:
         if self._closing.wait(SECONDS_BEFORE_READING_AHEAD):
             return
         for collection in self.collections.values():
-            self._report_errors("warm-up", partial(self._search_threads.submit, _warm_up_quietly, collection))
-            self._report_errors("reading ahead", partial(self._read_ahead, collection))
+            self._report_errors("preparation", partial(self._prepare_searches, collection))
+        exempt_from_garbage_collection()
         while not self._closing.is_set():
             for collection in self.collections.values():
                 self._report_errors("encoding", partial(self._encode, collection))
                 self._report_errors("maintenance", collection.maintenance.build_graph_if_due)
             self._closing.wait(MAINTENANCE_INTERVAL)
+
+    def _prepare_searches(self, collection: Collection) -> None:
+        """Search for the first time, and read ahead meanwhile."""
+        warming_up = self._search_threads.submit(_warm_up_quietly, collection)
+        self._read_ahead(collection)
+        warming_up.result()
 
     def _report_errors(self, task: str, work: Callable[[], Any]) -> None:
         """Run a task of maintenance; report any error and go on, because the thread must outlive a full disk or a

@@ -5,6 +5,7 @@ A worker asks the server's process for documents, keeps everything else itself, 
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -74,9 +75,21 @@ def _note_processor_time(deadline: YieldingDeadline, future: Future[TimedResult]
 
 
 def warm_up(collection: Collection) -> None:
-    """Search twice, so that a user's first search finds everything loaded; some parts are made by the second search."""
-    for text in ("a first search", "and a second one"):
-        collection.search(text, k=1)
+    """Search and explain twice, so that a user's first search finds everything loaded.
+
+    Some parts are made by the second search, and some for unknown words only.
+    """
+    for text in ("a first search", "and a secnod one"):
+        answer = collection.search(text, k=1)
+        for result in answer.results:
+            answer.why(result.id)
+
+
+def exempt_from_garbage_collection() -> None:
+    """Let the garbage collector pass over all present objects: looking through models and statistics stops every thread
+    for 60 to 80 ms, again and again while somebody sends long queries."""
+    gc.collect()
+    gc.freeze()
 
 
 # In the worker processes
@@ -93,6 +106,7 @@ def _start_worker(locations: Mapping[str, str]) -> None:
 def _warm_up_worker(versions: Mapping[str, Versions]) -> None:
     for name, collection_versions in versions.items():
         warm_up(_open_collection(name, collection_versions))
+    exempt_from_garbage_collection()
 
 
 def _run_in_worker(name: str, versions: Versions, work: Callable[..., Any], arguments: Sequence[Any]) -> TimedResult:
