@@ -312,6 +312,14 @@ class Span(NamedTuple):
     term: str
 
 
+class TokenOffsets(NamedTuple):
+    """Where each token of a text begins and ends, and its term, in three lists of one length."""
+
+    starts: list[int]
+    ends: list[int]
+    terms: list[str]
+
+
 class TokenizedText(NamedTuple):
     """The tokens of a text in one language: its distinct words, and the offset and the word of each token.
 
@@ -340,9 +348,10 @@ class TokenizedText(NamedTuple):
         """Add up the weights of the different terms of the tokens; every term must have a weight."""
         return sum(weights[term] for term in set(self.token_terms()))
 
-    def offsets(self) -> tuple[list[int], list[int], list[str]]:
-        """Return the start, the end and the term of every token, as three lists in order."""
-        return self.starts.tolist(), (self.starts + self.lengths[self.word_indices]).tolist(), self.token_terms()
+    def offsets(self) -> TokenOffsets:
+        """Return the start, the end and the term of every token, in order."""
+        ends = self.starts + self.lengths[self.word_indices]
+        return TokenOffsets(self.starts.tolist(), ends.tolist(), self.token_terms())
 
     def slice_text(self, start: int, end: int) -> TokenizedText:
         """Return the tokens that lie within text[start:end] and their words, with offsets in that slice."""

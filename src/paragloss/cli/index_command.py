@@ -20,6 +20,7 @@ from paragloss.errors import InputError, PruneError
 
 if TYPE_CHECKING:
     from paragloss.collection import Collection, CollectionKeywords, IndexReport
+    from paragloss.collection.distributed import DistributedReport
 
 MODELS, FILES, SCALE = "Models and translation", "Reading files", "Large collections and servers"
 
@@ -119,11 +120,11 @@ def index(
         return
     settings = _make_settings(model, no_default, no_meaning, vectors, machine, translate_to)
     settings["placement"] = make_placement(shards, replicas, on_disk)
-    if scheduler:
-        _index_on_workers(files, into, settings, scheduler, lang, take_over)
-        return
     reading = _Reading(files, lang or None, read_unchanged, prune or prune_anyway, prune_anyway, workers, take_over)
-    _print_summary(_index_files(into, settings, reading, skipped), into, skipped, as_json)
+    if scheduler:
+        _index_on_workers(into, settings, reading, scheduler)
+    else:
+        _print_summary(_index_files(into, settings, reading, skipped), into, skipped, as_json)
 
 
 @dataclass(frozen=True)
@@ -258,26 +259,33 @@ def _send_to_server(files: list[str], into: str, lang: str, skipped: Skipped, as
     return True
 
 
-def _index_on_workers(
-    files: list[str], into: str, settings: CollectionKeywords, scheduler: str, lang: str, take_over: bool
-) -> None:
-    """Index files by the workers of a Dask scheduler."""
+def _index_on_workers(into: str, settings: CollectionKeywords, reading: _Reading, scheduler: str) -> None:
+    """Index files by the workers of a Dask scheduler, and print how many; exit with 1 if some could not be read."""
     from paragloss.collection import Collection
     from paragloss.collection.distributed import index_distributed
 
     Collection.open_or_create(into, **settings).close()
     with ProgressBar("indexing") as bar:
         report = index_distributed(
-            into, files, scheduler=scheduler, lang=lang or None, progress=bar, take_over=take_over
+            into,
+            reading.files,
+            scheduler=scheduler,
+            lang=reading.lang,
+            progress=bar,
+            take_over=reading.take_over,
         )
     with Collection.open(into) as collection:
-        document_count = collection.count()
+        _print_distributed_report(report, into, collection.count())
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def _print_distributed_report(report: DistributedReport, into: str, document_count: int) -> None:
+    """Print what the workers of a scheduler did, and which files they could not read."""
     for failure in report.failed:
         print(f"paragloss: {failure}", file=sys.stderr)
     counts = f"indexed {report.read} documents, {report.unchanged} files were indexed before"
     print(f"{counts}: {into} now holds {document_count}")
-    if report.failed:
-        raise typer.Exit(1)
 
 
 @contextmanager

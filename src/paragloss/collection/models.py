@@ -16,7 +16,7 @@ from paragloss.errors import ModelError, ParaglossError
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, WatchedDictionary
-from paragloss.types import Aligned, DescribedModel, Encoder, Translator
+from paragloss.types import Aligned, DescribedModel, Encoder, Floats, Translator
 
 #: The module that loads each kind of artefact; other kinds are loaded by the method of that name (`paragloss.methods`).
 _KINDS = {
@@ -66,10 +66,16 @@ def add_language(
     if not isinstance(encoder, BagEncoder):
         raise ModelError(f"{path} holds a {type(encoder).__name__}: a language can be added to a linear encoder only")
     extended = add(encoder, aligned, lang, **settings)
-    concepts = [concept for concept in aligned if lang in concept.texts]
-    new_language = BagEncoder({lang: extended.towers[lang]}, weighting=extended.weighting, epsilon=extended.epsilon)
-    extended.reference = {**encoder.reference, **hubness.reference(new_language, concepts)}
+    extended.reference = {**encoder.reference, **_compute_reference(extended, aligned, lang)}
     return extended
+
+
+def _compute_reference(encoder: BagEncoder, aligned: Aligned, lang: str) -> dict[str, Floats]:
+    """Return the reference vectors of one language of an encoder, which searches by CSLS need."""
+    concepts = [concept for concept in aligned if lang in concept.texts]
+    towers = {lang: encoder.towers[lang]}
+    one_language = BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon)
+    return hubness.reference(one_language, concepts)
 
 
 def load(path: str | Path) -> Any:

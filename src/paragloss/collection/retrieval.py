@@ -36,7 +36,7 @@ from paragloss.search.evidence import explain_mixture
 from paragloss.search.merged import merge_rankings
 from paragloss.search.query_operators import QueryOperators, parse_operators
 from paragloss.search.scoring import MeasuredCandidates
-from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Record, Searcher, TokenizedText
+from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Record, Searcher, TokenizedText, Where
 
 #: Languages in which words of a query are compared with known ones, to correct its spelling.
 MAX_SPELLING_LANGUAGES = 3
@@ -302,12 +302,12 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
     """
     state.index.catch_up()
     reading = read_query(state, query, options.reader or FALLBACK)
-    record = next(iter(state.records([id])), None)
-    if record is None:
+    records = state.records([id])
+    if not records:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    ranking = rank_query(state, reading, replace(options, k=max(options.k, RANKS_TO_EXPLAIN))).ranking
-    evidence = AnswerEvidence(reading.query, ranking, {}, options.pipeline or "bm25")
-    return evidence.why(record.document, read_tokenized_texts(record)[0])
+    ranked = rank_query(state, reading, replace(options, k=max(options.k, RANKS_TO_EXPLAIN)))
+    evidence = AnswerEvidence(reading.query, ranked.ranking, {}, options.pipeline or "bm25")
+    return evidence.why(records[0].document, read_tokenized_texts(records[0])[0])
 
 
 def make_matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
@@ -352,8 +352,7 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Measu
     targets = resolve_targets(state, options.to)
     searcher = pipelines.build(_list_parts(state, options), None, source=query.lang, targets=targets)
     assert isinstance(searcher, DefaultSearcher)
-    where = {**(options.where or {}), "lang": targets} if options.to is not None else options.where
-    return searcher.collect(query, options.k, where).candidates
+    return searcher.collect(query, options.k, _make_filter(state, options)).candidates
 
 
 def rank_documents(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
@@ -455,32 +454,46 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
 
     :param readings: the queries with the languages they may be in.
     """
-    targets = resolve_targets(state, options.to)
-    parts = _list_parts(state, options)
-    searchers = {
-        lang: pipelines.build(parts, options.pipeline, source=lang, targets=targets)
-        for lang in dict.fromkeys(guess.lang for reading in readings for guess in reading.guesses)
-    }
-    # If no document meets the conditions, nothing need be searched.
-    where = options.where
-    has_documents = not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
-    if options.to is not None:
-        where = {**(where or {}), "lang": targets}
+    searchers = _build_searchers(state, readings, options)
+    has_documents = _has_documents(state, options.where)
     # For each query, the ranking of each of its readings with the probability of the reading.
     weighted_rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
     for lang, searcher in searchers.items():
         shares = _list_shares(readings, lang)
         queries = [readings[number].query._replace(lang=lang) for number, _ in shares]
         if has_documents:
-            rankings = searcher.search(queries, options.k, where)
+            rankings = searcher.search(queries, options.k, _make_filter(state, options))
         else:
             rankings = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
         for (number, share), ranking in zip(shares, rankings, strict=True):
             weighted_rankings[number].append((share, ranking))
-    return [
-        RankedQuery(mix_readings(weighted, options.k), searchers[reading.guesses[0].lang])
-        for weighted, reading in zip(weighted_rankings, readings, strict=True)
-    ]
+    ranked = []
+    for reading, weighted in zip(readings, weighted_rankings, strict=True):
+        ranked.append(RankedQuery(mix_readings(weighted, options.k), searchers[reading.guesses[0].lang]))
+    return ranked
+
+
+def _build_searchers(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> dict[str, Searcher]:
+    """Build a searcher for each language that some query may be in."""
+    targets, parts = resolve_targets(state, options.to), _list_parts(state, options)
+    searchers: dict[str, Searcher] = {}
+    for reading in readings:
+        for guess in reading.guesses:
+            if guess.lang not in searchers:
+                searchers[guess.lang] = pipelines.build(parts, options.pipeline, source=guess.lang, targets=targets)
+    return searchers
+
+
+def _has_documents(state: State, where: Where | None) -> bool:
+    """Tell whether some document meets the conditions; if not, nothing need be searched."""
+    return not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
+
+
+def _make_filter(state: State, options: SearchOptions) -> Where | None:
+    """Return the conditions of a search, with the languages that are searched if the user has chosen some."""
+    if options.to is None:
+        return options.where
+    return {**(options.where or {}), "lang": resolve_targets(state, options.to)}
 
 
 def _list_shares(readings: Sequence[QueryReading], lang: str) -> list[tuple[int, float]]:

@@ -226,20 +226,24 @@ def _choose_correction(
     :param variants: words at one error or two, each with the cost of the errors.
     """
     words = [word for word, cost in variants.items() if cost <= MAX_COST]
-    costs = []
     frequencies = _count_words(words, lang, statistics, model)
+    costs: dict[str, float] = {}
     for word, frequency in zip(words, frequencies, strict=True):
-        if not frequency:
-            continue
-        (term,) = analyzer(lang).terms(word)
-        spelling = model.spelling(term, lang).lower() if model and lang in model.langs else term
-        form_cost = 0.0 if word in (term, spelling) else OTHER_FORM_COST
-        n_documents = frequency - 1 + (_count_translations(term, lang, statistics, model) if model else 0)
-        costs.append((variants[word] + form_cost - FREQUENCY_BONUS * float(np.log1p(n_documents)), word))
+        if frequency:
+            (term,) = analyzer(lang).terms(word)
+            n_documents = frequency - 1 + (_count_translations(term, lang, statistics, model) if model else 0)
+            form_cost = _price_form(word, term, lang, model)
+            costs[word] = variants[word] + form_cost - FREQUENCY_BONUS * float(np.log1p(n_documents))
     if not costs:
         return None
-    word = min(costs)[1]
-    return Correction(word, variants[word])
+    cheapest = min(costs, key=lambda word: (costs[word], word))
+    return Correction(cheapest, variants[cheapest])
+
+
+def _price_form(word: str, term: str, lang: str, model: DefaultModel | None) -> float:
+    """Return what it costs that a word is not the term itself, nor its usual spelling in the model."""
+    spelling = model.spelling(term, lang).lower() if model and lang in model.langs else term
+    return 0.0 if word in (term, spelling) else OTHER_FORM_COST
 
 
 def _count_words(words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None) -> list[int]:
@@ -298,18 +302,27 @@ def _iterate_variants(word: str, alphabet: str, positions: range) -> Iterator[tu
     yield unicodedata.normalize("NFC", word), 0.0
     for position in positions:
         head, tail = word[:position], word[position:]
-        first_cost = FIRST_LETTER_COST * (position == 0)
-        neighbours = {*head[-1:], *tail[:1]}
-        for letter in alphabet:
-            yield head + letter + tail, DOUBLING_COST if letter in neighbours else MISSING_LETTER_COST + first_cost
-        if not tail:
-            continue
-        is_doubled = tail[0] in (*head[-1:], *tail[1:2])
-        yield head + tail[1:], DOUBLING_COST if is_doubled else EXTRA_LETTER_COST + first_cost
+        first_cost = FIRST_LETTER_COST if position == 0 else 0.0
+        yield from _insert_letters(head, tail, alphabet, first_cost)
+        if tail:
+            yield _remove_letter(head, tail, first_cost)
+            for letter in alphabet:
+                yield head + letter + tail[1:], _price_replacement(tail[0], letter, first_cost)
         if len(tail) > 1:
             yield head + tail[1] + tail[0] + tail[2:], SWAP_COST + first_cost
-        for letter in alphabet:
-            yield head + letter + tail[1:], _price_replacement(tail[0], letter, first_cost)
+
+
+def _insert_letters(head: str, tail: str, alphabet: str, first_cost: float) -> Iterator[tuple[str, float]]:
+    """Yield a word, given in two parts, with each letter of an alphabet between the parts, and what that costs."""
+    neighbours = {*head[-1:], *tail[:1]}
+    for letter in alphabet:
+        yield head + letter + tail, DOUBLING_COST if letter in neighbours else MISSING_LETTER_COST + first_cost
+
+
+def _remove_letter(head: str, tail: str, first_cost: float) -> tuple[str, float]:
+    """Return a word, given in two parts, without the first letter of the second part, and what that costs."""
+    is_doubled = tail[0] in (*head[-1:], *tail[1:2])
+    return head + tail[1:], DOUBLING_COST if is_doubled else EXTRA_LETTER_COST + first_cost
 
 
 def _price_replacement(letter: str, replacement: str, first_cost: float) -> float:

@@ -30,7 +30,7 @@ from paragloss.collection.sources import read_sources
 from paragloss.collection.state import State
 from paragloss.errors import InputError, ParaglossError
 from paragloss.languages import normalise
-from paragloss.statistics import DRIFT
+from paragloss.statistics import DRIFT, Statistics
 from paragloss.stores import model_files
 from paragloss.types import Document
 
@@ -47,6 +47,9 @@ MIN_DOCS_FOR_GRAPH = 50_000
 #: From this many tokens on, the engine's index of terms is written to disk. Opening then maps it instead of building it
 #: (3,000 long pages: 0.2 s instead of 0.4, for a twelfth of the time of indexing).
 MIN_TOKENS_FOR_GRAPH = 3_000_000
+#: Both are built again when the collection has grown by these factors.
+GROWTH_FOR_NEW_GRAPH = 1.1
+GROWTH_FOR_NEW_TERM_INDEX = 1.5
 #: Up to this many documents, weights are made exact after every call of `index`.
 MAX_DOCS_ALWAYS_EXACT = 20_000
 #: Up to this many, they are where a call adds a twentieth of them. Beyond, that takes longer than indexing did.
@@ -85,11 +88,7 @@ def index(
     warned_langs: set[str] = set()
     state.cache.clear()
     try:
-        batches = _make_batches(documents, BATCH_SIZE)
-        for batch, counted, dense in _prepare(state, batches, options.lang, options.workers):
-            unchanged = read_unchanged_vectors(state.store, state.models, batch)
-            begin()
-            state.index.add(batch, {**dense, **unchanged}, counted=counted, drift=ROUGH_TOLERANCE)
+        for batch in _write_batches(state, documents, options, begin):
             written_count += len(batch)
             _warn_of_foreign_texts(state, batch, warned_langs)
             if options.progress:
@@ -99,11 +98,31 @@ def index(
         state.index.refresh(tolerance=_choose_tolerance(total, written_count))
         state.index.commit()
     if options.encode:
-        for name, model in deferred_encoders(state.models).items():
-            encode_all_missing(state.store, name, model, progress=options.encoding)
-            state.cache.clear()
+        _encode_all_deferred(state, options.encoding)
     _build_graph_if_due(state, total)
     return written_count
+
+
+def _write_batches(
+    state: State, documents: Iterable[Document], options: IndexOptions, begin: Callable[[], None]
+) -> Iterator[list[Document]]:
+    """Prepare and write documents; yield each batch when it is safe on disk.
+
+    :param begin: is called before each batch is written.
+    """
+    batches = _make_batches(documents, BATCH_SIZE)
+    for batch, counted, dense in _prepare(state, batches, options.lang, options.workers):
+        unchanged = read_unchanged_vectors(state.store, state.models, batch)
+        begin()
+        state.index.add(batch, {**dense, **unchanged}, counted=counted, drift=ROUGH_TOLERANCE)
+        yield batch
+
+
+def _encode_all_deferred(state: State, progress: Callable[[int, int], None] | None) -> None:
+    """Encode all documents that deferred encoders have not encoded yet."""
+    for name, model in deferred_encoders(state.models).items():
+        encode_all_missing(state.store, name, model, progress=progress)
+        state.cache.clear()
 
 
 def _prepare(
@@ -239,15 +258,21 @@ def build_graph_if_due(state: State) -> None:
 
 
 def _build_graph_if_due(state: State, total: int) -> None:
-    """Build the graph of vectors if comparing with all documents is slow, and again when a tenth was added; and write
-    the index of terms if opening is slow, and again when half was added."""
-    built_count, statistics = int(state.store.read_blob(_GRAPH_BLOB) or b"0"), state.index.statistics
-    n_tokens = sum(statistics.documents("text", lang) * statistics.average("text", lang) for lang in statistics.langs)
-    is_search_slow = total > MIN_DOCS_FOR_GRAPH and total > 1.1 * built_count
-    is_opening_slow = n_tokens > MIN_TOKENS_FOR_GRAPH and total > 1.5 * built_count
-    if is_search_slow or is_opening_slow:
+    """Build the graph of vectors if searches are slow without it, and write the index of terms if opening is.
+
+    :param total: the number of documents.
+    """
+    built_count = int(state.store.read_blob(_GRAPH_BLOB) or b"0")
+    is_search_slow = total > MIN_DOCS_FOR_GRAPH and total > GROWTH_FOR_NEW_GRAPH * built_count
+    is_opening_slow = _count_tokens(state.index.statistics) > MIN_TOKENS_FOR_GRAPH
+    if is_search_slow or (is_opening_slow and total > GROWTH_FOR_NEW_TERM_INDEX * built_count):
         state.store.optimize()
         state.store.write_blob(_GRAPH_BLOB, str(total).encode())
+
+
+def _count_tokens(statistics: Statistics) -> float:
+    """Return about how many tokens the texts of all documents have."""
+    return sum(statistics.documents("text", lang) * statistics.average("text", lang) for lang in statistics.langs)
 
 
 def _warn_of_foreign_texts(state: State, documents: Sequence[Document], warned_langs: set[str]) -> None:

@@ -16,8 +16,8 @@ import unicodedata
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from operator import itemgetter
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -346,17 +346,26 @@ def _apply_rule(entry: LexiconEntry, rule: EndingRule, lexicon: Lexicon) -> Lexi
 
 def inflect_english(entry: LexiconEntry, effect: str, lexicon: Lexicon) -> str:
     """Give an English meaning the form that an ending stands for, if the lexicon has that form."""
-    text = entry.text
-    if not effect or " " in text or (effect == "s") != (entry.kind == "noun"):
-        return text
-    irregular_form, stem = "", text.removesuffix("e")
-    if effect == "s":
-        irregular_form = _IRREGULAR_PLURALS.get(text, "")
-        stem = text[:-1] + "ie" if text.endswith("y") else text
-    for form in (irregular_form, stem + effect, text + effect, text + "es"):
-        if form and lexicon.has_meaning(form):
+    is_noun, is_phrase = entry.kind == "noun", " " in entry.text
+    if not effect or is_phrase or is_noun != (effect == "s"):
+        return entry.text
+    forms = _list_plurals(entry.text) if is_noun else _list_verb_forms(entry.text, effect)
+    for form in forms:
+        if lexicon.has_meaning(form):
             return form
-    return text
+    return entry.text
+
+
+def _list_plurals(noun: str) -> list[str]:
+    """Return the plurals that an English noun may have, in the order in which they are looked up."""
+    irregular = [_IRREGULAR_PLURALS[noun]] if noun in _IRREGULAR_PLURALS else []
+    after_consonant = [noun[:-1] + "ies"] if noun.endswith("y") else []
+    return [*irregular, *after_consonant, noun + "s", noun + "es"]
+
+
+def _list_verb_forms(verb: str, ending: str) -> list[str]:
+    """Return the forms that an English verb may have with "ed" or "ing", in the order in which they are looked up."""
+    return [verb.removesuffix("e") + ending, verb + ending]
 
 
 def _find_korean_noun(key: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
@@ -390,13 +399,14 @@ def find_compound(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, 
 
 def _split_word(key: str, lang: str, lexicon: Lexicon) -> list[str]:
     """Split a word into known words, where the language writes compounds; return [] if it cannot be split."""
-
-    def is_known_part(part: str) -> bool:
-        return any(entry.sure for entry in lexicon.find_entries(part, lang)) and not is_stop_word(part, lang)
-
     if lang in COMPOUND_LINKERS:
-        return split_compound(key, lang, is_known_part)
+        return split_compound(key, lang, partial(_is_compound_part, lang=lang, lexicon=lexicon))
     return _split_unspaced(key, lang, lexicon) if lang in UNSPACED_LANGUAGES else []
+
+
+def _is_compound_part(word: str, lang: str, lexicon: Lexicon) -> bool:
+    """Say whether a word has a certain meaning and is no stop word."""
+    return any(entry.sure for entry in lexicon.find_entries(word, lang)) and not is_stop_word(word, lang)
 
 
 @lru_cache(maxsize=50_000)
@@ -478,46 +488,62 @@ def pack_lexicon(
     :param kinds: parts of speech of English meanings.
     :param about: what else `Lexicon.meta` reports.
     """
-    texts = {entry.text for words in entries.values() for group in words.values() for entry in group}
-    english = sorted(texts, key=str.encode)
-    number_by_text = {text: number for number, text in enumerate(english)}
-    keys: list[int] = []
-    cells: list[int] = []
-    sizes: list[int] = []
+    english = _list_meanings(entries)
+    columns = _KeyColumns(number_by_text={text: number for number, text in enumerate(english)})
     langs: dict[str, Any] = {}
     for lang, words in sorted(entries.items()):
-        entries_by_hash: dict[int, Sequence[LexiconEntry]] = {}
-        for word, word_entries in words.items():
-            entries_by_hash.setdefault(hash_key(word.encode()), word_entries)  # if two words have one hash, the first
-        key_range = [len(keys), len(keys) + len(entries_by_hash)]
-        langs[lang] = {"place": key_range, "rules": list((rules or {}).get(lang, ()))}
-        for key, word_entries in sorted(entries_by_hash.items(), key=itemgetter(0)):
-            keys.append(key)
-            sizes.append(len(word_entries))
-            cells += [_pack_entry(entry, number_by_text[entry.text]) for entry in word_entries]
-    arrays = _make_arrays(keys, sizes, cells, english, kinds or {})
+        first_key = len(columns.keys)
+        columns.add_words(words)
+        langs[lang] = {"place": [first_key, len(columns.keys)], "rules": list((rules or {}).get(lang, ()))}
+    arrays = {**columns.make_arrays(), **_pack_meanings(english, kinds or {})}
     return Lexicon({**(about or {}), "langs": langs, "english": len(english)}, arrays)
 
 
-def _make_arrays(
-    keys: Sequence[int], sizes: Sequence[int], cells: Sequence[int], english: Sequence[str], kinds: Mapping[str, str]
-) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of a lexicon: hashed keys, the number of entries of each, and all entries one after the other.
+def _list_meanings(entries: Mapping[str, Mapping[str, Sequence[LexiconEntry]]]) -> list[str]:
+    """Return the distinct English texts of all entries, in the order of their bytes."""
+    texts: set[str] = set()
+    for words in entries.values():
+        for word_entries in words.values():
+            texts.update(entry.text for entry in word_entries)
+    return sorted(texts, key=str.encode)
 
-    :param cells: packed entries.
-    :param kinds: the part of speech of each English meaning.
-    """
-    starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : KEYS_PER_GROUP]
-    word_bytes, groups = pack_words(english, english)
-    return {
-        "keys": np.array(keys, np.uint32),
-        "sizes": np.array(sizes, np.uint8),
-        "starts": starts.astype(np.uint32),
-        "cells": np.array(cells, np.uint32),
-        "english": word_bytes,
-        "groups": groups,
-        "kinds": np.array([PARTS_OF_SPEECH.index(kinds.get(text, "")) for text in english], np.uint8),
-    }
+
+def _pack_meanings(english: Sequence[str], kinds: Mapping[str, str]) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of the English meanings: their letters, where each group of them begins, parts of speech."""
+    letters, groups = pack_words(english, english)
+    kind_numbers = [PARTS_OF_SPEECH.index(kinds.get(text, "")) for text in english]
+    return {"english": letters, "groups": groups, "kinds": np.array(kind_numbers, np.uint8)}
+
+
+@dataclass
+class _KeyColumns:
+    """The hashed keys of a lexicon, the number of entries of each key, and the packed entries of all keys in order."""
+
+    number_by_text: Mapping[str, int]  # the numbers of the English meanings
+    keys: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
+
+    def add_words(self, words: Mapping[str, Sequence[LexiconEntry]]) -> None:
+        """Append the words of one language, sorted by their hashes; if two words have one hash, the first is taken."""
+        entries_by_hash: dict[int, Sequence[LexiconEntry]] = {}
+        for word, entries in words.items():
+            entries_by_hash.setdefault(hash_key(word.encode()), entries)
+        for key in sorted(entries_by_hash):
+            entries = entries_by_hash[key]
+            self.keys.append(key)
+            self.sizes.append(len(entries))
+            self.cells += [_pack_entry(entry, self.number_by_text[entry.text]) for entry in entries]
+
+    def make_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns as arrays; `starts` has the number of entries before each group of keys."""
+        starts = np.concatenate([[0], np.cumsum(np.array(self.sizes, np.int64))])[: len(self.sizes) : KEYS_PER_GROUP]
+        return {
+            "keys": np.array(self.keys, np.uint32),
+            "sizes": np.array(self.sizes, np.uint8),
+            "starts": starts.astype(np.uint32),
+            "cells": np.array(self.cells, np.uint32),
+        }
 
 
 def _pack_entry(entry: LexiconEntry, number: int) -> int:

@@ -321,15 +321,21 @@ def _describe_located_word(located: LocatedWord, sources: LanguageSources, query
 def _extend_names_over_hyphens(text: str, words: Sequence[Word], sources: BuiltInSources) -> list[Word]:
     """Turn each word that a hyphen joins to a name into a name, even if it has a meaning: Saffir-Simpson."""
     extended = list(words)
-    for left in range(len(words) - 1):
-        right = left + 1
+    for left, right in pairwise(range(len(words))):
         if text[extended[left].end : extended[right].start] != "-":
             continue
-        for name_index, other_index in ((left, right), (right, left)):
-            other = extended[other_index]
-            if _is_name(extended[name_index]) and other.meanings and not other.text.isascii():
-                extended[other_index] = make_word(other.text, (), sources, starts_sentence=False).move(other.start)
+        if _is_name(extended[left]):
+            extended[right] = _read_as_name(extended[right], sources)
+        if _is_name(extended[right]):
+            extended[left] = _read_as_name(extended[left], sources)
     return extended
+
+
+def _read_as_name(word: Word, sources: BuiltInSources) -> Word:
+    """Return a word as a name, without meanings; one in Latin letters stays as it is."""
+    if not word.meanings or word.text.isascii():
+        return word
+    return make_word(word.text, (), sources, starts_sentence=False).move(word.start)
 
 
 def _is_name(word: Word) -> bool:

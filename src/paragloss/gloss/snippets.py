@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from itertools import accumulate, pairwise, takewhile
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
+
+import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.sentences import split_sentences
 from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS
 from paragloss.encoders.bag import BagEncoder
-from paragloss.types import Floats, TokenizedText
+from paragloss.types import Floats, Integers, TokenizedText, TokenOffsets
 
 #: The least weight of a word that is marked, relative to the heaviest word of the document. If every word were marked,
 #: readers would not see the important ones.
 MIN_RELATIVE_WEIGHT_OF_MARK = 0.25
 #: Differences between weights of windows up to this one are rounding errors.
 _TOLERANCE = 1e-12
-
-#: The starts, the ends and the terms of tokens, as `TokenizedText.offsets` returns them.
-Offsets: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[str]]
 
 
 class Snippet(NamedTuple):
@@ -45,30 +44,35 @@ def make_snippet(
     :param partly: look for terms in the passage again, because `tokenized` has only part of them.
     """
     text, offsets = tokenized.text[:MAX_TOKENIZED_CHARACTERS], tokenized.offsets()
-    first, last = find_best_window(offsets, weights, width)
-    start, end = _widen(text, first, last, width, tokenized.lang)
+    window = find_best_window(offsets, weights, width)
+    start, end = _widen(text, window, width, tokenized.lang)
     passage = " ".join(text[start:end].split())
-    min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max(map(weights.__getitem__, {*offsets[2]}), default=1.0)
+    marked_terms = _select_marked_terms(weights, set(offsets.terms))
     if partly:
-        spans = analyzer(tokenized.lang).spans(passage)
-        marks = [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= min_weight]
+        marks = _find_terms(passage, marked_terms, tokenized.lang)
     else:
-        matches = _select_matches(offsets, weights, min_weight, start, end)
-        marks = _place_in_passage(text, matches, start)
+        marks = _place_in_passage(text, _list_spans(offsets, marked_terms, start, end), start)
     prefix = "… " if start > 0 else ""
     suffix = " …" if end < len(text.rstrip()) else ""
-    moved_marks = tuple((mark_start + len(prefix), mark_end + len(prefix)) for mark_start, mark_end in marks)
-    return Snippet(prefix + passage + suffix, moved_marks, first)
+    return Snippet(prefix + passage + suffix, _shift_spans(marks, len(prefix)), window[0])
 
 
-def _select_matches(
-    offsets: Offsets, weights: Mapping[str, float], min_weight: float, start: int, end: int
-) -> list[tuple[int, int]]:
-    """Return the spans of the tokens within text[start:end] whose terms have at least a weight."""
-    starts, stops, terms = offsets
-    low, high = bisect_left(starts, start), bisect_left(starts, end)
-    tokens = zip(starts[low:high], stops[low:high], terms[low:high], strict=True)
-    return [(first, last) for first, last, term in tokens if last <= end and weights[term] >= min_weight]
+def _select_marked_terms(weights: Mapping[str, float], document_terms: Set[str]) -> set[str]:
+    """Select the terms that are heavy enough to be marked, compared with the heaviest term of the document."""
+    min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max([weights[term] for term in document_terms], default=1.0)
+    return {term for term, weight in weights.items() if weight >= min_weight}
+
+
+def _find_terms(text: str, terms: Container[str], lang: str) -> list[tuple[int, int]]:
+    """Return the spans of the words of a text that have one of some terms."""
+    return [(span.start, span.end) for span in analyzer(lang).spans(text) if span.term in terms]
+
+
+def _list_spans(offsets: TokenOffsets, terms: Container[str], start: int, end: int) -> list[tuple[int, int]]:
+    """Return the spans of the tokens within text[start:end] that have one of some terms."""
+    tokens = slice(bisect_left(offsets.starts, start), bisect_left(offsets.starts, end))
+    spans = zip(offsets.starts[tokens], offsets.ends[tokens], offsets.terms[tokens], strict=True)
+    return [(token_start, token_end) for token_start, token_end, term in spans if token_end <= end and term in terms]
 
 
 def _place_in_passage(text: str, spans: Sequence[tuple[int, int]], start: int) -> list[tuple[int, int]]:
@@ -86,6 +90,11 @@ def _collapsed_length(text: str) -> int:
     return len(" ".join(f"{text}.".split())) - 1
 
 
+def _shift_spans(spans: Sequence[tuple[int, int]], offset: int) -> tuple[tuple[int, int], ...]:
+    """Move spans by a number of characters."""
+    return tuple((start + offset, end + offset) for start, end in spans)
+
+
 def compute_contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
     """Compute how much each known term of a text adds to its similarity with a query.
 
@@ -94,30 +103,35 @@ def compute_contributions(encoder: BagEncoder, query: Floats, text: str, lang: s
 
     :param query: the query's vector (dim,).
     """
-    import scipy.sparse as sp
-
     vocabulary = encoder.tower(lang).vocabulary
-    counts = vocabulary.counts([text[:MAX_TOKENIZED_CHARACTERS]])
+    counts = vocabulary.counts([text[:MAX_TOKENIZED_CHARACTERS]])  # (1, vocabulary)
     if counts.nnz == 0:
         return {}
-    ids, weights = counts.indices, counts.data * vocabulary.idf[counts.indices]
-    n_terms = len(ids)
-    single_terms = sp.csr_matrix(
-        ([1.0] * n_terms, (range(n_terms), ids)), shape=(n_terms, len(vocabulary)), dtype="float32"
-    )
-    similarities = encoder.encode_counts(single_terms, lang) @ query  # (n_terms,)
-    shares = weights * similarities / weights.sum()
-    return {vocabulary.terms[i]: float(share) for i, share in zip(ids, shares, strict=True)}
+    term_ids = counts.indices  # of the different terms of the text
+    weights = counts.data * vocabulary.idf[term_ids]
+    contributions = weights * _compute_term_similarities(encoder, term_ids, query, lang) / weights.sum()
+    terms = [vocabulary.terms[term_id] for term_id in term_ids]
+    return dict(zip(terms, contributions.tolist(), strict=True))
 
 
-def find_best_window(offsets: Offsets, weights: Mapping[str, float], width: int) -> tuple[int, int]:
+def _compute_term_similarities(encoder: BagEncoder, term_ids: Integers, query: Floats, lang: str) -> Floats:
+    """Return the dot product of the vector of each term, encoded as a text of its own, with a query: (n_terms,)."""
+    import scipy.sparse as sp
+
+    n_terms, n_vocabulary = len(term_ids), len(encoder.tower(lang).vocabulary)
+    one_term_per_row = (np.ones(n_terms, np.float32), (np.arange(n_terms), term_ids))
+    counts = sp.csr_matrix(one_term_per_row, shape=(n_terms, n_vocabulary))
+    return encoder.encode_counts(counts, lang) @ query
+
+
+def find_best_window(offsets: TokenOffsets, weights: Mapping[str, float], width: int) -> tuple[int, int]:
     """Find the window of at most `width` characters with the greatest sum of weights of different terms.
 
     A window ends with a token and begins with the first one that still fits.
 
     :return: the offsets of its beginning and end; (0, 0) if there are no tokens.
     """
-    starts, _, terms = offsets
+    starts, terms = offsets.starts, offsets.terms
     best, best_weight = (0, 0), 0.0
     counts = dict.fromkeys(terms, 0)  # how often the window has each term
     window_weight, first = 0.0, 0  # `first` is the number of the window's first token
@@ -138,37 +152,49 @@ def find_best_window(offsets: Offsets, weights: Mapping[str, float], width: int)
     return best
 
 
-def _widen(text: str, start: int, end: int, width: int, lang: str) -> tuple[int, int]:
-    """Extend text[start:end] to about `width` characters.
+def _widen(text: str, window: tuple[int, int], width: int, lang: str) -> tuple[int, int]:
+    """Extend a window of a text to a passage of about `width` characters.
 
-    It then begins with its sentence and ends with one if their edges are near, otherwise between words.
+    The passage begins with a sentence and ends with one if such edges are near, otherwise between words.
 
-    :param width: how many characters the passage should have.
     :return: (start, end) of the passage.
     """
-    low = max(0, start - max(0, width - (end - start)) // 2)
-    edges = _find_sentence_starts(text, low, start, end, width, lang)
-    earlier_edges = [edge for edge in edges if low <= edge <= start]
-    if earlier_edges:
-        low = earlier_edges[0]
-    elif low > 0:
-        space = text.find(" ", low, start)
-        low = space if space >= 0 else low
-    while low < start and text[low].isspace():
-        low += 1
-    high = min(len(text), max(end, low + width))
-    later_edges = [edge for edge in edges if max(end, low + width // 2) <= edge <= low + width * 5 // 4]
-    if later_edges:
-        high = later_edges[-1]
-    elif high < len(text):
-        space = text.rfind(" ", end, high)
-        high = space if space >= end else high
-    return low, high
+    window_start, window_end = window
+    start = max(0, window_start - max(0, width - (window_end - window_start)) // 2)
+    region = (max(0, start - width), min(len(text), window_end + 2 * width))
+    sentence_starts = _find_sentence_starts(text, region, window_start + width * 5 // 4, lang)
+    start = _move_start(text, start, window_start, sentence_starts)
+    return start, _find_end(text, start, window_end, width, sentence_starts)
 
 
-def _find_sentence_starts(text: str, low: int, start: int, end: int, width: int, lang: str) -> list[int]:
-    """Return the offsets near a window at which sentences begin, in order."""
-    region_start, region_end = max(0, low - width), min(len(text), end + 2 * width)
-    max_edge = start + width * 5 // 4
-    sentence_starts = (region_start + offset for offset, _ in split_sentences(text[region_start:region_end], lang))
-    return list(takewhile(lambda edge: edge <= max_edge, sentence_starts))
+def _find_sentence_starts(text: str, region: tuple[int, int], max_offset: int, lang: str) -> list[int]:
+    """Return the offsets, up to `max_offset`, at which sentences begin in a region of a text, in order."""
+    start, end = region
+    sentence_starts = (start + offset for offset, _ in split_sentences(text[start:end], lang))
+    return list(takewhile(lambda offset: offset <= max_offset, sentence_starts))
+
+
+def _move_start(text: str, start: int, window_start: int, sentence_starts: Sequence[int]) -> int:
+    """Move the start of a passage, up to the window, to the next sentence if there is one, else to the next word."""
+    next_sentences = [offset for offset in sentence_starts if start <= offset <= window_start]
+    if next_sentences:
+        start = next_sentences[0]
+    elif start > 0:
+        space = text.find(" ", start, window_start)
+        start = space if space >= 0 else start
+    while start < window_start and text[start].isspace():
+        start += 1
+    return start
+
+
+def _find_end(text: str, start: int, window_end: int, width: int, sentence_starts: Sequence[int]) -> int:
+    """Return where a passage ends: before a sentence if it is half to five quarters full there, else after a word."""
+    earliest, latest = max(window_end, start + width // 2), start + width * 5 // 4
+    next_sentences = [offset for offset in sentence_starts if earliest <= offset <= latest]
+    if next_sentences:
+        return next_sentences[-1]
+    end = min(len(text), max(window_end, start + width))
+    if end == len(text):
+        return end
+    space = text.rfind(" ", window_end, end)
+    return space if space >= 0 else end

@@ -70,19 +70,24 @@ class JournaledIndex(TermIndex):
     @classmethod
     def open(cls, store: Store, **options: Any) -> JournaledIndex:
         """Open the index; raise StoreError if documents are missing."""
-        statistics, is_complete, version, n_entries = read_statistics(store)
-        if not is_complete:
-            recount(store, statistics)
-        index = cls(cast(JournaledStore, store), statistics, clean=True, **options)
-        index._version, index._n_entries = version, n_entries
-        if is_complete and not n_entries and statistics.records is not None:
-            n_stored = store.count()
-            is_changing = not index._store.has_no_unfinished_writes() or index._has_news()
-            if n_stored != statistics.records and not is_changing:
-                raise StoreError(
-                    f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found"
-                )
+        stored = read_statistics(store)
+        if not stored.is_complete:
+            recount(store, stored.statistics)
+        index = cls(cast(JournaledStore, store), stored.statistics, clean=True, **options)
+        index._version, index._n_entries = stored.version, stored.n_entries
+        if stored.is_complete and not stored.n_entries:
+            index._check_count()
         return index
+
+    def _check_count(self) -> None:
+        """Raise StoreError if the store has fewer or more documents than the base says, and nobody is writing."""
+        n_expected = self.statistics.records
+        if n_expected is None:
+            return
+        n_stored = self._store.count()
+        is_changing = not self._store.has_no_unfinished_writes() or self._has_news()
+        if n_stored != n_expected and not is_changing:
+            raise StoreError(f"this collection is damaged: {n_stored} of its {n_expected} documents can be found")
 
     def refresh(self, *, tolerance: float = 0.0) -> None:
         """Rewrite weights as `TermIndex.refresh` does, and write a new base if any were rewritten."""
@@ -201,16 +206,29 @@ def read_statistics(store: Store) -> StoredStatistics:
         if data is None:
             raise StoreError("this collection has no index of terms: build one when it is created")
         statistics, is_complete = Statistics.from_bytes(data)
-        entries: list[tuple[Statistics, Statistics]] = []
-        while store.has_journal:
-            entry = store.read_blob(_name_entry(version, len(entries) + 1))
-            if not entry:
-                break
-            entries.append(_parse_entry(entry))
-        is_current = not store.has_journal or store.blob_version(STATISTICS_BLOB) == version
-        if is_current:
-            statistics.merge([part for removed, added in entries for part in ((added, 1), (removed, -1))])
+        if not store.has_journal:
+            return StoredStatistics(statistics, is_complete, version, 0)
+        entries = _read_entries(store, version)
+        if store.blob_version(STATISTICS_BLOB) == version:
+            statistics.merge([change for entry in entries for change in ((entry.added, 1), (entry.removed, -1))])
             return StoredStatistics(statistics, is_complete, version, len(entries))
+
+
+class _JournalEntry(NamedTuple):
+    """The statistics of the documents that a batch removed, and of those that it added."""
+
+    removed: Statistics
+    added: Statistics
+
+
+def _read_entries(store: Store, version: str | None) -> list[_JournalEntry]:
+    """Return the entries of the journal of a base, in the order in which they were written."""
+    entries: list[_JournalEntry] = []
+    while True:
+        data = store.read_blob(_name_entry(version, len(entries) + 1))
+        if not data:
+            return entries
+        entries.append(_parse_entry(data))
 
 
 def choose_index_class(store: Store) -> type[TermIndex]:
@@ -222,9 +240,9 @@ def _name_entry(version: str | None, number: int) -> str:
     return f"{STATISTICS_BLOB}-{version}-{number}"
 
 
-def _parse_entry(data: bytes) -> tuple[Statistics, Statistics]:
-    """Return what an entry removes and what it adds."""
+def _parse_entry(data: bytes) -> _JournalEntry:
+    """Read an entry: a line with the lengths of its two parts, then the parts."""
     sizes, _, parts = data.partition(b"\n")
     n_removed, n_added = json.loads(sizes)
     removed, added = parts[:n_removed], parts[n_removed : n_removed + n_added]
-    return Statistics.from_bytes(removed)[0], Statistics.from_bytes(added)[0]
+    return _JournalEntry(Statistics.from_bytes(removed)[0], Statistics.from_bytes(added)[0])

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -179,17 +180,18 @@ class ClusterStore(BaseStore):
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
         """Return the records of documents, None for one that is not stored."""
-        options = {
-            "with_payload": True if text else list(KEYS_WITHOUT_TEXT),
-            "with_vectors": self._schema.select_names(vectors) or False,
-        }
         point_ids = [hash_to_uuid(document_id) for document_id in ids]
-        records: dict[str, Record] = {}
+        payload_keys = True if text else list(KEYS_WITHOUT_TEXT)
+        vector_names = self._schema.select_names(vectors) or False
+        points = self._retrieve(point_ids, with_payload=payload_keys, with_vectors=vector_names)
+        records = {point.id.replace("-", ""): self._make_record(point) for point in points}
+        return [records.get(point_id) for point_id in point_ids]
+
+    def _retrieve(self, point_ids: Sequence[str], **options: Any) -> Iterator[Any]:
+        """Yield the points that the server has of these ids, read in several requests if they are many."""
         for start in range(0, len(point_ids), _limits.WRITE_BATCH):
             batch = point_ids[start : start + _limits.WRITE_BATCH]
-            for point in self._call(self._client.retrieve, self._name, batch, **options):
-                records[point.id.replace("-", "")] = self._make_record(point)
-        return [records.get(point_id) for point_id in point_ids]
+            yield from self._call(self._client.retrieve, self._name, batch, **options)
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
         """Count documents; with `without_vector` only those that have no vector of that name."""
@@ -416,18 +418,20 @@ class ClusterStore(BaseStore):
 
         if condition is MATCHES_NOTHING:
             return [[] for _ in queries]
+        make_request = partial(models.QueryRequest, using=name, filter=condition, params=params, with_payload=False)
+        requests = [make_request(query=query) for query in queries]
+        return fetch_top_k(partial(self._fetch_rankings, requests), len(queries), k, select=rank_sorted)
 
-        def fetch(query_numbers: list[int], limit: int) -> list[tuple[list[str], list[float]]]:
-            requests = [
-                models.QueryRequest(
-                    query=queries[i], using=name, limit=limit, filter=condition, params=params, with_payload=False
-                )
-                for i in query_numbers
-            ]
-            responses = self._call(self._client.query_batch_points, self._name, requests)
-            return self._document_ids.name_rankings(response.points for response in responses)
+    def _fetch_rankings(
+        self, requests: Sequence[Any], request_numbers: Sequence[int], limit: int
+    ) -> list[tuple[list[str], list[float]]]:
+        """Send some of several requests, each for at most `limit` points.
 
-        return fetch_top_k(fetch, len(queries), k, select=rank_sorted)
+        :return: the document ids and the scores that each request finds, best first.
+        """
+        limited = [requests[number].model_copy(update={"limit": limit}) for number in request_numbers]
+        responses = self._call(self._client.query_batch_points, self._name, limited)
+        return self._document_ids.name_rankings(response.points for response in responses)
 
     def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a method of the client; turn any error into StoreError."""

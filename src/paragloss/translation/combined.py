@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from paragloss.errors import InputError, LanguageError
 from paragloss.types import Alternative, ManyTranslator, Origin, Query, Translation, Translator
@@ -49,7 +50,7 @@ class CombinedTranslator:
         answers, refusals = [], []
         for index, translator in enumerate(self._translators):
             try:
-                answers.append((index, translator.translate(query, to)))
+                answers.append(_Answer(index, translator.translate(query, to)))
             except LanguageError as error:
                 refusals.append(str(error))
         if not answers:
@@ -58,12 +59,12 @@ class CombinedTranslator:
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
         """Translate a query into several languages, each of which some translator knows."""
-        answers: dict[str, list[tuple[int, list[Translation]]]] = {lang: [] for lang in targets}
+        answers: dict[str, list[_Answer]] = {lang: [] for lang in targets}
         for index, translator in enumerate(self._translators):
             known_targets = list_known_targets(translator, query.lang, targets)
             if known_targets:
                 for lang, clauses in translate_many(translator, query, known_targets).items():
-                    answers[lang].append((index, clauses))
+                    answers[lang].append(_Answer(index, clauses))
         translations = {}
         for lang, answers_in_lang in answers.items():
             if answers_in_lang:
@@ -72,48 +73,67 @@ class CombinedTranslator:
                 translations[lang] = self.translate(query, lang)  # raises an error that says what is missing
         return translations
 
-    def _merge_answers(self, query: Query, answers: Sequence[tuple[int, list[Translation]]]) -> list[Translation]:
-        """Merge the clauses of several translators, each given by its index, in the order of the query."""
+    def _merge_answers(self, query: Query, answers: Sequence[_Answer]) -> list[Translation]:
+        """Merge the clauses of several translators, in the order of the query."""
         if len(answers) == 1:
-            ((index, clauses),) = answers
-            return [clause._replace(origins=self._list_origins(clause, index)) for clause in clauses]
-        clauses_by_source: dict[str, list[tuple[Translation, int]]] = {}
-        for index, clauses in answers:
+            return [self._add_origins(clause, answers[0].translator) for clause in answers[0].clauses]
+        answers_by_source: dict[str, list[_Answer]] = {}
+        for translator, clauses in answers:
             for clause in clauses:
-                clauses_by_source.setdefault(clause.source, []).append((clause, index))
-        sources = _drop_words_of_phrases([[clause.source for clause in clauses] for _, clauses in answers])
-        return [self._mix_clauses(source, clauses_by_source[source]) for source in sorted(sources, key=query.text.find)]
+                answers_by_source.setdefault(clause.source, []).append(_Answer(translator, [clause]))
+        sources = _drop_words_of_phrases([[clause.source for clause in answer.clauses] for answer in answers])
+        return [self._mix_clauses(source, answers_by_source[source]) for source in sorted(sources, key=query.text.find)]
 
-    def _mix_clauses(self, source: str, clauses: Sequence[tuple[Translation, int]]) -> Translation:
-        """Mix the alternatives that several translators, given by their indexes, have for one source.
+    def _mix_clauses(self, source: str, answers: Sequence[_Answer]) -> Translation:
+        """Mix the clauses that several translators have for one source into one.
 
         Translators that leave the source as it is do not count if another one translates it.
         """
-        translating = [
-            (clause, index)
-            for clause, index in clauses
-            if any(alternative.text != source for alternative in clause.alternatives)
-        ]
-        counted = translating or clauses
-        total_weight = sum(self._weights[index] for _, index in counted)
+        translated = [answer for answer in answers if _is_translated(answer.clauses[0])]
+        counted = translated or answers
+        origins: list[Origin] = []
+        for translator, clauses in counted:
+            origins += self._list_origins(clauses[0], translator)
+        return Translation(source, tuple(self._mix_alternatives(counted)), origins=tuple(origins))
+
+    def _mix_alternatives(self, answers: Sequence[_Answer]) -> list[Alternative]:
+        """Return the best alternatives of one source, each weighted by the translators that have it."""
+        total_weight = sum(self._weights[translator] for translator, _ in answers)
         weight_by_text: dict[str, float] = {}
         terms_by_text: dict[str, tuple[str, ...]] = {}
-        for clause, index in counted:
-            clause_weight = sum(alternative.weight for alternative in clause.alternatives)
+        for translator, (clause,) in answers:
+            clause_weight = _sum_weights(clause)
             for text, weight, terms in clause.alternatives:
-                share = self._weights[index] * weight / (total_weight * clause_weight)
+                share = self._weights[translator] * weight / (total_weight * clause_weight)
                 weight_by_text[text] = weight_by_text.get(text, 0.0) + share
                 terms_by_text[text] = terms or terms_by_text.get(text, ())
         ranked = sorted(weight_by_text.items(), key=lambda item: -item[1])[: self._max_alternatives]
-        alternatives = tuple(Alternative(text, min(weight, 1.0), terms_by_text[text]) for text, weight in ranked)
-        origins = tuple(origin for clause, index in counted for origin in self._list_origins(clause, index))
-        return Translation(source, alternatives, origins=origins)
+        return [Alternative(text, min(weight, 1.0), terms_by_text[text]) for text, weight in ranked]
 
-    def _list_origins(self, clause: Translation, index: int) -> tuple[Origin, ...]:
+    def _add_origins(self, clause: Translation, translator: int) -> Translation:
+        return clause._replace(origins=self._list_origins(clause, translator))
+
+    def _list_origins(self, clause: Translation, translator: int) -> tuple[Origin, ...]:
         """Say where a clause is from: the translator itself or those within it, with the weight of each."""
-        factor = self._weights[index] / (sum(alternative.weight for alternative in clause.alternatives) or 1.0)
-        origins = clause.origins or ((self._names[index], 1.0, clause.alternatives),)
+        factor = self._weights[translator] / (_sum_weights(clause) or 1.0)
+        origins = clause.origins or ((self._names[translator], 1.0, clause.alternatives),)
         return tuple((name, factor * share, alternatives) for name, share, alternatives in origins)
+
+
+class _Answer(NamedTuple):
+    """What one of the translators, given by its index, says of a query."""
+
+    translator: int
+    clauses: Sequence[Translation]
+
+
+def _is_translated(clause: Translation) -> bool:
+    """Tell whether a clause has an alternative that is not its source."""
+    return any(alternative.text != clause.source for alternative in clause.alternatives)
+
+
+def _sum_weights(clause: Translation) -> float:
+    return sum(alternative.weight for alternative in clause.alternatives)
 
 
 def _drop_words_of_phrases(answers: Sequence[Sequence[str]]) -> list[str]:

@@ -68,7 +68,7 @@ def test_how_many_columns_a_search_begins_with_adds_and_holds(rank, concepts, si
 def test_residuals_lead_on_from_what_was_found(blocks):
     """What comes next is what M makes of the leading vectors less their own part, outside the basis."""
     regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
-    search = spectrum._Search(regression, 3, 1e-6)
+    search = spectrum._GuidedSearch(regression, 3, 1e-6, tolerance=0.01)
     search.add(np.linalg.qr(np.random.default_rng(2).standard_normal((150, 9)))[0].astype(np.float32))
     X = sp.block_diag([block.rows for block in blocks]).toarray()
     X = X - X.mean(0)
@@ -77,21 +77,39 @@ def test_residuals_lead_on_from_what_was_found(blocks):
     values, vectors = np.linalg.eigh(search.V.T @ M @ search.V)
     P = search.V @ vectors[:, ::-1][:, :3]
     residual = M @ P - P * values[::-1][:3]
-    fresh = search.make_guided_block()
+    fresh = search.make_block()
     assert fresh.shape == (150, 3)
     np.testing.assert_allclose(fresh.T @ fresh, np.eye(3), atol=1e-4)
     residual_outside_basis = residual - search.V @ (search.V.T @ residual)
     np.testing.assert_allclose(fresh @ (fresh.T @ residual_outside_basis), residual_outside_basis, atol=2e-3)
 
 
-def test_a_search_settles_when_an_expansion_gains_less_than_its_share_or_after_many():
-    search = spectrum._Search(SimpleNamespace(concepts=50, terms=3, arrays=Arrays("numpy")), 2, 0.1)
-    # The two leading values of three, 4 at first; a hundredth of the sum is what an expansion has to gain.
-    for first, settled in ((3.0, False), (3.5, False), (3.54, True), (3.6, False)):
-        search.ritz_pairs = np.array([first, 1.0, 9.0]), np.eye(3)
-        assert search.has_converged(0.01) == settled
-    search.captured = [0.0] * 20
-    search.ritz_pairs = np.array([100.0, 1.0, 9.0]), np.eye(3)
-    assert search.has_converged(0.01), "the twenty-first"
-    search.guide = np.zeros((50, 3))
-    assert not search.has_converged(0.01), "not before all of the start is in"
+@pytest.mark.parametrize(
+    ("captured", "has_converged"),
+    [
+        # A hundredth of the sum is what an expansion has to gain.
+        ([], False),
+        ([4.0], False),
+        ([4.0, 4.5], False),
+        ([4.0, 4.5, 4.54], True),
+        ([4.5, 4.6], False),
+        (list(range(20)), False),
+        (list(range(21)), True),  # at the latest
+    ],
+)
+def test_a_search_ends_when_an_expansion_gains_less_than_its_share_or_after_many(captured, has_converged):
+    regression = SimpleNamespace(concepts=50, terms=3, arrays=Arrays("numpy"))
+    search = spectrum._GuidedSearch(regression, 2, 0.1, tolerance=0.01)
+    search.captured = [float(value) for value in captured]
+    assert search.has_converged() == has_converged
+
+
+def test_nothing_is_captured_before_all_of_the_start_is_in(blocks):
+    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    search = spectrum._GuidedSearch(regression, 70, 1e-3, tolerance=0.01)
+    search.prepare(0, None)
+    captured_counts = []
+    for _ in range(3):  # the start of 78 columns has two panels
+        search.add(search.make_block())
+        captured_counts.append(len(search.captured))
+    assert captured_counts == [0, 1, 2]

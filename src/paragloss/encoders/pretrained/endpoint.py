@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -78,23 +79,42 @@ class Endpoint:
         return rows
 
     def _post(self, data: bytes) -> Any:
-        """Send a request, again while the server is busy (429, 5xx) or silent; any other refusal is final."""
-        for attempt in range(1, MAX_ATTEMPTS + 1):
+        """Send a request, again after a pause while the server is busy or silent; any other refusal is final."""
+        pause = FIRST_PAUSE_SECONDS
+        for _ in range(MAX_ATTEMPTS - 1):
             try:
-                request = urllib.request.Request(self.url, data, self._headers)
-                with self._opener.open(request, timeout=self._timeout) as response:
-                    return json.load(response)
-            except urllib.error.HTTPError as error:
-                reason = f"answered {error.code}: {_read_error_message(error)}"
-                if error.code != 429 and error.code < 500:
-                    raise ModelError(f"{self.url} {reason}") from None
-            except ValueError as error:
-                raise ModelError(f"{self.url} did not answer JSON ({error}): is it /v1/embeddings?") from None
-            except OSError as error:
-                reason = f"did not answer ({error})"
-            if attempt < MAX_ATTEMPTS:
-                time.sleep(FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
-        raise ModelError(f"{self.url} {reason}; tried {MAX_ATTEMPTS} times: is the server running?")
+                return self._post_once(data)
+            except _TemporaryError:
+                time.sleep(pause)
+                pause *= 2
+        try:
+            return self._post_once(data)
+        except _TemporaryError as error:
+            raise ModelError(f"{self.url} {error}; tried {MAX_ATTEMPTS} times: is the server running?") from None
+
+    def _post_once(self, data: bytes) -> Any:
+        """Send a request, and return what the JSON of the answer says.
+
+        :raises _TemporaryError: if the server is busy or silent, so that the same request may succeed later.
+        :raises ModelError: if it refuses the request.
+        """
+        request = urllib.request.Request(self.url, data, self._headers)
+        try:
+            with self._opener.open(request, timeout=self._timeout) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            reason = f"answered {error.code}: {_read_error_message(error)}"
+            if error.code == HTTPStatus.TOO_MANY_REQUESTS or error.code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise _TemporaryError(reason) from None
+            raise ModelError(f"{self.url} {reason}") from None
+        except ValueError as error:
+            raise ModelError(f"{self.url} did not answer JSON ({error}): is it /v1/embeddings?") from None
+        except OSError as error:
+            raise _TemporaryError(f"did not answer ({error})") from None
+
+
+class _TemporaryError(Exception):
+    """A server is busy or silent; the message says how it answered."""
 
 
 class _RedirectRefuser(urllib.request.HTTPRedirectHandler):

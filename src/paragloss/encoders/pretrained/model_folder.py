@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ DEFAULT_MAX_TOKENS = 512
 #: A model up to this size is loaded once per process and run by one thread in each; a larger one is loaded once and run
 #: by all threads.
 MAX_BYTES_PER_PROCESS = 300_000_000
+#: The languages in the front matter of a model card: lines that begin with a dash, a list in brackets, or one word.
+_CARD_LANGUAGES = re.compile(r"^language:[ \t]*((?:\n\s*-\s*[\w-]+)+|\[[^\]]*\]|[\w-]+)", re.MULTILINE)
+_LANGUAGE_CODE = re.compile(r"\b[A-Za-z]{2,3}\b")
 
 # onnxruntime reads this when it is imported, which happens when the first text is encoded.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -64,20 +68,22 @@ def open_model_folder(
 
 def read_card_languages(path: Path) -> list[str]:
     """Return the languages that the model card of a folder declares, if there is one."""
-    try:
-        front_matter = (path / "README.md").read_text(encoding="utf-8").split("---")[1]
-    except (OSError, IndexError, UnicodeDecodeError):
-        return []
-    declaration = re.search(r"^language:[ \t]*((?:\n\s*-\s*[\w-]+)+|\[[^\]]*\]|[\w-]+)", front_matter, re.M)
+    declaration = _CARD_LANGUAGES.search(_read_front_matter(path / "README.md"))
     if declaration is None:
         return []
     languages = set()
-    for code in re.findall(r"\b[A-Za-z]{2,3}\b", declaration.group(1)):
-        try:
+    for code in _LANGUAGE_CODE.findall(declaration.group(1)):
+        with suppress(LanguageError):  # another word
             languages.add(normalise(code))
-        except LanguageError:
-            continue
     return sorted(languages)
+
+
+def _read_front_matter(path: Path) -> str:
+    """Return the YAML at the beginning of a Markdown file, between lines of dashes; "" if there is none."""
+    try:
+        return path.read_text(encoding="utf-8").split("---")[1]
+    except (OSError, IndexError, UnicodeDecodeError):
+        return ""
 
 
 class OnnxEncoder:

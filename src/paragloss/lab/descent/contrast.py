@@ -9,6 +9,7 @@ discriminative projections for text similarity measures", CoNLL 2011, eq. 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -66,54 +67,74 @@ def learn(
     held_out_rows, training_rows = held_out(pairs.left.shape[0], MAX_HELD_OUT, seed)
     is_conjugate = optimizer == "cg"
     measure = partial(contrast, loss=loss, scale=scale, negatives=negatives)
+    encoder = _PairEncoder(parameters, term_vectors, pairs)
     return descend(
         parameters,
         batches(training_rows, batch),
-        _make_batch_loss(parameters, term_vectors, pairs, measure, reach if is_conjugate else None),
+        _BatchLoss(encoder, measure, reach if is_conjugate else None),
         learning_rate=1.0 if is_conjugate else learning_rate,
         optimizer="sgd" if is_conjugate else optimizer,
-        validate=partial(_measure_margin, parameters, term_vectors, pairs, held_out_rows)
-        if len(held_out_rows)
-        else None,
+        validate=partial(encoder.measure_margin, held_out_rows) if len(held_out_rows) else None,
         seed=seed,
         **settings,
     )
 
 
-def _make_batch_loss(
-    parameters: Mapping[str, torch.Tensor],
-    term_vectors: TermVectors,
-    pairs: TextPairs,
-    measure: Callable[[Tensor, Tensor], Tensor],
-    reach: float | None,
-) -> Callable[[Rows], Tensor]:
-    """Return the loss of a batch as a function of the rows of its pairs.
+@dataclass(frozen=True)
+class _PairEncoder:
+    """The vectors of pairs of texts, as the current parameters make them."""
 
-    :param measure: computes the loss from the vectors of left and right texts
-    :param reach: see `stepping`, which replaces the gradient by a step of conjugate gradients; None for the gradient
-    """
-    table, *other_parameters = parameters.values()
+    parameters: Mapping[str, Tensor]  # the table first
+    term_vectors: TermVectors
+    pairs: TextPairs
 
-    def batch_loss(rows: Rows) -> Tensor:
-        texts, table_rows = _gather(pairs, rows)
-        parts = [take(table, table_rows), *other_parameters]
+    def gather(self, rows: Rows) -> _Batch:
+        """Gather the texts of some pairs, and the parameters that their vectors depend on."""
+        texts, terms = _gather_texts(self.pairs, rows)
+        table, *other_parameters = self.parameters.values()
+        return _Batch(rows, texts, [take(table, terms), *other_parameters])
 
-        def compute_loss(parts: Sequence[Tensor]) -> Tensor:
-            return measure(*_encode_pairs(pairs, rows, texts, term_vectors(parts)))
+    def encode(self, batch: _Batch, parts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the vectors of the left and the right texts of a batch, (rows, dim) each.
 
-        return compute_loss(parts) if reach is None else stepping(compute_loss, parts, reach=reach)
+        :param parts: the rows of the table for the terms of the batch, and the other parameters
+        """
+        term_vectors = self.term_vectors(parts)
+        summed = sums(term_vectors, batch.texts)
+        if sp.issparse(self.pairs.right):
+            return summed[: len(batch.rows)], summed[len(batch.rows) :]
+        return summed, torch.from_numpy(self.pairs.right[batch.rows]).to(term_vectors.dtype)
 
-    return batch_loss
+    def measure_margin(self, rows: Rows) -> float:
+        """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
+        batch = self.gather(rows)
+        return -float(contrast(*self.encode(batch, batch.parts), loss="difference"))
 
 
-def _measure_margin(
-    parameters: Mapping[str, torch.Tensor], term_vectors: TermVectors, pairs: TextPairs, rows: Rows
-) -> float:
-    """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
-    table, *other_parameters = parameters.values()
-    texts, table_rows = _gather(pairs, rows)
-    left, right = _encode_pairs(pairs, rows, texts, term_vectors([table[table_rows], *other_parameters]))
-    return -float(contrast(left, right, loss="difference"))
+class _Batch(NamedTuple):
+    """Some pairs: their numbers, their texts as bags of positions among the terms of the batch, and the parameters."""
+
+    rows: Rows
+    texts: Bags  # left texts, then right ones unless these are fixed vectors
+    parts: list[Tensor]  # the rows of the table for the terms of the batch, and the other parameters
+
+
+@dataclass(frozen=True)
+class _BatchLoss:
+    """The loss of a batch, as a function of the numbers of its pairs."""
+
+    encoder: _PairEncoder
+    measure: Callable[[Tensor, Tensor], Tensor]  # computes the loss from the vectors of left and right texts
+    reach: float | None  # of a step of conjugate gradients, which replaces the gradient (`stepping`), if there is one
+
+    def __call__(self, rows: Rows) -> Tensor:
+        batch = self.encoder.gather(rows)
+        if self.reach is None:
+            return self._compute(batch, batch.parts)
+        return stepping(partial(self._compute, batch), batch.parts, reach=self.reach)
+
+    def _compute(self, batch: _Batch, parts: Sequence[Tensor]) -> Tensor:
+        return self.measure(*self.encoder.encode(batch, parts))
 
 
 def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1) -> Tensor:
@@ -134,28 +155,14 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
     return torch.stack(losses).mean()
 
 
-def _gather(pairs: TextPairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
-    """Gather the texts of a batch, left ones before right ones.
+def _gather_texts(pairs: TextPairs, rows: Rows) -> tuple[Bags, Tensor]:
+    """Gather the texts of some pairs, left ones before right ones.
 
-    :return: the texts as bags of positions among the terms of the batch, and the rows of the table of these terms
+    :return: the texts as bags of positions among the terms they have, and these terms
     """
     texts = pairs.left[rows]
     if sp.issparse(pairs.right):
         texts = sp.vstack([texts, pairs.right[rows]], format="csr")
     terms, positions = np.unique(texts.indices, return_inverse=True)
-    table_rows, ids, bounds = (torch.from_numpy(part.astype(np.int64)) for part in (terms, positions, texts.indptr))
-    return Bags(ids, bounds, torch.from_numpy(texts.data)), table_rows
-
-
-def _encode_pairs(
-    pairs: TextPairs, rows: Rows, texts: Bags, term_vectors: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the vectors of the left and the right side of a batch, (rows, dim) each.
-
-    :param texts: the batch from `_gather`
-    :param term_vectors: the vectors of its terms
-    """
-    summed = sums(term_vectors, texts)
-    if sp.issparse(pairs.right):
-        return summed[: len(rows)], summed[len(rows) :]
-    return summed, torch.from_numpy(pairs.right[rows]).to(term_vectors.dtype)
+    ids, bounds = (torch.from_numpy(array.astype(np.int64)) for array in (positions, texts.indptr))
+    return Bags(ids, bounds, torch.from_numpy(texts.data)), torch.from_numpy(terms.astype(np.int64))

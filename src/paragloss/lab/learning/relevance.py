@@ -5,7 +5,9 @@ XCNN paper: by BM25 in section 4.1; section 5.1 says TF-IDF, so both are here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,24 +37,41 @@ def best_matches(
     """
     distinct_rows = _find_distinct_rows(counts)
     texts = counts[distinct_rows]
-    query_weights, document_weights = bm25(texts) if relevance == "bm25" else _tfidf(texts)
+    weights = bm25(texts) if relevance == "bm25" else _tfidf(texts)
     is_rare = _select_rare_terms(np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64), budget)
-    is_pruned = not is_rare.all()
-    rare_query_weights = query_weights[:, is_rare] if is_pruned else query_weights
-    postings = (document_weights[:, is_rare] if is_pruned else document_weights).T.tocsr()  # (terms, texts)
-    scores_per_row = np.asarray(rare_query_weights.astype(bool) @ np.diff(postings.indptr).astype(np.float64)).ravel()
-    query_parts, match_parts = [], []
-    for start, stop in _split_rows(scores_per_row, block):
-        scores = rare_query_weights[start:stop] @ postings
-        rows, columns, values = _find_best_entries(scores, start, MAX_CANDIDATES if is_pruned else 1)
-        if is_pruned:
-            values = np.asarray(query_weights[rows].multiply(document_weights[columns]).sum(axis=1)).ravel()
-        order = np.lexsort((columns, -values, rows))
-        rows, columns = rows[order], columns[order]
-        first_of_row = np.flatnonzero(np.diff(rows, prepend=-1))
-        query_parts.append(rows[first_of_row])
-        match_parts.append(columns[first_of_row])
-    return distinct_rows[np.concatenate(query_parts)], distinct_rows[np.concatenate(match_parts)]
+    if is_rare.all():
+        best_pairs = list(_search_in_blocks(weights, block, depth=1))
+    else:
+        rare_weights = TermWeights(weights.queries[:, is_rare], weights.documents[:, is_rare])
+        candidates = _search_in_blocks(rare_weights, block, depth=MAX_CANDIDATES)
+        best_pairs = [_score_with_all_terms(pairs, weights).select_first(1) for pairs in candidates]
+    queries = np.concatenate([pairs.queries for pairs in best_pairs])
+    documents = np.concatenate([pairs.documents for pairs in best_pairs])
+    return distinct_rows[queries], distinct_rows[documents]
+
+
+class TermWeights(NamedTuple):
+    """The weights of texts as queries and as documents, (texts, terms) each; a dot product of rows is a score."""
+
+    queries: sp.csr_matrix
+    documents: sp.csr_matrix
+
+
+class _ScoredPairs(NamedTuple):
+    """Pairs of texts, given by their numbers, with their scores."""
+
+    queries: Ids
+    documents: Ids
+    scores: npt.NDArray[np.float32]
+
+    def select_first(self, depth: int) -> _ScoredPairs:
+        """Return the `depth` best pairs of every query, ordered by query, the best first, ties by document."""
+        order = np.lexsort((self.documents, -self.scores, self.queries))
+        queries = self.queries[order]
+        is_first = np.diff(queries, prepend=-1) > 0
+        first_position = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]  # of the query of each pair
+        is_selected = np.arange(len(queries)) - first_position < depth
+        return _ScoredPairs(*(column[order][is_selected] for column in self))
 
 
 def _find_distinct_rows(counts: sp.csr_matrix) -> Ids:
@@ -65,7 +84,7 @@ def _find_distinct_rows(counts: sp.csr_matrix) -> Ids:
     return np.fromiter(first_row.values(), np.int64, len(first_row))
 
 
-def bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+def bm25(counts: sp.csr_matrix) -> TermWeights:
     """Compute query and document weights whose dot product is BM25 (k1 = 1.2, b = 0.75, idf above zero)."""
     documents = counts.shape[0]
     df = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -74,10 +93,11 @@ def bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     saturation = _K1 * (1 - _B + _B * lengths / lengths.mean()) if documents else lengths
     owner = np.repeat(np.arange(documents), np.diff(counts.indptr))
     weights = idf[counts.indices] * counts.data * (_K1 + 1) / (counts.data + saturation[owner])
-    return counts, sp.csr_matrix((weights.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)
+    document_weights = (weights.astype(np.float32), counts.indices, counts.indptr)
+    return TermWeights(counts, sp.csr_matrix(document_weights, shape=counts.shape))
 
 
-def _tfidf(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+def _tfidf(counts: sp.csr_matrix) -> TermWeights:
     """Compute rows of unit length, whose dot product is the cosine; idf = ln(n / df) + 1."""
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     idf = (np.log(counts.shape[0] / np.maximum(df, 1)) + 1).astype(np.float32)
@@ -85,7 +105,7 @@ def _tfidf(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     weights.data = counts.data * idf[counts.indices]
     norms = np.sqrt(np.asarray(weights.multiply(weights).sum(axis=1))).ravel()
     weights.data /= np.repeat(norms, np.diff(weights.indptr)).astype(np.float32)
-    return weights, weights
+    return TermWeights(weights, weights)
 
 
 def _select_rare_terms(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:
@@ -101,6 +121,21 @@ def _select_rare_terms(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[
     return np.asarray(df < df[first_too_frequent])
 
 
+def _search_in_blocks(weights: TermWeights, block: int, depth: int) -> Iterator[_ScoredPairs]:
+    """Find the `depth` other texts with the highest scores for each text, for about `block` scores at a time."""
+    postings = weights.documents.T.tocsr()  # (terms, texts)
+    df = np.diff(postings.indptr).astype(np.float64)
+    n_scores = np.asarray(weights.queries.astype(bool) @ df).ravel()  # of each text, at most
+    for start, stop in _split_rows(n_scores, block):
+        yield _find_best_pairs(weights.queries[start:stop] @ postings, start, depth)
+
+
+def _score_with_all_terms(pairs: _ScoredPairs, weights: TermWeights) -> _ScoredPairs:
+    """Return the pairs with scores that frequent terms count in as well."""
+    products = weights.queries[pairs.queries].multiply(weights.documents[pairs.documents])
+    return pairs._replace(scores=np.asarray(products.sum(axis=1)).ravel())
+
+
 def _split_rows(sizes: npt.NDArray[np.float64], block: int) -> list[tuple[int, int]]:
     """Split rows of these sizes into ranges (start, stop) of about `block` entries each."""
     number = np.cumsum(sizes) // block
@@ -108,27 +143,32 @@ def _split_rows(sizes: npt.NDArray[np.float64], block: int) -> list[tuple[int, i
     return list(zip(starts.tolist(), [*starts[1:].tolist(), len(sizes)], strict=True))
 
 
-def _find_best_entries(scores: sp.csr_matrix, start: int, depth: int) -> tuple[Ids, Ids, npt.NDArray[np.float32]]:
+def _find_best_pairs(scores: sp.csr_matrix, start: int, depth: int) -> _ScoredPairs:
     """Find the `depth` best positive scores of every row, apart from that of the row itself.
 
     :param scores: (rows, texts); changed in place
     :param start: the text that the first row belongs to
-    :return: row (as text number), column and score of each entry, ordered by row, the best first
     """
-    lengths, values = np.diff(scores.indptr), scores.data
+    lengths = np.diff(scores.indptr)
     # The steps up to `is_candidate` run over all scores and dominate the time: their types stay narrow.
-    own_row = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)
-    values[scores.indices == own_row] = 0
-    threshold = np.zeros(len(lengths), np.float32)
-    nonempty_rows = np.flatnonzero(lengths)
-    threshold[nonempty_rows] = np.maximum.reduceat(values, scores.indptr[nonempty_rows]) if len(nonempty_rows) else 0
-    # Only entries close to the best are sorted. Half of the best score by rare terms may still win with all terms.
-    threshold = np.maximum(threshold if depth == 1 else threshold / 2, np.finfo(np.float32).tiny)
-    is_candidate = values >= np.repeat(threshold, lengths)
-    rows, columns = own_row[is_candidate].astype(np.int64), scores.indices[is_candidate].astype(np.int64)
-    values = values[is_candidate]
-    order = np.lexsort((columns, -values, rows))
-    rows, columns, values = rows[order], columns[order], values[order]
-    is_first_of_row = np.diff(rows, prepend=-1) > 0
-    rank_in_row = np.arange(len(rows)) - np.flatnonzero(is_first_of_row)[np.cumsum(is_first_of_row) - 1]
-    return rows[rank_in_row < depth], columns[rank_in_row < depth], values[rank_in_row < depth]
+    queries = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)
+    scores.data[scores.indices == queries] = 0
+    best = _find_row_maxima(scores)
+    # Only scores close to the best are sorted. Half of the best score by rare terms may still win with all terms.
+    threshold = np.maximum(best if depth == 1 else best / 2, np.finfo(np.float32).tiny)
+    is_candidate = scores.data >= np.repeat(threshold, lengths)
+    candidates = _ScoredPairs(
+        queries[is_candidate].astype(np.int64),
+        scores.indices[is_candidate].astype(np.int64),
+        scores.data[is_candidate],
+    )
+    return candidates.select_first(depth)
+
+
+def _find_row_maxima(matrix: sp.csr_matrix) -> npt.NDArray[np.float32]:
+    """Return the greatest stored value of every row, 0 for a row without any: (rows,)."""
+    maxima = np.zeros(matrix.shape[0], np.float32)
+    nonempty_rows = np.flatnonzero(np.diff(matrix.indptr))
+    if len(nonempty_rows):
+        maxima[nonempty_rows] = np.maximum.reduceat(matrix.data, matrix.indptr[nonempty_rows])
+    return maxima

@@ -33,8 +33,18 @@ class SourceChoices(NamedTuple):
     choices: list[Choice]
 
 
-#: What a document must match: for each clause, alternative and word the ids of the word in the searched fields.
-RequiredIds = list[list[list[frozenset[int]]]]
+class RequiredClause(NamedTuple):
+    """A clause that a document must match: for each word of each alternative its ids in the searched fields."""
+
+    alternatives: list[list[frozenset[int]]]
+
+    def is_matched_by(self, document_ids: Set[int]) -> bool:
+        """Tell whether a document with these term ids has all words of some alternative."""
+        return any(all(word_ids & document_ids for word_ids in words) for words in self.alternatives)
+
+    def list_ids(self) -> list[int]:
+        """Return the ids of all words of all alternatives, in order."""
+        return sorted({term_id for words in self.alternatives for word_ids in words for term_id in word_ids})
 
 
 class WeightedWord(NamedTuple):
@@ -67,40 +77,37 @@ class Nested(StructuredSearcher):
         :param where: filters of the documents
         """
         request = self._make_request(query, self._list_weighted_words(query))
-        required_ids = self._list_required_ids(query)
+        clauses = [self._make_required_clause(clause, query.lang) for clause in self._list_required(query)]
         head_size = HEAD_PER_HIT * k + MIN_HEAD
         head = self._find_candidates(request, head_size, where)
-        hits = self._filter_hits(head, required_ids)
+        hits = self._filter_hits(head, clauses)
         is_whole_ranking = len(head) < head_size
         if len(hits) >= k or is_whole_ranking:
             return hits[:k]
-        return self._rank_by_rarest_clause(request, required_ids, k, where)
+        return self._rank_by_rarest_clause(request, clauses, k, where)
 
-    def _list_required_ids(self, query: Query) -> RequiredIds:
-        """List the term ids that a document must have: for each required clause, alternative and word a set of ids."""
-        required_ids = []
-        for clause in self._list_required(query):
-            ids_by_alternative = []
-            for choice in clause.choices:
-                ids_by_alternative.append([self._list_ids(word, query.lang) for word in choice.words])
-            required_ids.append(ids_by_alternative)
-        return required_ids
+    def _make_required_clause(self, clause: SourceChoices, lang: str) -> RequiredClause:
+        alternatives = []
+        for choice in clause.choices:
+            alternatives.append([self._list_ids(word, lang) for word in choice.words])
+        return RequiredClause(alternatives)
 
-    def _filter_hits(self, hits: Ranking, required_ids: RequiredIds) -> Ranking:
+    def _filter_hits(self, hits: Ranking, clauses: Sequence[RequiredClause]) -> Ranking:
         """Return the hits whose documents match every clause, in their order."""
-        matching_ids = {doc_id for doc_id, _ in self._filter_documents([hit.id for hit in hits], required_ids)}
+        matching_ids = {doc_id for doc_id, _ in self._filter_documents([hit.id for hit in hits], clauses)}
         return [hit for hit in hits if hit.id in matching_ids]
 
     def _rank_by_rarest_clause(
-        self, request: SparseVector, required_ids: RequiredIds, k: int, where: Where | None
+        self, request: SparseVector, clauses: Sequence[RequiredClause], k: int, where: Where | None
     ) -> Ranking:
         """Rank the k best of all documents that match every clause, which the rarest clause finds.
 
         :param request: the vector whose dot product with a document is its score
         """
-        clause_request, max_documents = self._choose_rarest(required_ids)
-        candidate_ids = [hit.id for hit in self._find_candidates(clause_request, max_documents, where)]
-        matching = self._filter_documents(candidate_ids, required_ids)
+        df, term_ids = min((self._count_documents(clause), clause.list_ids()) for clause in clauses)
+        clause_request = make_sparse_vector(dict.fromkeys(term_ids, 1.0))
+        candidate_ids = [hit.id for hit in self._find_candidates(clause_request, df, where)]
+        matching = self._filter_documents(candidate_ids, clauses)
         return rank_hits((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
 
     def _make_request(self, query: Query, weighted_words: Sequence[WeightedWord]) -> SparseVector:
@@ -140,23 +147,23 @@ class Nested(StructuredSearcher):
         required = tuple(clause for clause in query.clauses if clause.required)
         return self._list_choices(query._replace(clauses=required) if required else query)
 
+    def _list_optional(self, query: Query) -> list[SourceChoices]:
+        """List the clauses that need not match; none if no clause is required, because then all must match."""
+        optional = tuple(clause for clause in query.clauses if not clause.required)
+        if not optional or len(optional) == len(query.clauses):
+            return []
+        return self._list_choices(query._replace(clauses=optional))
+
     def _list_weighted_words(self, query: Query) -> list[WeightedWord]:
         """List the words of all clauses; those of required clauses have equal weights."""
-        optional = tuple(clause for clause in query.clauses if not clause.required)
-        has_required = len(optional) < len(query.clauses)
-        choices = [
-            (source, choice._replace(weight=1.0))
-            for source, alternatives in self._list_required(query)
-            for choice in alternatives
-        ]
-        if optional and has_required:
-            added = self._list_choices(query._replace(clauses=optional))
-            choices += [(source, choice) for source, alternatives in added for choice in alternatives]
-        return [
-            WeightedWord(source, word, choice.clause_weight * choice.weight / len(choice.words))
-            for source, choice in choices
-            for word in choice.words
-        ]
+        weighted_words: list[WeightedWord] = []
+        for source, choices in self._list_required(query):
+            for choice in choices:
+                weighted_words += _list_words(source, choice._replace(weight=1.0))
+        for source, choices in self._list_optional(query):
+            for choice in choices:
+                weighted_words += _list_words(source, choice)
+        return weighted_words
 
     def _field_weights(self) -> dict[str, float]:
         weights = zip(self._statistics.layout.fields, self._factors.tolist(), strict=True)
@@ -166,32 +173,29 @@ class Nested(StructuredSearcher):
         """Return the ids of a word in the fields that are searched."""
         return frozenset(int(self._statistics.ids(field, lang, [word])[0]) for field in self._field_weights())
 
-    def _filter_documents(self, ids: Sequence[str], required_ids: RequiredIds) -> Iterator[tuple[str, SparseVector]]:
-        """Yield the documents that contain all words of some alternative of every clause, with their vectors."""
+    def _filter_documents(
+        self, ids: Sequence[str], clauses: Sequence[RequiredClause]
+    ) -> Iterator[tuple[str, SparseVector]]:
+        """Yield the documents that match every clause, with their vectors."""
         for start in range(0, len(ids), MAX_CANDIDATES):
             batch = ids[start : start + MAX_CANDIDATES]
             rows = self._store.read_sparse(self._name, batch)[1]
             row_ends = np.cumsum(rows.sizes)
             for doc_id, first, last in zip(batch, (row_ends - rows.sizes).tolist(), row_ends.tolist(), strict=True):
                 vector = SparseVector(rows.indices[first:last], rows.values[first:last])
-                if _has_all_clauses(set(vector.indices.tolist()), required_ids):
+                document_ids = set(vector.indices.tolist())
+                if all(clause.is_matched_by(document_ids) for clause in clauses):
                     yield doc_id, vector
 
     def _find_candidates(self, vector: SparseVector, number: int, where: Where | None) -> Ranking:
         return self._store.search_sparse(self._name, [vector], number, where)[0] if len(vector.indices) else []
 
-    def _choose_rarest(self, required_ids: RequiredIds) -> tuple[SparseVector, int]:
-        """Return a request for all documents of the clause that has fewest, and how many there may be at most."""
-        requests = []
-        for alternatives in required_ids:
-            term_ids = sorted(frozenset[int]().union(*(word_ids for words in alternatives for word_ids in words)))
-            df = int(self._statistics.df_of(term_ids).sum())
-            requests.append((make_sparse_vector(dict.fromkeys(term_ids, 1.0)), df))
-        return min(requests, key=lambda request: request[1])
+    def _count_documents(self, clause: RequiredClause) -> int:
+        """Return how many documents match a clause, at most."""
+        return int(self._statistics.df_of(clause.list_ids()).sum())
 
 
-def _has_all_clauses(term_ids: Set[int], required_ids: RequiredIds) -> bool:
-    """Tell whether a document with these term ids contains all words of some alternative of every clause."""
-    return all(
-        any(all(word_ids & term_ids for word_ids in words) for words in alternatives) for alternatives in required_ids
-    )
+def _list_words(source: str, choice: Choice) -> list[WeightedWord]:
+    """Return the words of an alternative, which share its weight."""
+    weight = choice.clause_weight * choice.weight / len(choice.words)
+    return [WeightedWord(source, word, weight) for word in choice.words]

@@ -7,7 +7,7 @@ WSDM 2019. The concepts and languages given decide whether training is joint, pa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
@@ -187,16 +187,22 @@ def tune(
     order = np.random.default_rng(seed).permutation(len(aligned)).tolist()
     scores: dict[float, list[float]] = {lambda_: [] for lambda_ in lambdas}
     total_queries = 0
-    for fold in range(folds):
-        train = [aligned[i] for position, i in enumerate(order) if position % folds != fold]
-        test = [aligned[i] for i in order[fold::folds][:held_out]]
+    for train, test in _split_into_folds([aligned[i] for i in order], folds):
         regression = count_texts(train, seed=seed, **settings)
         for lambda_, solution in _solve_for_each(regression, lambdas):
-            score, queries = _precision_at_1(_make_encoder(regression.counted, solution, {}), test)
+            encoder = _make_encoder(regression.counted, solution, {})
+            score, queries = _precision_at_1(encoder, test[:held_out])
             scores[lambda_].append(score)
         total_queries += queries
     means = {lambda_: float(np.mean(fold_scores)) for lambda_, fold_scores in scores.items()}
     return Tuning(means, max(means, key=lambda value: means[value]), total_queries)
+
+
+def _split_into_folds(concepts: Aligned, folds: int) -> Iterator[tuple[Aligned, Aligned]]:
+    """Yield for each fold the concepts to train with, and those that are held out."""
+    for fold in range(folds):
+        train = [concept for position, concept in enumerate(concepts) if position % folds != fold]
+        yield train, concepts[fold::folds]
 
 
 def _solve_for_each(regression: CountedRegression, lambdas: Sequence[float]) -> Iterator[tuple[float, Solution]]:
@@ -256,16 +262,31 @@ def add_language(
     counted, _ = count(
         shared, langs=[lang], min_langs=1, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths
     )
-    part = counted[lang]
-    targets = _mean_vectors(encoder, shared)[part.concepts]
-    arrays = Arrays(device)
-    documents = len(part.concepts)
-    block = Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), np.arange(documents))
-    regression = Regression.of([block], documents, arrays, lambda_=lambda_)
-    word_vectors = arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
-    towers = {**encoder.towers, lang: Tower(part.vocabulary, word_vectors)}
-    added = {**encoder.meta.get("added", {}), lang: {"documents": documents, "lambda_": lambda_}}
-    meta = {**encoder.meta, "added": added}
+    texts = counted[lang]
+    targets = _mean_vectors(encoder, shared)[texts.concepts]
+    word_vectors = _regress(texts, targets, lambda_, device)
+    settings = {"documents": len(texts.concepts), "lambda_": lambda_}
+    return _extend_encoder(encoder, lang, Tower(texts.vocabulary, word_vectors), settings)
+
+
+def _regress(texts: Counted, targets: Floats, lambda_: float, device: str | None) -> Floats:
+    """Learn the word vectors, (terms, dim), that turn the tf-idf rows of texts into given vectors.
+
+    :param targets: (texts, dim)
+    """
+    n_texts, arrays = len(targets), Arrays(device)
+    block = Block(weigh(texts.counts, texts.vocabulary.idf, "tfidf"), np.arange(n_texts))
+    regression = Regression.of([block], n_texts, arrays, lambda_=lambda_)
+    return arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
+
+
+def _extend_encoder(encoder: BagEncoder, lang: str, tower: Tower, settings: Mapping[str, Any]) -> BagEncoder:
+    """Return an encoder with the network of one more language.
+
+    :param settings: how the language was learned, for the metadata
+    """
+    meta = {**encoder.meta, "added": {**encoder.meta.get("added", {}), lang: settings}}
+    towers = {**encoder.towers, lang: tower}
     return BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon, meta=meta)
 
 
@@ -289,16 +310,14 @@ def _precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]
     """Measure how often a text finds its translation, mean over directed pairs of languages; and count the queries."""
     precisions: list[float] = []
     queries = 0
-    for source in encoder.langs:
-        for target in encoder.langs:
-            shared_concepts = [c for c in concepts if source in c.texts and target in c.texts]
-            if source == target or not shared_concepts:
-                continue
-            query_vectors = encoder.encode([text_of(c, source) for c in shared_concepts], source)
-            documents = encoder.encode([text_of(c, target) for c in shared_concepts], target)
-            first_hits = find_nearest(query_vectors, documents, 1)[:, 0]
-            precisions.append(float(np.mean(first_hits == np.arange(len(shared_concepts)))))
-            queries += len(shared_concepts)
+    for source, target in permutations(encoder.langs, 2):
+        shared = [concept for concept in concepts if source in concept.texts and target in concept.texts]
+        if shared:
+            query_vectors = encoder.encode([text_of(concept, source) for concept in shared], source)
+            document_vectors = encoder.encode([text_of(concept, target) for concept in shared], target)
+            first_hits = find_nearest(query_vectors, document_vectors, 1)[:, 0]
+            precisions.append(float(np.mean(first_hits == np.arange(len(shared)))))
+            queries += len(shared)
     if not precisions:
         raise ModelError("no held-out concept has two of the model's languages: hold out more")
     return float(np.mean(precisions)), queries

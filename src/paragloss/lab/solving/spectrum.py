@@ -13,7 +13,8 @@ from __future__ import annotations
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -153,35 +154,38 @@ def leading(
     :param key: identifies the data; a checkpoint with another key is ignored
     """
     started = time.monotonic()
-    is_converging = solver == "converged"
-    search = _Search(regression, rank, solve_tolerance or SOLVE_TOLERANCES[solver])
-    saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_}")
+    search = _make_search(solver, regression, rank, solve_tolerance or SOLVE_TOLERANCES[solver], tolerance)
+    saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_} 2")
     saved = saver.load()
     if saved:
         search.restore(saved)
-    elif is_converging:
-        search.guide = _guide(regression, search.sizes.guide, seed, start)
-    random = regression.arrays.normal(regression.concepts, max(1, min(PANEL, rank // KRYLOV_STEPS)), seed)
-    expected_columns = (
-        search.sizes.guide + 2 * search.sizes.expansion if is_converging else int(KRYLOV_BASIS[solver] * rank) + 1
-    )
-    while True:
-        block = search.make_guided_block() if is_converging else search.make_krylov_block(random, expected_columns)
-        if block is None:
-            break
-        search.add(block)
-        saver.save(search.state)
-        if is_converging and search.has_converged(tolerance):
-            break
+    search.prepare(seed, start)
+    for share_done in _extend_basis(search, saver):
         if progress:
-            share = min(search.solved / expected_columns, 0.99)
-            progress(share, (time.monotonic() - started) * (1 - share) / share)
+            progress(share_done, (time.monotonic() - started) * (1 - share_done) / share_done)
     solution = search.finish()
     solution.report.update(solver=solver, seconds=round(time.monotonic() - started, 2))
     saver.remove()
     if progress:
         progress(1.0, 0.0)
     return solution
+
+
+def _extend_basis(search: _Search, saver: Checkpoint) -> Iterator[float]:
+    """Add blocks to the basis until it is good enough; yield about which share of all has been solved for."""
+    while (block := search.make_block()) is not None:
+        search.add(block)
+        saver.save(search.state)
+        if search.has_converged():
+            return
+        yield min(search.solved / search.expected_columns, 0.99)
+
+
+def _make_search(solver: str, regression: Regression, rank: int, solve_tolerance: float, tolerance: float) -> _Search:
+    """Return the search of an iterative solver, with an empty basis; for the arguments see `leading`."""
+    if solver == "converged":
+        return _GuidedSearch(regression, rank, solve_tolerance, tolerance)
+    return _KrylovSearch(regression, rank, solve_tolerance, KRYLOV_BASIS[solver])
 
 
 class _BasisSizes(NamedTuple):
@@ -201,11 +205,14 @@ def _choose_sizes(concepts: int, rank: int) -> _BasisSizes:
     return _BasisSizes(limit, guide, expansion, min(limit, guide + 6 * expansion))
 
 
-class _Search:
+class _Search(ABC):
     """A growing orthonormal basis V of concept directions, (concepts, columns), with its solves B and the products M V.
 
-    The eigenvectors of M are approximated within the basis (Rayleigh-Ritz).
+    The eigenvectors of M are approximated within the basis (Rayleigh-Ritz). Subclasses say which directions are added.
     """
+
+    #: Columns that are probably solved for in all.
+    expected_columns: int
 
     def __init__(self, regression: Regression, rank: int, solve_tolerance: float) -> None:
         """Start with an empty basis.
@@ -219,66 +226,40 @@ class _Search:
         self.sizes = _choose_sizes(regression.concepts, rank)
         self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
         self.B = self.arrays.zeros(regression.terms, 0)  # (terms, columns)
-        self.guide = self.V  # directions to start from, (concepts, columns)
-        self.guide_columns_used = 0  # columns of the guide that are in the basis
         #: Eigenvalues and eigenvectors of M within the basis; None after the basis changed.
         self.ritz_pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
         self.solved = 0  # columns solved for so far
-        self.captured: list[float] = []  # sum of the leading eigenvalues after the start and after each expansion
 
-    def make_guided_block(self) -> Dense | None:
-        """Return the next panel of the guide, then directions of the largest residuals; None when there are no more."""
-        if self.guide_columns_used < self.guide.shape[1]:
-            panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
-            self.guide_columns_used += panel.shape[1]
-            return orthonormal(self.arrays, panel, self.V)
-        if self.V.shape[1] >= self.sizes.limit:
-            return None
-        if self.V.shape[1] + self.sizes.expansion > self.sizes.before_compression:
-            self._compress_basis()
-        values, vectors = self._find_ritz_pairs()
-        Q = self.arrays.small(vectors[:, : self.rank])
-        residual = self.MV @ Q - (self.V @ Q) * self.arrays.small(values[: self.rank])
-        _, residual_vectors = np.linalg.eigh(self.arrays.gram(residual, residual))
-        largest = self.arrays.small(residual_vectors[:, -self.sizes.expansion :])
-        new_directions = orthonormal(self.arrays, residual @ largest, self.V)
-        return new_directions if new_directions.shape[1] else None
+    @abstractmethod
+    def prepare(self, seed: int, start: Floats | None) -> None:
+        """Compute what the first block is made of, unless a checkpoint had it.
 
-    def _compress_basis(self) -> None:
-        """Reduce the basis to its `sizes.guide` leading eigenvectors."""
-        _, vectors = self._find_ritz_pairs()
-        leading_vectors = self.arrays.small(vectors[:, : self.sizes.guide])
-        self.V, self.B, self.MV = self.V @ leading_vectors, self.B @ leading_vectors, self.MV @ leading_vectors
-        self.ritz_pairs = None
+        :param start: (concepts, columns) directions to start from
+        """
 
-    def make_krylov_block(self, random: Dense, columns: int) -> Dense | None:
-        """Return the next block of a Krylov basis from a random start; None when it has `columns` columns."""
-        columns_left = min(columns, self.sizes.limit) - self.V.shape[1]
-        if columns_left <= 0:
-            return None
-        block = self.MV[:, -random.shape[1] :] if self.solved else random - random.sum(0) / self.regression.concepts
-        new_directions = orthonormal(self.arrays, block[:, :columns_left], self.V)
-        return new_directions if new_directions.shape[1] else None
+    @abstractmethod
+    def make_block(self) -> Dense | None:
+        """Return orthonormal columns to add to the basis; None when there are no more."""
+
+    def has_converged(self) -> bool:
+        """Tell whether the basis is good enough."""
+        return False
+
+    @property
+    def expansions(self) -> int:
+        """How often the basis has been extended by residuals."""
+        return 0
 
     def add(self, block: Dense) -> None:
         """Extend the basis by orthonormal columns, and solve for them."""
         B, MV = self.regression.solve(self.regression.spread(block), tolerance=self.solve_tolerance)
-        extended = zip((self.V, self.B, self.MV), (block, B, MV), strict=True)
-        self.V, self.B, self.MV = (self.arrays.hstack([old, new]) for old, new in extended)
+        self.V = self.arrays.hstack([self.V, block])
+        self.B = self.arrays.hstack([self.B, B])
+        self.MV = self.arrays.hstack([self.MV, MV])
         self.solved += block.shape[1]
         self.ritz_pairs = None
 
-    def has_converged(self, tolerance: float) -> bool:
-        """Tell whether the last expansion raised the captured sum of eigenvalues by less than `tolerance` of it."""
-        if self.guide_columns_used < self.guide.shape[1]:
-            return False
-        self.captured.append(float(self._find_ritz_pairs()[0][: self.rank].sum()))
-        if len(self.captured) < 2:
-            return False
-        gained = self.captured[-1] - self.captured[-2]
-        return gained < tolerance * self.captured[-1] or len(self.captured) > MAX_EXPANSIONS
-
-    def _find_ritz_pairs(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def find_ritz_pairs(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return the eigenvalues of M within the basis, largest first, and their eigenvectors, as coefficients of V."""
         if self.ritz_pairs is None:
             T = self.arrays.gram(self.V, self.MV)
@@ -286,41 +267,147 @@ class _Search:
             self.ritz_pairs = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
         return self.ritz_pairs
 
+    def compute_residual(self) -> Dense:
+        """Return how far M moves the leading eigenvectors off themselves: M P - P diag(values), (concepts, rank)."""
+        values, vectors = self.find_ritz_pairs()
+        Q = self.arrays.small(vectors[:, : self.rank])
+        return self.MV @ Q - (self.V @ Q) * self.arrays.small(values[: self.rank])
+
     def finish(self) -> Solution:
         """Make the embedding maps of the leading eigenvectors, and report how exact they are."""
-        arrays, regression = self.arrays, self.regression
-        values, vectors = self._find_ritz_pairs()
+        arrays = self.arrays
+        values, vectors = self.find_ritz_pairs()
         values, Q = values[: self.rank], arrays.small(vectors[:, : self.rank])
-        P, B = self.V @ Q, self.B @ Q
-        residual = self.MV @ Q - P * arrays.small(values)
-        relative_residuals = np.sqrt(np.diag(arrays.gram(residual, residual)) / values**2)
-        report = {
+        phi = self.regression.split_by_language(self.B @ Q)
+        tables = [arrays.get(table) for table in _maps(arrays, phi, tolerance=1e-7)]
+        return Solution(tables, values, arrays.get(self.V @ Q), self._make_report(values))
+
+    def _make_report(self, values: npt.NDArray[np.float64]) -> dict[str, Any]:
+        """Return the figures that are saved with the model.
+
+        :param values: the leading eigenvalues
+        """
+        residual = self.compute_residual()
+        relative_residuals = np.sqrt(np.diag(self.arrays.gram(residual, residual)) / values**2)
+        return {
             "captured": float(values.sum()),
             "residual": float(relative_residuals.max()),
             "columns": int(self.solved),
-            "expansions": max(len(self.captured) - 1, 0),
-            "cg_steps": round(regression.iterations / max(self.solved, 1), 1),
-            "peak_bytes": arrays.memory(),
-            "device": arrays.device,
+            "expansions": self.expansions,
+            "cg_steps": round(self.regression.iterations / max(self.solved, 1), 1),
+            "peak_bytes": self.arrays.memory(),
+            "device": self.arrays.device,
         }
-        tables = _maps(arrays, regression.split_by_language(B), tolerance=1e-7)
-        return Solution([arrays.get(table) for table in tables], values, arrays.get(P), report)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return what a checkpoint holds."""
-        dense = {"V": self.V, "B": self.B, "MV": self.MV, "guide": self.guide}
-        return {
-            **{name: self.arrays.get(array) for name, array in dense.items()},
-            "done": np.array([self.guide_columns_used, self.solved], np.int64),
-            "captured": np.array(self.captured),
-        }
+        dense = {"V": self.V, "B": self.B, "MV": self.MV}
+        arrays = {name: self.arrays.get(array) for name, array in dense.items()}
+        return {**arrays, "solved": np.array(self.solved, np.int64)}
 
     def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
         """Continue from the state of a checkpoint."""
         put = self.arrays.put
         self.V, self.B, self.MV = put(saved["V"]), put(saved["B"]), put(saved["MV"])
-        self.guide = put(saved["guide"])
-        self.guide_columns_used, self.solved = saved["done"].tolist()
+        self.solved = int(saved["solved"])
+
+
+class _KrylovSearch(_Search):
+    """Adds what M makes of the block before, starting with random directions, up to a number of columns."""
+
+    def __init__(self, regression: Regression, rank: int, solve_tolerance: float, columns_per_rank: float) -> None:
+        super().__init__(regression, rank, solve_tolerance)
+        self.expected_columns = int(columns_per_rank * rank) + 1
+        self.random = self.V  # directions to start from, (concepts, columns of a block)
+
+    def prepare(self, seed: int, start: Floats | None) -> None:
+        width = max(1, min(PANEL, self.rank // KRYLOV_STEPS))
+        self.random = self.arrays.normal(self.regression.concepts, width, seed)
+
+    def make_block(self) -> Dense | None:
+        columns_left = min(self.expected_columns, self.sizes.limit) - self.V.shape[1]
+        if columns_left <= 0:
+            return None
+        if self.solved:
+            block = self.MV[:, -self.random.shape[1] :]
+        else:
+            block = self.random - self.random.sum(0) / self.regression.concepts
+        new_directions = orthonormal(self.arrays, block[:, :columns_left], self.V)
+        return new_directions if new_directions.shape[1] else None
+
+
+class _GuidedSearch(_Search):
+    """Adds directions that are known to be good, and then those of the largest residuals, until they gain little."""
+
+    def __init__(self, regression: Regression, rank: int, solve_tolerance: float, tolerance: float) -> None:
+        """Start with an empty basis.
+
+        :param tolerance: an expansion gains little if it raises the captured sum of eigenvalues by less than this part
+        """
+        super().__init__(regression, rank, solve_tolerance)
+        self.tolerance = tolerance
+        self.expected_columns = self.sizes.guide + 2 * self.sizes.expansion
+        self.guide = self.V  # directions to start from, (concepts, columns)
+        self.guide_columns_used = 0  # columns of the guide that are in the basis
+        self.captured: list[float] = []  # sum of the leading eigenvalues after the guide and after each expansion
+
+    def prepare(self, seed: int, start: Floats | None) -> None:
+        if not self.guide.shape[1]:
+            self.guide = _guide(self.regression, self.sizes.guide, seed, start)
+
+    def make_block(self) -> Dense | None:
+        if self._has_guide_left():
+            panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
+            self.guide_columns_used += panel.shape[1]
+            return orthonormal(self.arrays, panel, self.V)
+        if self.V.shape[1] >= self.sizes.limit:
+            return None
+        if self.V.shape[1] + self.sizes.expansion > self.sizes.before_compression:
+            self._compress_basis()
+        residual = self.compute_residual()
+        _, residual_vectors = np.linalg.eigh(self.arrays.gram(residual, residual))
+        largest = self.arrays.small(residual_vectors[:, -self.sizes.expansion :])
+        new_directions = orthonormal(self.arrays, residual @ largest, self.V)
+        return new_directions if new_directions.shape[1] else None
+
+    def add(self, block: Dense) -> None:
+        super().add(block)
+        if not self._has_guide_left():
+            values, _ = self.find_ritz_pairs()
+            self.captured.append(float(values[: self.rank].sum()))
+
+    def has_converged(self) -> bool:
+        if len(self.captured) < 2:
+            return False
+        gained = self.captured[-1] - self.captured[-2]
+        return gained < self.tolerance * self.captured[-1] or len(self.captured) > MAX_EXPANSIONS
+
+    @property
+    def expansions(self) -> int:
+        return max(len(self.captured) - 1, 0)
+
+    def _has_guide_left(self) -> bool:
+        return bool(self.guide_columns_used < self.guide.shape[1])
+
+    def _compress_basis(self) -> None:
+        """Reduce the basis to its `sizes.guide` leading eigenvectors."""
+        _, vectors = self.find_ritz_pairs()
+        leading_vectors = self.arrays.small(vectors[:, : self.sizes.guide])
+        self.V, self.B, self.MV = self.V @ leading_vectors, self.B @ leading_vectors, self.MV @ leading_vectors
+        self.ritz_pairs = None
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        return {
+            **super().state(),
+            "guide": self.arrays.get(self.guide),
+            "guide_columns_used": np.array(self.guide_columns_used, np.int64),
+            "captured": np.array(self.captured),
+        }
+
+    def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
+        super().restore(saved)
+        self.guide = self.arrays.put(saved["guide"])
+        self.guide_columns_used = int(saved["guide_columns_used"])
         self.captured = saved["captured"].tolist()
 
 
