@@ -31,7 +31,7 @@ demo: $(VENV)/.core
 	$(BIN)/paragloss demo
 
 # Folders without vague names, long functions or names that are defined twice.
-NAMED_FOLDERS := $(addprefix src/paragloss/,adapters analysis cli collection demo encoders evaluation formats gloss index languages search server stores translation)
+NAMED_FOLDERS := $(addprefix src/paragloss/,adapters analysis cli collection demo encoders evaluation formats gloss index lab languages search server stores translation)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

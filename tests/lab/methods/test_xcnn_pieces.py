@@ -38,8 +38,6 @@ def test_each_language_has_its_own_epochs_bias_loss_and_seed(learn_calls, tmp_pa
     assert (other["bias"], other["epochs"], other["loss"]) == (-2, 4, "difference")
     assert hub["seed"] != other["seed"]
     assert (hub["checkpoint"], other["checkpoint"]) == (tmp_path / "en.safetensors", tmp_path / "fr.safetensors")
-    # Cosines count ten times, as S2Net's do.
-    assert hub["scale"] == other["scale"] == 10.0
 
 
 def test_other_languages_aim_at_the_sum_of_the_hubs_term_vectors(learn_calls):

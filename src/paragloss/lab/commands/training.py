@@ -122,7 +122,11 @@ def tune(
     if plot:
         module.plot(tuning, plot)
         print(f"plot: {plot}", file=sys.stderr)
-    header, rows = module.table(tuning)
+    _print_rows(*module.table(tuning), as_json=as_json)
+
+
+def _print_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool) -> None:
+    """Print the rows of a tuning as a table, or as JSON objects."""
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:

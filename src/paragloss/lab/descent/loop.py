@@ -9,7 +9,8 @@ while after its last gradient.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -48,53 +49,58 @@ def descend(
     loss: Callable[[Batch], torch.Tensor],
     *,
     epochs: int,
-    learning_rate: float,
     seed: int,
     optimizer: str = "adam",
     epsilon: float = 1e-8,
-    decay: float = 1.0,
-    clip: float | None = None,
     validate: Callable[[], float] | None = None,
     patience: int | None = None,
     checkpoint: str | Path | None = None,
     progress: Callable[[EpochProgress], None] | None = None,
+    **steps: Any,
 ) -> History:
     """Minimize a loss by gradient descent; the parameters are changed in place and may be on any device.
 
-    `rng` and torch's own generator (dropout) are seeded from (seed, epoch), so a run is repeated bit for bit on a CPU,
-    and one resumed from a checkpoint gives the same result as one that was never stopped.
-
-    :param batches: (epoch, rng) -> the batches of one epoch
-    :param loss: batch -> scalar
     :param optimizer: "adam" or "sgd"
     :param epsilon: of Adam
-    :param decay: what the learning rate is multiplied by after each epoch
-    :param clip: the largest norm of all gradients together
+    :param batches: (epoch, rng) -> the batches of one epoch
+    :param loss: batch -> scalar
     :param validate: measures the parameters after each epoch, higher is better; those of the best epoch are kept
     :param patience: stop after so many epochs without a better measure; 0 or None never stops
     :param checkpoint: a file that is written after each epoch, and continued from if it exists
+    :param steps: settings of `_Run.take_steps`
     :raises ModelError: if the loss is not finite, an epoch has no batch, or the checkpoint is of another run
     """
     run = _Run(parameters, optimizer=optimizer, epsilon=epsilon, seed=seed)
     if checkpoint is not None and Path(checkpoint).exists():
         run.restore(Path(checkpoint))
-    for epoch in range(len(run.history) + 1, epochs + 1):
-        if patience and validate is not None and len(run.history) - run.best >= patience:
-            break
-        with torch.random.fork_rng(devices=_devices(parameters)):
-            torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
-            rng = np.random.default_rng([seed, epoch])
-            rate = learning_rate * decay ** (epoch - 1)
-            mean = run.epoch(run.steps(batches(epoch, rng), loss, rate=rate, clip=clip))
-        with torch.no_grad():
-            measure = None if validate is None else float(validate())
-        run.finish_epoch(EpochProgress(epoch, epochs, mean, measure))
+    for epoch in run.iterate_epochs(epochs, patience if validate else None):
+        with _seeded(parameters, seed, epoch) as rng:
+            mean = run.epoch(run.take_steps(batches(epoch, rng), loss, epoch=epoch, **steps))
+        run.finish_epoch(EpochProgress(epoch, epochs, mean, _measure(validate)))
         if checkpoint is not None:
             run.save(Path(checkpoint))
         if progress is not None:
             progress(run.history[-1])
     run.recall_best()
     return History(run.history, run.best)
+
+
+def _measure(validate: Callable[[], float] | None) -> float | None:
+    """Measure the parameters, if there is something to measure them with."""
+    with torch.no_grad():
+        return None if validate is None else float(validate())
+
+
+@contextmanager
+def _seeded(parameters: Mapping[str, torch.Tensor], seed: int, epoch: int) -> Iterator[np.random.Generator]:
+    """Seed the random numbers of an epoch, those of torch (dropout) and a generator of numpy, which is yielded.
+
+    They depend on (seed, epoch) only: a run is repeated bit for bit on a CPU, and one resumed from a checkpoint gives
+    the same result as one that was never stopped.
+    """
+    with torch.random.fork_rng(devices=_devices(parameters)):
+        torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
+        yield np.random.default_rng([seed, epoch])
 
 
 class _Run:
@@ -112,14 +118,29 @@ class _Run:
         self.best = 0
         self.best_parameters: dict[str, torch.Tensor] = {}
 
-    def steps(
-        self, batches: Iterable[Batch], loss: Callable[[Batch], torch.Tensor], *, rate: float, clip: float | None
+    def iterate_epochs(self, epochs: int, patience: int | None) -> Iterator[int]:
+        """Yield the numbers of the epochs that are left, until `patience` of them brought no better measure."""
+        for epoch in range(len(self.history) + 1, epochs + 1):
+            if patience and len(self.history) - self.best >= patience:
+                return
+            yield epoch
+
+    def take_steps(
+        self,
+        batches: Iterable[Batch],
+        loss: Callable[[Batch], torch.Tensor],
+        *,
+        epoch: int,
+        learning_rate: float,
+        decay: float = 1.0,
+        clip: float | None = None,
     ) -> Iterator[torch.Tensor]:
         """Take a step for each batch and yield its loss.
 
-        :param rate: the learning rate
+        :param decay: what the learning rate is multiplied by after each epoch
         :param clip: the largest norm of all gradients together; None for no bound
         """
+        rate = learning_rate * decay ** (epoch - 1)
         for batch in batches:
             self._clear_gradients()
             value = loss(batch)
@@ -171,10 +192,7 @@ class _Run:
         raw_gradients = {name: p.grad for name, p in self.parameters.items() if p.grad is not None}
         gradients = {name: g.coalesce() if g.is_sparse else g for name, g in raw_gradients.items()}
         if clip is not None and gradients:
-            norm = torch.stack([_values(g).norm() for g in gradients.values()]).norm()
-            scale = (clip / (norm + 1e-12)).clamp(max=1.0)
-            for gradient in gradients.values():
-                _values(gradient).mul_(scale)
+            _clip_gradients(list(gradients.values()), clip)
         for name, gradient in gradients.items():
             p = self.parameters[name]
             if self.optimizer == "sgd" and gradient.is_sparse:
@@ -257,6 +275,14 @@ class _Run:
                     self.best_parameters[name] = tensors[f"best/{name}"].to(p.device)
         self.step, self.best = state["step"], state["best"]
         self.history = [EpochProgress(*entry) for entry in state["history"]]
+
+
+def _clip_gradients(gradients: Sequence[torch.Tensor], max_norm: float) -> None:
+    """Scale gradients, in place, so that the norm of all together is at most `max_norm`."""
+    norm = torch.stack([_values(gradient).norm() for gradient in gradients]).norm()
+    scale = (max_norm / (norm + 1e-12)).clamp(max=1.0)
+    for gradient in gradients:
+        _values(gradient).mul_(scale)
 
 
 def _read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:

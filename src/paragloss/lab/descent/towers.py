@@ -29,7 +29,7 @@ LONGEST = 200
 ENCODING_BATCH = 256
 
 
-class Tower(torch.nn.Module):
+class LanguageTower(torch.nn.Module):
     """A network that encodes texts of one language as rows as wide as its word vectors."""
 
     def __init__(self, table: torch.Tensor) -> None:
@@ -41,14 +41,14 @@ class Tower(torch.nn.Module):
         raise NotImplementedError
 
 
-class Average(Tower):
+class Average(LanguageTower):
     """tanh of the mean word vector."""
 
     def forward(self, texts: Bags) -> torch.Tensor:
         return pool(self.table, texts).tanh()
 
 
-class Convolution(Tower):
+class Convolution(LanguageTower):
     """Filters over windows of three words, their maximum over the text, and a dense layer; tanh after each."""
 
     def __init__(self, table: torch.Tensor) -> None:
@@ -66,7 +66,7 @@ class Convolution(Tower):
         return rows.masked_fill(lengths[:, None] == 0, 0.0)
 
 
-class Recurrent(Tower):
+class Recurrent(LanguageTower):
     """A bidirectional LSTM; the state of each direction once it has read the whole text, and a dense layer."""
 
     def __init__(self, table: torch.Tensor) -> None:
@@ -84,7 +84,7 @@ class Recurrent(Tower):
         return rows.masked_fill(lengths[:, None] == 0, 0.0)
 
 
-KINDS: Mapping[str, type[Tower]] = {"average": Average, "cnn": Convolution, "lstm": Recurrent}
+KINDS: Mapping[str, type[LanguageTower]] = {"average": Average, "cnn": Convolution, "lstm": Recurrent}
 
 
 def _pad_words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -121,7 +121,7 @@ class TowerEncoder:
 
     def __init__(
         self,
-        towers: Mapping[str, Tower],
+        towers: Mapping[str, LanguageTower],
         vocabularies: Mapping[str, Vocabulary],
         *,
         kind: str,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,66 +33,102 @@ MIN_RELATIVE_AGREEMENT = 0.25
 MIN_IDENTICAL_LETTERS = 4
 
 
+Method: TypeAlias = Annotated[str, Setting("Method that learns the map between two languages.", words=METHODS)]
+WordPairs: TypeAlias = Annotated[
+    Dictionary | None, Setting("Word pairs to learn the map from, as files such as en-fr.tsv.")
+]
+GivenVectors: TypeAlias = Annotated[
+    Mapping[str, WordEmbeddings] | None, Setting("Word vectors of each language, as files such as wiki.fr.vec.")
+]
+Trainer: TypeAlias = Annotated[str, Setting("Method for word vectors if none are given.", words=TRAINERS)]
+Window: TypeAlias = Annotated[
+    int, Setting("How many words before and after a word are its context, for word vectors.", min=1, max=100)
+]
+Onto: TypeAlias = Annotated[
+    str, Setting("The language others are mapped onto; by default the one with most documents.")
+]
+
+
 @checked
 def fit(
     aligned: Aligned,
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    method: Annotated[str, Setting("Method that learns the map between two languages.", words=METHODS)] = "procrustes",
-    dictionary: Annotated[
-        Dictionary | None, Setting("Word pairs to learn the map from, as files such as en-fr.tsv.")
-    ] = None,
-    vectors: Annotated[
-        Mapping[str, WordEmbeddings] | None, Setting("Word vectors of each language, as files such as wiki.fr.vec.")
-    ] = None,
-    trainer: Annotated[str, Setting("Method for word vectors if none are given.", words=TRAINERS)] = "ppmi",
-    window: Annotated[
-        int, Setting("How many words before and after a word are its context, for word vectors.", min=1, max=100)
-    ] = 5,
-    rounds: Annotated[int, Setting("Rounds of refinement (procrustes, advrefine).", min=0, max=1000)] = 5,
-    keep: Annotated[float, Setting("Share of directions that svd and cca keep.", above=0, max=1)] = 1.0,
-    onto: Annotated[str, Setting("The language others are mapped onto; by default the one with most documents.")] = "",
-    epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", min=1, max=100_000)] = 5,
-    steps: Annotated[int, Setting("Steps of an epoch (advrefine).", min=1, max=1_000_000)] = 1000,
-    hidden: Annotated[int, Setting("Width of the adversary (advrefine).", min=1, max=100_000)] = 512,
+    method: Method = "procrustes",
+    dictionary: WordPairs = None,
+    vectors: GivenVectors = None,
+    trainer: Trainer = "ppmi",
+    window: Window = 5,
+    onto: Onto = "",
     stem: Stem = False,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 3,
+    **mapping: Annotated[Any, _learn_map],
 ) -> BagEncoder:
     """Map every language onto one: `onto`, or that with most documents (ties: first in the alphabet).
 
     `vectors` are used as they are given; without them, they are trained on each language's own texts
     (`monolingual.train_word_vectors`). `dictionary` likewise; without one, the pairs are identical strings and words
-    that occur in the same concepts (`seed_dictionary`), except for advrefine, which uses no pairs. `rounds` of
-    refinement follow procrustes and advrefine; `keep` is the share of directions that svd and cca leave (two languages
-    only).
+    that occur in the same concepts (`seed_dictionary`), except for advrefine, which uses no pairs. `mapping` are the
+    settings of `_learn_map`.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
-    hub = onto or min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
-    if hub not in counted:
-        raise ModelError(f"onto {hub!r}: expected one of {', '.join(counted)}")
+    hub = _choose_hub(counted, onto)
     training = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
     vocabularies, spaces = _get_word_vectors(aligned, counted, vectors, training)
     spaces = _trim_widths(spaces, trained=vectors is None)
     spaces = {lang: _prepare_vectors(rows, method) for lang, rows in spaces.items()}
-    adversary = {"seed": seed, "epochs": epochs, "steps": steps, "hidden": hidden}
-    tables = {hub: spaces[hub]}
-    map_figures: dict[str, dict[str, float]] = {}
+    pairs_by_lang = _list_all_word_pairs(hub, counted, vocabularies, dictionary, method)
+    tables, figures = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
+    failed = _list_failed_maps(figures, method, hub, spaces[hub].shape[1])
+    towers = {lang: Tower(vocabularies[lang], maps.unit(tables[lang])) for lang in counted}
+    meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
+    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": figures, "failed": failed})
+
+
+def _choose_hub(counted: Mapping[str, Counted], onto: str) -> str:
+    """Return the language that others are mapped onto: `onto`, or that with most documents."""
+    if onto and onto not in counted:
+        raise ModelError(f"onto {onto!r}: expected one of {', '.join(counted)}")
+    return onto or min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
+
+
+def _list_all_word_pairs(
+    hub: str,
+    counted: dict[str, Counted],
+    vocabularies: dict[str, Vocabulary],
+    dictionary: Dictionary | None,
+    method: str,
+) -> dict[str, Integers]:
+    """Return for every language but the hub the pairs that its map is learned from: (pairs, 2) term numbers."""
+    pairs_by_lang = {}
     for lang in sorted(counted.keys() - {hub}):
-        pairs = np.zeros((0, 2), np.int64)
-        if method != "advrefine":
-            pairs = _list_word_pairs(lang, hub, counted, vocabularies, dictionary)
-        P, Q = _learn_map(spaces[lang], spaces[hub], pairs, method=method, rounds=rounds, keep=keep, **adversary)
-        if len(counted) == 2:
+        if method == "advrefine":
+            pairs_by_lang[lang] = np.zeros((0, 2), np.int64)
+        else:
+            pairs_by_lang[lang] = _list_word_pairs(lang, hub, counted, vocabularies, dictionary)
+    return pairs_by_lang
+
+
+def _map_all(
+    spaces: Mapping[str, Floats], hub: str, pairs_by_lang: Mapping[str, Integers], *, seed: int, **mapping: Any
+) -> tuple[dict[str, Floats], dict[str, dict[str, float]]]:
+    """Map the word vectors of all languages onto those of the hub.
+
+    :param mapping: settings of `_learn_map`
+    :return: the mapped vectors of each language, and how good each map is
+    """
+    tables = {hub: spaces[hub]}
+    figures: dict[str, dict[str, float]] = {}
+    for lang, pairs in pairs_by_lang.items():
+        P, Q = _learn_map(spaces[lang], spaces[hub], pairs, seed=seed, **mapping)
+        if len(spaces) == 2:
             tables = {lang: spaces[lang] @ P, hub: spaces[hub] @ Q}
         else:  # the hub must not move, because other languages are mapped onto it: Ammar et al. 2016, section 3.3
             tables[lang] = spaces[lang] @ (P @ np.linalg.pinv(Q))
-        map_figures[lang] = {"pairs": len(pairs), **health(spaces[lang] @ P, spaces[hub] @ Q, seed=seed)}
-    failed = _list_failed_maps(map_figures, method, hub, spaces[hub].shape[1])
-    towers = {lang: Tower(vocabularies[lang], maps.unit(tables[lang])) for lang in counted}
-    meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
-    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": map_figures, "failed": failed})
+        figures[lang] = {"pairs": len(pairs), **health(spaces[lang] @ P, spaces[hub] @ Q, seed=seed)}
+    return tables, figures
 
 
 def _get_word_vectors(
@@ -215,12 +251,19 @@ def _measure_chance(mapped: Floats, target: Floats, seed: int) -> float:
 
 
 def _learn_map(
-    source: Floats, target: Floats, pairs: Integers, *, method: str, rounds: int, keep: float, **adversary: int
+    source: Floats,
+    target: Floats,
+    pairs: Integers,
+    *,
+    method: str,
+    rounds: Annotated[int, Setting("Rounds of refinement (procrustes, advrefine).", min=0, max=1000)] = 5,
+    keep: Annotated[float, Setting("Share of directions that svd and cca keep.", above=0, max=1)] = 1.0,
+    **adversary: Annotated[Any, _learn_without_pairs],
 ) -> maps.Pair:
     """Learn a map between two spaces by one of METHODS.
 
     :param pairs: (pairs, 2) rows of `source` and `target` that translate each other
-    :param adversary: settings of `adversarial`
+    :param adversary: settings of `_learn_without_pairs`
     """
     x, y = source[pairs[:, 0]], target[pairs[:, 1]]
     if method == "least-squares":
@@ -231,21 +274,32 @@ def _learn_map(
         return maps.both_rotated(x, y, keep=keep)
     if method == "orthogonal":
         return maps.procrustes(x, y)
-    if method == "self-learning":
+    if method == "advrefine":
+        P, Q = _learn_without_pairs(source, target, **adversary)
+    else:
         P, Q = maps.procrustes(x, y)
+    if method == "self-learning":
         return maps.self_learned(source, target, P), Q
-    P, Q = maps.procrustes(x, y) if method == "procrustes" else _learn_without_pairs(source, target, **adversary)
     P, _ = maps.refined(source, target, P, rounds=rounds)
     return P, Q
 
 
-def _learn_without_pairs(source: Floats, target: Floats, **adversary: int) -> maps.Pair:
+def _learn_without_pairs(
+    source: Floats,
+    target: Floats,
+    *,
+    seed: Seed = 0,
+    epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", min=1, max=100_000)] = 5,
+    steps: Annotated[int, Setting("Steps of an epoch (advrefine).", min=1, max=1_000_000)] = 1000,
+    hidden: Annotated[int, Setting("Width of the adversary (advrefine).", min=1, max=100_000)] = 512,
+) -> maps.Pair:
     """Learn a rotation by adversarial training."""
     try:
         from paragloss.lab.descent.adversarial import adversarial
     except ImportError:
         raise MissingExtraError("advrefine", "train") from None
-    return adversarial(source, target, **adversary), np.eye(target.shape[1], dtype=np.float32)
+    P = adversarial(source, target, seed=seed, epochs=epochs, steps=steps, hidden=hidden)
+    return P, np.eye(target.shape[1], dtype=np.float32)
 
 
 def _trim_widths(spaces: dict[str, Floats], *, trained: bool) -> dict[str, Floats]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from paragloss.encoders import kernel_features, published
 from paragloss.encoders.bag import BagEncoder
-from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
+from paragloss.encoders.kernel_ranker import Knrm, Words, describe_first_scores
 from paragloss.errors import InputError
 from paragloss.evaluation import evaluate
 from paragloss.lab import judgments
@@ -55,53 +55,83 @@ _FIRST_STAGE_FEATURES = 3
 _STRONGER_SEARCHES = 3
 
 
+QueryKind: TypeAlias = Annotated[str, Setting("Which text of a concept is the query.", words=judgments.QUERIES)]
+Start: TypeAlias = Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors are used.")]
+Folds: TypeAlias = Annotated[int, Setting("How many parts of the concepts are held out in turn.", min=2, max=100)]
+MaxQueries: TypeAlias = Annotated[int, Setting("How many held-out concepts to learn from.", min=10, max=1_000_000)]
+Depth: TypeAlias = Annotated[int, Setting("How many candidates of each concept to learn from.", min=2, max=1000)]
+Penalty: TypeAlias = Annotated[float, Setting("How much large weights cost.", min=0, max=100)]
+
+
 @checked
 def fit(
     aligned: Aligned,
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    query: Annotated[str, Setting("Which text of a concept is the query.", words=judgments.QUERIES)] = "title",
-    start: Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors are used.")] = "",
-    folds: Annotated[int, Setting("How many parts of the concepts are held out in turn.", min=2, max=100)] = 5,
-    queries: Annotated[int, Setting("How many held-out concepts to learn from.", min=10, max=1_000_000)] = 400,
-    depth: Annotated[int, Setting("How many candidates of each concept to learn from.", min=2, max=1000)] = 30,
-    penalty: Annotated[float, Setting("How much large weights cost.", min=0, max=100)] = 0.01,
+    query: QueryKind = "title",
+    start: Start = "",
+    folds: Folds = 5,
+    queries: MaxQueries = 400,
+    depth: Depth = 30,
+    penalty: Penalty = 0.01,
     progress: Callable[[float, float], None] | None = None,
 ) -> Knrm:
     """Learn to rerank from aligned documents.
 
-    The queries are in English (or the language that most concepts have): titles, first sentences or whole texts. The
-    concept's text in each other language should rank first.
-
-    Word vectors come from `start`, a saved bag encoder, or from Cr5 trained on the same documents, and stay fixed. The
-    weights of the kernels and of the first search are learned from rankings of concepts that neither the first search
-    nor the vectors were trained on: `queries` concepts at most, in `folds` parts, of each the `depth` best documents.
-    `penalty` limits the weights, which matters with few concepts.
+    The queries are in English (or the language that most concepts have), and the concept's text in each other language
+    should rank first. Word vectors come from `start`, or from Cr5 trained on the same documents, and stay fixed. The
+    weights of the kernels and of the first search are learned from the `depth` best documents of `queries` concepts
+    that neither was trained on, in `folds` parts. `penalty` limits the weights, which matters with few concepts.
     """
     query_lang, document_langs = pairs.pivot(aligned)
-    has_titles = any(concept.titles.get(query_lang) for concept in aligned)
-    query_kind = "first-sentence" if query == "title" and not has_titles else query
+    query_kind = query
+    if query == "title" and not any(concept.titles.get(query_lang) for concept in aligned):
+        query_kind = "first-sentence"
     judged_sets = [
         judgments.from_aligned(aligned, source=query_lang, target=lang, query=query_kind) for lang in document_langs
     ]
-    start_encoder = published.opened(start) if start else None
+    trained = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     lists: list[_List] = []
     for number, fold in enumerate(concept_folds):
-        held_out_ids = {aligned[i].id for i in fold}
-        encoder = start_encoder or cr5.fit_space([c for c in aligned if c.id not in held_out_ids], dim=dim, seed=seed)
-        rng = np.random.default_rng([seed, number])
-        for judged in judged_sets:
-            lists += _list_candidates(encoder, judged, held_out_ids, depth, rng)
+        lists += _list_held_out(aligned, fold, judged_sets, trained, depth, np.random.default_rng([seed, number]))
         if progress is not None:
             progress((number + 1) / (len(concept_folds) + 1), 0.0)
     if not any(candidates.is_real for candidates in lists):
         raise InputError(f"no text of {len(aligned)} concepts is found by its {query_kind}: give more to learn from")
     weights, loss = _learn_weights(lists, penalty)
-    vocabularies, table = _stack_words(start_encoder or cr5.fit_space(aligned, dim=dim, seed=seed))
-    rows, _ = _number_rows(vocabularies, shared=False)
     meta = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
+    return _make_reranker(trained(aligned), weights, meta)
+
+
+def _get_encoder(start: BagEncoder | None, concepts: Aligned, *, dim: int, seed: int) -> BagEncoder:
+    """Return the encoder to start from; without one, Cr5 trained on some concepts."""
+    return start or cr5.fit_space(concepts, dim=dim, seed=seed)
+
+
+def _list_held_out(
+    aligned: Aligned,
+    fold: Integers,
+    judged_sets: Sequence[JudgedCollection],
+    train: Callable[[Aligned], BagEncoder],
+    depth: int,
+    rng: np.random.Generator,
+) -> Iterator[_List]:
+    """Yield the candidates of the concepts of a fold, found by an encoder that was trained on the other concepts.
+
+    :param fold: numbers of the concepts that are held out
+    """
+    held_out_ids = {aligned[i].id for i in fold}
+    encoder = train([concept for concept in aligned if concept.id not in held_out_ids])
+    for judged in judged_sets:
+        yield from _list_candidates(encoder, judged, held_out_ids, depth, rng)
+
+
+def _make_reranker(encoder: BagEncoder, weights: _Weights, meta: dict[str, Any]) -> Knrm:
+    """Make a reranker of the word vectors of an encoder and learned weights."""
+    vocabularies, table = _stack_words(encoder)
+    rows, _ = _number_rows(vocabularies, shared=False)
     return Knrm(
         vocabularies,
         rows,
@@ -173,10 +203,10 @@ def _list_candidates(
     for scores, is_real in _search(encoder, queries, documents, rng):
         for candidates in firststage.rank_candidates(scores, depth):
             candidates_by_query.setdefault(candidates.query, []).append((candidates, is_real))
-    compute_features = _make_feature_function(encoder, queries, documents)
+    features_of = _CandidateFeatures.build(encoder, queries, documents)
     for query, searches in candidates_by_query.items():
         document_numbers = np.unique(np.concatenate([candidates.documents for candidates, _ in searches]))
-        features = compute_features(query, document_numbers)  # once for all searches
+        features = features_of.compute(query, document_numbers)  # once for all searches
         for candidates, is_real in searches:
             rows = np.searchsorted(document_numbers, candidates.documents)
             yield _List(describe_first_scores(candidates.scores), features[rows], candidates.right, is_real)
@@ -198,28 +228,35 @@ def _search(
         yield firststage.simulate_stronger_search(scores, rng), False
 
 
-def _make_feature_function(
-    encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document]
-) -> Callable[[int, Integers], Floats]:
-    """Return a function that computes the features of documents for a query: (query, documents) -> (documents, n).
+class _CandidateFeatures(NamedTuple):
+    """Computes the features of documents for queries; both are given by their numbers."""
 
-    Queries and documents are given to it by their numbers.
-    """
-    vocabularies, table = _stack_words(encoder)
-    rows, _ = _number_rows(vocabularies, shared=False)
-    no_weights = np.zeros(len(kernel_features.MEANS), np.float32)
-    untrained = Knrm(vocabularies, rows, table, no_weights, 0.0)
-    texts = [untrained.words(document.full_text, document.lang) for document in documents]
-    titles = [untrained.words(document.title or document.text, document.lang) for document in documents]
+    untrained: Knrm
+    queries: Sequence[Query]
+    texts: list[Words]
+    titles: list[Words]
 
-    def compute_features(query: int, document_numbers: Integers) -> Floats:
-        text, lang = queries[query].text, queries[query].lang
-        query_ids = untrained.ids(text, lang)
-        fields = [[field[i] for i in document_numbers] for field in (texts, titles)]
-        kernels = [untrained.compute_features(query_ids, [words.ids for words in field]) for field in fields]
-        return np.hstack([*kernels, untrained.shared(text, lang, fields)])
+    @classmethod
+    def build(cls, encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document]) -> _CandidateFeatures:
+        """Look up the words of all documents once."""
+        vocabularies, table = _stack_words(encoder)
+        rows, _ = _number_rows(vocabularies, shared=False)
+        no_weights = np.zeros(len(kernel_features.MEANS), np.float32)
+        untrained = Knrm(vocabularies, rows, table, no_weights, 0.0)
+        texts = [untrained.words(document.full_text, document.lang) for document in documents]
+        titles = [untrained.words(document.title or document.text, document.lang) for document in documents]
+        return cls(untrained, queries, texts, titles)
 
-    return compute_features
+    def compute(self, query_number: int, document_numbers: Integers) -> Floats:
+        """Return the features of some documents for a query: (documents, 2 x kernels + 2)."""
+        text, lang = self.queries[query_number].text, self.queries[query_number].lang
+        query_ids = self.untrained.ids(text, lang)
+        texts = [self.texts[i] for i in document_numbers]
+        titles = [self.titles[i] for i in document_numbers]
+        text_kernels = self.untrained.compute_features(query_ids, [words.ids for words in texts])
+        title_kernels = self.untrained.compute_features(query_ids, [words.ids for words in titles])
+        shared_words = self.untrained.shared(text, lang, [texts, titles])
+        return np.hstack([text_kernels, title_kernels, shared_words])
 
 
 def _stack_words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
@@ -228,23 +265,29 @@ def _stack_words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
     return vocabularies, kernel_features.normalize_rows(np.vstack([encoder.words(lang) for lang in vocabularies]))
 
 
+Negatives: TypeAlias = Annotated[
+    str, Setting("Which documents the right one is compared with: any, or the most similar.", words=NEGATIVES)
+]
+PerPositive: TypeAlias = Annotated[
+    int, Setting("How many others each relevant document is compared with in an epoch.", min=1, max=100_000)
+]
+Difference: TypeAlias = Annotated[
+    int, Setting("By how much the grades of two documents must differ to learn from them.", min=1, max=10**9)
+]
+Validation: TypeAlias = Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")]
+Shared: TypeAlias = Annotated[bool, Setting("Use one vector for words that are spelled alike in both languages.")]
+
+
 @checked
 def fit_judged(
     *judged: JudgedCollection,
     dim: Dim = 300,
     seed: Seed = 0,
-    negatives: Annotated[
-        str, Setting("Which documents the right one is compared with: any, or the most similar.", words=NEGATIVES)
-    ] = "random",
-    per_positive: Annotated[
-        int, Setting("How many others each relevant document is compared with in an epoch.", min=1, max=100_000)
-    ] = 4,
-    difference: Annotated[
-        int,
-        Setting("By how much the grades of two documents must differ to learn from them.", min=1, max=10**9),
-    ] = 1,
-    shared: Annotated[bool, Setting("Use one vector for words that are spelled alike in both languages.")] = False,
-    validation: Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")] = (),
+    negatives: Negatives = "random",
+    per_positive: PerPositive = 4,
+    difference: Difference = 1,
+    shared: Shared = False,
+    validation: Validation = (),
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 1,
@@ -266,27 +309,23 @@ def fit_judged(
     rows, n_rows = _number_rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (n_rows, dim)).astype(np.float32)
-    known_share = {
-        lang: pairs.fill_known_vectors(table, vocabularies[lang], known_vectors, rows=rows[lang])
-        for lang, known_vectors in (vectors or {}).items()
-    }
-    counted = [
-        _count_judged(judged_set, vocabularies, rows, n_rows, hard_negatives=negatives == "hard", difference=difference)
-        for judged_set in judged
-    ]
-    queries = sp.vstack([part.queries for part in counted], format="csr")
-    documents = sp.vstack([part.documents for part in counted], format="csr")
+    known_share = {}
+    for lang, known_vectors in (vectors or {}).items():
+        known_share[lang] = pairs.fill_known_vectors(table, vocabularies[lang], known_vectors, rows=rows[lang])
+    counting: dict[str, Any] = {"hard_negatives": negatives == "hard", "difference": difference}
+    counted = [_count_judged(judged_set, vocabularies, rows, n_rows, **counting) for judged_set in judged]
     draw_triples = partial(_draw_triples, counted, per_positive)
-
-    def validate(model: Ranker) -> float:
-        reranker = _make_knrm(model, vocabularies, rows, {})
-        return float(np.mean([_measure_ndcg(reranker, judged_set) for judged_set in validation]))
-
-    model, meta = _train(
-        table, rng, queries, documents, draw_triples, validate if validation else None, seed=seed, **settings
-    )
+    make_knrm = partial(_make_knrm, vocabularies=vocabularies, rows=rows, meta={})
+    validate = partial(_validate, make_knrm, validation) if validation else None
+    model, meta = _train(table, rng, counted, draw_triples, validate, seed=seed, **settings)
     meta |= {"negatives": negatives} | ({"found": known_share} if vectors else {})
     return _make_knrm(model, vocabularies, rows, meta)
+
+
+def _validate(make_knrm: Callable[[Ranker], Knrm], validation: Sequence[JudgedCollection], model: Ranker) -> float:
+    """Compute the mean nDCG@10 of parameters in training on judged collections."""
+    reranker = make_knrm(model)
+    return float(np.mean([_measure_ndcg(reranker, judged_set) for judged_set in validation]))
 
 
 def _measure_ndcg(reranker: Knrm, judged: JudgedCollection) -> float:
@@ -318,8 +357,7 @@ def _draw_triples(
 def _train(
     table: Floats,
     rng: np.random.Generator,
-    queries: sp.csr_matrix,
-    documents: sp.csr_matrix,
+    counted: Sequence[_CountedJudgments],
     triples: Callable[[int, np.random.Generator], Integers],
     validate: Callable[[Ranker], float] | None,
     *,
@@ -339,7 +377,6 @@ def _train(
     """Train word vectors and kernel weights together by gradients.
 
     :param table: (rows, dim) word vectors to start from
-    :param queries: counts of rows of the table, and so are `documents`
     :param triples: (epoch, rng) -> numbers of queries, better and worse documents, (3, triples)
     :param validate: measures the parameters after each epoch; those of the best one are kept
     :return: the trained parameters, and what is saved about the training
@@ -348,7 +385,8 @@ def _train(
     from paragloss.lab.descent.bags import bags
 
     model = training.make_ranker(table, tuple(off), rng, device)
-    query_bags, document_bags = bags(queries, device), bags(documents, device)
+    query_bags = bags(sp.vstack([part.queries for part in counted], format="csr"), device)
+    document_bags = bags(sp.vstack([part.documents for part in counted], format="csr"), device)
     steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
     steps |= {"patience": patience, "validate": None if validate is None else partial(validate, model)}
     steps |= {"checkpoint": checkpoint, "progress": progress}

@@ -7,6 +7,7 @@ is in docs/understand/papers/smooth-ordinal.md. Training needs torch; an average
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from paragloss.lab.descent import towers
     from paragloss.lab.descent.graded import Task
-    from paragloss.lab.descent.loop import EpochProgress
+    from paragloss.lab.descent.loop import EpochProgress, History
     from paragloss.lab.descent.towers import TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
@@ -129,23 +130,66 @@ def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgmen
     return JudgedCollection(queries, documents, qrels)
 
 
+Validation: TypeAlias = Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")]
+EncoderKind: TypeAlias = Annotated[
+    str, Setting("Encoder of a text: the average of its word vectors, or a network.", words=ENCODERS)
+]
+SharedNetwork: TypeAlias = Annotated[bool, Setting("Use one network for all languages; each has its own word vectors.")]
+Thresholds: TypeAlias = Annotated[
+    Sequence[float], Setting("Thresholds between grades, such as 0.2,0.7.", above=-1, below=1, ascending=True)
+]
+Epsilon: TypeAlias = Annotated[float, Setting("Epsilon of the smooth cosine (eq. 1).", above=0, max=1e6)]
+
+
 @checked
 def fit_judged(
     *judged: JudgedCollection,
-    validation: Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")] = (),
+    validation: Validation = (),
     dim: Dim = 64,
     seed: Seed = 0,
-    encoder: Annotated[
-        str, Setting("Encoder of a text: the average of its word vectors, or a network.", words=ENCODERS)
-    ] = "average",
-    shared_network: Annotated[
-        bool, Setting("Use one network for all languages; each has its own word vectors.")
-    ] = False,
+    encoder: EncoderKind = "average",
+    shared_network: SharedNetwork = False,
     loss: Annotated[str, Setting("Loss function.", words=tuple(LOSSES))] = "sosl",
-    thresholds: Annotated[
-        Sequence[float], Setting("Thresholds between grades, such as 0.2,0.7.", above=-1, below=1, ascending=True)
-    ] = (),
-    epsilon: Annotated[float, Setting("Epsilon of the smooth cosine (eq. 1).", above=0, max=1e6)] = 1.0,
+    thresholds: Thresholds = (),
+    epsilon: Epsilon = 1.0,
+    stem: Stem = True,
+    max_terms: MaxTerms = 100_000,
+    min_df: MinDf = 1,
+    vectors: WordVectors = None,
+    device: Device = "cpu",
+    **training: Annotated[Any, _train],
+) -> BagEncoder | TowerEncoder:
+    """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
+
+    Word vectors start from `vectors` (language -> word -> vector); words without one start at random. `shared_network`
+    gives the CNN or LSTM of all languages the same weights; the paper found separate ones better. The paper takes words
+    as they are: `stem=False`. `training` are the settings of `_train`.
+    """
+    if not judged:
+        raise InputError("no judgments to learn from")
+    thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
+    _check_grades((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
+    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
+    nets, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
+    if shared_network:
+        _share_network(nets)
+    make_task = partial(_make_task, vocabularies=vocabularies, device=device, ordered=encoder != "average")
+    tasks, validation_tasks = list(map(make_task, judged)), list(map(make_task, validation))
+    compute_loss = partial(LOSSES[loss], thresholds=thresholds)
+    training |= {"validation": validation_tasks, "epsilon": epsilon, "seed": seed}
+    history = _train(nets, tasks, compute_loss, encoder, **training)
+    meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
+    meta |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
+    meta |= {"found": known_share} if vectors else {}
+    return _make_encoder_of_towers(encoder, nets, vocabularies, epsilon, meta)
+
+
+def _train(
+    nets: Mapping[str, towers.LanguageTower],
+    tasks: Sequence[Task],
+    compute_loss: Callable[..., torch.Tensor],
+    encoder: str,
+    *,
     negatives: Unjudged = 40,
     batch: Batch = 32,
     epochs: Epochs = 30,
@@ -153,50 +197,25 @@ def fit_judged(
     decay: Annotated[float | None, Setting("Factor of the learning rate after each epoch.", above=0, max=1)] = None,
     clip: Annotated[float | None, Setting("Maximum length of a gradient (clipping).", above=0, max=1e9)] = None,
     patience: Annotated[int | None, Setting("Stop after this many epochs without improvement.", min=0)] = None,
-    stem: Stem = True,
-    max_terms: MaxTerms = 100_000,
-    min_df: MinDf = 1,
-    vectors: WordVectors = None,
-    device: Device = "cpu",
     checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,
-) -> BagEncoder | TowerEncoder:
-    """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
+    **settings: Any,
+) -> History:
+    """Train the towers in place.
 
     Queries are compared with their judged documents and `negatives` unjudged ones, drawn anew in every epoch; to fix
-    these documents, as in the paper, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. Word vectors
-    start from `vectors` (language -> word -> vector); words without one start at random. `shared_network` gives the CNN
-    or LSTM of all languages the same weights; the paper found separate ones better. The paper takes words as they are:
-    `stem=False`.
+    these documents, as in the paper, judge them (`judgments.sample_irrelevant`) and set `negatives=0`.
+
+    :param encoder: the kind of the towers, which decides the learning rate and its decay where they are not given
+    :param settings: further ones of `graded.train_towers`
     """
-    if not judged:
-        raise InputError("no judgments to learn from")
     from paragloss.lab.descent import graded
 
-    thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
-    _check_grades((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
-    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
-    nets, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
-    if shared_network:
-        _share_network(nets)
-    ordered = encoder != "average"
-    training_tasks, validation_tasks = (
-        [_make_task(judged_set, vocabularies, device, ordered=ordered) for judged_set in judged_sets]
-        for judged_sets in (judged, validation)
-    )
-    defaults = DEFAULTS_OF_ORDERED if ordered else DEFAULTS_OF_AVERAGE
-    settings: dict[str, Any] = {"epsilon": epsilon, "negatives": negatives, "pool": defaults.pool, "batch": batch}
+    defaults = DEFAULTS_OF_AVERAGE if encoder == "average" else DEFAULTS_OF_ORDERED
+    settings |= {"negatives": negatives, "pool": defaults.pool, "batch": batch, "epochs": epochs}
     settings |= {"learning_rate": learning_rate or defaults.learning_rate, "decay": decay or defaults.decay}
-    settings |= {"epochs": epochs, "seed": seed, "clip": clip, "patience": patience}
-    settings |= {"checkpoint": checkpoint, "progress": progress, "validation": validation_tasks}
-    compute_loss = LOSSES[loss]
-    history = graded.train_towers(
-        training_tasks, nets, lambda scores, grades: compute_loss(scores, grades, thresholds), **settings
-    )
-    meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
-    meta |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
-    meta |= {"found": known_share} if vectors else {}
-    return _make_encoder_of_towers(encoder, nets, vocabularies, epsilon, meta)
+    settings |= {"clip": clip, "patience": patience, "checkpoint": checkpoint, "progress": progress}
+    return graded.train_towers(tasks, nets, compute_loss, **settings)
 
 
 def _check_grades(judged: Iterable[JudgedCollection], thresholds: Sequence[float], highest: int) -> None:
@@ -210,7 +229,7 @@ def _check_grades(judged: Iterable[JudgedCollection], thresholds: Sequence[float
 
 def _make_towers(
     encoder: str, vocabularies: Mapping[str, Vocabulary], dim: int, vectors: Mapping[str, Any], seed: int, device: str
-) -> tuple[dict[str, towers.Tower], dict[str, float]]:
+) -> tuple[dict[str, towers.LanguageTower], dict[str, float]]:
     """Make an untrained tower for each language; also return the share of its words that start from a known vector.
 
     :param encoder: the kind of tower, one of ENCODERS
@@ -230,7 +249,7 @@ def _make_towers(
         return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, vector_share
 
 
-def _share_network(nets: Mapping[str, towers.Tower]) -> None:
+def _share_network(nets: Mapping[str, towers.LanguageTower]) -> None:
     """Give all towers the network of the first one; their tables of word vectors stay their own."""
     first, *others = nets.values()
     modules = dict(first.named_children())
@@ -243,7 +262,7 @@ def _share_network(nets: Mapping[str, towers.Tower]) -> None:
 
 def _make_encoder_of_towers(
     encoder: str,
-    nets: Mapping[str, towers.Tower],
+    nets: Mapping[str, towers.LanguageTower],
     vocabularies: Mapping[str, Vocabulary],
     epsilon: float,
     meta: dict[str, Any],
@@ -378,7 +397,7 @@ def sigmoids(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[fl
     return -(upper - scores).sigmoid().log() - (scores - lower).sigmoid().log()
 
 
-LOSSES: Mapping[str, Callable[[torch.Tensor, torch.Tensor, Sequence[float]], torch.Tensor]] = {
+LOSSES: Mapping[str, Callable[..., torch.Tensor]] = {
     "sosl": sosl,
     "three-part": three_part,
     "mse": mse,
@@ -405,13 +424,13 @@ def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary],
     """
     from paragloss.lab.descent import graded, towers
 
-    def read_texts(texts: Sequence[str], lang: str) -> sp.csr_matrix:
-        vocabulary = vocabularies[lang]
-        if ordered:
-            return towers.sequences(texts, vocabulary)
-        return weigh(vocabulary.counts(texts), vocabulary.idf, "mean")
-
     source, target = pairs.languages(judged)
-    queries = read_texts([query.text for query in judged.queries], source)
-    documents = read_texts([document.full_text for document in judged.documents.values()], target)
+    read_texts = towers.sequences if ordered else _average_terms
+    queries = read_texts([query.text for query in judged.queries], vocabularies[source])
+    documents = read_texts([document.full_text for document in judged.documents.values()], vocabularies[target])
     return graded.task(source, target, queries, documents, pairs.grades(judged), device)
+
+
+def _average_terms(texts: Sequence[str], vocabulary: Vocabulary) -> sp.csr_matrix:
+    """Return texts as means of their terms, by idf: (texts, terms)."""
+    return weigh(vocabulary.counts(texts), vocabulary.idf, "mean")

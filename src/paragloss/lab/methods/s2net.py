@@ -8,7 +8,7 @@ maximises the difference itself, `loss="difference"`. Learning needs torch, serv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,56 +46,73 @@ INITIAL_DEVIATION = 0.1
 SLOWDOWN = 10
 
 
+Start: TypeAlias = Annotated[str | BagEncoder, Setting("Initial projection: random, opca, or a saved linear model.")]
+
+
 @checked
 def fit(
     aligned: Aligned,
     *,
     dim: Dim = 128,
     seed: Seed = 0,
-    start: Annotated[
-        str | BagEncoder, Setting("Initial projection: random, opca, or a saved linear model.")
-    ] = "random",
+    start: Start = "random",
     loss: Loss = "logistic",
-    scale: Annotated[float, Setting("Scale of the difference of cosines (logistic).", above=0, max=1e6)] = 10.0,
-    negatives: Negatives = 10,
-    optimizer: Optimizer = "adam",
     learning_rate: Rate = 0.01,
-    batch: Batch = 100,
-    epochs: Annotated[int, Setting("Epochs of training; 0 keeps the initial model.", min=0, max=100_000)] = 30,
-    patience: Patience = 3,
     stem: Stem = True,
     max_terms: MaxTerms = 50_000,
     min_df: MinDf = 2,
-    checkpoint: Checkpoint = None,
-    progress: Callable[[EpochProgress], None] | None = None,
+    **training: Annotated[Any, _train],
 ) -> BagEncoder:
     """Learn an encoder from concepts in any number of languages.
 
     The projection starts from random numbers, from OPCA ("opca", as the papers do), or from a given linear model: its
-    vocabularies and dimensions are then used, and steps are a tenth as long, so as not to undo it. Every counterpart
-    is compared with `negatives` other texts.
+    vocabularies and dimensions are then used, and steps are a tenth as long, so as not to undo it. `training` are the
+    settings of `_train`.
     """
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
     counting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
     rng = np.random.default_rng(seed)
     counted, table = _make_start(aligned, start, dim, seed, rng, counting)
+    texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
+    left, right = _pair_texts(counted, rng)
+    rate = learning_rate if start == "random" else learning_rate / SLOWDOWN
+    table = _train(table, texts[left], texts[right], seed=seed, loss=loss, learning_rate=rate, **training)
+    meta = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
+    return BagEncoder.stacked({lang: part.vocabulary for lang, part in counted.items()}, table, meta=meta)
 
+
+def _train(
+    table: Floats,
+    left: sp.csr_matrix,
+    right: sp.csr_matrix,
+    *,
+    scale: Annotated[float, Setting("Scale of the difference of cosines (logistic).", above=0, max=1e6)] = 10.0,
+    negatives: Negatives = 10,
+    optimizer: Optimizer = "adam",
+    batch: Batch = 100,
+    epochs: Annotated[int, Setting("Epochs of training; 0 keeps the initial model.", min=0, max=100_000)] = 30,
+    patience: Patience = 3,
+    checkpoint: Checkpoint = None,
+    progress: Callable[[EpochProgress], None] | None = None,
+    **settings: Any,
+) -> Floats:
+    """Return the table after training: every text is compared with its counterpart and `negatives` other texts.
+
+    :param table: (terms, dim), changed in place
+    :param left: (pairs, terms), and so is `right`
+    :param settings: further ones of `contrast.learn`
+    """
     import torch
 
     from paragloss.lab.descent.contrast import TextPairs, learn
 
-    texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
-    left, right = _pair_texts(counted, rng)
     projection = torch.from_numpy(table).requires_grad_()
-    rate = learning_rate if start == "random" else learning_rate / SLOWDOWN
-    settings: dict[str, Any] = {"loss": loss, "scale": scale, "negatives": negatives, "optimizer": optimizer}
-    settings |= {"learning_rate": rate, "batch": batch, "epochs": epochs, "patience": patience, "seed": seed}
-    settings |= {"checkpoint": checkpoint, "progress": progress}
-    learn({"table": projection}, lambda parts: parts[0], TextPairs(texts[left], texts[right]), **settings)
-    meta = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
-    vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
-    return BagEncoder.stacked(vocabularies, projection.detach().numpy(), meta=meta)
+    settings |= {"scale": scale, "negatives": negatives, "optimizer": optimizer, "batch": batch, "epochs": epochs}
+    settings |= {"patience": patience, "checkpoint": checkpoint, "progress": progress}
+    learn({"table": projection}, lambda parts: parts[0], TextPairs(left, right), **settings)
+    trained: Floats = projection.detach().numpy()
+    return trained
 
 
 def _make_start(

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
@@ -55,76 +55,88 @@ TEXTS_PER_DF = 500
 LOGISTIC_SCALE = 10.0
 
 
+Hub: TypeAlias = Annotated[str, Setting("The language the others learn from; by default the one with most texts.")]
+Monolingual: TypeAlias = Annotated[
+    Sequence[str], Setting("Further texts of the hub language, one on each line of a file.")
+]
+Clicks: TypeAlias = Annotated[
+    Sequence[tuple[str, str]], Setting("Queries and the texts clicked: pairs.tsv, or LOG,DOCUMENTS.")
+]
+Relevance: TypeAlias = Annotated[str, Setting("How the best match of a text is chosen.", words=RELEVANCE)]
+HubBias: TypeAlias = Annotated[float, Setting("Initial bias of the hub language.", min=-1000, max=1000)]
+Bias: TypeAlias = Annotated[float, Setting("Initial bias of the other languages.", min=-1000, max=1000)]
+HubEpochs: TypeAlias = Annotated[
+    int, Setting("Epochs of the hub language; 0 leaves it at its random start.", min=0, max=100_000)
+]
+Epochs: TypeAlias = Annotated[
+    int, Setting("Epochs of each other language; 0 leaves it at its random start.", min=0, max=100_000)
+]
+
+
 @checked
 def fit(
     aligned: Aligned,
     *,
     dim: Dim = 128,
     seed: Seed = 0,
-    hub: Annotated[str, Setting("The language the others learn from; by default the one with most texts.")] = "",
-    layers: Layers = 1,
-    hub_bias: Annotated[float, Setting("Initial bias of the hub language.", min=-1000, max=1000)] = 0.0,
-    bias: Annotated[float, Setting("Initial bias of the other languages.", min=-1000, max=1000)] = 0.0,
-    relevance: Annotated[str, Setting("How the best match of a text is chosen.", words=RELEVANCE)] = "bm25",
+    hub: Hub = "",
+    monolingual: Monolingual = (),
+    clicks: Clicks = (),
+    relevance: Relevance = "bm25",
     hub_loss: Loss = "logistic",
     loss: Loss = "difference",
-    negatives: Negatives = 10,
+    hub_bias: HubBias = 0.0,
+    bias: Bias = 0.0,
+    hub_epochs: HubEpochs = 5,
+    epochs: Epochs = 50,
     optimizer: Optimizer = "adam",
-    learning_rate: Rate = 0.01,
-    batch: Batch = 100,
-    hub_epochs: Annotated[
-        int, Setting("Epochs of the hub language; 0 leaves it at its random start.", min=0, max=100_000)
-    ] = 5,
-    epochs: Annotated[
-        int, Setting("Epochs of each other language; 0 leaves it at its random start.", min=0, max=100_000)
-    ] = 50,
-    patience: Patience = 3,
     stem: Stem = True,
     max_terms: MaxTerms = 50_000,
     min_df: MinDf = 2,
-    monolingual: Annotated[
-        Sequence[str], Setting("Further texts of the hub language, one on each line of a file.")
-    ] = (),
-    clicks: Annotated[
-        Sequence[tuple[str, str]], Setting("Queries and the texts clicked: pairs.tsv, or LOG,DOCUMENTS.")
-    ] = (),
-    checkpoint: Checkpoint = None,
-    progress: Callable[[EpochProgress], None] | None = None,
+    **training: Annotated[Any, _train_tower],
 ) -> BagEncoder:
     """Learn the hub language alone, then each other language against the fixed vectors of the hub.
 
-    The hub (by default the language with most texts) learns from pairs of a text and its best match by `relevance`
-    ("bm25" or "tfidf") among `monolingual` texts of the hub language or, without those, among the titles of the
-    concepts (their texts where they have none); or from `clicks`, pairs of a query and the text that was clicked.
-    `hub_epochs=0` leaves it random. `optimizer="cg"` is the paper's: conjugate gradients on every batch, with 3
-    iterations of 3 line searches; its authors start biases at `hub_bias=-1` and `bias=-1.5`. `checkpoint` is a
-    folder; a run that finds its own files there continues from them.
+    The hub learns from `clicks`, pairs of a query and the text that was clicked; without them from pairs of a text and
+    its best match by `relevance` among the `monolingual` texts, or among the titles of the concepts (their texts where
+    they have none). `optimizer="cg"` is the paper's; its authors start biases at `hub_bias=-1` and `bias=-1.5`.
     """
     hub, *other_langs = _order_languages(aligned, hub)
-    counting: dict[str, Any] = {"min_df": min_df, "max_terms": max_terms, "stem": stem}
-    training: dict[str, Any] = {"dim": dim, "layers": layers, "optimizer": optimizer, "learning_rate": learning_rate}
-    training |= {"batch": batch, "scale": LOGISTIC_SCALE, "negatives": negatives, "patience": patience}
-    training |= {"progress": progress}
-
-    def seed_and_checkpoint(number: int, lang: str) -> dict[str, Any]:
-        lang_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        return {"seed": lang_seed, "checkpoint": Path(checkpoint) / f"{lang}.safetensors" if checkpoint else None}
-
-    hub_texts = _count_texts(aligned, hub, [*monolingual, *chain.from_iterable(clicks)], **counting)
-    titles = [aligned[i].titles.get(hub) or aligned[i].texts[hub] for i in hub_texts.concepts]
-    hub_pairs = _pair_similar(hub_texts.vocabulary, monolingual or titles, clicks, relevance) if hub_epochs else None
-    hub_settings = {"bias": hub_bias, "loss": hub_loss, "epochs": hub_epochs, **seed_and_checkpoint(0, hub)}
-    hub_table = _train_table(len(hub_texts.vocabulary), hub_pairs, **hub_settings, **training)
-    hub_vectors = np.zeros((len(aligned), dim), np.float32)
-    hub_vectors[hub_texts.concepts] = hub_texts.counts @ hub_table
-    towers = {hub: Tower(hub_texts.vocabulary, hub_table)}
+    count_texts = partial(_count_texts, aligned, min_df=min_df, max_terms=max_terms, stem=stem)
+    training |= {"dim": dim, "seed": seed, "optimizer": optimizer}
+    hub_texts = count_texts(hub, [*monolingual, *chain.from_iterable(clicks)])
+    hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance) if hub_epochs else None
+    hub_training = {**training, "bias": hub_bias, "loss": hub_loss, "epochs": hub_epochs}
+    towers = {hub: _train_tower(hub, 0, hub_texts, hub_pairs, **hub_training)}
     for number, lang in enumerate(other_langs, 1):
-        texts = _count_texts(aligned, lang, [], **counting)
-        pairs = _pair_with_hub(texts.counts, hub_vectors[texts.concepts], f"{lang} and {hub}")
-        settings = {"bias": bias, "loss": loss, "epochs": epochs, **seed_and_checkpoint(number, lang)}
-        towers[lang] = Tower(texts.vocabulary, _train_table(len(texts.vocabulary), pairs, **settings, **training))
+        texts = count_texts(lang, [])
+        pairs = _pair_with_hub(lang, texts, hub, hub_texts, towers[hub].table)
+        towers[lang] = _train_tower(lang, number, texts, pairs, bias=bias, loss=loss, epochs=epochs, **training)
     meta = {"method": "xcnn", "hub": hub, "concepts": len(aligned), "optimizer": optimizer, "seed": seed}
     return BagEncoder(towers, weighting="count", meta=meta)
+
+
+def _train_tower(
+    lang: str,
+    number: int,
+    texts: Counted,
+    pairs: TextPairs | None,
+    *,
+    seed: int,
+    checkpoint: Checkpoint = None,
+    **training: Annotated[Any, _train_table],
+) -> Tower:
+    """Train the network of one language, with a random seed of its own.
+
+    `checkpoint` is a folder with a file for each language; a run that finds its own files there continues from them.
+
+    :param number: that of the language
+    :param training: settings of `_train_table`
+    """
+    lang_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+    file = Path(checkpoint) / f"{lang}.safetensors" if checkpoint else None
+    table = _train_table(len(texts.vocabulary), pairs, seed=lang_seed, checkpoint=file, **training)
+    return Tower(texts.vocabulary, table)
 
 
 def term_vectors(rows: torch.Tensor, bias: torch.Tensor, *layers: torch.Tensor) -> torch.Tensor:
@@ -168,6 +180,19 @@ def _count_texts(
     return Counted(vocabulary, counts[: len(texts)], np.array(concepts, np.int64))
 
 
+def _pair_hub_texts(
+    aligned: Aligned,
+    hub: str,
+    hub_texts: Counted,
+    monolingual: Sequence[str],
+    clicks: Sequence[tuple[str, str]],
+    relevance: str,
+) -> TextPairs | None:
+    """Pair what the hub learns from: clicks, else its monolingual texts, else titles; see `_pair_similar`."""
+    titles = [aligned[i].titles.get(hub) or aligned[i].texts[hub] for i in hub_texts.concepts]
+    return _pair_similar(hub_texts.vocabulary, monolingual or titles, clicks, relevance)
+
+
 def _pair_similar(
     vocabulary: Vocabulary, texts: Sequence[str], clicks: Sequence[tuple[str, str]], relevance: str
 ) -> TextPairs | None:
@@ -188,24 +213,37 @@ def _pair_similar(
     return pairs if pairs.left.shape[0] > 1 else None
 
 
-def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: str) -> TextPairs:
+def _pair_with_hub(lang: str, texts: Counted, hub: str, hub_texts: Counted, hub_table: Floats) -> TextPairs:
     """Pair texts of one language with the vectors of the same concepts in the hub language.
 
-    :param counts: (texts, terms)
-    :param hub_vectors: (texts, dim), zero where the hub has no text
-    :param language_pair: for the error message
+    :param hub_table: the vectors of the hub's terms
     :raises ModelError: if no concept has both
     """
     from paragloss.lab.descent.contrast import TextPairs
 
+    _, rows, hub_rows = np.intersect1d(texts.concepts, hub_texts.concepts, return_indices=True)
+    counts = texts.counts[rows]
+    hub_vectors = np.asarray(hub_texts.counts[hub_rows] @ hub_table, np.float32)
     in_both = np.flatnonzero((np.diff(counts.indptr) > 0) & hub_vectors.any(axis=1))
     if not len(in_both):
-        raise ModelError(f"no concept has texts in both {language_pair}, the hub: choose another hub")
+        raise ModelError(f"no concept has texts in both {lang} and {hub}, the hub: choose another hub")
     return TextPairs(counts[in_both], hub_vectors[in_both])
 
 
 def _train_table(
-    terms: int, pairs: TextPairs | None, *, dim: int, layers: int, bias: float, seed: int, **settings: Any
+    terms: int,
+    pairs: TextPairs | None,
+    *,
+    dim: int,
+    seed: int,
+    layers: Layers = 1,
+    bias: float = 0.0,
+    negatives: Negatives = 10,
+    learning_rate: Rate = 0.01,
+    batch: Batch = 100,
+    patience: Patience = 3,
+    progress: Callable[[EpochProgress], None] | None = None,
+    **settings: Any,
 ) -> Floats:
     """Train the term vectors of one language: (terms, dim). Without pairs they stay random.
 
@@ -216,7 +254,22 @@ def _train_table(
 
     from paragloss.lab.descent.contrast import learn
 
-    random = torch.Generator().manual_seed(seed)
+    parameters = _make_parameters(terms, dim, layers, bias, torch.Generator().manual_seed(seed))
+    if pairs is not None:
+        settings |= {"negatives": negatives, "scale": LOGISTIC_SCALE, "learning_rate": learning_rate, "batch": batch}
+        settings |= {"patience": patience, "progress": progress, "seed": seed}
+        learn(parameters, lambda parts: term_vectors(*parts), pairs, **settings)
+    with torch.no_grad():
+        table: Floats = term_vectors(*parameters.values()).numpy()
+    return table
+
+
+def _make_parameters(
+    terms: int, dim: int, layers: int, bias: float, random: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Return the random weights and the biases of the layers of one language."""
+    import torch
+
     parameters = {
         "table": INITIAL_DEVIATION * torch.randn(terms, dim, generator=random),
         "bias": torch.full((dim,), float(bias)),
@@ -226,8 +279,4 @@ def _train_table(
         parameters[f"bias{layer}"] = torch.full((dim,), float(bias))
     for parameter in parameters.values():
         parameter.requires_grad_()
-    if pairs is not None:
-        learn(parameters, lambda parts: term_vectors(*parts), pairs, seed=seed, **settings)
-    with torch.no_grad():
-        table: Floats = term_vectors(*parameters.values()).numpy()
-    return table
+    return parameters
