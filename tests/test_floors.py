@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "src" / "paragloss"
 FLOORS = {
-    "types": 0, "errors": 0, "atomic_files": 0,
+    "types": 0, "errors": 0, "atomic_files": 0, "groups": 0,
     "languages": 1, "analysis": 1, "formats": 1, "artefacts": 1, "ranking": 1, "bm25": 1, "methods": 1, "processes": 1,
     "hosts": 1,
     "vocabulary": 2, "statistics": 2,

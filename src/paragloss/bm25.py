@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.errors import StoreError
+from paragloss.groups import list_groups
 from paragloss.types import SparseRows, SparseVector
 
 Ids: TypeAlias = npt.NDArray[np.uint32]
@@ -51,6 +52,23 @@ class CountedTerms(NamedTuple):
     size: Integers  # (n_parts,) its number of entries
     ids: Ids  # (n_entries,) term ids, one part after the other
     counts: Doubles  # (n_entries,) occurrences
+
+
+class _VectorEntries(NamedTuple):
+    """The entries of the vectors of several documents."""
+
+    keys: Integers  # each joins a document (upper half) and an id of its vector (lower half)
+    values: Doubles
+    norms: Doubles  # K of the part of a term; 0 for a value that is stored as it is
+
+    def sort(self) -> _VectorEntries:
+        """Return the entries ordered by key; two terms with one key count as one."""
+        order = np.argsort(self.keys)
+        keys, values, norms = self.keys[order], self.values[order], self.norms[order]
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        if len(first) == len(keys):
+            return _VectorEntries(keys, values, norms)
+        return _VectorEntries(keys[first], np.add.reduceat(values, first), norms[first])
 
 
 class _Part(NamedTuple):
@@ -109,7 +127,7 @@ class Layout:
             if terms and (field in self.fields or "@" not in field)
         ]
         hashes_of_parts = [self._hash_terms(part, documents[part.row][1]) for part in parts]
-        part_of_term = np.repeat(np.arange(len(parts)), [len(hashes) for hashes in hashes_of_parts])
+        part_of_term = list_groups([len(hashes) for hashes in hashes_of_parts])
         hashes = np.fromiter(chain.from_iterable(hashes_of_parts), np.int64, len(part_of_term))
         # Each key joins a part and a term; equal keys are one entry with its count.
         keys, counts = np.unique(part_of_term << 32 | hashes, return_counts=True)
@@ -147,23 +165,23 @@ class Layout:
 
         Of each field the vector also holds the average length that it was weighed with.
         """
-        # A key joins a document (upper half) and an id of its vector (lower half).
+        entries = self._list_entries(bags).sort()
+        weights = np.where(entries.norms > 0, entries.values / (entries.values + entries.norms), entries.values)
+        values = weights.astype(np.float32)
+        indices = entries.keys.astype(np.uint32)  # the key without its document is the id
+        edges = np.searchsorted(entries.keys, np.arange(bags.rows + 1) << 32)
+        return [SparseVector(indices[start:end], values[start:end]) for start, end in pairwise(edges)]
+
+    def _list_entries(self, bags: CountedTerms) -> _VectorEntries:
+        """Return the entries of all vectors: lengths and averages, which are stored as they are, then terms."""
         row, first_id = bags.row << 32, bags.field * self.span
         length_keys, average_keys = row | (first_id + _LENGTH), row | (first_id + _AVERAGE)
         term_keys = np.repeat(row, bags.size) | bags.ids
-        keys = np.concatenate([length_keys, average_keys, term_keys])
-        values = np.concatenate([bags.length, bags.average, bags.counts])
-        no_norms = np.zeros(len(length_keys) + len(average_keys))  # lengths and averages are stored as they are
-        norms = np.concatenate([no_norms, np.repeat(self.norms(bags), bags.size)])
-        order = np.argsort(keys)
-        keys, values, norms = keys[order], values[order], norms[order]
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        if len(first) < len(keys):  # two terms with one id count as one
-            keys, values, norms = keys[first], np.add.reduceat(values, first), norms[first]
-        weights = np.where(norms > 0, values / (values + norms), values).astype(np.float32)
-        indices = keys.astype(np.uint32)  # the key without its document is the id
-        edges = np.searchsorted(keys, np.arange(bags.rows + 1) << 32)
-        return [SparseVector(indices[start:end], weights[start:end]) for start, end in pairwise(edges)]
+        return _VectorEntries(
+            keys=np.concatenate([length_keys, average_keys, term_keys]),
+            values=np.concatenate([bags.length, bags.average, bags.counts]),
+            norms=np.concatenate([np.zeros(2 * len(row)), np.repeat(self.norms(bags), bags.size)]),
+        )
 
     def unpack(self, vectors: Sequence[SparseVector]) -> CountedTerms:
         """Return the bags that `pack` was given.

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from paragloss.bm25 import LANGUAGE_SIGNS, CountedTerms, Doubles, Ids, Integers, Layout, term_hashes
 from paragloss.errors import StoreError
+from paragloss.groups import list_groups
 from paragloss.languages import known_codes
 from paragloss.types import SparseRows, SparseVector
 
@@ -201,7 +202,7 @@ class Statistics:
 
         Returns for each query its vector, and the score of a document full of its terms.
         """
-        query_of_term = np.repeat(np.arange(len(queries)), [len(terms) for _, terms in queries])  # (n_terms,)
+        query_of_term = list_groups([len(terms) for _, terms in queries])  # (n_terms,)
         term_weights = np.array([weight for _, terms in queries for weight in terms.values()], np.float64)
         hashes = [*chain.from_iterable(map(term_hashes(lang).__getitem__, terms) for lang, terms in queries)]
         fields = np.array([self.layout.field(field) for field in weights], np.int64)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
+from paragloss.groups import list_groups
 from paragloss.types import Floats
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
     if weighting in ("tfidf", "idf-mean"):
         data *= idf[counts.indices]
     if weighting != "count":
-        row_of_entry = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        row_of_entry = list_groups(np.diff(counts.indptr))
         addends = data * data if weighting == "tfidf" else data
         row_norms = np.bincount(row_of_entry, addends, minlength=counts.shape[0])
         if weighting == "tfidf":

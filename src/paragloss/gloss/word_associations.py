@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from paragloss.gloss.glossed_text import Word
 from paragloss.gloss.senses import analyze_terms, is_built_in
+from paragloss.groups import list_groups, list_starts
 from paragloss.types import Floats, Integers
 
 #: The language whose words have vectors.
@@ -44,7 +45,7 @@ def rerank_meanings(words: Sequence[Word], to: str) -> list[Word]:
     if to != LANG or len(content_words) < 2:
         return list(words)
     counts = np.array([len(words[i].meanings) for i in content_words])  # of meanings, (n_content_words,)
-    starts = np.cumsum(counts) - counts
+    starts = list_starts(counts)
     meanings = [meaning for i in content_words for meaning in words[i].meanings]
     weights = np.array([meaning.weight for meaning in meanings])
     factors = open().rate_meanings([meaning.text for meaning in meanings], weights, starts)
@@ -68,7 +69,7 @@ def _reweigh(
     :param starts: the index of each word's first meaning; (n_words,).
     :param counts: the number of each word's meanings; (n_words,).
     """
-    word_of_meaning = np.repeat(np.arange(len(counts)), counts)
+    word_of_meaning = list_groups(counts)
     thresholds = MIN_RELATIVE_SHARE * weights[starts][word_of_meaning]
     lowest_factors = np.minimum.reduceat(factors, starts)[word_of_meaning]
     shares = weights * np.where(weights >= thresholds, factors, lowest_factors)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from paragloss.errors import InputError
 from paragloss.formats.text import parse_lines
+from paragloss.groups import list_groups, list_positions
 from paragloss.types import Aligned, Concept, Document, Integers, JudgedCollection, Qrels, Query
 
 #: Grades: the same concept, a linked one, anything else.
@@ -205,9 +206,9 @@ def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.ran
         ranks[is_repeated] = rng.integers(0, unjudged[row[is_repeated]])
         is_repeated = _mark_repeated(ranks)
     # The unjudged document of rank r has number r plus the number of judged documents before it.
-    query_of_judged = np.repeat(np.arange(queries), np.diff(indptr))
-    unjudged_before = judged - (np.arange(len(judged)) - indptr[query_of_judged])
-    keys = query_of_judged * (documents + 1) + unjudged_before
+    n_judged = np.diff(indptr)  # by each query
+    unjudged_before = judged - list_positions(n_judged)
+    keys = list_groups(n_judged) * (documents + 1) + unjudged_before
     judged_before = np.searchsorted(keys, row * (documents + 1) + ranks, side="right") - indptr[row]
     return np.asarray(ranks + judged_before, np.int64)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from paragloss.errors import StoreError
 from paragloss.formats.numbers import EPOCH_DAY, get_document_day, parse_number
+from paragloss.groups import list_groups
 from paragloss.types import Document, Floats, Record, SparseRows, SparseVector
 
 #: Filterable numbers that every payload has: the days on which the document was added and from which it dates.
@@ -118,7 +119,7 @@ def pack_sparse_rows(vectors: Sequence[tuple[Any, Any]]) -> SparseRows:
     n_entries = int(sizes.sum())
     ids = np.fromiter(chain.from_iterable(indices for indices, _ in vectors), np.uint32, n_entries)
     values = np.fromiter(chain.from_iterable(values for _, values in vectors), np.float32, n_entries)
-    keys = np.repeat(np.arange(len(sizes)), sizes) << 32 | ids  # sorts by vector, then by index
+    keys = list_groups(sizes) << 32 | ids  # sorts by vector, then by index
     if n_entries > 1 and (keys[1:] <= keys[:-1]).any():
         order = np.argsort(keys)
         ids, values = ids[order], values[order]

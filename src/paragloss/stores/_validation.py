@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from paragloss.errors import StoreError
+from paragloss.groups import list_groups
 from paragloss.stores._schema import VectorSchema
 from paragloss.types import Document, Floats, Record
 
@@ -112,7 +113,7 @@ def _validate_sparse_values(name: str, records: Sequence[Record]) -> None:
     """
     vectors = [record.sparse[name] for record in records]
     sizes = [len(vector.indices) for vector in vectors]
-    document_numbers = np.repeat(np.arange(len(vectors)), sizes)  # (n_entries,)
+    document_numbers = list_groups(sizes)  # (n_entries,)
     indices = np.concatenate([[], *(vector.indices for vector in vectors)]).astype(np.int64)  # (n_entries,)
     values = np.concatenate([[], *(vector.values for vector in vectors)])  # (n_entries,)
     keys = document_numbers << 32 | indices

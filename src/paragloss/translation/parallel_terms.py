@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
+from paragloss.groups import list_groups, list_positions
 from paragloss.translation.term_spellings import choose_spellings
 from paragloss.translation.word_alignment import TermBags
 from paragloss.translation.word_table import TermSpellings
-from paragloss.types import Aligned, Integers
+from paragloss.types import Aligned, Floats, Integers
 
 #: A text of more terms is a document: the order of its words says little, its distinct words are what counts.
 MAX_SENTENCE_TERMS = 64
@@ -98,36 +99,53 @@ def make_bags(start: Integers, term: Integers, n_terms: int, max_terms: int) -> 
     :param start: (texts + 1,) where each text begins in `term`
     :param max_terms: entries of a text at most
     """
-    size = np.diff(start)
-    text = np.repeat(np.arange(len(size)), size)  # of each word
-    position_in_text = np.arange(len(term)) - start[text]
-    is_document = size > MAX_SENTENCE_TERMS
-    # Each word of a sentence has its own key; equal words of a document share one.
-    key_in_text = np.where(is_document[text], term, n_terms + position_in_text)
-    key = text * np.int64(n_terms + MAX_SENTENCE_TERMS) + key_in_text
-    _, first_word, entry_of_word, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    mean_position = np.bincount(entry_of_word, (position_in_text + 0.5) / size[text]) / count
-    weight = 1 + np.log(count)
-    df = np.bincount(term[first_word], minlength=n_terms)
-    text, term = text[first_word], term[first_word]  # of each entry
-    score = np.where(is_document[text], weight * np.log((len(size) + 1) / df[term]), np.inf)
-    best = _best_entries(text, score, len(size), max_terms)
-    best = best[np.lexsort((mean_position[best], text[best]))]
+    sizes = np.diff(start)
+    entries = _join_words_of_documents(term, sizes, n_terms)
+    df = np.bincount(entries.term, minlength=n_terms)
+    is_document = sizes > MAX_SENTENCE_TERMS
+    idf = np.log((len(sizes) + 1) / df[entries.term])
+    score = np.where(is_document[entries.text], entries.weight * idf, np.inf)
+    best = _select_best(entries.text, score, len(sizes), max_terms)
+    best = best[np.lexsort((entries.position[best], entries.text[best]))]
     return TermBags(
-        start=np.concatenate([[0], np.cumsum(np.bincount(text[best], minlength=len(size)))]).astype(np.int64),
-        term=term[best].astype(np.int32),
-        weight=weight[best].astype(np.float32),
-        position=mean_position[best].astype(np.float32),
+        start=np.concatenate([[0], np.cumsum(np.bincount(entries.text[best], minlength=len(sizes)))]).astype(np.int64),
+        term=entries.term[best].astype(np.int32),
+        weight=entries.weight[best].astype(np.float32),
+        position=entries.position[best].astype(np.float32),
         n_terms=n_terms,
     )
 
 
-def _best_entries(text: Integers, score: Integers, texts: int, max_entries: int) -> Integers:
+class _Entries(NamedTuple):
+    """Entries of texts; the arrays have one item for each."""
+
+    text: Integers  # its number
+    term: Integers
+    position: Floats  # relative to the length of the text
+    weight: Floats
+
+
+def _join_words_of_documents(term: Integers, sizes: Integers, n_terms: int) -> _Entries:
+    """Join the equal words of each document into one entry; each word of a sentence becomes an entry of its own.
+
+    :param term: the term of each word
+    :param sizes: the number of words of each text
+    """
+    text, position = list_groups(sizes), list_positions(sizes)  # of each word
+    # Each word of a sentence has its own key; equal words of a document share one.
+    is_of_document = (sizes > MAX_SENTENCE_TERMS)[text]
+    key_in_text = np.where(is_of_document, term, n_terms + position)
+    key = text * np.int64(n_terms + MAX_SENTENCE_TERMS) + key_in_text
+    _, first_word, entry_of_word, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    mean_position = np.bincount(entry_of_word, (position + 0.5) / sizes[text]) / count
+    return _Entries(text[first_word], term[first_word], mean_position, 1 + np.log(count))
+
+
+def _select_best(text: Integers, score: Integers, texts: int, max_entries: int) -> Integers:
     """Select the entries of highest score of each text, in their order."""
     order = np.lexsort((-score, text))
-    counts = np.bincount(text, minlength=texts)
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[rank < max_entries])
+    ranks = list_positions(np.bincount(text, minlength=texts))
+    return np.sort(order[ranks < max_entries])
 
 
 def extend_vocabulary(texts: LanguageTexts, words: TermSpellings | None) -> LanguageTexts:

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from paragloss.groups import list_groups, list_positions
+
 Ids = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
@@ -161,10 +163,11 @@ def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -
     texts_of_terms = source_presence.T.tocsr()  # (source terms, texts)
     for start, stop in _row_blocks(texts_of_terms, target_presence):
         shared = (texts_of_terms[start:stop] @ target_presence).tocsr()  # number of texts that two terms share
-        row = np.repeat(np.arange(start, stop), np.diff(shared.indptr))
-        score = log_likelihood_ratio(shared.data.astype(float), source_df[row], target_df[shared.indices], texts)
-        best = _select_best_cells(shared, row - start, score, max_targets)
-        source_parts.append(row[best])
+        row = list_groups(np.diff(shared.indptr))
+        source_ids = start + row
+        score = log_likelihood_ratio(shared.data.astype(float), source_df[source_ids], target_df[shared.indices], texts)
+        best = _select_best_cells(shared, row, score, max_targets)
+        source_parts.append(source_ids[best])
         target_parts.append(shared.indices[best])
     source_ids, target_ids = np.concatenate(source_parts), np.concatenate(target_parts)
     key = source_ids.astype(np.int64) * target.n_terms + target_ids
@@ -185,9 +188,8 @@ def _select_best_cells(shared: sp.csr_matrix, row: Ids, score: Reals, max_target
     is_in_short_row = np.diff(shared.indptr)[row] <= max_targets
     candidates = np.flatnonzero(~is_in_short_row & (score > 0))
     by_score = candidates[np.lexsort((shared.indices[candidates], -score[candidates], row[candidates]))]
-    sizes = np.bincount(row[candidates], minlength=shared.shape[0])
-    rank_in_row = np.arange(len(by_score)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.concatenate([np.flatnonzero(is_in_short_row), by_score[rank_in_row < max_targets]])
+    ranks = list_positions(np.bincount(row[candidates], minlength=shared.shape[0]))
+    return np.concatenate([np.flatnonzero(is_in_short_row), by_score[ranks < max_targets]])
 
 
 def log_likelihood_ratio(shared: Reals, source: Reals, target: Reals, texts: int) -> Reals:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
+from paragloss.groups import list_groups, list_positions
 from paragloss.types import Alternative, Query, Span, Translation
 
 if TYPE_CHECKING:
@@ -211,15 +212,15 @@ def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.cs
 
     weights = _normalize_rows(weights)
     sizes = np.diff(weights.indptr)
-    row = np.repeat(np.arange(weights.shape[0]), sizes)
-    order = np.lexsort((weights.indices, -weights.data, row))
-    rank_in_row = np.arange(len(order)) - np.repeat(weights.indptr[:-1], sizes)
-    best = order[(rank_in_row < most) & (weights.data[order] >= min_probability)]
-    start = np.concatenate([[0], np.cumsum(np.bincount(row[best], minlength=weights.shape[0]))])
-    pruned = sp.csr_matrix((weights.data[best], weights.indices[best], start), shape=weights.shape)
+    rows = list_groups(sizes)  # of the entries
+    by_weight = np.lexsort((weights.indices, -weights.data, rows))  # within the rows
+    is_best = (list_positions(sizes) < most) & (weights.data[by_weight] >= min_probability)
+    best = by_weight[is_best]
+    row_starts = np.concatenate([[0], np.cumsum(np.bincount(rows[best], minlength=weights.shape[0]))])
+    pruned = sp.csr_matrix((weights.data[best], weights.indices[best], row_starts), shape=weights.shape)
     normalized = _normalize_rows(pruned)
     data, columns = normalized.data.astype(np.float32), normalized.indices.astype(np.int32)
-    return sp.csr_matrix((data, columns, start), shape=normalized.shape)
+    return sp.csr_matrix((data, columns, row_starts), shape=normalized.shape)
 
 
 def _remove_entries(matrix: sp.csr_matrix, entries: Sequence[int]) -> sp.csr_matrix:
@@ -234,9 +235,10 @@ def _normalize_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
     """Scale each row to sum to one; rows without weight stay zero."""
     import scipy.sparse as sp
 
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    mass = np.bincount(row, matrix.data, minlength=matrix.shape[0])[row]
-    data = np.divide(matrix.data, mass, out=np.zeros(len(mass)), where=mass > 0)
+    rows = list_groups(np.diff(matrix.indptr))  # of the entries
+    row_sums = np.bincount(rows, matrix.data, minlength=matrix.shape[0])
+    divisors = row_sums[rows]
+    data = np.divide(matrix.data, divisors, out=np.zeros(len(divisors)), where=divisors > 0)
     return sp.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import torch
 
 from paragloss.errors import ModelError
+from paragloss.groups import list_groups, list_positions
 from paragloss.lab.descent.bags import Bags, bags, select
 from paragloss.lab.descent.batches import shuffled
 from paragloss.lab.descent.loop import History, descend
@@ -51,12 +52,11 @@ def task(
     """
     grades = grades.tocsr()
     grades.sort_indices()
-    query_of_judgment = np.repeat(np.arange(grades.shape[0]), np.diff(grades.indptr))
-    rank_in_query = np.arange(grades.nnz) - grades.indptr[query_of_judgment]
-    unjudged_before = grades.indices - rank_in_query  # documents with lower numbers that the query has not judged
-    keys = query_of_judgment.astype(np.int64) * (grades.shape[1] + 1) + unjudged_before
-    judged, tensor = bags(grades, device), torch.as_tensor(keys, device=device)
-    return Task(source, target, bags(queries, device), bags(documents, device), judged, tensor)
+    n_judged = np.diff(grades.indptr)  # by each query
+    judged_before = list_positions(n_judged)  # documents with lower numbers that the query has judged
+    unjudged_before = grades.indices - judged_before
+    keys = torch.as_tensor(list_groups(n_judged) * (grades.shape[1] + 1) + unjudged_before, device=device)
+    return Task(source, target, bags(queries, device), bags(documents, device), bags(grades, device), keys)
 
 
 def train_towers(

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from paragloss.groups import list_groups
+
 RELEVANCE = ("bm25", "tfidf")
 _K1, _B = 1.2, 0.75
 #: Candidates for each text that are scored with all terms where the search had to leave frequent terms out.
@@ -91,8 +93,8 @@ def bm25(counts: sp.csr_matrix) -> TermWeights:
     idf = np.log1p((documents - df + 0.5) / (df + 0.5)).astype(np.float32)
     lengths = np.asarray(counts.sum(axis=1), np.float32).ravel()
     saturation = _K1 * (1 - _B + _B * lengths / lengths.mean()) if documents else lengths
-    owner = np.repeat(np.arange(documents), np.diff(counts.indptr))
-    weights = idf[counts.indices] * counts.data * (_K1 + 1) / (counts.data + saturation[owner])
+    row_of_count = list_groups(np.diff(counts.indptr))
+    weights = idf[counts.indices] * counts.data * (_K1 + 1) / (counts.data + saturation[row_of_count])
     document_weights = (weights.astype(np.float32), counts.indices, counts.indptr)
     return TermWeights(counts, sp.csr_matrix(document_weights, shape=counts.shape))
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paragloss.errors import InputError
+from paragloss.groups import list_groups
 from paragloss.types import Integers
 
 #: Hard negatives are drawn from this many documents most similar to the relevant one.
@@ -45,7 +46,7 @@ def make_source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = N
                 lower.append(documents[values <= grade - difference])
     if not positives:
         raise InputError("no query has a relevant document: nothing to learn from")
-    query_of_judgment = np.repeat(np.arange(grades.shape[0], dtype=np.int64), np.diff(grades.indptr))
+    query_of_judgment = list_groups(np.diff(grades.indptr))
     return Source(
         np.array(positives, np.int64),
         np.concatenate(lower).astype(np.int64),

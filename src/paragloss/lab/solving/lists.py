@@ -7,10 +7,14 @@ ICML 2007). It is convex, so a few dozen weights are found in a fraction of a se
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
+
+from paragloss.groups import list_groups, list_starts
+from paragloss.types import Integers
 
 Reals = npt.NDArray[np.float64]
 
@@ -27,26 +31,40 @@ def weigh_lists(
     :return: weights, (features,), and the value of the loss
     """
     items = np.concatenate([np.asarray(features, np.float64) for features in lists])
-    bounds = np.cumsum([0, *map(len, lists)])
-    list_of_item = np.repeat(np.arange(len(lists)), np.diff(bounds))
-    right_items = bounds[:-1] + np.asarray(right)
+    sizes = [len(features) for features in lists]
     scale = _invert_deviations(items)
-    items = (items - items.mean(axis=0)) * scale
-
-    def compute_loss(weights: Reals) -> tuple[float, Reals]:
-        """Return the penalized loss and its gradient."""
-        scores = items @ weights
-        highest = np.maximum.reduceat(scores, bounds[:-1])
-        exponentials = np.exp(scores - highest[list_of_item])
-        totals = np.add.reduceat(exponentials, bounds[:-1])
-        value = float((np.log(totals) + highest - scores[right_items]).mean())
-        gradient = (exponentials / totals[list_of_item]) @ items / len(lists) - items[right_items].mean(axis=0)
-        return value + penalty * float(weights @ weights) / 2, gradient + penalty * weights
-
+    loss = _ListLoss(
+        items=(items - items.mean(axis=0)) * scale,
+        list_starts=list_starts(sizes),
+        list_of_item=list_groups(sizes),
+        right_items=list_starts(sizes) + np.asarray(right),
+        penalty=penalty,
+    )
     weight_bounds = None if minimum is None else [(minimum, None)] * items.shape[1]
     start = np.zeros(items.shape[1])
-    optimum = minimize(compute_loss, start, jac=True, method="L-BFGS-B", bounds=weight_bounds)
-    return optimum.x * scale, float(compute_loss(optimum.x)[0])
+    optimum = minimize(loss.compute, start, jac=True, method="L-BFGS-B", bounds=weight_bounds)
+    return optimum.x * scale, loss.compute(optimum.x)[0]
+
+
+class _ListLoss(NamedTuple):
+    """The penalized loss of weights."""
+
+    items: Reals  # (items, features)
+    list_starts: Integers  # the first item of each list
+    list_of_item: Integers
+    right_items: Integers  # the right item of each list
+    penalty: float
+
+    def compute(self, weights: Reals) -> tuple[float, Reals]:
+        """Return the loss and its gradient."""
+        scores = self.items @ weights
+        highest = np.maximum.reduceat(scores, self.list_starts)
+        exponentials = np.exp(scores - highest[self.list_of_item])
+        totals = np.add.reduceat(exponentials, self.list_starts)
+        loss = float((np.log(totals) + highest - scores[self.right_items]).mean())
+        softmax = exponentials / totals[self.list_of_item]
+        gradient = softmax @ self.items / len(totals) - self.items[self.right_items].mean(axis=0)
+        return loss + self.penalty * float(weights @ weights) / 2, gradient + self.penalty * weights
 
 
 def _invert_deviations(items: Reals) -> Reals:

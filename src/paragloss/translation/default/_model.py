@@ -20,6 +20,7 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
+from paragloss.groups import list_groups, list_positions
 from paragloss.languages import normalise, scripts_of
 from paragloss.translation.compounds import (
     COMPOUND_LINKERS,
@@ -101,6 +102,15 @@ class _Translations(NamedTuple):
     targets: WordIds
     shares: Shares
     tie_order: WordIds
+
+
+class _TableRows(NamedTuple):
+    """Rows of the tables of several languages; the arrays have one item, or column, for each row."""
+
+    langs: WordIds  # positions of the languages
+    english: WordIds  # positions of the English words
+    numbers: WordIds  # of the rows in their tables
+    table_starts: WordIds  # (3, rows) where the sizes, starts and entries of each row's table begin
 
 
 class DefaultModel:
@@ -357,28 +367,33 @@ class DefaultModel:
     def _gather_translations(self, words: Sequence[QueryWord], langs: Sequence[str]) -> _Translations:
         """Read the translations of all English words that query words may be, in some languages.
 
-        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words), -1: none
-        them has translations, its own share counts as 1, and its translations keep their order.
+        The share of a translation is multiplied by that of its English word. If only one of the English words that a
+        query word may be has translations, its own share counts as 1, and its translations keep their order.
         """
         english = np.concatenate([word.english for word in words])
         english_shares = np.concatenate([word.shares for word in words])
-        word_of_english = np.repeat(np.arange(len(words)), [len(word.english) for word in words])
-        languages = [self.read_language(lang) for lang in langs]
-        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words), -1 for none
-        lang_index, english_index = np.nonzero(rows >= 0)  # of each row that exists
-        table_starts = np.array([language.table_starts for language in languages]).T
-        sizes, targets, shares = self._all_rows.many_rows(rows[lang_index, english_index], table_starts[:, lang_index])
-        owner_of_row = lang_index * len(words) + word_of_english[english_index]
+        word_of_english = list_groups([len(word.english) for word in words])
+        rows = self._find_table_rows(english, langs)
+        sizes, targets, shares = self._all_rows.many_rows(rows.numbers, rows.table_starts)
+        owner_of_row = rows.langs * len(words) + word_of_english[rows.english]
         rows_per_owner = np.bincount(owner_of_row[sizes > 0], minlength=len(langs) * len(words))
         is_only_row = rows_per_owner[owner_of_row] == 1
-        share_of_row = np.where(is_only_row, 1.0, english_shares[english_index])
-        position_in_row = np.arange(len(targets)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        share_of_row = np.where(is_only_row, 1.0, english_shares[rows.english])
+        row_of_translation = list_groups(sizes)
         return _Translations(
-            owners=np.repeat(owner_of_row, sizes),
+            owners=owner_of_row[row_of_translation],
             targets=targets,
-            shares=shares * np.repeat(share_of_row, sizes),
-            tie_order=np.where(np.repeat(is_only_row, sizes), position_in_row, targets),
+            shares=shares * share_of_row[row_of_translation],
+            tie_order=np.where(is_only_row[row_of_translation], list_positions(sizes), targets),
         )
+
+    def _find_table_rows(self, english: WordIds, langs: Sequence[str]) -> _TableRows:
+        """Find the rows of English words in the tables of some languages."""
+        languages = [self.read_language(lang) for lang in langs]
+        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words), -1 for none
+        lang_index, english_index = np.nonzero(rows >= 0)
+        table_starts = np.array([language.table_starts for language in languages]).T
+        return _TableRows(lang_index, english_index, rows[lang_index, english_index], table_starts[:, lang_index])
 
     def _compute_english_shares(self, lang: str, term: str) -> tuple[WordIds, Shares]:
         pairs = self._find_english_pairs(lang, term)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paragloss.groups import list_positions
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
@@ -57,8 +59,7 @@ class TranslationRows(NamedTuple):
         """
         sizes = self.sizes[table_starts[0] + numbers].astype(np.int64)
         first_entries = self._find_first_entries(numbers, table_starts)
-        first_outputs = np.cumsum(sizes) - sizes
-        entries = np.repeat(first_entries - first_outputs, sizes) + np.arange(int(sizes.sum()))
+        entries = np.repeat(first_entries, sizes) + list_positions(sizes)
         return sizes, self.targets[entries].astype(np.int64), decode_weights(self.weights[entries])
 
     def _find_first_entries(
