@@ -299,9 +299,8 @@ def fit_judged(
     Each judged document above grade 0 is compared with `per_positive` others of lower grade in every epoch: documents
     judged lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those
     most similar to it. Where grades are scores of a click model in thousandths (`clicks --scores`), `difference` says
-    which pairs are worth learning from. `shared` gives a word that two languages spell alike one vector instead of
-    two. Word vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). With `validation`, the
-    parameters of the epoch with the best nDCG@10 on it are kept. `settings` are those of `_train`.
+    which pairs are worth learning from. Word vectors start from `vectors` (language -> word -> vector), or evenly in
+    (-1, 1). The epoch with the best nDCG@10 on `validation` is kept. `settings` are those of `_train`.
     """
     if not judged:
         raise InputError("no judgments to learn from")

@@ -251,11 +251,11 @@ def _make_towers(
 
 def _share_network(nets: Mapping[str, towers.LanguageTower]) -> None:
     """Give all towers the network of the first one; their tables of word vectors stay their own."""
-    first, *others = nets.values()
+    first, *other_nets = nets.values()
     modules = dict(first.named_children())
     if not modules:
         raise ModelError("shared_network: an average has no network to share; choose the encoder cnn or lstm")
-    for net in others:
+    for net in other_nets:
         for name, module in modules.items():
             setattr(net, name, module)
 
