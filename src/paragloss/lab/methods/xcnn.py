@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
@@ -108,9 +109,10 @@ def fit(
     hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance) if hub_epochs else None
     hub_training = {**training, "bias": hub_bias, "loss": hub_loss, "epochs": hub_epochs}
     towers = {hub: _train_tower(hub, 0, hub_texts, hub_pairs, **hub_training)}
+    hub_vectors = _sum_hub_terms(hub_texts, towers[hub].table, len(aligned))
     for number, lang in enumerate(other_langs, 1):
         texts = count_texts(lang, [])
-        pairs = _pair_with_hub(lang, texts, hub, hub_texts, towers[hub].table)
+        pairs = _pair_with_hub(texts.counts, hub_vectors[texts.concepts], f"{lang} and {hub}")
         towers[lang] = _train_tower(lang, number, texts, pairs, bias=bias, loss=loss, epochs=epochs, **training)
     meta = {"method": "xcnn", "hub": hub, "concepts": len(aligned), "optimizer": optimizer, "seed": seed}
     return BagEncoder(towers, weighting="count", meta=meta)
@@ -213,20 +215,26 @@ def _pair_similar(
     return pairs if pairs.left.shape[0] > 1 else None
 
 
-def _pair_with_hub(lang: str, texts: Counted, hub: str, hub_texts: Counted, hub_table: Floats) -> TextPairs:
+def _sum_hub_terms(texts: Counted, table: Floats, n_concepts: int) -> Floats:
+    """Return the vector of each concept in the hub language, zero where the hub has no text: (n_concepts, dim)."""
+    vectors = np.zeros((n_concepts, table.shape[1]), np.float32)
+    vectors[texts.concepts] = texts.counts @ table
+    return vectors
+
+
+def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: str) -> TextPairs:
     """Pair texts of one language with the vectors of the same concepts in the hub language.
 
-    :param hub_table: the vectors of the hub's terms
+    :param counts: (texts, terms)
+    :param hub_vectors: (texts, dim), zero where the hub has no text
+    :param language_pair: for the error message
     :raises ModelError: if no concept has both
     """
     from paragloss.lab.descent.contrast import TextPairs
 
-    _, rows, hub_rows = np.intersect1d(texts.concepts, hub_texts.concepts, return_indices=True)
-    counts = texts.counts[rows]
-    hub_vectors = np.asarray(hub_texts.counts[hub_rows] @ hub_table, np.float32)
     in_both = np.flatnonzero((np.diff(counts.indptr) > 0) & hub_vectors.any(axis=1))
     if not len(in_both):
-        raise ModelError(f"no concept has texts in both {lang} and {hub}, the hub: choose another hub")
+        raise ModelError(f"no concept has texts in both {language_pair}, the hub: choose another hub")
     return TextPairs(counts[in_both], hub_vectors[in_both])
 
 
