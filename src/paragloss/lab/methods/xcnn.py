@@ -98,9 +98,8 @@ def fit(
 ) -> BagEncoder:
     """Learn the hub language alone, then each other language against the fixed vectors of the hub.
 
-    The hub learns from `clicks`, pairs of a query and the text that was clicked; without them from pairs of a text and
-    its best match by `relevance` among the `monolingual` texts, or among the titles of the concepts (their texts where
-    they have none). `optimizer="cg"` is the paper's; its authors start biases at `hub_bias=-1` and `bias=-1.5`.
+    The hub learns from `clicks`; without them from pairs of a text and its best match by `relevance` among the
+    `monolingual` texts, or the titles of the concepts. `optimizer="cg"` is the paper's, with biases of -1 and -1.5.
     """
     hub, *other_langs = _order_languages(aligned, hub)
     count_texts = partial(_count_texts, aligned, min_df=min_df, max_terms=max_terms, stem=stem)
