@@ -1,5 +1,8 @@
 """Click logs with the truth behind them."""
 
+import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -28,3 +31,13 @@ def synthetic_log(*, queries: int = 20, documents: int = 8, sessions: int = 200,
     satisfaction = {q: {d: float(rng.beta(1, 1)) for d in ds} for q, ds in names.items()}
     log = simulate(names, attraction, satisfaction, sessions=sessions, swaps=3, seed=seed + 1)
     return SyntheticLog(log, attraction, satisfaction)
+
+
+def write_sessions(path: Path, sessions: Iterable[Session]) -> None:
+    """Write a click log in our own format."""
+    lines = []
+    for session in sessions:
+        clicks = [{"doc": click.document, "dwell": click.dwell} for click in session.clicks]
+        row = {"query": session.query, "lang": session.lang, "shown": session.results, "clicks": clicks}
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    path.write_text("".join(lines), encoding="utf-8")

@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer.main
-from synthetic_logs import synthetic_log
+from synthetic_logs import synthetic_log, write_sessions
 from test_cli import CORPUS, paragloss_
 from vector_files import write_vectors
 
 from paragloss import Collection, Document
 from paragloss.cli import app, main
-from paragloss.lab.clicks.log_files import write_sessions
 from paragloss.methods import load_methods
 from paragloss.search.parts import FEEDBACK, FUSIONS, MIX, SEARCHERS, TOGETHER, TRANSLATORS
 

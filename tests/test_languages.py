@@ -187,6 +187,16 @@ def test_letters_of_languages_are_unpacked_once_and_again_when_damaged(tmp_path,
     assert max(first, key=first.__getitem__) == "nl"
 
 
+def test_an_unpacked_model_takes_the_place_of_its_older_versions(tmp_path, monkeypatch):
+    from paragloss.languages import _unpacked
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    weights = {"weights": np.ones(3)}
+    for name in ("letters-1", "states-1", "letters-2"):
+        _unpacked.load_unpacked(name, lambda: weights, lambda arrays: True)
+    assert sorted(folder.name for folder in (tmp_path / "paragloss").iterdir()) == ["letters-2", "states-1"]
+
+
 def test_languages_are_told_where_nothing_can_be_written(tmp_path, monkeypatch):
     from paragloss.languages import _unpacked
 

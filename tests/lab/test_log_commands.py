@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from synthetic_logs import synthetic_log
+from synthetic_logs import synthetic_log, write_sessions
 from test_cli import CORPUS, paragloss_
-
-from paragloss.lab.clicks.log_files import write_sessions
 
 #: Five people opened the volcano for volcanoes, one the bread; one the bee for bees.
 OPENED = [("火山", "volcano.zh")] * 5 + [("火山", "bread.zh"), ("蜜蜂", "honey-bee.zh")]

@@ -5,8 +5,10 @@ Unpacking takes longer than everything else a search from the command line does,
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +40,16 @@ def load_unpacked(name: str, unpack: Callable[[], Arrays], are_valid: Callable[[
     arrays = unpack()
     with suppress(OSError, ModelError):
         artefacts.save(cached, "unpacked", meta={}, arrays=arrays)
+        _remove_other_versions(cached)
     return arrays
+
+
+def _remove_other_versions(cached: Path) -> None:
+    """Remove what other versions of a model have left in the cache; processes that have mapped it keep it."""
+    model, _, _ = cached.name.partition("-")
+    for folder in cached.parent.glob(f"{model}-*"):
+        if folder != cached:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def load_identifier() -> LanguageIdentifier:

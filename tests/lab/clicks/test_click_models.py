@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 from synthetic_logs import synthetic_log
 
 from paragloss.errors import InputError
-from paragloss.lab.clicks import dctr, first_clicks, raw, simulate, tacm
+from paragloss.lab.clicks import dctr, raw, simulate, tacm
 from paragloss.lab.clicks.log_files import Click, Session
 
 
@@ -31,7 +31,6 @@ def test_a_log_that_does_not_say_what_was_shown_still_has_rates():
 def test_raw_takes_only_sessions_with_one_document_opened():
     log = [make_session("abc", "b"), make_session("abc", "b", "b"), make_session("abc", "a", "b"), make_session("abc")]
     assert raw(log) == {"q": {"b": 2.0}}
-    assert first_clicks(log) == {"q": {"b": 2.0, "a": 1.0}}
 
 
 def test_one_round_of_tacm_without_a_click():
@@ -162,13 +161,11 @@ def measure_agreement(scores, truth):
 def test_models_recover_the_true_order_better_than_raw_clicks(seed):
     log = synthetic_log(seed=seed)
     agreements = {
-        "first": measure_agreement(first_clicks(log.sessions), log.relevance),
         "raw": measure_agreement(raw(log.sessions), log.relevance),
         "dctr": measure_agreement(dctr(log.sessions), log.relevance),
         "tacm": measure_agreement(tacm(log.sessions).relevance(), log.relevance),
     }
     assert agreements["tacm"] > agreements["dctr"] + 0.1
-    assert agreements["dctr"] > agreements["first"]
     assert agreements["tacm"] > agreements["raw"] + 0.1
 
 

@@ -1,9 +1,10 @@
 import json
 
 import pytest
+from synthetic_logs import write_sessions
 
 from paragloss.errors import InputError
-from paragloss.lab.clicks.log_files import Click, Session, read_sessions, read_sogou, write_sessions
+from paragloss.lab.clicks.log_files import Click, Session, read_sessions, read_sogou
 
 
 def test_sessions_come_back_as_written(tmp_path):

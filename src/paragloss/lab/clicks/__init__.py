@@ -6,11 +6,11 @@ The labels of Xiong et al. (SIGIR 2017) and of Liu's thesis are here: SAME is `d
 from __future__ import annotations
 
 from paragloss.lab.clicks.labels import cuts, graded, judged, thousandths
-from paragloss.lab.clicks.rates import Scores, dctr, first_clicks, raw, select_by_frequency
+from paragloss.lab.clicks.rates import Scores, dctr, raw, select_by_frequency
 from paragloss.lab.clicks.synthetic import simulate
 from paragloss.lab.clicks.time_aware import ClickModel, tacm
 
 __all__ = [
-    "ClickModel", "Scores", "cuts", "dctr", "first_clicks", "graded", "judged", "raw", "select_by_frequency",
+    "ClickModel", "Scores", "cuts", "dctr", "graded", "judged", "raw", "select_by_frequency",
     "simulate", "tacm", "thousandths",
 ]  # fmt: skip

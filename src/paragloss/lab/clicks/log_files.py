@@ -1,4 +1,4 @@
-"""Read and write click logs: which results people were shown for a query, and which they opened.
+"""Read click logs: which results people were shown for a query, and which they opened.
 
 Our own format is JSON Lines: `{"query": "...", "shown": ["d1", "d2"], "clicks": [{"doc": "d2", "dwell": 31.5}]}`.
 Sogou's (2008) has a line per click: time, user, [query], rank and order of the click, URL, separated by tabs.
@@ -6,15 +6,14 @@ Sogou's (2008) has a line per click: time, user, [query], rank and order of the 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats import jsonl
 from paragloss.formats.rows import get_row_language, get_row_text
-from paragloss.formats.text import OnError, PathLike, open_output, parse_lines, read_lines
+from paragloss.formats.text import OnError, PathLike, parse_lines, read_lines
 
 # In the published files a blank stands between rank and order, in their description a tab.
 _SOGOU_LINE = re.compile(r"([^\t]*)\t([^\t]+)\t\[(.*)\]\t *(\d+)[ \t](\d+)\t(.+)")
@@ -46,15 +45,6 @@ def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     """Read a log in either format; a line of ours begins with a brace."""
     first = next((line.lstrip() for _, line in read_lines(path) if line.strip()), "")
     return (read_sessions if first.startswith("{") else read_sogou)(path, on_error=on_error)
-
-
-def write_sessions(path: PathLike, sessions: Iterable[Session]) -> None:
-    """Write a log in our own format."""
-    with open_output(path) as out:
-        for session in sessions:
-            clicks = [{"doc": c.document} | ({} if c.dwell is None else {"dwell": c.dwell}) for c in session.clicks]
-            row = {"query": session.query, "lang": session.lang, "shown": session.results, "clicks": clicks}
-            out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) -> Iterator[Session]:

@@ -51,11 +51,6 @@ def raw(sessions: Iterable[Session]) -> Scores:
     return _count_pairs((session.query, session.clicks[0].document) for session in with_one_document)
 
 
-def first_clicks(sessions: Iterable[Session]) -> Scores:
-    """Count the sessions of a query in which a document was opened first."""
-    return _count_pairs((session.query, session.clicks[0].document) for session in sessions if session.clicks)
-
-
 def select_by_frequency(sessions: Iterable[Session], *, minimum: int = 1, below: int | None = None) -> list[Session]:
     """Select the sessions whose query is asked at least `minimum` times in the log, and fewer than `below` times."""
     all_sessions = list(sessions)
