@@ -10,7 +10,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -202,27 +202,18 @@ class Statistics:
 
         Returns for each query its vector, and the score of a document full of its terms.
         """
-        query_of_term = list_groups([len(terms) for _, terms in queries])  # (n_terms,)
-        term_weights = np.array([weight for _, terms in queries for weight in terms.values()], np.float64)
-        hashes = [*chain.from_iterable(map(term_hashes(lang).__getitem__, terms) for lang, terms in queries)]
+        terms = _gather_query_terms(queries)
         fields = np.array([self.layout.field(field) for field in weights], np.int64)
-        ids = self.layout.ids(fields[:, None], hashes)  # (n_fields, n_terms)
+        ids = self.layout.ids(fields[:, None], terms.hashes)  # (n_fields, n_terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
         summary = self.summarize_languages(tuple(lang for lang, _ in queries))
         n_documents, field_shares = summary[0][fields], summary[1][fields]  # (n_fields, n_queries)
-        idf = compute_idf(n_documents[:, query_of_term], df)
-        field_weights = np.array(list(weights.values()))
-        values = field_weights[:, None] * term_weights * idf  # (n_fields, n_terms)
-        max_scores = np.bincount(query_of_term, (values * field_shares[:, query_of_term]).sum(axis=0), len(queries))
-        occurs = df > 0
-        # A key joins a query (upper half) and an id (lower half); equal ids of a query are added.
-        keys, sums = sum_by_key(((query_of_term << 32) + ids)[occurs], values[occurs])
-        edges = keys.searchsorted(np.arange(len(queries) + 1) << 32).tolist() if len(queries) != 1 else [0, len(keys)]
-        indices, vector_values = keys.astype(np.uint32), sums.astype(np.float32)
-        return [
-            (SparseVector(indices[start:end], vector_values[start:end]), max_score)
-            for (start, end), max_score in zip(pairwise(edges), max_scores.tolist(), strict=True)
-        ]
+        idf = compute_idf(n_documents[:, terms.queries], df)
+        values = np.array(list(weights.values()))[:, None] * terms.weights * idf  # (n_fields, n_terms)
+        term_scores = (values * field_shares[:, terms.queries]).sum(axis=0)  # in a document full of the term
+        max_scores = np.bincount(terms.queries, term_scores, len(queries)).tolist()
+        vectors = _make_query_vectors(len(queries), np.broadcast_to(terms.queries, ids.shape), ids, values, df > 0)
+        return list(zip(vectors, max_scores, strict=True))
 
     def weigh(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
         """Return the vector of each document, given its language and its counted terms. The statistics stay the same.
@@ -472,6 +463,40 @@ def compute_idf(n_documents: npt.ArrayLike, df: npt.ArrayLike) -> Doubles:
     """Return the idf of terms that `df` of `n_documents` documents contain."""
     df = np.asarray(df, np.float64)
     return np.asarray(np.log1p((np.asarray(n_documents) - df + 0.5) / (df + 0.5)))
+
+
+class _QueryTerms(NamedTuple):
+    """The terms of several queries, query after query; the arrays have one item for each."""
+
+    queries: Integers  # the number of the query
+    weights: Doubles
+    hashes: list[int]
+
+
+def _gather_query_terms(queries: Sequence[tuple[str, Mapping[str, float]]]) -> _QueryTerms:
+    """Put the terms of queries, given as language and weights by term, one after the other."""
+    weights: list[float] = []
+    hashes: list[int] = []
+    for lang, terms in queries:
+        weights += terms.values()
+        hashes += map(term_hashes(lang).__getitem__, terms)
+    numbers = list_groups([len(terms) for _, terms in queries])
+    return _QueryTerms(numbers, np.array(weights, np.float64), hashes)
+
+
+def _make_query_vectors(
+    n_queries: int, queries: Integers, ids: Ids, values: Doubles, is_used: npt.NDArray[np.bool_]
+) -> list[SparseVector]:
+    """Return the vector of each query; values of equal ids are added.
+
+    :param queries: the number of the query of each value, and so are `ids` the ids; all have one shape
+    :param is_used: which of the values are in the vectors
+    """
+    # A key joins a query (upper half) and an id (lower half).
+    keys, sums = sum_by_key(((queries << 32) + ids)[is_used], values[is_used])
+    edges = keys.searchsorted(np.arange(n_queries + 1) << 32).tolist()
+    indices, vector_values = keys.astype(np.uint32), sums.astype(np.float32)
+    return [SparseVector(indices[start:end], vector_values[start:end]) for start, end in pairwise(edges)]
 
 
 def temper_alternatives(

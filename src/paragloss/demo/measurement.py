@@ -8,6 +8,7 @@ from paragloss.collection import Collection
 from paragloss.demo import encoded
 from paragloss.demo.texts import documents, queries
 from paragloss.evaluation import Scores, evaluate, mean
+from paragloss.types import Query, Ranking
 
 #: By the first document on the concept itself, and by the grades of the first ten.
 MEASURES = ("RR(rel=2)", "nDCG@10")
@@ -27,19 +28,28 @@ def measure_by_language(collection: Collection) -> Iterator[str]:
     totals: list[Scores] = [{measure: {} for measure in MEASURES} for _ in SEARCHERS]
     for lang in collection.langs:
         lang_queries = [query for query in all_queries if query.lang == lang]
-        other_langs = [code for code in collection.langs if code != lang]
-        rankings_by_searcher = (
-            collection.rank(lang_queries, k=_DEPTH, to=other_langs, pipeline="bm25"),
-            collection.rank(lang_queries, k=_DEPTH, to=other_langs),
-            [encoder_ranking_by_id[query.id] for query in lang_queries],
-        )
+        rankings_by_searcher = _rank_with_lexical_searchers(collection, lang_queries, lang)
+        rankings_by_searcher.append([encoder_ranking_by_id[query.id] for query in lang_queries])
         qrels = {query.id: judgments[query.id] for query in lang_queries}
-        lang_scores = [evaluate(dict(zip(qrels, r, strict=True)), qrels, MEASURES) for r in rankings_by_searcher]
-        for total, scores in zip(totals, lang_scores, strict=True):
+        lang_scores = []
+        for total, rankings in zip(totals, rankings_by_searcher, strict=True):
+            scores = evaluate(dict(zip(qrels, rankings, strict=True)), qrels, MEASURES)
+            lang_scores.append(scores)
             for measure in MEASURES:
                 total[measure] |= scores[measure]
         yield _format_line(lang, lang_scores)
     yield _format_line("all", totals)
+
+
+def _rank_with_lexical_searchers(
+    collection: Collection, lang_queries: Sequence[Query], lang: str
+) -> list[list[Ranking]]:
+    """Rank the documents in other languages by the first two of SEARCHERS: a list of rankings for each."""
+    other_langs = [code for code in collection.langs if code != lang]
+    return [
+        collection.rank(lang_queries, k=_DEPTH, to=other_langs, pipeline="bm25"),
+        collection.rank(lang_queries, k=_DEPTH, to=other_langs),
+    ]
 
 
 def _format_line(name: str, scores_by_searcher: Sequence[Scores]) -> str:

@@ -133,16 +133,9 @@ def _parse_header(line: str, path: PathLike) -> tuple[str, list[str]]:
 
     :raises InputError: if there is no column of text, or a column comes twice
     """
-
-    def split_columns(delimiter: str) -> list[str]:
-        return [column.strip().strip('"').strip().lower() for column in line.strip("\r\n").split(delimiter)]
-
-    def rate_delimiter(delimiter: str) -> tuple[int, int]:
-        columns = split_columns(delimiter)
-        return len(_NAMED_COLUMNS & set(columns)), len(columns)
-
-    delimiter = max(_DELIMITERS, key=rate_delimiter)
-    columns = split_columns(delimiter)
+    columns_by_delimiter = {delimiter: _split_columns(line, delimiter) for delimiter in _DELIMITERS}
+    delimiter = max(_DELIMITERS, key=lambda delimiter: _rate_columns(columns_by_delimiter[delimiter]))
+    columns = columns_by_delimiter[delimiter]
     header = line.strip()[:60]
     if not {"text", "title"} & set(columns):
         reason = f"no column 'text' in the header {header!r}; name columns id, lang, title, text"
@@ -151,6 +144,16 @@ def _parse_header(line: str, path: PathLike) -> tuple[str, list[str]]:
         reason = f"a column comes twice in the header {header!r}; give each its own name"
         raise InputError(reason, location=f"{path}:1")
     return delimiter, columns
+
+
+def _split_columns(line: str, delimiter: str) -> list[str]:
+    """Return the names of columns in a header, in lower case."""
+    return [column.strip().strip('"').strip().lower() for column in line.strip("\r\n").split(delimiter)]
+
+
+def _rate_columns(columns: Sequence[str]) -> tuple[int, int]:
+    """Return how many of the columns have known names, and how many columns there are."""
+    return len(_NAMED_COLUMNS & set(columns)), len(columns)
 
 
 def _escape_formula(value: object) -> object:

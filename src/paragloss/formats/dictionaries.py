@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
@@ -249,14 +250,11 @@ def _parse_tei_entry(entry: Element) -> list[Entry]:
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
     parts_of_speech = _read_descendants(entry, "gramGrp", "pos")
     part_of_speech = parts_of_speech[0] if parts_of_speech else ""
-    targets = [
-        _remove_remarks(get_element_text(quote))
-        for translation in _find_translations(entry)
-        for quote in _get_children(translation, "quote")
-    ]
-    return [
-        Entry(spelling, target, part_of_speech) for spelling in spellings if spelling for target in targets if target
-    ]
+    targets = []
+    for translation in _find_translations(entry):
+        targets += [_remove_remarks(get_element_text(quote)) for quote in _get_children(translation, "quote")]
+    pairs = product(filter(None, spellings), filter(None, targets))
+    return [Entry(spelling, target, part_of_speech) for spelling, target in pairs]
 
 
 def _read_descendants(entry: Element, child_tag: str, tag: str) -> list[str]:

@@ -158,11 +158,13 @@ def _find_texts(vocabulary: Any, lang: str, spellings: Mapping[str, str], limit:
     """
     texts = []
     for term in vocabulary.terms[:limit]:
-        fitting = ""
-        for text in (spellings.get(term, ""), term):
-            terms = analyzer(lang).terms(f"{text} 0")[:-1]  # alone, a stop word would not be dropped
-            if text and (terms == [term] if vocabulary.stem else len(terms) == 1):
-                fitting = text
-                break
-        texts.append(fitting)
+        candidates = [text for text in (spellings.get(term, ""), term) if text]
+        fitting = [text for text in candidates if _is_analysed_as(text, term, lang, stem=vocabulary.stem)]
+        texts.append(fitting[0] if fitting else "")
     return texts
+
+
+def _is_analysed_as(text: str, term: str, lang: str, *, stem: bool) -> bool:
+    """Tell whether a text is analysed as one term: as the given one, or as any if terms are not stemmed."""
+    terms = analyzer(lang).terms(f"{text} 0")[:-1]  # alone, a stop word would not be dropped
+    return terms == [term] if stem else len(terms) == 1

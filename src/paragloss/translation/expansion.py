@@ -130,23 +130,39 @@ def rocchio(
     :param terms: the number of new terms; they become clauses of their own, and the best has the weight beta
     """
     texts = [document.full_text for document in documents if document.lang == lang]
-    tokenize = analyzer(lang).terms
-    counts = Counter(term for text in texts for term in tokenize(text))
-    scores = {term: count * idf(term) for term, count in counts.items()}
-    query_terms = {term for clause in clauses for a in clause.alternatives for term in tokenize(a.text)}
-    new_terms = (item for item in scores.items() if item[1] > 0 and item[0] not in query_terms)
-    best = sorted(new_terms, key=lambda item: (-item[1], item[0]))[:terms]
-    top_score = best[0][1] if best else max((scores.get(term, 0.0) for term in query_terms), default=0.0)
+    scores = _score_terms(texts, lang, idf)
+    query_terms = _list_query_terms(clauses, lang)
+    new_terms = [term for term, score in scores.items() if score > 0 and term not in query_terms]
+    best_terms = sorted(new_terms, key=lambda term: (-scores[term], term))[:terms]
+    top_score = max((scores.get(term, 0.0) for term in best_terms or query_terms), default=0.0)
     expanded = []
     for clause in clauses:
-        score = _score_clause(clause, scores, tokenize)
+        score = _score_clause(clause, scores, analyzer(lang).terms)
         gain = beta * min(score / top_score, 1.0) if top_score > 0 else 0.0
         expanded.append(clause._replace(weight=alpha * clause.weight + gain))
     spellings = list_spellings(texts, lang)
-    for term, score in best:
+    for term in best_terms:
         alternatives = (Alternative(spellings[term], 1.0),)
-        expanded.append(Translation(spellings[term], alternatives, beta * score / top_score, required=False))
+        weight = beta * scores[term] / top_score
+        expanded.append(Translation(spellings[term], alternatives, weight, required=False))
     return expanded
+
+
+def _score_terms(texts: Sequence[str], lang: str, idf: Idf) -> dict[str, float]:
+    """Return tf * idf of the terms of some texts together."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(analyzer(lang).terms(text))
+    return {term: count * idf(term) for term, count in counts.items()}
+
+
+def _list_query_terms(clauses: Sequence[Translation], lang: str) -> set[str]:
+    """Return the terms of all alternatives of all clauses."""
+    query_terms: set[str] = set()
+    for clause in clauses:
+        for alternative in clause.alternatives:
+            query_terms.update(analyzer(lang).terms(alternative.text))
+    return query_terms
 
 
 def _score_clause(clause: Translation, scores: Mapping[str, float], tokenize: Callable[[str], Sequence[str]]) -> float:

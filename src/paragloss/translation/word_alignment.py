@@ -23,6 +23,8 @@ Reals = npt.NDArray[np.float64]
 CELLS_PER_BLOCK = 4_000_000
 #: Size of the table of hashed candidate pairs, as a power of two.
 HASH_BITS = 26
+#: Numbers of texts are raised to this one before they are divided.
+_MIN_COUNT = 1e-12
 _TINY = np.finfo(float).tiny
 
 
@@ -201,19 +203,23 @@ def log_likelihood_ratio(shared: Reals, source: Reals, target: Reals, texts: int
     :param texts: all texts
     """
     without_source, without_target = texts - source, texts - target
-
-    def summand(observed: Reals, row_total: Reals, column_total: Reals) -> Reals:
-        """Return observed x log(observed / expected), where expected is row_total x column_total / texts."""
-        ratio = np.maximum(observed, 1e-12) * texts / np.maximum(row_total * column_total, 1e-12)
-        return np.where(observed > 0, observed * np.log(ratio), 0)
-
-    total = (
-        summand(shared, source, target)
-        + summand(source - shared, source, without_target)
-        + summand(target - shared, without_source, target)
-        + summand(texts - source - target + shared, without_source, without_target)
+    ratio = (
+        _compute_cell(shared, source, target, texts)
+        + _compute_cell(source - shared, source, without_target, texts)
+        + _compute_cell(target - shared, without_source, target, texts)
+        + _compute_cell(texts - source - target + shared, without_source, without_target, texts)
     )
-    return np.where(shared * texts >= source * target, total, -total)
+    return np.where(shared * texts >= source * target, ratio, -ratio)
+
+
+def _compute_cell(observed: Reals, row_total: Reals, column_total: Reals, total: int) -> Reals:
+    """Return observed x log(observed / expected) for one cell of a table of two rows and two columns.
+
+    :param row_total: the sum of the row of the cell, and so is `column_total` of its column
+    :param total: the sum of the table; the expected value is row_total x column_total / total
+    """
+    ratio = np.maximum(observed, _MIN_COUNT) * total / np.maximum(row_total * column_total, _MIN_COUNT)
+    return np.where(observed > 0, observed * np.log(ratio), 0)
 
 
 def iterate_cells(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -230,28 +231,40 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
     The language is drawn anew for every batch. Training stops when `patience` epochs brought no better prediction of
     the words of held-out concepts.
     """
-    # The decoder starts as the transposed encoder; the two are then trained independently.
     decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
-    parameters = {
-        f"{name}{i}": value for i, machine in enumerate(machines) for name, value in machine._asdict().items()
-    }
+    parameters: dict[str, torch.Tensor] = {}
+    for i, machine in enumerate(machines):
+        parameters |= {f"{name}{i}": value for name, value in machine._asdict().items()}
     parameters |= {f"down{i}": weight for i, weight in enumerate(decoder)}
-
-    def compute_loss(rows: Rows, langs: Rows) -> torch.Tensor:
-        state = encode(machines, corpus.read(rows, langs))
-        for machine, weight in zip(machines[:0:-1], decoder[:0:-1], strict=True):
-            state = torch.sigmoid(state @ weight.T + machine.visible)
-        return cross_entropy(state @ decoder[0].T + machines[0].visible, corpus, rows)
-
-    def compute_loss_of_random_languages(rows: Rows) -> torch.Tensor:
-        priorities = torch.rand(len(rows), len(corpus.blocks)).numpy() * corpus.present[rows]
-        return compute_loss(rows, priorities.argmax(1))
-
+    loss = _TranslationLoss(machines, decoder, corpus)
     held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, schedule.seed)
-    fixed_langs = _alternate_languages(corpus.present[held_out_rows])
-    validate = (lambda: -float(compute_loss(held_out_rows, fixed_langs))) if len(held_out_rows) else None
+    validate = partial(loss.measure, held_out_rows) if len(held_out_rows) else None
     stopping: dict[str, Any] = {"epochs": epochs, "patience": patience, "validate": validate}
-    _descend(parameters, compute_loss_of_random_languages, training_rows, schedule, **stopping)
+    _descend(parameters, loss.compute_for_random_languages, training_rows, schedule, **stopping)
+
+
+class _TranslationLoss(NamedTuple):
+    """How badly the layers predict the texts of a concept in all languages from that in one."""
+
+    machines: Sequence[Machine]
+    decoder: Sequence[torch.Tensor]  # starts as the transposed encoder; the two are then trained independently
+    corpus: Corpus
+
+    def compute(self, rows: Rows, langs: Rows) -> torch.Tensor:
+        """Compute the cross-entropy for some concepts, each read in one language."""
+        state = encode(self.machines, self.corpus.read(rows, langs))
+        for machine, weight in zip(self.machines[:0:-1], self.decoder[:0:-1], strict=True):
+            state = torch.sigmoid(state @ weight.T + machine.visible)
+        return cross_entropy(state @ self.decoder[0].T + self.machines[0].visible, self.corpus, rows)
+
+    def compute_for_random_languages(self, rows: Rows) -> torch.Tensor:
+        """Compute the cross-entropy for some concepts, each read in a random one of its languages."""
+        priorities = torch.rand(len(rows), len(self.corpus.blocks)).numpy() * self.corpus.present[rows]
+        return self.compute(rows, priorities.argmax(1))
+
+    def measure(self, rows: Rows) -> float:
+        """Measure the prediction of held-out concepts, higher is better; they are read in the same languages always."""
+        return -float(self.compute(rows, _alternate_languages(self.corpus.present[rows])))
 
 
 def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
