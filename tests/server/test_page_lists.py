@@ -300,11 +300,15 @@ def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_win
     window.wait_for_results()
 
 
-@pytest.mark.parametrize(("locale", "dir", "search"), [("de-AT", "ltr", "Suchen"), ("ar", "rtl", "بحث")])
-def test_the_page_speaks_the_language_of_the_browser(open_window, running, locale, dir, search):
+@pytest.mark.parametrize(
+    ("locale", "dir", "search", "best_match"),
+    [("de-AT", "ltr", "Suchen", "bester Treffer"), ("ar", "rtl", "بحث", "أفضل مطابقة")],
+)
+def test_the_page_speaks_the_language_of_the_browser(open_window, running, locale, dir, search, best_match):
     window = open_window(running[0], locale=locale)
     page = window.open()
     assert page.locator("[data-view=search]").inner_text() == search
+    assert page.locator("#sort option").first.text_content() == best_match
     assert page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == [locale[:2], dir]
     window.assert_no_complaints()
 

@@ -165,7 +165,7 @@ export default {
   "error.other": "حدث خطأ في الخادم.",
   "view.kept": "المحفوظ",
   "sort": "مرتب حسب",
-  "sort.fit": "الملاءمة",
+  "sort.fit": "أفضل مطابقة",
   "sort.date": "التاريخ",
   "summary.of": { few: "{shown} من {n} وثائق، في {languages}", other: "{shown} من {n} وثيقة، في {languages}" },
   "summary.ofMany": "{shown} من {n} وثيقة على الأقل، في {languages}",

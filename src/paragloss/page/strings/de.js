@@ -165,7 +165,7 @@ export default {
   "error.other": "Auf dem Server ging etwas schief.",
   "view.kept": "Gemerkt",
   "sort": "sortiert nach",
-  "sort.fit": "Relevanz",
+  "sort.fit": "bester Treffer",
   "sort.date": "Datum",
   "summary.of": "{shown} von {n} Dokumenten, in {languages}",
   "summary.ofMany": "{shown} von mindestens {n} Dokumenten, in {languages}",

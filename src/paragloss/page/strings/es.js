@@ -165,7 +165,7 @@ export default {
   "error.other": "Algo salió mal en el servidor.",
   "view.kept": "Guardado",
   "sort": "ordenado por",
-  "sort.fit": "relevancia",
+  "sort.fit": "mejor coincidencia",
   "sort.date": "fecha",
   "summary.of": "{shown} de {n} documentos, en {languages}",
   "summary.ofMany": "{shown} de al menos {n} documentos, en {languages}",

@@ -165,7 +165,7 @@ export default {
   "error.other": "Quelque chose s’est mal passé sur le serveur.",
   "view.kept": "Enregistré",
   "sort": "trié par",
-  "sort.fit": "pertinence",
+  "sort.fit": "meilleure correspondance",
   "sort.date": "date",
   "summary.of": "{shown} documents sur {n}, en {languages}",
   "summary.ofMany": "{shown} documents sur {n} ou plus, en {languages}",

@@ -167,7 +167,7 @@ export default {
   "error.other": "На сервере что-то пошло не так.",
   "view.kept": "Сохранённое",
   "sort": "порядок",
-  "sort.fit": "по релевантности",
+  "sort.fit": "по лучшему совпадению",
   "sort.date": "по дате",
   "summary.of": { one: "{shown} из {n} документа, {languages}", other: "{shown} из {n} документов, {languages}" },
   "summary.ofMany": "{shown} из {n} и более документов, {languages}",

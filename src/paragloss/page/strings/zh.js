@@ -167,7 +167,7 @@ export default {
   "error.other": "服务器出了问题。",
   "view.kept": "收藏",
   "sort": "排序",
-  "sort.fit": "匹配程度",
+  "sort.fit": "最佳匹配",
   "sort.date": "日期",
   "summary.of": "{n} 篇文档中的 {shown} 篇，{languages}",
   "summary.ofMany": "至少 {n} 篇文档中的 {shown} 篇，{languages}",
