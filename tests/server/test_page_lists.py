@@ -199,6 +199,48 @@ def test_matches_are_marked_in_what_the_reader_can_read(open_window, running):
     assert page.locator("h2 mark").count() == 0
 
 
+def test_a_rendering_shows_guesses_matches_and_untranslated_words(open_window, running):
+    window = open_window(running[0])
+
+    def rewrite(route):
+        answer = route.fetch().json()
+        for gloss in answer["glosses"]:
+            kinds = [
+                ("word", "~wild bee", True),
+                ("word", "gathers", True),
+                ("unknown", "tectonic", False),
+                ("name", "Rome", False),
+                ("other", "1450", False),
+            ]
+            words, rendering = [], ""
+            for word, (kind, text, has_meaning) in zip(gloss["words"], kinds, strict=False):
+                meanings = [{"text": text, "weight": 1, "source": "table", "kind": ""}] if has_meaning else []
+                rendered = [len(rendering), len(rendering) + len(text)]
+                fields = {"text": text, "kind": kind, "meanings": meanings, "sure": False, "rendered": rendered}
+                words.append({**word, **fields})
+                rendering += f"{text} "
+            gloss.update(words=words, rendering=rendering)
+        route.fulfill(json=answer)
+
+    def mark_first_word(route):
+        answer = route.fetch().json()
+        for result in answer["results"]:
+            result["marks"] = [[0, 4]]
+        route.fulfill(json=answer)
+
+    window.page.route("**/api/search*", mark_first_word)
+    window.page.route("**/api/gloss*", rewrite)
+    page = window.open("/?q=how+do+bees+make+honey&to=fr")
+    window.wait_for_results()
+    rendering = page.locator(".snippet + .rendering:has(.unknown)").first
+    guess = rendering.locator("mark .guess")
+    assert guess.text_content() == "~wild bee"  # a match and a guess
+    assert "dotted" in guess.evaluate("e => getComputedStyle(e).textDecoration")
+    assert rendering.locator(".unknown").all_text_contents() == ["tectonic"]
+    color = "e => getComputedStyle(e).color"
+    assert rendering.locator(".unknown").evaluate(color) != rendering.evaluate(color)
+
+
 def test_dotted_underlines_are_explained_once_above_the_list(open_window, running):
     window = open_window(running[0])
     page = window.open("/?q=how+do+bees+make+honey&to=en")
@@ -207,7 +249,7 @@ def test_dotted_underlines_are_explained_once_above_the_list(open_window, runnin
     assert legend.is_hidden()  # nothing is rendered
     page.goto(f"{window.address}/?q=how+do+bees+make+honey")
     window.wait_for_results()
-    assert legend.inner_text() == "≈ Rough meaning · underlined with dots: a guess"
+    assert legend.inner_text() == "≈ Rough meaning · dotted: a guess · grey: not translated"
     assert "dotted" in legend.locator(".guess").evaluate("e => getComputedStyle(e).textDecoration")
     assert legend.bounding_box()["y"] < page.locator(".result").first.bounding_box()["y"]
 
@@ -283,7 +325,7 @@ def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_win
     def doubt(route):
         answer = route.fetch().json()
         for gloss in answer["glosses"]:
-            gloss["words"] = [{**word, "sure": False} for word in gloss["words"]]
+            gloss["words"] = [{**word, "sure": False, "rendered": None} for word in gloss["words"]]
             gloss["rendering"] = "a ~wild bee"
         route.fulfill(json=answer)
 

@@ -26,24 +26,36 @@ const isMarked = (start, end, marks) => marks.some(([markStart, markEnd]) => mar
 // Grammatical words are not highlighted.
 const isHighlighted = (word, marks) => word.kind !== "stop" && isMarked(word.start, word.end, marks);
 
-// The rendering of a gloss, in which the meanings of marked words are marked.
+// A word that stays as it is written, or is only transcribed. Scripts without capitals don't tell names from unknown words.
+const hasCapitals = (text) => text.toLowerCase() !== text.toUpperCase();
+const isUntranslated = (word) => !word.meanings.length && (word.kind === "unknown" || (word.kind === "name" && !hasCapitals(word.text)));
+
+// The rendering of a gloss: meanings of marked words are marked, guesses have a dotted underline, untranslated words are grey.
 export function paintRendering(element, gloss, marks = []) {
   const characters = Array.from(gloss.rendering);
   const write = (start, end) => paintGuesses(characters.slice(start, end).join(""));
-  const highlighted = gloss.words.filter((word) => word.rendered && isHighlighted(word, marks)).sort((a, b) => a.rendered[0] - b.rendered[0]);
+  const decorate = (word, [start, end]) => {
+    const text = characters.slice(start, end).join("");
+    const content = text.startsWith("~") ? makeGuess(text) : isUntranslated(word) ? h("span", { class: "unknown" }, text) : text;
+    return isHighlighted(word, marks) ? h("mark", { "data-word": word.start }, content) : content;
+  };
+  const words = gloss.words.filter((word) => word.rendered).sort((a, b) => a.rendered[0] - b.rendered[0]);
   const pieces = [];
   let position = 0;
-  for (const { start, rendered: [from, to] } of highlighted) {
-    pieces.push(...write(position, from), h("mark", { "data-word": start }, write(from, to)));
-    position = to;
+  for (const word of words) {
+    if (word.rendered[0] < position) continue;
+    pieces.push(...write(position, word.rendered[0]), decorate(word, word.rendered));
+    position = word.rendered[1];
   }
   element.replaceChildren(...pieces, ...write(position, characters.length));
 }
 
 // Guesses have a dotted underline; their "~" stays for those who copy the text or listen to it.
+const makeGuess = (text) => h("span", { class: "guess" }, h("span", { class: "hidden" }, "~"), text.slice(1));
+
 function paintGuesses(text) {
   const pieces = text.split(/(~[\p{L}\p{M}\p{N}'’-]+)/u);
-  return pieces.map((piece, i) => (i % 2 ? h("span", { class: "guess" }, h("span", { class: "hidden" }, "~"), piece.slice(1)) : piece));
+  return pieces.map((piece, i) => (i % 2 ? makeGuess(piece) : piece));
 }
 
 export function paint(element, text, marks = [], gloss = null) {
