@@ -69,6 +69,11 @@ def test_the_toolbar_is_one_row_and_renderings_are_indented(open_window, address
     window.wait_until("document.querySelector('.rough[open] p')")
     buttons = [button.bounding_box() for button in page.locator("#read-tools button:visible").all()]
     assert max(box["y"] for box in buttons) < min(box["y"] + box["height"] for box in buttons)
+    assert page.locator("#read-swap").inner_text() == ("original text first" if width > 1000 else "⇅")
+    assert width > 1000 or min(min(box["width"], box["height"]) for box in buttons) >= 32  # for fingers
+    assert page.evaluate(
+        "document.querySelector('#read-tools').scrollWidth <= document.querySelector('#read-tools').clientWidth"
+    )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     paragraph = page.locator(".paragraph", has=page.locator(".rough[open]")).first
     text, sign = (paragraph.locator(part).bounding_box()["x"] for part in (".rough p", ".rough summary"))
