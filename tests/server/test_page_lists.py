@@ -157,7 +157,13 @@ def test_filters_on_a_phone_cover_the_end_of_the_list_and_say_how_many_are_used(
     page.check("#each")
     window.wait_until("document.querySelector('#options').textContent === 'Filters (2)'")
     window.wait_for_results()
+    assert page.locator("#panel h2").is_visible()
+    done = page.get_by_text("Show results").bounding_box()
+    assert done["y"] + done["height"] <= 844 - 12
     page.get_by_text("Show results").click()
+    assert page.locator("#panel").is_hidden()
+    button.click()
+    page.click("#panel-close")
     assert page.locator("#panel").is_hidden()
     assert [button.inner_text(), button.get_attribute("aria-expanded")] == ["Filters (2)", "false"]
     button.click()

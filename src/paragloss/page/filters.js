@@ -31,7 +31,7 @@ export function showCount({ to, where, each }) {
 export function listen() {
   if (!phone.matches && localStorage.getItem("filters") === "yes") setOpen(true);
   $("options").addEventListener("click", () => setOpen(!isOpen()));
-  $("filters-done").addEventListener("click", uncoverResults);
+  for (const id of ["filters-done", "panel-close"]) $(id).addEventListener("click", uncoverResults);
   document.addEventListener("pointerdown", (event) => {
     if (!event.composedPath().some((element) => element === $("panel") || element === $("options"))) uncoverResults();
   });
