@@ -194,9 +194,9 @@ def test_a_title_is_a_link_that_opens_here_or_in_a_new_tab(open_window, running)
 
 def test_matches_are_marked_in_what_the_reader_can_read(open_window, running):
     window = open_window(running[0])
-    page = window.open("/?q=how+do+bees+make+honey")
-    window.wait_for_results()
     for lang in ("ar", "fr", "ru"):
+        page = window.open(f"/?q=how+do+bees+make+honey&to={lang}")
+        window.wait_for_results()
         page.wait_for_selector(f".result[data-id='honey-bee.{lang}'] .snippet + .rendering mark")
         result = page.locator(f".result[data-id='honey-bee.{lang}']")
         marked = {text.lower() for text in result.locator(".snippet + .rendering mark").all_inner_texts()}
