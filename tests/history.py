@@ -70,6 +70,7 @@ class History(RuleBasedStateMachine):
         self.version = 0
         self.rows: dict[tuple[str, str], dict[str, str]] = {}  # (root, file) -> text of each row
         self.earlier_texts: dict[tuple[str, str], set[str]] = {}  # texts of rows that a broken file held before
+        self.removed_texts: dict[str, set[str]] = {}  # root -> texts of the rows of files that were removed from it
         self.broken: set[tuple[str, str]] = set()
         self.pages: dict[tuple[str, str], str] = {}  # (root, path) -> text; each is one document
         self.allowed_pages: dict[tuple[str, str], set[str | None]] = {}
@@ -129,7 +130,8 @@ class History(RuleBasedStateMachine):
 
     @rule(root=root_names, name=file_names)
     def remove_file(self, root: str, name: str) -> None:
-        if root not in self.hidden and self.rows.pop((root, name), None) is not None:
+        if root not in self.hidden and (root, name) in self.rows:
+            self.removed_texts.setdefault(root, set()).update(self.rows.pop((root, name)).values())
             (self.roots[root] / name).unlink()
             self.broken.discard((root, name))
             self.earlier_texts.pop((root, name), None)
@@ -439,6 +441,8 @@ class History(RuleBasedStateMachine):
                 (readable if is_readable else unreadable).add(rows[id])
             if not is_readable:
                 unreadable |= self.earlier_texts.get((root, name), set())
+        for root in self.hidden:  # that a file of a hidden folder is gone can't be observed
+            unreadable |= self.removed_texts.get(root, set())
         expected: set[str | None] = set()
         for text in self.allowed.get(id, {None}):
             if text in unreadable:
