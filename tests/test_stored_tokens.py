@@ -105,6 +105,8 @@ def test_what_was_kept_of_another_text_is_not_believed():
     packed = tokenization.pack_texts(tokenization.tokenize_by_language("rain and snow", "en"), [(0, 13)])
     assert tokenization.unpack_texts(packed, "rain and snow") is not None
     assert tokenization.unpack_texts(packed, "rain") is None
+    half_passage = tokenization.pack_texts(tokenization.tokenize_by_language("rain and snow", "en"), [(0, 13, 5)])
+    assert tokenization.unpack_texts(half_passage, "rain and snow") is None
     assert (
         tokenization.unpack_texts(packed[:-5], "rain and snow")
         is tokenization.unpack_texts(b"", "rain and snow")

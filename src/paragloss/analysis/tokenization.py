@@ -135,7 +135,7 @@ def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
             limits, position = _unpack_numbers(unpacked, position)
             passages = tuple(zip(limits[::2].tolist(), limits[1::2].tolist(), strict=True))
         return TextAnalysis(tuple(_iterate_texts(unpacked, position, text)), passages)
-    except (zlib.error, struct.error):
+    except (zlib.error, struct.error, ValueError):
         return None
 
 

@@ -62,7 +62,7 @@ def _compute_share(
     if " " in word:
         return 0.0
     is_unknown = all(
-        alternative.text == word or alternative.text[0] == SOUND_PREFIX for alternative in clause.alternatives
+        alternative.text == word or alternative.text.startswith(SOUND_PREFIX) for alternative in clause.alternatives
     )
     share = unknown_share if is_unknown else capitalized_share if word[:1].isupper() else 0.0
     return share * (SAME_SCRIPT_FACTOR if _share_script(source, target) else 1.0)
