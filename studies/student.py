@@ -45,7 +45,7 @@ POOL_ABOVE_TOKENS = 64
 TEMPERATURE = 0.02
 #: Shares of the kinds of examples: a passage of sentences with words of it, the same with a question, a short text with
 #: its translation, a few words of a sentence with words of the same sentence.
-KIND_SHARES = {"passage": 0.33, "question": 0.27, "short": 0.28, "span": 0.12}
+KIND_SHARES = {"passage": 0.31, "question": 0.37, "short": 0.21, "span": 0.11}
 MAX_SHORT_TOKENS = 12
 SENTENCES_PER_PASSAGE = (1, 2, 3, 4, 5, 6, 7, 9, 12)
 NEIGHBOURS_IN_BATCH = 8
