@@ -18,6 +18,7 @@ PAGES = [
     Document("fr", "Les Nations unies ont adopté une résolution.", "fr", "ONU"),
     Document("en", "The United Nations met in Geneva.", "en", "UN"),
     Document("af", "Die hond slaap in die huis.", "af", "Hond"),
+    Document("ja", "篠原さんは昨日、東京で大臣に会った。", "ja"),
 ]
 
 
@@ -44,6 +45,45 @@ def test_operators_are_obeyed_and_explained(open_window, running):
     assert "before:never was left out" in page.locator("#notes").inner_text()
     page.locator("#operators summary").click()
     assert page.locator("#operators dd").first.inner_text() == "words next to each other, also translated"
+    window.assert_no_complaints()
+
+
+def test_a_switch_searches_names_as_typed_until_the_page_goes_home(open_window, running):
+    window = open_window(running)
+    page = window.open("/?q=Shinohara&lang=en")
+    window.wait_for_results()
+    assert page.locator(".result").get_attribute("data-id") == "ja"
+    page.check("#as-typed")
+    window.wait_until("document.querySelector('#results').textContent.includes('No results')")
+    assert page.url.endswith("typed=1")
+    assert page.locator("#options").inner_text() == "Filters (1)"
+    page.get_by_text("also search for other spellings of names").click()
+    window.wait_for_results()
+    assert not page.locator("#as-typed").is_checked()
+    page.check("#as-typed")
+    window.wait_until("location.search.includes('typed=1')")
+    page.click("#home")
+    window.wait_until("document.querySelector('#welcome .names')")
+    assert page.url == f"{running}/"
+    assert not page.locator("#as-typed").is_checked()
+    window.search("Shinohara")
+    assert page.locator(".result").get_attribute("data-id") == "ja"
+    window.assert_no_complaints()
+
+
+def test_a_search_as_typed_is_saved_explained_and_counted_as_typed(open_window, running):
+    window = open_window(running)
+    page = window.open("/?q=dog&lang=en&typed=1")
+    window.wait_for_results()
+    page.get_by_text("Why", exact=True).first.click()
+    page.wait_for_selector(".because")
+    page.click("#save-search")
+    window.wait_until("document.querySelector('#kept-searches button.link:not([hidden])')")
+    assert "variants=false" in page.get_by_text("Feed").get_attribute("href")
+    for path in ("search", "counts", "why"):
+        addresses = [url for url in window.requests if f"/api/{path}?" in url]
+        assert addresses, path
+        assert all("variants=false" in address for address in addresses), path
     window.assert_no_complaints()
 
 
@@ -86,4 +126,18 @@ def test_many_terms_become_a_table_with_links_and_a_file(open_window, running):
     assert table.startswith("term,hits,documents,")
     page.locator("#many-rows a").first.click()
     window.wait_until("document.querySelector('#text mark')")
+    window.assert_no_complaints()
+
+
+def test_many_terms_can_be_looked_up_as_typed(open_window, running):
+    window = open_window(running)
+    page = window.open("/?view=many")
+    page.locator("#many-terms").fill("Shinohara")
+    documents = []
+    for as_typed in (False, True):
+        page.set_checked("#many-as-typed", as_typed)
+        page.locator("#many button[type=submit]").click()
+        window.wait_until("document.querySelector('#many-stop').hidden")
+        documents.append(page.locator("#many-rows td:nth-child(3)").inner_text())
+    assert documents == ["1", "0"]
     window.assert_no_complaints()

@@ -22,8 +22,8 @@ export function uncoverResults() {
 }
 
 // How many filters are in use stands on the button.
-export function showCount({ to, where, each }) {
-  const count = to.length + where.length + (each ? 1 : 0);
+export function showCount({ to, where, each, asTyped }) {
+  const count = to.length + where.length + (each ? 1 : 0) + (asTyped ? 1 : 0);
   $("options").textContent = count ? `${t("filters")} (${number(count)})` : t("filters");
   $("options").classList.toggle("active", count > 0);
 }

@@ -4,7 +4,7 @@ import { address, ask } from "./api.js";
 import { $, h, isPlainClick } from "./dom.js";
 import { anki, csv, save } from "./export.js";
 import { nameOf } from "./languages.js";
-import { fromAddress, toAddress } from "./state.js";
+import { fromAddress, toAddress, variants } from "./state.js";
 import { t } from "./strings.js";
 
 const read = (name) => { try { return JSON.parse(localStorage.getItem(name)) || []; } catch { return []; } };
@@ -44,7 +44,7 @@ const COLUMNS = ["word", "meaning", "sentence", "lang", "to", "doc", "when"];
 
 function makeSearchRow(search, page) {
   const saved = fromAddress(search.where);
-  const query = { q: saved.q, lang: saved.lang, to: saved.to.join(","), collection: saved.collection, where: saved.where };
+  const query = { q: saved.q, lang: saved.lang, to: saved.to.join(","), collection: saved.collection, where: saved.where, variants: variants(saved.asTyped) };
   const open = (conditions) => {
     changeSearch(search.where, { looked: currentTime() });
     page.go({ ...saved, reader: page.state.reader, where: [...saved.where, ...conditions] });

@@ -163,6 +163,7 @@ $("sort").addEventListener("change", (event) => go({ sort: event.target.value, k
 $("reader").addEventListener("change", (event) => go({ reader: event.target.value }));
 $("all").addEventListener("click", () => go({ to: [], where: [], k: 10 }));
 $("each").addEventListener("change", (event) => go({ each: event.target.checked, k: 10 }));
+$("as-typed").addEventListener("change", (event) => go({ asTyped: event.target.checked, k: 10 }));
 $("collection").addEventListener("change", (event) => go({ collection: event.target.value, to: [], where: [], k: 10 }));
 
 // Whether the original stands above its meaning, in the list and in the reading view.
@@ -177,7 +178,7 @@ $("original-first").addEventListener("change", (event) => putOriginalFirst(event
 $("read-swap").addEventListener("click", () => putOriginalFirst(!$("original-first").checked));
 $("home").addEventListener("click", (event) => {
   event.preventDefault();
-  go({ view: "search", ...newQuery(""), sort: "", each: false });
+  go({ view: "search", ...newQuery(""), sort: "", each: false, asTyped: false });
   $("q").focus();
 });
 $("key-leave").addEventListener("click", () => $("key").close());

@@ -3,7 +3,7 @@ import { ask } from "./api.js";
 import { $, h } from "./dom.js";
 import { csv, save } from "./export.js";
 import { nameOf } from "./languages.js";
-import { toAddress } from "./state.js";
+import { toAddress, variants } from "./state.js";
 import { t } from "./strings.js";
 
 const MOST_TERMS = 1000;
@@ -33,7 +33,7 @@ const firstColumn = (text) => text.replace(/^\ufeff/, "").split(/\r?\n/).map((li
 async function lookUp(page, wanted) {
   stop?.abort();
   const mine = (stop = new AbortController());
-  const { collection } = page.state;
+  const { collection } = page.state, asTyped = $("many-as-typed").checked;
   rows = [];
   $("many-rows").replaceChildren();
   $("many-table").hidden = !wanted.length;
@@ -41,7 +41,7 @@ async function lookUp(page, wanted) {
   for (const term of wanted) {
     $("many-status").textContent = t("many.progress", { n: rows.length, of: wanted.length });
     try {
-      const row = await ask("term", { q: term, collection, reader: page.reader }, { signal: mine.signal });
+      const row = await ask("term", { q: term, collection, reader: page.reader, variants: variants(asTyped) }, { signal: mine.signal });
       if (mine !== stop) return;
       rows.push(row);
       $("many-rows").append(shown(page, row));

@@ -10,7 +10,7 @@ import { keepSearch } from "./kept.js";
 import { nameOf } from "./languages.js";
 import { describeSource } from "./places.js";
 import * as results from "./results.js";
-import { listKey, MAX_RESULTS, MORE_RESULTS, toAddress } from "./state.js";
+import { listKey, MAX_RESULTS, MORE_RESULTS, toAddress, variants } from "./state.js";
 import { t } from "./strings.js";
 
 // The search that runs, the key of the list that is shown, its documents, and the number of all that match.
@@ -21,6 +21,7 @@ export async function search(page, again = false, { typing = false } = {}) {
   const { state } = page;
   if (!typing) $("q").value = state.q;
   $("each").checked = state.each;
+  $("as-typed").checked = state.asTyped;
   $("sort").value = state.sort;
   filters.showCount(state);
   const key = listKey(state, page.reader);
@@ -76,7 +77,7 @@ async function showResults(page, own, key, typing) {
   await Promise.all([counting, results.gloss(items, page.state, page.reader, own.signal)]);
 }
 
-const question = ({ state, reader }, k) => ({ q: state.q, lang: state.lang, to: state.to.join(","), collection: state.collection, where: state.where, k, reader });
+const question = ({ state, reader }, k) => ({ q: state.q, lang: state.lang, to: state.to.join(","), collection: state.collection, where: state.where, variants: variants(state.asTyped), k, reader });
 const find = (page, k, signal) => ask("search", { ...question(page, k), each_language: page.state.each, sort: page.state.sort }, { signal });
 
 function append(page, answer) {
@@ -161,6 +162,7 @@ async function showNothing(page, query) {
   }
   const idea = (key, onclick) => h("li", {}, h("button", { type: "button", class: "link", onclick }, t(key)));
   const ideas = [idea("sayLanguage", () => { filters.setOpen(true); $("lang").focus(); }), idea("teach", () => go({ view: "glossary" }))];
+  if (state.asTyped) ideas.unshift(idea("otherSpellings", () => go({ asTyped: false })));
   if (state.to.length || state.where.length) ideas.unshift(idea("everyLanguage", () => go({ to: [], where: [] })));
   $("results").replaceChildren(h("li", { class: "ghost" }, h("p", {}, h("strong", {}, t("nothing", { q: query.text, lang: nameOf(query.lang) }))),
     ...Object.entries(query.searched || {}).map(([lang, words]) => h("p", { dir: "auto" }, `${nameOf(lang)}: ${words}`)),
@@ -184,7 +186,7 @@ function showQueryLanguage({ state, langs }, lang) {
 
 // Where counts can't be had, the results are shown without them.
 async function fetchCounts({ state }, lang, to, signal) {
-  const query = { q: state.q, lang: state.lang || lang, to: to.join(","), collection: state.collection, where: state.where };
+  const query = { q: state.q, lang: state.lang || lang, to: to.join(","), collection: state.collection, where: state.where, variants: variants(state.asTyped) };
   return ask("counts", query, { signal }).catch((error) => {
     if (error.name === "AbortError") throw error;
     return { of: 0, languages: {}, fields: {} };
