@@ -5,7 +5,7 @@ The terms of the index rule out most candidates; of the others the texts are rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain, islice
@@ -24,7 +24,7 @@ from paragloss.index.terms import TERMS_VECTOR
 from paragloss.search.phrases import PhraseForms, build_phrase_forms, find_phrase, list_content_terms
 from paragloss.search.query_operators import QueryOperators, intersect_filters
 from paragloss.statistics import Statistics
-from paragloss.types import Query, Range, Record, Searcher, TokenizedText
+from paragloss.types import Query, Range, Record, Searcher, SparseRows, TokenizedText
 
 #: Documents that are ranked and checked for phrases and words.
 MAX_CHECKED_DOCUMENTS = 500
@@ -36,6 +36,8 @@ _OVERLAP = 500
 
 #: The languages a query may be in, each with the searcher for it.
 Readings: TypeAlias = Sequence[tuple[str, Searcher]]
+#: One way to word a phrase: for each of its words, the ids of the index terms that it may be.
+Wording: TypeAlias = Sequence[frozenset[int]]
 
 
 class Occurrences(NamedTuple):
@@ -141,7 +143,7 @@ class CheckedTerm:
             for phrase, searcher in self._phrases
         ]
         self._forms: dict[str, list[PhraseForms]] = {}
-        self._ids: dict[tuple[str, frozenset[str]], Ids] = {}
+        self._wordings: dict[str, list[Wording]] = {}
 
     def forms(self, lang: str) -> list[PhraseForms]:
         """Return the forms of the term in a language, an entry for each reading; [] if it has only stop words."""
@@ -154,21 +156,25 @@ class CheckedTerm:
             self._forms[lang] = forms
         return self._forms[lang]
 
-    def may_occur(self, document_ids: Ids, lang: str) -> bool:
-        """Tell whether the index has some form of every word of the term among the term ids of a document."""
-        forms = self.forms(lang)
-        if not forms:
-            return True
-        return any(
-            all(self._has_any(document_ids, lang, terms) for terms in wording) for wording in _list_wordings(forms)
-        )
+    def list_wordings(self, lang: str) -> list[Wording]:
+        """Return the wordings of the term in a language; [] if it has only stop words there."""
+        if lang not in self._wordings:
+            self._wordings[lang] = [
+                [self._find_term_ids(terms, lang) for terms in words] for words in _list_wordings(self.forms(lang))
+            ]
+        return self._wordings[lang]
 
-    def _has_any(self, document_ids: Ids, lang: str, terms: frozenset[str]) -> bool:
-        """Tell whether a document, given by its term ids, has one of these terms in some field."""
-        if (lang, terms) not in self._ids:
-            fields = self._statistics.layout.fields
-            self._ids[lang, terms] = np.concatenate([self._statistics.ids(field, lang, [*terms]) for field in fields])
-        return bool(np.isin(self._ids[lang, terms], document_ids).any())
+    def _find_term_ids(self, terms: frozenset[str], lang: str) -> frozenset[int]:
+        """Return the ids that some terms of a language have in the fields of the index."""
+        ids_by_field = [self._statistics.ids(field, lang, [*terms]) for field in self._statistics.layout.fields]
+        return frozenset(np.concatenate(ids_by_field).tolist())
+
+    def may_occur(self, document_term_ids: frozenset[int], lang: str) -> bool:
+        """Tell whether a document, given by its term ids, has some form of every word of the term."""
+        wordings = self.list_wordings(lang)
+        if not wordings:
+            return True
+        return any(all(not document_term_ids.isdisjoint(term_ids) for term_ids in wording) for wording in wordings)
 
 
 def _list_wordings(forms: Sequence[PhraseForms]) -> list[list[frozenset[str]]]:
@@ -198,14 +204,37 @@ def _list_paths(state: State) -> list[str]:
 def _select_possible_ids(state: State, required: Sequence[CheckedTerm], doc_ids: Sequence[str]) -> list[str]:
     """Return the documents that may have everything required, judged by their terms in the index."""
     doc_langs, rows = state.store.read_sparse(TERMS_VECTOR, doc_ids)
-    term_ids_by_document = np.split(rows.indices, np.cumsum(rows.sizes)[:-1]) if len(doc_ids) else []
     secondary_languages = list(state.index.statistics.secondary_languages)
+    needed_term_ids = _list_term_ids(required, {*doc_langs, *secondary_languages})
     possible_ids = []
-    for doc_id, doc_lang, term_ids in zip(doc_ids, doc_langs, term_ids_by_document, strict=True):
+    for doc_id, doc_lang, term_ids in zip(doc_ids, doc_langs, _select_term_ids(rows, needed_term_ids), strict=True):
         langs = (doc_lang, *secondary_languages)
         if all(any(term.may_occur(term_ids, lang) for lang in langs) for term in required):
             possible_ids.append(doc_id)
     return possible_ids
+
+
+def _list_term_ids(terms: Sequence[CheckedTerm], langs: Collection[str]) -> Ids:
+    """Return the sorted ids of all index terms that the wordings of some terms have in some languages."""
+    ids: set[int] = set()
+    for term in terms:
+        for lang in langs:
+            ids.update(chain.from_iterable(chain.from_iterable(term.list_wordings(lang))))
+    return np.array(sorted(ids), np.uint32)
+
+
+def _select_term_ids(rows: SparseRows, needed_ids: Ids) -> Iterator[frozenset[int]]:
+    """Yield, for each document, those of its term ids that are among some sorted ids.
+
+    Documents have hundreds of terms and queries a few, so all rows are compared at once.
+    """
+    positions = np.searchsorted(needed_ids, rows.indices)
+    positions[positions == len(needed_ids)] = 0
+    is_needed = needed_ids[positions] == rows.indices if len(needed_ids) else np.zeros(len(rows.indices), bool)
+    row_numbers = np.repeat(np.arange(len(rows.sizes)), rows.sizes)[is_needed]  # (n_matches,)
+    matches_by_row = np.split(rows.indices[is_needed], np.searchsorted(row_numbers, np.arange(1, len(rows.sizes))))
+    for matches in matches_by_row[: len(rows.sizes)]:
+        yield frozenset(matches.tolist())
 
 
 def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:

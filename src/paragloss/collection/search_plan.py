@@ -42,7 +42,8 @@ def format_query(searcher: Any, query: Query) -> str:
 
 def list_query_forms(searcher: Any, query: Query) -> QueryForms:
     """Return the words by which a searcher would ask for a query, without asking."""
-    return QueryForms(tuple(form for link in _iterate_links(searcher) for form in _translate(link, query)))
+    links = [searcher] if isinstance(searcher, DefaultSearcher) else _iterate_links(searcher)
+    return QueryForms(tuple(form for link in links for form in _translate(link, query)))
 
 
 def _translate(link: Any, query: Query) -> list[Query]:
