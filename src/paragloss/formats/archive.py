@@ -5,13 +5,19 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import EmptyFileError, InputError
-from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, parse_declared_language, read_bytes
+from paragloss.formats.text import (
+    MAX_DOCUMENT_BYTES,
+    MAX_PACKED_FILE_BYTES,
+    PathLike,
+    parse_declared_language,
+    read_bytes,
+)
 from paragloss.formats.unpacking import ALWAYS_ALLOWED_BYTES, MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES
 from paragloss.formats.xml import get_element_text, parse_elements
 from paragloss.types import Document
@@ -31,25 +37,12 @@ class DocumentArchive:
 
         :raises InputError: if it is damaged or encrypted, or would unpack to far more than real documents do
         """
+        data = read_bytes(path, limit=MAX_PACKED_FILE_BYTES)
         self.path = path
-        data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
-        kind = Path(path).suffix.lower() or "a zip archive"
-        if data.startswith(OLE_SIGNATURE):
-            message = "is encrypted, or an Office file until 2003; save it anew without a password"
-            raise InputError(message, location=path)
-        try:
-            self._zip = zipfile.ZipFile(io.BytesIO(data))
-            parts = self._zip.infolist()
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
-            reason = str(error) or type(error).__name__
-            message = f"can't be read as {kind} ({reason}); it is damaged or of another format"
-            raise InputError(message, location=path) from error
-        unpacked_bytes = sum(part.file_size for part in parts)
-        max_unpacked_bytes = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * len(data)))
-        if unpacked_bytes > max_unpacked_bytes or len(parts) > MAX_MEMBERS:
-            sizes = f"{len(data):,} bytes that unpack to {unpacked_bytes:,} in {len(parts):,} parts"
-            raise InputError(f"{sizes}; no real document does, so it is refused", location=path)
-        self.names = dict.fromkeys(part.filename for part in parts)
+        self._zip = _open_zip(data, path)
+        parts = self._zip.infolist()
+        _check_declared_sizes(parts, len(data), path)
+        self.names = dict.fromkeys(part.filename for part in parts)  # each once, in their order
 
     def read_part(self, name: str) -> bytes:
         """Return the bytes of a part; none if there is no such part.
@@ -62,13 +55,11 @@ class DocumentArchive:
             with self._zip.open(name) as stream:
                 data = stream.read(_MAX_PART_BYTES + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-            raise InputError(
-                f"its part {name!r} can't be unpacked ({error}); save it anew", location=self.path
-            ) from error
+            message = f"its part {name!r} can't be unpacked ({error}); save it anew"
+            raise InputError(message, location=self.path) from error
         if len(data) > _MAX_PART_BYTES:
-            raise InputError(
-                f"its part {name!r} is larger than {_MAX_PART_BYTES:,} bytes; split it", location=self.path
-            )
+            message = f"its part {name!r} is larger than {_MAX_PART_BYTES:,} bytes; split it"
+            raise InputError(message, location=self.path)
         return data
 
     def read_part_elements(self, name: str, tags: Collection[str]) -> Iterator[Element]:
@@ -82,19 +73,21 @@ class DocumentArchive:
         text: str,
         if_empty: str,
         *,
-        properties: str = CORE_PROPERTIES,
+        properties_part: str = CORE_PROPERTIES,
         title: str = "",
         **attributes: Any,
     ) -> Document:
         """Build the document of this file, with the title and language that it declares.
 
+        :param id: the id of the document; if it is "", the file's name
         :param if_empty: the message of the error that is raised if there is no text
-        :param properties: the part that declares title and language
+        :param properties_part: the name of the part that declares title and language
         :param title: used where the file declares none
+        :param attributes: other attributes of the document: `fields` and `meta`
         """
         if not text:
             raise EmptyFileError(if_empty, location=self.path)
-        declared_title, lang = self._read_properties(properties)
+        declared_title, lang = self._read_properties(properties_part)
         return Document(id or Path(self.path).name, text, lang, declared_title or title, **attributes)
 
     def _read_properties(self, name: str) -> tuple[str, str]:
@@ -103,3 +96,26 @@ class DocumentArchive:
         for element in self.read_part_elements(name, ("title", "language")):
             declared.setdefault(element.tag, get_element_text(element))
         return declared.get("title", ""), parse_declared_language(declared.get("language", ""))
+
+
+def _open_zip(data: bytes, path: PathLike) -> zipfile.ZipFile:
+    """Open the content of a zip file; raise InputError, with the file's path, if it is damaged or something else."""
+    if data.startswith(OLE_SIGNATURE):
+        message = "is encrypted, or an Office file until 2003; save it anew without a password"
+        raise InputError(message, location=path)
+    try:
+        return zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        kind = Path(path).suffix.lower() or "a zip archive"
+        reason = str(error) or type(error).__name__
+        message = f"can't be read as {kind} ({reason}); it is damaged or of another format"
+        raise InputError(message, location=path) from error
+
+
+def _check_declared_sizes(parts: Sequence[zipfile.ZipInfo], file_size: int, path: PathLike) -> None:
+    """Raise InputError if the parts would unpack to far more bytes, or are far more, than in real documents."""
+    unpacked_size = sum(part.file_size for part in parts)
+    max_unpacked_size = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * file_size))
+    if unpacked_size > max_unpacked_size or len(parts) > MAX_MEMBERS:
+        sizes = f"{file_size:,} bytes that unpack to {unpacked_size:,} in {len(parts):,} parts"
+        raise InputError(f"{sizes}; no real document does, so it is refused", location=path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,20 +25,31 @@ def is_rapidocr_installed() -> bool:
 
 
 def recognize_cjk(data: bytes, number: int = 0) -> RecognizedText:
-    """Return the text of a picture, or of page `number` of a TIFF file; no text if it is not Chinese or Japanese."""
+    """Recognise the text of a picture, or of one page of a TIFF file.
+
+    :param data: the bytes of the picture's file
+    :param number: the page of a TIFF file, from 0
+    :return: the text with its confidence; no text if it is not Chinese or Japanese
+    """
+    result = _load_engine()(_decode_picture(data, number))
+    lines: Sequence[str] = result.txts or ()
+    line_scores: Sequence[float] = result.scores or ()  # confidences from 0 to 1
+    text = "\n".join(lines)
+    if measure_cjk_share(text) < _MIN_CJK_SHARE:
+        return RecognizedText("", 0.0)
+    n_letters = sum(len(line) for line in lines)
+    weighted_scores = [len(line) * score for line, score in zip(lines, line_scores, strict=True)]
+    return RecognizedText(text, 100 * sum(weighted_scores) / n_letters)
+
+
+def _decode_picture(data: bytes, number: int) -> Any:
+    """Return the pixels of a page of a picture, (height, width, 3), blue, green, red as RapidOCR expects them."""
     import numpy as np
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
         image.seek(number)
-        pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]  # RapidOCR expects blue, green, red
-    result = _load_engine()(pixels)
-    lines = list(zip(result.txts or (), result.scores or (), strict=True))
-    text = "\n".join(line for line, _ in lines)
-    if measure_cjk_share(text) < _MIN_CJK_SHARE:
-        return RecognizedText("", 0.0)
-    n_letters = sum(len(line) for line, _ in lines)
-    return RecognizedText(text, 100 * sum(len(line) * score for line, score in lines) / n_letters)
+        return np.asarray(image.convert("RGB"))[:, :, ::-1]
 
 
 def measure_cjk_share(text: str) -> float:

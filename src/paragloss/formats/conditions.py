@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 from paragloss.errors import InputError
 from paragloss.formats.numbers import parse_number
 from paragloss.types import Range
 
+AcceptedValue: TypeAlias = str | int | float | bool | Range
 #: Conditions of one search.
 MAX_CONDITIONS = 10
 _CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<operator>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
 
 
-def parse_conditions(texts: Sequence[str]) -> dict[str, list[str | int | float | bool | Range]]:
+def parse_conditions(texts: Sequence[str]) -> dict[str, list[AcceptedValue]]:
     """Parse conditions into a filter.
 
     :param texts: conditions such as `year=1999` or `day>=2024-05-01`
@@ -23,28 +25,41 @@ def parse_conditions(texts: Sequence[str]) -> dict[str, list[str | int | float |
     """
     if len(texts) > MAX_CONDITIONS:
         raise InputError(f"--where is given {len(texts):,} times; at most {MAX_CONDITIONS} can be used at once")
-    accepted: dict[str, list[str | int | float | bool | Range]] = {}
+    accepted: dict[str, list[AcceptedValue]] = {}
     ranges: dict[str, Range] = {}
-    for condition in texts:
-        match = _CONDITION.fullmatch(condition)
-        if match is None:
-            raise InputError(f"--where {condition!r}: write FIELD=VALUE or FIELD>=NUMBER, such as year=1999")
-        field = "lang" if match["field"] == "lang" else f"meta.{match['field']}"
-        if match["operator"] == "=":
-            accepted.setdefault(field, []).extend(_list_meanings(match["value"]))
+    for text in texts:
+        condition = _parse_condition(text)
+        if condition.operator == "=":
+            accepted.setdefault(condition.field, []).extend(_list_meanings(condition.value))
         else:
-            limit = parse_number(match["value"])
-            ranges[field] = _narrow_range(ranges.get(field, Range()), match["operator"], condition, limit)
+            ranges[condition.field] = _narrow_range(ranges.get(condition.field, Range()), condition)
     for field, value_range in ranges.items():
         accepted.setdefault(field, []).append(value_range)
     return accepted
 
 
-def _list_meanings(text: str) -> list[str | int | float | bool | Range]:
+class _Condition(NamedTuple):
+    """A condition split into its field, as filters name it (`lang`, `meta.year`), its operator and its value."""
+
+    text: str
+    field: str
+    operator: str  # =, <, >, <= or >=
+    value: str
+
+
+def _parse_condition(text: str) -> _Condition:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise InputError(f"--where {text!r}: write FIELD=VALUE or FIELD>=NUMBER, such as year=1999")
+    field = "lang" if match["field"] == "lang" else f"meta.{match['field']}"
+    return _Condition(text, field, match["operator"], match["value"])
+
+
+def _list_meanings(text: str) -> list[AcceptedValue]:
     """Return what a value may mean: the text, and the number or truth value it spells; in quotes only the text."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         return [text[1:-1]]
-    meanings: list[str | int | float | bool | Range] = [text]
+    meanings: list[AcceptedValue] = [text]
     if text in ("true", "false"):
         meanings.append(text == "true")
     number = parse_number(text)
@@ -53,9 +68,13 @@ def _list_meanings(text: str) -> list[str | int | float | bool | Range]:
     return meanings
 
 
-def _narrow_range(value_range: Range, operator: str, condition: str, limit: float | None) -> Range:
+def _narrow_range(value_range: Range, condition: _Condition) -> Range:
+    """Return a range with the limit that a condition sets; raise InputError if its value is no number or date."""
+    limit = parse_number(condition.value)
+    operator = condition.operator
     if limit is None:
-        raise InputError(f"--where {condition!r}: {operator} needs a number or a date, such as 1999 or 2024-05-31")
+        message = f"--where {condition.text!r}: {operator} needs a number or a date, such as 1999 or 2024-05-31"
+        raise InputError(message)
     if operator in (">", ">="):
         return value_range._replace(low=limit, low_open=operator == ">")
     return value_range._replace(high=limit, high_open=operator == "<")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from paragloss.errors import InputError
 from paragloss.formats.rows import ConceptText, parse_concept_row, parse_document_row, parse_query_row
@@ -18,7 +18,6 @@ from paragloss.formats.text import (
     PathLike,
     file_stem,
     open_output,
-    parse_numbered_items,
     raise_or_report,
     read_lines,
 )
@@ -60,36 +59,51 @@ def build_csv_header(documents: Iterable[Document]) -> list[str]:
 def write_csv_documents(path: PathLike, documents: Iterable[Document], header: Sequence[str]) -> int:
     """Write a table with a row for each document; return the number of documents.
 
-    :param path: cells are separated by tabs if the name ends in `.tsv`, otherwise by commas
+    :param path: cells are separated by tabs if the name ends in `.tsv` or `.tsv.gz`, otherwise by commas
     :param header: the columns, made by `build_csv_header`
     """
     delimiter = "\t" if str(path).removesuffix(".gz").endswith(".tsv") else ","
-    count = 0
-    with open_output(path) as out:
-        table = csv.DictWriter(out, header, delimiter=delimiter, lineterminator="\n", extrasaction="ignore")
+    n_documents = 0
+    with open_output(path) as output:
+        table = csv.DictWriter(output, header, delimiter=delimiter, lineterminator="\n", extrasaction="ignore")
         table.writeheader()
-        for doc in documents:
-            fields = {f"fields.{name}": text for name, text in doc.fields.items()}
-            row = {**doc.meta, **fields, "id": doc.id, "lang": doc.lang, "title": doc.title, "text": doc.text}
-            table.writerow({column: _escape_formula(value) for column, value in row.items()})
-            count += 1
-    return count
+        for document in documents:
+            table.writerow(_format_row(document))
+            n_documents += 1
+    return n_documents
+
+
+def _format_row(document: Document) -> dict[str, object]:
+    """Return the cells of a document by their columns; its attributes take precedence over meta of the same name."""
+    row = dict(document.meta)
+    row |= {f"fields.{name}": text for name, text in document.fields.items()}
+    row |= {"id": document.id, "lang": document.lang, "title": document.title, "text": document.text}
+    return {column: _escape_formula(value) for column, value in row.items()}
 
 
 def _read_table(
     path: PathLike, make_record: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = ""
 ) -> Iterator[T]:
-    """Yield `make_record(row, fallback id)` of every row; the id is `name`, or that of the file, and a number."""
+    """Yield a record for every row of a table.
+
+    :param make_record: makes a record of a row, its cells by column, and of the id it has if it states none
+    :param on_error: called with the error of each bad row; without it the first error is raised
+    :param name: the beginning of such ids, before the number of the row's last line; by default the name of the file
+    """
     # The limit holds for the whole process, and its default would refuse a document of 128 KiB.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    prefix = name or file_stem(path)
     lines = _CountedLines(path, on_error)
-    header = next((line for line in lines if line.strip()), "")
-    delimiter, columns = _parse_header(header, path)
-    rows = _read_rows(csv.reader(lines, delimiter=delimiter, strict=True), lines, path, on_error)
-    yield from parse_numbered_items(
-        rows, lambda number, cells: make_record(_parse_row(columns, cells), f"{prefix}:{number}"), path, on_error
-    )
+    header_line = next((line for line in lines if line.strip()), "")
+    header = _parse_header(header_line, path)
+    table = csv.reader(lines, delimiter=header.delimiter, strict=True)
+    id_prefix = name or file_stem(path)
+    for line_number, cells in _read_rows(table, lines, path, on_error):
+        try:
+            record = make_record(_parse_row(header.columns, cells), f"{id_prefix}:{line_number}")
+        except InputError as error:
+            raise_or_report(error, path, line_number, on_error)
+        else:
+            yield record
 
 
 class _CountedLines:
@@ -128,22 +142,29 @@ def _read_rows(
             yield lines.number, cells
 
 
-def _parse_header(line: str, path: PathLike) -> tuple[str, list[str]]:
-    """Return the delimiter that gives the most columns of known names, and the columns in lower case.
+class _Header(NamedTuple):
+    """The delimiter of a table and the names of its columns, in lower case."""
 
+    delimiter: str
+    columns: list[str]
+
+
+def _parse_header(line: str, path: PathLike) -> _Header:
+    """Split the header of a table by the delimiter that gives the most columns of known names.
+
+    :param path: the table, which errors name
     :raises InputError: if there is no column of text, or a column comes twice
     """
-    columns_by_delimiter = {delimiter: _split_columns(line, delimiter) for delimiter in _DELIMITERS}
-    delimiter = max(_DELIMITERS, key=lambda delimiter: _rate_columns(columns_by_delimiter[delimiter]))
-    columns = columns_by_delimiter[delimiter]
-    header = line.strip()[:60]
-    if not {"text", "title"} & set(columns):
-        reason = f"no column 'text' in the header {header!r}; name columns id, lang, title, text"
+    headers = [_Header(delimiter, _split_columns(line, delimiter)) for delimiter in _DELIMITERS]
+    header = max(headers, key=lambda header: _rate_columns(header.columns))
+    header_text = line.strip()[:60]
+    if not {"text", "title"} & set(header.columns):
+        reason = f"no column 'text' in the header {header_text!r}; name columns id, lang, title, text"
         raise InputError(reason, location=f"{path}:1")
-    if len(set(columns)) < len(columns):
-        reason = f"a column comes twice in the header {header!r}; give each its own name"
+    if len(set(header.columns)) < len(header.columns):
+        reason = f"a column comes twice in the header {header_text!r}; give each its own name"
         raise InputError(reason, location=f"{path}:1")
-    return delimiter, columns
+    return header
 
 
 def _split_columns(line: str, delimiter: str) -> list[str]:
@@ -166,17 +187,15 @@ def _escape_formula(value: object) -> object:
 def _parse_row(columns: list[str], cells: list[str]) -> dict[str, Any]:
     """Name the cells of a row by their columns, without empty cells; columns `fields.NAME` go under "fields"."""
     if len(cells) != len(columns):
-        raise InputError(
-            f"{len(cells)} cells in a table of {len(columns)} columns; quote a cell that holds the separator"
-        )
+        remedy = "quote a cell that holds the separator"
+        raise InputError(f"{len(cells)} cells in a table of {len(columns)} columns; {remedy}")
     row: dict[str, Any] = {}
     for column, cell in zip(columns, cells, strict=True):
         if not cell:
             continue
-        if _ESCAPED_FORMULA.match(cell):
-            cell = cell[1:]
+        value = cell[1:] if _ESCAPED_FORMULA.match(cell) else cell
         if column.startswith("fields."):
-            row.setdefault("fields", {})[column.removeprefix("fields.")] = cell
+            row.setdefault("fields", {})[column.removeprefix("fields.")] = value
         else:
-            row[column] = cell
+            row[column] = value
     return row

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
@@ -29,11 +28,13 @@ _DICT_LIMIT = 2**30
 _BASE64 = {c: n for n, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
 # Possessive, so that brackets that are never closed cost one pass.
 _REMARK = re.compile(r"\([^()]*+\)|<[^<>]*+>|\[[^\[\]]*+\]|\{[^{}]*+\}")
-_CEDICT = re.compile(r"(\S+) (\S+) \[([^\]]*)\] /(.*)/\s*")
+_CEDICT = re.compile(r"(?P<traditional>\S+) (?P<simplified>\S+) \[[^\]]*\] /(?P<glosses>.*)/\s*")
 _CEDICT_REFERENCE = re.compile(r"(CL:|abbr\. |(old |archaic |erroneous )?variant of |see |also written )")
 _CEDICT_LABEL = re.compile(r"(lit|fig)\. ")
 _CEDICT_HAN = re.compile(r"[^\s\[]*+\[[A-Za-z:]+\d[^\]]*\]")
 _MARK = re.compile(r"<([^<>]*+)>")
+#: A gloss of more words explains a word; it doesn't translate it.
+_MAX_GLOSS_WORDS = 4
 _SENSE_NUMBER = re.compile(r"^\d+\.\s*")
 
 
@@ -56,9 +57,13 @@ class Entry(NamedTuple):
 
 
 def read_entries(path: PathLike, source: str, target: str, *, on_error: OnError = None) -> Iterator[Entry]:
-    """Yield the entries of a dictionary; the format is told by the suffix.
+    """Yield the entries of a dictionary, whose suffix tells its format.
 
     `.index` is dictd, `.tei` and `.xml` FreeDict, `.u8` CC-CEDICT, `.jsonl` Wiktionary, anything else pairs on lines.
+
+    :param source: code of the language of the words; only Wiktionary, which has many languages, needs it
+    :param target: code of the language of their translations, likewise
+    :param on_error: called with the error of each bad entry; without it the first error is raised
     """
     kind = format_suffix(path)
     if kind == ".index":
@@ -98,19 +103,25 @@ def read_dictd(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
     :param path: the `.index` file; the `.dict` or `.dict.dz` file must lie beside it
     """
     index = Path(path)
-    data = _read_dict_file(index)
-    article_spans: set[tuple[int, int]] = set()
-
-    def read_article(_: int, line: str) -> str:
-        """Return the article of a line of the index; "" if it was read before or describes the dictionary itself."""
-        headword, start, end = _parse_index_line(line, len(data))
-        if headword.startswith("00") or (start, end) in article_spans:  # several headwords may share an article
-            return ""
-        article_spans.add((start, end))
-        return decode_utf8(data[start:end], start)
-
-    for article in parse_lines(index, read_article, on_error=on_error):
+    articles = _DictdArticles(_read_dict_file(index))
+    for article in parse_lines(index, lambda _, line: articles.read_article(line), on_error=on_error):
         yield from _parse_dictd_article(article)
+
+
+class _DictdArticles:
+    """The articles of a dictd dictionary, each read once although several headwords of the index may share it."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._read_spans: set[tuple[int, int]] = set()
+
+    def read_article(self, line: str) -> str:
+        """Return the article of a line of the index; "" if it was read before or describes the dictionary itself."""
+        headword, start, end = _parse_index_line(line, len(self._data))
+        if headword.startswith("00") or (start, end) in self._read_spans:
+            return ""
+        self._read_spans.add((start, end))
+        return decode_utf8(self._data[start:end], start)
 
 
 def _parse_index_line(line: str, n_bytes: int) -> tuple[str, int, int]:
@@ -138,12 +149,15 @@ def read_wiktionary(
 
     These are translations between the two languages in either direction, and glosses if `target` is the language in
     which the edition is written.
+
+    :param source: code of the language of the entries' words
+    :param target: code of the language of their translations
+    :param edition: code of the language in which the Wiktionary is written
     """
-    for entries in parse_lines(
-        path,
-        lambda _, row: _parse_wiktionary_row(jsonl.parse_json_object(row), source, target, edition),
-        on_error=on_error,
-    ):
+    word_entries = parse_lines(
+        path, lambda _, line: _parse_wiktionary_line(line, source, target, edition), on_error=on_error
+    )
+    for entries in word_entries:
         yield from entries
 
 
@@ -174,17 +188,16 @@ def _parse_cedict_line(line: str) -> list[Entry]:
     match = _CEDICT.fullmatch(line)
     if match is None:
         raise InputError(f"not an entry 'Trad Simp [pin1 yin1] /gloss/': {line[:60]!r}; give CC-CEDICT's text file")
-    traditional, simplified, _, glosses = match.groups()
-    spellings = dict.fromkeys((simplified, traditional))
+    spellings = dict.fromkeys((match["simplified"], match["traditional"]))  # once if both are equal
     entries: list[Entry] = []
-    for gloss in glosses.replace(";", "/").split("/"):
+    for gloss in match["glosses"].replace(";", "/").split("/"):
         if _CEDICT_REFERENCE.match(gloss.strip()):
             continue
         text = _CEDICT_LABEL.sub("", _remove_remarks(_CEDICT_HAN.sub(" ", gloss)))
         part_of_speech = "verb" if text.startswith("to ") else ""
-        text = text.removeprefix("to ")
-        if text:
-            entries += [Entry(spelling, text, part_of_speech) for spelling in spellings]
+        target = text.removeprefix("to ")
+        if target:
+            entries += [Entry(spelling, target, part_of_speech) for spelling in spellings]
     return entries
 
 
@@ -208,36 +221,41 @@ def _parse_base64(text: str) -> int:
 
 
 def _parse_dictd_article(article: str) -> Iterator[Entry]:
-    """Yield the entries of an article.
+    """Yield the entries of an article: those of each sense, a line that is not indented, behind the head.
 
-    Its first line is the headword, perhaps with its pronunciation between slashes and its part of speech in <>. Each
-    other line is a sense, or an example if it is indented.
+    :param article: the head, a line with the headword; then lines of senses, and indented lines of examples
     """
-    head, *sense_lines = article.strip("\n").split("\n")
+    head, *lines = article.strip("\n").split("\n")
+    headword, part_of_speech = _parse_dictd_head(head)
+    if not headword:
+        return
+    senses = [_SENSE_NUMBER.sub("", line) for line in lines if not line[:1].isspace()]
+    for sense in senses:
+        for target, sense_mark in _split_translations(sense):
+            yield Entry(headword, target, part_of_speech or sense_mark)
+
+
+def _parse_dictd_head(head: str) -> tuple[str, str]:
+    """Return (headword, part of speech) of a head such as `bee /biː/ <n>`; its last two parts may be missing."""
     headword, part_of_speech = head.rstrip(), ""
     if headword.endswith(">") and "<" in headword:
         headword, _, part_of_speech = headword[:-1].rpartition("<")
     headword = headword.rstrip()
     if headword.endswith("/") and "/" in headword[:-1]:
         headword = headword[:-1].rpartition("/")[0]
-    headword, part_of_speech = headword.strip(), part_of_speech.strip().lower()
-    if not headword:
-        return
-    for line in sense_lines:
-        if not line[:1].isspace():
-            for target, sense_mark in _split_translations(_SENSE_NUMBER.sub("", line)):
-                yield Entry(headword, target, part_of_speech or sense_mark)
+    return headword.strip(), part_of_speech.strip().lower()
 
 
 def _split_translations(sense: str) -> Iterator[tuple[str, str]]:
-    """Yield the translations in a sense, each with the mark after it: `Bank <fem>, einzahlen <v, trans>`."""
-    # A mark's own commas part nothing.
+    """Yield (translation, mark after it) of each in a sense such as `Bank <fem>, einzahlen <v, trans>`."""
+    # A mark's own commas separate nothing; zero characters protect it from being removed as a remark.
     protected = _MARK.sub(lambda mark: re.sub(r"[,;]", " ", f"\0{mark[1]}\0"), sense)
-    for piece in re.split(r"[,;]", _remove_remarks(protected)):
-        parts = piece.split("\0")  # text, mark, text, ...
-        target = " ".join(" ".join(parts[::2]).split()).strip(" ~")
+    for translation in re.split(r"[,;]", _remove_remarks(protected)):
+        pieces = translation.split("\0")  # text, mark, text, ...
+        target = " ".join(" ".join(pieces[::2]).split()).strip(" ~")
+        mark = pieces[1].strip().lower() if len(pieces) > 1 else ""
         if target:
-            yield target, " ".join(parts[1:2]).strip().lower()
+            yield target, mark
 
 
 def _parse_tei_entry(entry: Element) -> list[Entry]:
@@ -245,16 +263,16 @@ def _parse_tei_entry(entry: Element) -> list[Entry]:
 
     :raises InputError: if it has no spelling
     """
-    spellings = _read_descendants(entry, "form", "orth")
-    if not any(spellings):
+    spellings = [spelling for spelling in _read_descendants(entry, "form", "orth") if spelling]
+    if not spellings:
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
     parts_of_speech = _read_descendants(entry, "gramGrp", "pos")
     part_of_speech = parts_of_speech[0] if parts_of_speech else ""
-    targets = []
+    targets: list[str] = []
     for translation in _find_translations(entry):
-        targets += [_remove_remarks(get_element_text(quote)) for quote in _get_children(translation, "quote")]
-    pairs = product(filter(None, spellings), filter(None, targets))
-    return [Entry(spelling, target, part_of_speech) for spelling, target in pairs]
+        for quote in _get_children(translation, "quote"):
+            targets.append(_remove_remarks(get_element_text(quote)))
+    return [Entry(spelling, target, part_of_speech) for spelling in spellings for target in targets if target]
 
 
 def _read_descendants(entry: Element, child_tag: str, tag: str) -> list[str]:
@@ -276,16 +294,19 @@ def _get_children(element: Element, name: str) -> list[Element]:
     return [child for child in element if child.tag == name]
 
 
-def _parse_wiktionary_row(row: dict[str, Any], source: str, target: str, edition: str) -> list[Entry]:
-    """Return the translations and glosses in a row of wiktextract, see `read_wiktionary`; redirections have none.
+def _parse_wiktionary_line(line: str, source: str, target: str, edition: str) -> list[Entry]:
+    """Return the translations and glosses of a word, see `read_wiktionary`; redirections have none.
 
-    :raises InputError: if the row has no word
+    :param line: a JSON object of wiktextract
+    :raises InputError: if the object has no word
     """
-    word, lang, part_of_speech = row.get("word"), row.get("lang_code"), str(row.get("pos") or "")
+    row = jsonl.parse_json_object(line)
+    word = row.get("word")
     if not isinstance(word, str) or not word:
         if "redirect" in row:
             return []
         raise InputError("no 'word' in the row; give a JSON Lines file made by wiktextract")
+    lang, part_of_speech = row.get("lang_code"), str(row.get("pos") or "")
     senses = [sense for sense in _get_list(row, "senses") if isinstance(sense, dict)]
     entries: list[Entry] = []
     for translation_lang, translation in _list_wiktionary_translations(row, senses):
@@ -294,27 +315,32 @@ def _parse_wiktionary_row(row: dict[str, Any], source: str, target: str, edition
         elif (lang, translation_lang) == (target, source):
             entries.append(Entry(translation, word, part_of_speech))
     if lang == source and target == edition:
-        for sense in senses:
-            if "form_of" not in sense and "alt_of" not in sense:
-                entries += [Entry(word, gloss, part_of_speech) for gloss in _read_glosses(sense)]
-    return list(dict.fromkeys(entries))
+        entries += [Entry(word, gloss, part_of_speech) for gloss in _list_glosses(senses)]
+    return list(dict.fromkeys(entries))  # each once
 
 
 def _list_wiktionary_translations(row: dict[str, Any], senses: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield (language, translation) of a word and of its senses."""
-    for holder in (row, *senses):
-        for item in _get_list(holder, "translations"):
-            code = (item.get("lang_code") or item.get("code")) if isinstance(item, dict) else None
-            translation = item.get("word") if code else None
-            if isinstance(translation, str) and translation.strip():
-                yield str(code), translation.strip()
+    for word_or_sense in (row, *senses):
+        for item in _get_list(word_or_sense, "translations"):
+            if not isinstance(item, dict):
+                continue
+            lang = item.get("lang_code") or item.get("code")
+            translation = item.get("word")
+            if lang and isinstance(translation, str) and translation.strip():
+                yield str(lang), translation.strip()
 
 
-def _read_glosses(sense: dict[str, Any]) -> list[str]:
-    glosses = [gloss for gloss in _get_list(sense, "glosses") if isinstance(gloss, str)]
-    texts = [_remove_remarks(text) for text in re.split(r"[,;]", _remove_remarks(glosses[-1]))] if glosses else []
-    # A gloss of many words explains; it doesn't translate.
-    return [text.removeprefix("to ").rstrip(".") for text in texts if text and len(text.split()) <= 4]
+def _list_glosses(senses: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the short glosses of a word's senses, which translate it; inflected forms have none of their own."""
+    for sense in senses:
+        glosses = [gloss for gloss in _get_list(sense, "glosses") if isinstance(gloss, str)]
+        if not glosses or "form_of" in sense or "alt_of" in sense:
+            continue
+        for text in re.split(r"[,;]", _remove_remarks(glosses[-1])):
+            gloss = _remove_remarks(text)
+            if gloss and len(gloss.split()) <= _MAX_GLOSS_WORDS:
+                yield gloss.removeprefix("to ").rstrip(".")
 
 
 def _get_list(row: dict[str, Any], key: str) -> list[Any]:

@@ -115,11 +115,12 @@ def read_documents(
         yield from irds.read_irds_documents(str(path))
         return
     file_reader = _FileReader(on_file_end, on_error, on_scanned_page)
-    if Path(path).is_dir():
-        yield from _FolderReader(Path(path), make_id, should_read, file_reader, readers).read()
-    elif should_read(Path(path)):
-        name = Path(path).name
-        yield from file_reader.read_reporting_errors(_SourceFile(Path(path), name, make_id(decode_path(name))))
+    root = Path(path)
+    if root.is_dir():
+        yield from _FolderReader(root, make_id, should_read, file_reader, readers).read()
+    elif should_read(root):
+        source = _SourceFile(root, root.name, make_id(decode_path(root.name)))
+        yield from file_reader.read_reporting_errors(source)
 
 
 def decode_path(path: str) -> str:
@@ -149,15 +150,20 @@ class _FolderReader:
         readers: int,
     ) -> None:
         """Prepare to read a folder; see `read_documents` for the arguments."""
-        self._folder, self._make_id, self._should_read = folder, make_id, should_read
-        self._file_reader, self._readers = file_reader, readers
-        self._n_supported = 0
-        self._left_out = Counter[str]()
+        self._folder = folder
+        self._make_id = make_id
+        self._should_read = should_read
+        self._file_reader = file_reader
+        self._readers = readers
+        self._n_supported = 0  # files of supported formats
+        self._n_left_out = Counter[str]()  # other files, by suffix
 
     def read(self) -> Iterator[Document]:
-        """Yield the documents of all files; raises InputError if no file has a supported format.
+        """Yield the documents of all files, in the order of the files.
 
-        Files of foreign formats are read ahead in other processes; the order of documents stays.
+        Files of foreign formats are read ahead in other processes, up to two for each process.
+
+        :raises InputError: if no file has a supported format
         """
         queue = deque[_SourceFile]()
         with sandbox.open_parallel_readers(self._readers, self._file_reader.on_scanned_page) as submit:
@@ -167,41 +173,44 @@ class _FolderReader:
                     yield from self._file_reader.read_reporting_errors(queue.popleft())
             while queue:
                 yield from self._file_reader.read_reporting_errors(queue.popleft())
-        self._report_unread_files()
-
-    def _report_unread_files(self) -> None:
-        """Report that no file has a supported format, and warn how many files of other formats were left out."""
-        on_error = self._file_reader.on_error
         if not self._n_supported:
-            error = InputError(
-                f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}", location=self._folder
-            )
-            if on_error is None:
-                raise error
-            on_error(error)
-        if self._left_out and on_error is None:
-            counts = ", ".join(f"{count} {kind}" for kind, count in self._left_out.most_common(8))
-            message = f"left out {self._left_out.total()} files of kinds that can't be read: {counts}"
-            warnings.warn(f"{self._folder}: {message}", stacklevel=4)
+            self._report_empty_folder()
+        if self._n_left_out and self._file_reader.on_error is None:
+            self._warn_of_left_out_files()
+
+    def _report_empty_folder(self) -> None:
+        message = f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}"
+        error = InputError(message, location=self._folder)
+        if self._file_reader.on_error is None:
+            raise error
+        self._file_reader.on_error(error)
+
+    def _warn_of_left_out_files(self) -> None:
+        counts = ", ".join(f"{count} {kind}" for kind, count in self._n_left_out.most_common(8))
+        message = f"left out {self._n_left_out.total()} files of kinds that can't be read: {counts}"
+        warnings.warn(f"{self._folder}: {message}", stacklevel=4)
 
     def _list_sources(self, submit: Callable[[str, PathLike, str], Future[Document]]) -> Iterator[_SourceFile]:
         """Yield the files to be read, and count the others.
 
         :param submit: starts to read a file of a foreign format: (kind, path, id) -> its future document
         """
-        reader = self._file_reader
-        unlisted = lambda folder: reader.on_file_end(folder, False)  # noqa: E731
-        for relative, path in list_files(self._folder, on_unlisted=unlisted, on_error=reader.on_error):
+        on_error = self._file_reader.on_error
+        for relative, path in list_files(self._folder, on_unlisted=self._report_unlisted, on_error=on_error):
             kind = _kind_by_name(path)
             if not is_readable_member(path):
-                self._left_out[kind or "without a suffix"] += 1
-                if reader.on_error is not None:
+                self._n_left_out[kind or "without a suffix"] += 1
+                if on_error is not None:
                     yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
                 continue
             self._n_supported += 1
             if self._should_read(path):
                 id = self._make_id(decode_path(relative))
-                yield _SourceFile(path, relative, id, submit(kind, path, id) if kind in FOREIGN_READERS else None)
+                pending = submit(kind, path, id) if kind in FOREIGN_READERS else None
+                yield _SourceFile(path, relative, id, pending)
+
+    def _report_unlisted(self, folder: Path) -> None:
+        self._file_reader.on_file_end(folder, False)
 
 
 class _FileReader:
@@ -242,28 +251,25 @@ class _FileReader:
 
     def _read_single_document(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
         """Yield the document of a file, and those of its attachments if it is a mail message."""
-        path = source.path
-        if source.pending is not None:
-            try:
-                document = source.pending.result()
-            except InputError:
-                if kind in scans.IMAGES and self.on_error is None:
-                    return  # one of a folder's pictures that has no words
-                raise
-        elif kind in FOREIGN_READERS:
-            document = sandbox.SHARED_READER.read(kind, path, source.id, self.on_scanned_page)
-        else:
-            document = _TEXT_READERS[kind](path, id=source.id)
-        modified = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
-        meta = {"modified": modified, **document.meta, "path": decode_path(os.path.abspath(path))}
-        title = choose_title(document, source.relative, kind)
-        declared_lang = document.lang or guess_path_language(source.relative)
-        # A declaration is checked against the text; without one the language is identified when indexing, unless the
-        # user says it.
-        lang = identify_document(document.text, title, declared_lang) if declared_lang else ""
-        yield document._replace(lang=lang or "", title=title, meta=meta)
+        document = self._parse_file(source, kind)
+        if document is None:
+            return
+        yield _complete_document(document, source, kind)
         if kind in UNPACKERS and "attachments" in document.fields:
             yield from self._read_attachments(source, kind, depth)
+
+    def _parse_file(self, source: _SourceFile, kind: str) -> Document | None:
+        """Return the document of a file as its reader made it; None for a folder's picture without words."""
+        if source.pending is not None:
+            try:
+                return source.pending.result()
+            except InputError:
+                if kind in scans.IMAGES and self.on_error is None:
+                    return None
+                raise
+        if kind in FOREIGN_READERS:
+            return sandbox.SHARED_READER.read(kind, source.path, source.id, self.on_scanned_page)
+        return _TEXT_READERS[kind](source.path, id=source.id)
 
     def _read_archive(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
         """Yield the documents of the files in an archive, with ids such as `reports.zip/2020/a.pdf`."""
@@ -301,11 +307,11 @@ class _FileReader:
             return
         with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
             sandbox.SHARED_READER.unpack(kind, source.path, folder)
-            for relative, attachment in list_files(folder):
-                if not is_readable_member(attachment):
+            for relative, path in list_files(folder):
+                if not is_readable_member(path):
                     continue
-                inner = _SourceFile(attachment, relative, f"{source.id}/{relative}")
-                for document in self._read_member(inner, source.path, depth + 1):
+                attachment = _SourceFile(path, relative, f"{source.id}/{relative}")
+                for document in self._read_member(attachment, source.path, depth + 1):
                     placed = _place_inside(document, source.path, relative)
                     yield placed._replace(meta={"mail": source.id, **placed.meta})
 
@@ -351,6 +357,20 @@ def is_readable_member(path: Path) -> bool:
     if kind in scans.IMAGES:
         return scans.can_read_scans() and path.stat().st_size >= _MIN_PICTURE_BYTES
     return kind in SUPPORTED_SUFFIXES
+
+
+def _complete_document(document: Document, source: _SourceFile, kind: str) -> Document:
+    """Add what a file's path says: the title and the language if it has none, and in `meta` its date and path.
+
+    A declared language is checked against the text. Without one the language is "": it is identified when the document
+    is indexed, unless the user says it.
+    """
+    title = choose_title(document, source.relative, kind)
+    declared_lang = document.lang or guess_path_language(source.relative)
+    lang = identify_document(document.text, title, declared_lang) if declared_lang else ""
+    modified = date.fromtimestamp(os.stat(source.path).st_mtime).isoformat()
+    meta = {"modified": modified, **document.meta, "path": decode_path(os.path.abspath(source.path))}
+    return document._replace(lang=lang or "", title=title, meta=meta)
 
 
 def _place_in_mbox(document: Document, mbox: Path, number: int) -> Document:

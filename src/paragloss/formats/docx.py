@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -27,6 +27,13 @@ class _Block(NamedTuple):
     bold_text: str = ""
 
 
+class _Run(NamedTuple):
+    """A piece of visible text."""
+
+    text: str
+    is_bold: bool = False
+
+
 def read_docx(path: PathLike, *, id: str = "") -> Document:
     """Read a Word document. Its title is the declared one, else its first title or heading.
 
@@ -40,17 +47,13 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
     blocks = [block for block in _read_blocks(archive, _read_style_names(archive)) if block.text]
     headings = [block.text for block in blocks if block.style.startswith(("heading", "title"))]
     bold_texts = [block.bold_text for block in blocks if block.bold_text]
-    fields = {}
-    if headings:
-        fields["headings"] = "\n".join(headings)
-    if bold_texts:
-        fields["strong"] = "\n".join(bold_texts)
+    fields = {"headings": "\n".join(headings), "strong": "\n".join(bold_texts)}
     return archive.make_document(
         id,
         "\n".join(block.text for block in blocks),
         "no text in the document; give one that has some",
         title=headings[0] if headings else "",
-        fields=fields,
+        fields={name: text for name, text in fields.items() if text},
     )
 
 
@@ -61,29 +64,41 @@ def _read_style_names(archive: DocumentArchive) -> dict[str, str]:
 
 
 def _read_blocks(archive: DocumentArchive, style_names: Mapping[str, str]) -> Iterator[_Block]:
+    """Yield the paragraphs and rows of tables; `style_names` has the names of paragraph styles by their ids."""
     for element in archive.read_part_elements("word/document.xml", ("p", "tr")):
         if element.tag == "tr":
-            cells = ["".join(text for text, _ in _read_runs(cell)).strip() for cell in element if cell.tag == "tc"]
-            yield _Block("", "\t".join(dict.fromkeys(filter(None, cells))))
-            continue
-        style = element.find("pPr/pStyle")
-        style_name = "" if style is None else style_names.get(style.get("val", ""), "")
-        runs = list(_read_runs(element))
-        text = "".join(text for text, _ in runs).strip()
-        yield _Block(style_name, text, "".join(text for text, is_bold in runs if is_bold).strip())
+            yield _read_row(element)
+        else:
+            yield _read_paragraph(element, style_names)
 
 
-def _read_runs(element: Element, is_bold: bool = False) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of visible text in a paragraph or a cell, each with whether it is bold."""
+def _read_row(row: Element) -> _Block:
+    cells = [_join_runs(_read_runs(cell)) for cell in row if cell.tag == "tc"]
+    return _Block("", "\t".join(dict.fromkeys(filter(None, cells))))  # a cell that spans several is there several times
+
+
+def _read_paragraph(paragraph: Element, style_names: Mapping[str, str]) -> _Block:
+    style = paragraph.find("pPr/pStyle")
+    style_name = "" if style is None else style_names.get(style.get("val", ""), "")
+    runs = list(_read_runs(paragraph))
+    return _Block(style_name, _join_runs(runs), _join_runs(run for run in runs if run.is_bold))
+
+
+def _join_runs(runs: Iterable[_Run]) -> str:
+    return "".join(run.text for run in runs).strip()
+
+
+def _read_runs(element: Element, is_bold: bool = False) -> Iterator[_Run]:
+    """Yield the visible text in a paragraph or a cell; `is_bold` says whether the element is inside a bold run."""
     for child in element:
         if child.tag == "t":
-            yield child.text or "", is_bold
+            yield _Run(child.text or "", is_bold)
         elif child.tag in _SPACES:
-            yield _SPACES[child.tag], False
+            yield _Run(_SPACES[child.tag])
         elif child.tag == "r":
             bold = child.find("rPr/b")
             yield from _read_runs(child, bold is not None and bold.get("val", "") not in _FALSE_VALUES)
         elif child.tag not in _INVISIBLE_TAGS:
             yield from _read_runs(child, is_bold)
             if child.tag == "p":  # in a cell
-                yield "\n", False
+                yield _Run("\n")

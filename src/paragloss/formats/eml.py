@@ -44,16 +44,17 @@ class MailItem(NamedTuple):
 
 def read_eml(path: PathLike, *, id: str = "") -> Document:
     """Read a message as one document: its plain text, else the text of its HTML; `fields["attachments"]` are names."""
+    data = read_bytes(path)
     try:
-        message = _parse_message(path)
-        body, subject = _read_body(message), _read_header(message, "subject")
+        message = _parse_message(data)
+        body = _read_body(message)
+        subject = _read_header(message, "subject")
         headers = {name: _read_header(message, name) for name in ("from", "to", "date")}
-        attachments = [name for part in message.iter_attachments() if (name := part.get_filename())]
-    except InputError:
-        raise
+        file_names = [part.get_filename() for part in message.iter_attachments()]
     except Exception as error:  # a damaged message fails anywhere inside headers, encodings or parts
         reason = error or type(error).__name__
         raise InputError(f"can't be read as a mail message ({reason}); save it anew", location=path) from error
+    attachments = [name for name in file_names if name]
     return make_mail_document(id or Path(path).name, body, subject, headers, attachments, path)
 
 
@@ -62,8 +63,11 @@ def make_mail_document(
 ) -> Document:
     """Build the document of a message.
 
-    :param headers: values of `from`, `to` and `date`; empty ones are left out
-    :param attachments: names of the attached files
+    :param body: the text of the document
+    :param subject: its title
+    :param headers: values of `from`, `to` and `date`, which become meta; empty ones are left out
+    :param attachments: names of the attached files, which become a field
+    :param path: the file of the message, which errors name
     :raises InputError: if the message has neither a body nor a subject
     """
     if not body and not subject:
@@ -75,18 +79,23 @@ def make_mail_document(
 
 def read_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the name and the content of every attachment; an attached message is named after its subject."""
-    for part in _parse_message(path).iter_attachments():
+    for part in _parse_message(read_bytes(path)).iter_attachments():
         if part.get_content_type() == "message/rfc822":
-            attached: EmailMessage = part.get_content()
-            subject = _read_header(attached, "subject") or "message"
-            yield f"{subject[:80].replace('/', '_')}.eml", io.BytesIO(bytes(attached))
-        else:
-            content = part.get_payload(decode=True)
-            name = part.get_filename()
-            if not name or not isinstance(content, bytes):
-                continue
-            if not is_inline_picture(name, part.get("content-id", ""), len(content)):
-                yield name, io.BytesIO(content)
+            attached_message: EmailMessage = part.get_content()
+            subject = _read_header(attached_message, "subject")
+            yield make_message_file_name(subject), io.BytesIO(bytes(attached_message))
+            continue
+        name = part.get_filename()
+        content = part.get_payload(decode=True)
+        if not name or not isinstance(content, bytes):
+            continue
+        if not is_inline_picture(name, part.get("content-id", ""), len(content)):
+            yield name, io.BytesIO(content)
+
+
+def make_message_file_name(subject: str) -> str:
+    """Return the name of a file for an attached message, from its subject."""
+    return f"{subject[:80].replace('/', '_') or 'message'}.eml"
 
 
 def is_inline_picture(name: str, content_id: str, size: int) -> bool:
@@ -98,7 +107,8 @@ def is_inline_picture(name: str, content_id: str, size: int) -> bool:
 def build_eml(item: MailItem) -> bytes:
     """Return a message in the format of a `.eml` file."""
     message = EmailMessage()
-    for name, value in (("Subject", item.subject), ("From", item.sender), ("To", item.to), ("Date", item.date)):
+    headers = {"Subject": item.subject, "From": item.sender, "To": item.to, "Date": item.date}
+    for name, value in headers.items():
         message[name] = " ".join(value.split())
     if item.text or not item.html:
         message.set_content(item.text)
@@ -115,8 +125,8 @@ def build_eml(item: MailItem) -> bytes:
     return message.as_bytes()
 
 
-def _parse_message(path: PathLike) -> EmailMessage:
-    return message_from_bytes(read_bytes(path), policy=policy.default)
+def _parse_message(data: bytes) -> EmailMessage:
+    return message_from_bytes(data, policy=policy.default)
 
 
 def _read_body(message: EmailMessage) -> str:

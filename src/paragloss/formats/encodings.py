@@ -59,6 +59,8 @@ _ALPHABETS = {
 }  # fmt: skip
 #: A character beyond ASCII inside a word or at its end, where quotation marks are rarer than letters.
 _INSIDE_WORD = re.compile(r"(?<=[a-z])[^\x00-\x7f](?=[a-z\s])")
+#: Where the encoding of Japanese mail changes to characters of two bytes.
+_ISO_2022_JP_ESCAPE = re.compile(rb"\x1b\$[@B]")
 _UNDECODABLE = -(1 << 30)
 _PUNCTUATION = frozenset("“”„«»–—…‘’。，、！？：；（）《》「」・ ")
 #: The share of common letters, relative to usual texts, that the best guess has to reach.
@@ -68,23 +70,25 @@ _MAX_ACCENTED_SHARE = 0.4
 
 
 def detect_encoding(sample: bytes) -> str:
-    """Return the encoding of a file that begins with these bytes; "utf-8" where that fits, even if it is damaged."""
-    for mark, name in _BYTE_ORDER_MARKS:
+    """Guess the encoding of a text.
+
+    :param sample: the first bytes of a file
+    :return: a name that Python's codecs know; "utf-8" where that fits, even if the text is damaged
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if sample.startswith(mark):
-            return name
+            return encoding
     utf16 = _detect_utf16(sample)
     if utf16 or b"\0" in sample or _looks_like_utf8(sample):
         return utf16 or "utf-8"
     sample = _skip_ascii_lines(sample)
-    if re.search(rb"\x1b\$[@B]", sample):
+    if _ISO_2022_JP_ESCAPE.search(sample):
         return "iso2022_jp"
-    if sum(byte > 127 for byte in sample) < _MAX_ACCENTED_SHARE * sum(
-        byte > 127 or chr(byte).isalpha() for byte in sample
-    ):
+    if _is_mostly_ascii(sample):
         return _guess_latin_encoding(sample)
-    scores = {encoding: _measure_likeness(sample, encoding) for encoding in _COMMON_LETTERS}
-    best = max(scores, key=lambda encoding: scores[encoding])
-    return best if scores[best] >= _MIN_LIKENESS else _guess_latin_encoding(sample)
+    likeness = {encoding: _measure_likeness(sample, encoding) for encoding in _COMMON_LETTERS}
+    most_likely = max(_COMMON_LETTERS, key=likeness.__getitem__)
+    return most_likely if likeness[most_likely] >= _MIN_LIKENESS else _guess_latin_encoding(sample)
 
 
 class Utf8Stream(io.RawIOBase):
@@ -100,24 +104,25 @@ class Utf8Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read bytes into a buffer; return how many."""
+        """Read as many bytes as are available and fit into a buffer; return how many, 0 at the end."""
         while not self._buffer:
             data = self._stream.read(SAMPLE_BYTES)
-            try:
-                text = self._decoder.decode(data, not data)
-                self._buffer = text.encode()
-            except UnicodeError as error:
-                raise InputError(
-                    f"looks like {self._encoding} and is not ({error.reason}); convert it to UTF-8"
-                    if isinstance(error, UnicodeDecodeError)
-                    else "holds half a surrogate pair; convert it to UTF-8",
-                    location=self._path,
-                ) from None
+            self._buffer = self._convert(data)
             if not data:
                 break
         size = min(len(buffer), len(self._buffer))
         buffer[:size], self._buffer = self._buffer[:size], self._buffer[size:]
         return size
+
+    def _convert(self, data: bytes) -> bytes:
+        """Return the next bytes of the stream, none at its end, in UTF-8."""
+        try:
+            return self._decoder.decode(data, final=not data).encode()
+        except UnicodeDecodeError as error:
+            message = f"looks like {self._encoding} and is not ({error.reason}); convert it to UTF-8"
+            raise InputError(message, location=self._path) from None
+        except UnicodeError:
+            raise InputError("holds half a surrogate pair; convert it to UTF-8", location=self._path) from None
 
 
 def _skip_ascii_lines(sample: bytes) -> bytes:
@@ -125,6 +130,13 @@ def _skip_ascii_lines(sample: bytes) -> bytes:
     beyond = re.search(rb"[\x80-\xff]", sample)
     start = sample.rfind(b"\n", 0, beyond.start()) + 1 if beyond else 0
     return sample[start : start + SAMPLE_BYTES]
+
+
+def _is_mostly_ascii(sample: bytes) -> bool:
+    """Tell whether so few letters are beyond ASCII that they are Latin letters with accents."""
+    n_beyond_ascii = sum(byte > 127 for byte in sample)
+    n_ascii_letters = sum(byte <= 127 and chr(byte).isalpha() for byte in sample)
+    return n_beyond_ascii < _MAX_ACCENTED_SHARE * (n_beyond_ascii + n_ascii_letters)
 
 
 def _looks_like_utf8(sample: bytes) -> bool:
@@ -152,19 +164,24 @@ def _detect_utf16(sample: bytes) -> str:
 
 
 def _measure_likeness(sample: bytes, encoding: str) -> float:
-    """Return the share of common letters among those beyond ASCII, relative to usual texts of the encoding."""
+    """Measure how much a text resembles usual texts of an encoding, a key of `_COMMON_LETTERS`.
+
+    :return: the share of common letters among those beyond ASCII, divided by their share in usual texts: about 1 if the
+        text has the encoding, 0 if it can't be decoded
+    """
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
         return 0.0
-    letters, usual_first_share, usual_share = _COMMON_LETTERS[encoding]
-    beyond_ascii = [character for character in text if ord(character) > 127 and character not in _PUNCTUATION]
+    letters = [character for character in text if ord(character) > 127 and character not in _PUNCTUATION]
     # Half-width kana are what Shift-JIS makes of almost any bytes.
-    if not beyond_ascii or 2 * sum("｡" <= character <= "ﾟ" for character in beyond_ascii) > len(beyond_ascii):
+    n_half_width_kana = sum("｡" <= letter <= "ﾟ" for letter in letters)
+    if not letters or 2 * n_half_width_kana > len(letters):
         return 0.0
-    n_first = sum(character in letters[:10] for character in beyond_ascii)
-    n_common = sum(character in letters for character in beyond_ascii)
-    return (n_first / usual_first_share + n_common / usual_share) / 2 / len(beyond_ascii)
+    common_letters, usual_top_share, usual_share = _COMMON_LETTERS[encoding]
+    top_share = sum(letter in common_letters[:10] for letter in letters) / len(letters)
+    share = sum(letter in common_letters for letter in letters) / len(letters)
+    return (top_share / usual_top_share + share / usual_share) / 2
 
 
 def _guess_latin_encoding(sample: bytes) -> str:

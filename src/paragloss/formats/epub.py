@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from paragloss.errors import InputError
 from paragloss.formats.archive import DocumentArchive
 from paragloss.formats.html import extract_visible_text
-from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike
+from paragloss.formats.text import PathLike, check_text_length
 from paragloss.types import Document
 
 
@@ -23,11 +23,10 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
     for name in _list_chapters(archive, package):
         chapters.append(extract_visible_text(archive.read_part(name).decode("utf-8", "replace")))
         size += len(chapters[-1])
-        if size > MAX_DOCUMENT_BYTES:
-            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
+        check_text_length(size, path)
     text = "\n\n".join(filter(None, chapters))
     if_empty = f"no text in {len(chapters)} chapters; the book may be of images only"
-    return archive.make_document(id, text, if_empty, properties=package)
+    return archive.make_document(id, text, if_empty, properties_part=package)
 
 
 def _find_package(archive: DocumentArchive) -> str:

@@ -34,13 +34,12 @@ class IndexedFolders:
     def add(self, paths: Sequence[PathLike]) -> None:
         """Add the folders of these files and folders, unless they are inside a folder that is already there."""
         candidates = dict.fromkeys(_resolve_folder(path) for path in paths)
-        new_folders = [
-            folder
-            for folder in candidates
-            if folder not in self.prefixes
-            and not any(is_inside(folder, other) for other in {*self.prefixes, *candidates} - {folder})
-            and not self._replace_moved_folder(folder)
-        ]
+        new_folders: list[str] = []
+        for folder in candidates:
+            other_folders = {*self.prefixes, *candidates} - {folder}
+            is_covered = folder in self.prefixes or any(is_inside(folder, other) for other in other_folders)
+            if not is_covered and not self._replace_moved_folder(folder):
+                new_folders.append(folder)
         parent = os.path.commonpath(new_folders) if len(new_folders) > 1 else ""
         for folder in new_folders:
             self.prefixes[folder] = self._make_prefix(folder, parent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from paragloss.errors import InputError
@@ -22,23 +23,25 @@ def list_files(
     """
     top = Path(root)
     resolved_top = top.resolve()
-
-    def handle_error(error: OSError) -> None:
-        unlisted = InputError(f"can't be listed ({error.strerror}); check its permissions", location=error.filename)
-        if on_error is None:
-            raise unlisted from error
-        on_unlisted(Path(error.filename))
-        on_error(unlisted)
-
-    for folder, subfolders, names in os.walk(top, onerror=handle_error):
+    handle_error = partial(_handle_unlisted_folder, on_unlisted, on_error)
+    for folder, subfolders, file_names in os.walk(top, onerror=handle_error):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in sorted(names):
+        for name in sorted(file_names):
             path = Path(folder) / name
             if name.startswith(".") or not path.is_file():
                 continue
-            if path.is_symlink() and not path.resolve().is_relative_to(resolved_top):
-                continue
-            yield path.relative_to(top).as_posix(), path
+            leads_outside = path.is_symlink() and not path.resolve().is_relative_to(resolved_top)
+            if not leads_outside:
+                yield path.relative_to(top).as_posix(), path
+
+
+def _handle_unlisted_folder(on_unlisted: Callable[[Path], None], on_error: OnError, error: OSError) -> None:
+    """Report the error of a folder that can't be listed, see `list_files`."""
+    unlisted = InputError(f"can't be listed ({error.strerror}); check its permissions", location=error.filename)
+    if on_error is None:
+        raise unlisted from error
+    on_unlisted(Path(error.filename))
+    on_error(unlisted)
 
 
 def guess_path_language(relative: str) -> str:

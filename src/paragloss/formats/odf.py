@@ -33,7 +33,7 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
         id,
         "\n".join(lines),
         "no text in the document; give one that has some",
-        properties="meta.xml",
+        properties_part="meta.xml",
         title=headings[0] if headings else "",
         fields={"headings": "\n".join(headings)} if headings else {},
     )

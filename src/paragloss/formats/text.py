@@ -34,6 +34,8 @@ OnError: TypeAlias = Callable[[InputError], None] | None
 MAX_LINE_BYTES = 16 * 2**20
 #: No single document (a page, a topic file, a TREC document) is larger than this.
 MAX_DOCUMENT_BYTES = 64 * 2**20
+#: No file of one document with pictures or compressed parts (PDF, Office, winmail.dat) is larger than this.
+MAX_PACKED_FILE_BYTES = 4 * MAX_DOCUMENT_BYTES
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".dz")
 
 _BLOCK = 1 << 20
@@ -115,6 +117,12 @@ def read_bytes(path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES) -> bytes:
     """Return all bytes of a file, decompressed; an error if they are more than `limit`."""
     with open_bytes(path) as stream:
         return _read_stream(stream, path, limit)
+
+
+def check_text_length(n_characters: int, path: PathLike) -> None:
+    """Raise InputError if the text of one document, which may be compressed in its file, is too long."""
+    if n_characters > MAX_DOCUMENT_BYTES:
+        raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
 
 
 def _read_stream(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
