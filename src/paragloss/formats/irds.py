@@ -51,17 +51,16 @@ def _load_dataset(name: str, part: str) -> Any:
         import ir_datasets
     except ImportError as error:
         raise MissingExtraError(f"reading {name}", "datasets") from error
-    bare = name.removeprefix(IRDS_PREFIX)
+    dataset_id = name.removeprefix(IRDS_PREFIX)
     try:
-        dataset = ir_datasets.load(bare)
+        dataset = ir_datasets.load(dataset_id)
     except KeyError as error:
-        remedy = "https://ir-datasets.com lists them"
-        raise InputError(f"ir_datasets has no collection {bare!r}; {remedy}", location=name) from error
-    if not getattr(dataset, f"has_{part}")():
-        has = [kind for kind in ("docs", "queries", "qrels") if getattr(dataset, f"has_{kind}")()]
-        raise InputError(
-            f"the collection has no {part}, only {', '.join(has) or 'nothing'}; name a part that has", location=name
-        )
+        message = f"ir_datasets has no collection {dataset_id!r}; https://ir-datasets.com lists them"
+        raise InputError(message, location=name) from error
+    parts = [kind for kind in ("docs", "queries", "qrels") if getattr(dataset, f"has_{kind}")()]
+    if part not in parts:
+        message = f"the collection has no {part}, only {', '.join(parts) or 'nothing'}; name a part that has"
+        raise InputError(message, location=name)
     return dataset
 
 

@@ -61,21 +61,19 @@ def write_jsonl_queries(path: PathLike, queries: Iterable[Query]) -> int:
 
 
 def parse_json_object(line: str) -> dict[str, Any]:
-    """Parse a line that holds one JSON object."""
+    """Parse a line that holds one JSON object; raise InputError, with the remedy, if it is anything else."""
     try:
         value = _DECODER.decode(line)
-        if "\\u" in line:
+        if "\\u" in line:  # escapes may spell half a surrogate pair, which can't be stored
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(
-            "half of a surrogate pair (\\ud800 to \\udfff) stands alone; write the character out"
-        ) from error
+        message = "half of a surrogate pair (\\ud800 to \\udfff) stands alone; write the character out"
+        raise InputError(message) from error
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON at column {error.colno} ({error.msg}); write one whole object per line") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"not usable JSON ({error}); write one flat object per line, long numbers in quotes"
-        ) from error
+        message = f"not usable JSON ({error}); write one flat object per line, long numbers in quotes"
+        raise InputError(message) from error
     if not isinstance(value, dict):
         raise InputError(f'a JSON {type(value).__name__}, not an object; write {{"id": ..., "text": ...}} on each line')
     return value

@@ -14,23 +14,25 @@ def read_mbox_messages(path: PathLike) -> Iterator[bytes]:
 
     A message begins behind a line `From ...` that has a blank line, or nothing, before it. Messages longer than a
     document may be are truncated: attachments are at the end.
+
+    :raises InputError: if there is a text before the first such line
     """
-    message: list[bytes] = []
-    size, has_begun, after_blank = 0, False, True
+    message_lines: list[bytes] | None = None  # None before the first message
+    size, is_after_blank = 0, True
     with open_bytes(path) as stream:
         for line in stream:
-            if after_blank and line.startswith(b"From "):
-                if has_begun:
-                    yield b"".join(message)
-                message, size, has_begun = [], 0, True
-            elif has_begun and size < MAX_DOCUMENT_BYTES:
-                message.append(_unquote_line(line))
-                size += len(line)
-            elif not has_begun and line.strip():
+            if is_after_blank and line.startswith(b"From "):
+                if message_lines is not None:
+                    yield b"".join(message_lines)
+                message_lines, size = [], 0
+            elif message_lines is None and line.strip():
                 raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", location=path)
-            after_blank = not line.strip()
-    if has_begun:
-        yield b"".join(message)
+            elif message_lines is not None and size < MAX_DOCUMENT_BYTES:
+                message_lines.append(_unquote_line(line))
+                size += len(line)
+            is_after_blank = not line.strip()
+    if message_lines is not None:
+        yield b"".join(message_lines)
 
 
 def is_in_maildir(path: Path) -> bool:

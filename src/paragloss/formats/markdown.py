@@ -61,14 +61,14 @@ def read_plain(path: PathLike, *, id: str = "") -> Document:
 
 
 def read_markdown(path: PathLike, *, id: str = "") -> Document:
-    """Read a Markdown file; `title` and `lang` of its front matter (YAML or TOML) take precedence over its headings."""
+    """Read a Markdown file; `title` and `lang` of its front matter (YAML or TOML) take precedence over its headings.
+
+    :param id: the id of the document; by default the file's name
+    :return: a document with the fields `headings` and `strong` (words in bold), one on each line, where it has any
+    """
     source = read_text(path).replace("\r\n", "\n")
-    front_matter = _FRONT_MATTER.match(source)
-    settings: dict[str, str] = {}
-    if front_matter:
-        settings = {key: value.strip(" \t\"'") for key, value in _SETTING.findall(front_matter[1])}
-        source = source[front_matter.end() :]
-    markdown_text = _render_text(source)
+    settings = _parse_front_matter(source)
+    markdown_text = _render_text(_FRONT_MATTER.sub("", source))
     lang = settings.get("lang") or settings.get("language") or ""
     title = settings.get("title") or next(iter(markdown_text.headings), "")
     fields = {"headings": "\n".join(markdown_text.headings), "strong": "\n".join(markdown_text.strong)}
@@ -79,6 +79,14 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
         title,
         {name: value for name, value in fields.items() if value},
     )
+
+
+def _parse_front_matter(source: str) -> dict[str, str]:
+    """Return `title` and `lang` or `language` of the front matter of a Markdown file, those that it sets."""
+    front_matter = _FRONT_MATTER.match(source)
+    if front_matter is None:
+        return {}
+    return {key: value.strip(" \t\"'") for key, value in _SETTING.findall(front_matter[1])}
 
 
 def _render_text(source: str) -> _MarkdownText:
@@ -113,7 +121,9 @@ class _TextRenderer:
             self.markdown_text.lines.append(" | ".join(cell for cell in self._row_cells if cell))
             self._row_cells = None
         elif token.type == "inline":
-            self._add_text(_render_inline(token.children or [], self.markdown_text.strong))
+            inline = _render_inline(token.children or [])
+            self.markdown_text.strong.extend(inline.strong)
+            self._add_text(inline.text)
         else:
             self.markdown_text.lines.extend(_render_block(token))
 
@@ -134,30 +144,38 @@ def _remove_contents_lists(tokens: list[Token]) -> list[Token]:
     shown_tokens: list[Token] = []
     position = 0
     while position < len(tokens):
-        token = tokens[position]
-        if token.type not in ("bullet_list_open", "ordered_list_open"):
-            shown_tokens.append(token)
+        if tokens[position].type not in ("bullet_list_open", "ordered_list_open"):
+            shown_tokens.append(tokens[position])
             position += 1
             continue
-        end = next(
-            i for i in range(position + 1, len(tokens)) if tokens[i].level == token.level and tokens[i].nesting < 0
-        )
-        list_tokens = tokens[position : end + 1]
+        list_end = _find_block_end(tokens, position)
+        list_tokens = tokens[position:list_end]
         if not _is_contents_list(list_tokens):
             shown_tokens += list_tokens
         elif shown_tokens and shown_tokens[-1].type == "heading_close":
             del shown_tokens[-3:]  # the opening, the text and the end of the heading
-        position = end + 1
+        position = list_end
     return shown_tokens
+
+
+def _find_block_end(tokens: Sequence[Token], start: int) -> int:
+    """Return the position after the token that closes the block which the token at `start` opens."""
+    end = start + 1
+    while tokens[end].level != tokens[start].level or tokens[end].nesting >= 0:
+        end += 1
+    return end + 1
 
 
 def _is_contents_list(tokens: Sequence[Token]) -> bool:
     """Tell whether every item of a list is a link to a section of the same page, and there are several."""
     items = [token.children or [] for token in tokens if token.type == "inline"]
-    return len(items) > 1 and all(
-        item and item[0].type == "link_open" and item[-1].type == "link_close" and str(item[0].attrs["href"])[:1] == "#"
-        for item in items
-    )
+    return len(items) > 1 and all(_is_section_link(item) for item in items)
+
+
+def _is_section_link(tokens: Sequence[Token]) -> bool:
+    if not tokens or tokens[0].type != "link_open" or tokens[-1].type != "link_close":
+        return False
+    return str(tokens[0].attrs["href"]).startswith("#")
 
 
 def _dedent_admonition(match: re.Match[str]) -> str:
@@ -175,23 +193,31 @@ def _render_block(token: Token) -> list[str]:
     return []
 
 
-def _render_inline(tokens: Sequence[Token], strong_texts: list[str]) -> str:
-    """Return the text of inline tokens without markup and images, and add the words in bold to `strong_texts`."""
+class _InlineText(NamedTuple):
+    """The text of a paragraph, a heading or a cell, and its passages in bold."""
+
+    text: str
+    strong: list[str]
+
+
+def _render_inline(tokens: Sequence[Token]) -> _InlineText:
+    """Return the text of inline tokens without markup and images."""
     has_html = any(token.type == "html_inline" for token in tokens)
-    parts: list[str] = []
-    strong_starts: list[int] = []
+    pieces: list[str] = []
+    strong_texts: list[str] = []
+    strong_starts: list[int] = []  # for each open passage in bold the number of pieces before it
     for token in tokens:
         if token.type in ("text", "code_inline"):
-            parts.append(html.escape(token.content) if has_html else token.content)
+            pieces.append(html.escape(token.content) if has_html else token.content)
         elif token.type in _LINE_BREAK_TOKENS:
-            parts.append(" ")
+            pieces.append(" ")
         elif token.type == "html_inline":
-            parts.append(token.content)
+            pieces.append(token.content)
         elif token.type == "strong_open":
-            strong_starts.append(len(parts))
+            strong_starts.append(len(pieces))
         elif token.type == "strong_close" and strong_starts:
-            strong_texts.append(_clean_text("".join(parts[strong_starts.pop() :]), has_html))
-    return _clean_text("".join(parts), has_html)
+            strong_texts.append(_clean_text("".join(pieces[strong_starts.pop() :]), has_html))
+    return _InlineText(_clean_text("".join(pieces), has_html), strong_texts)
 
 
 def _clean_text(text: str, has_html: bool) -> str:

@@ -17,12 +17,18 @@ _SECONDS_PER_DAY = 86400
 
 #: The first day of 1970, counted from the year 1.
 EPOCH_DAY = 719163
-#: Larger numbers are milliseconds since 1970, not seconds.
-_MAX_SECONDS = 1e11
+#: Smaller numbers are no seconds since 1970; larger ones are milliseconds.
+_MIN_SECONDS, _MAX_SECONDS = 1e8, 1e11
+#: Smaller numbers are years. Larger ones, up to the last day, may be dates of eight digits.
+_END_OF_YEARS, _MAX_EIGHT_DIGITS = 10_000, 99_991_231
 
 
 def parse_number(value: object) -> float | None:
-    """Return the number a value stands for, for a date its day counted from the year 1; None if it is neither."""
+    """Return the number that a value of meta stands for, so that documents can be filtered and sorted by it.
+
+    :param value: a number, or a text such as `3.5` or `2024-05-01T12:00`
+    :return: a number as it is; for a date its day, counted from the year 1; None if the value is neither
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -30,8 +36,11 @@ def parse_number(value: object) -> float | None:
     if not isinstance(value, str):
         return None
     text = value.strip()
-    if _NUMBER.fullmatch(text):
-        return float(text)
+    return float(text) if _NUMBER.fullmatch(text) else _parse_date(text)
+
+
+def _parse_date(text: str) -> float | None:
+    """Return the day, with its fraction, of an ISO date at the beginning of a text; None if there is none."""
     match = _DATE.match(text)
     if match is None:
         return None
@@ -64,15 +73,16 @@ def _parse_day(value: object) -> float | None:
     number = parse_number(value)
     if number is None:
         return None
-    if isinstance(value, str) and _DATE.match(value.strip()):
+    is_iso_date = isinstance(value, str) and _DATE.match(value.strip()) is not None
+    if is_iso_date:
         return number
-    if 1 <= number < 10_000:
+    if 1 <= number < _END_OF_YEARS:
         return float(date(int(number), 1, 1).toordinal())
-    if 10_000 < number <= 99_991_231:
+    if _END_OF_YEARS < number <= _MAX_EIGHT_DIGITS:
         return _parse_eight_digits(int(number))
     seconds = number / 1000 if number > _MAX_SECONDS else number
     day = seconds / _SECONDS_PER_DAY + EPOCH_DAY
-    return day if number > 1e8 and day < date.max.toordinal() else None
+    return day if number > _MIN_SECONDS and day < date.max.toordinal() else None
 
 
 def _parse_eight_digits(number: int) -> float | None:

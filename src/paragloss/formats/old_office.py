@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats import docx, pptx, xlsx
 from paragloss.formats.archive import OLE_SIGNATURE
 from paragloss.formats.rtf import read_rtf
-from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
+from paragloss.formats.text import MAX_PACKED_FILE_BYTES, PathLike, read_bytes
 from paragloss.types import Document
 
 #: For each suffix the commands that print the text of a file, best first; `{}` is the path.
@@ -21,14 +22,22 @@ _TEXT_COMMANDS = {
     ".xls": (("xls2csv", "-d", "utf-8", "-c\t", "-q0", "{}"),),
     ".ppt": (("catppt", "-d", "utf-8", "{}"),),
 }
-#: What LibreOffice converts each to, and the reader of that.
-_MODERN: dict[str, tuple[str, Callable[..., Document]]] = {
-    ".doc": ("docx", docx.read_docx),
-    ".xls": ("xlsx", xlsx.read_xlsx),
-    ".ppt": ("pptx", pptx.read_pptx),
+
+
+class _ModernFormat(NamedTuple):
+    """The format that LibreOffice converts a binary file to."""
+
+    suffix: str
+    read: Callable[..., Document]
+
+
+_MODERN_FORMATS = {
+    ".doc": _ModernFormat("docx", docx.read_docx),
+    ".xls": _ModernFormat("xlsx", xlsx.read_xlsx),
+    ".ppt": _ModernFormat("pptx", pptx.read_pptx),
 }
 #: Names of the streams that hold the text: without one, catdoc would print any bytes as text.
-_STREAMS = {".doc": ("WordDocument",), ".xls": ("Workbook", "Book"), ".ppt": ("PowerPoint Document",)}
+_TEXT_STREAMS = {".doc": ("WordDocument",), ".xls": ("Workbook", "Book"), ".ppt": ("PowerPoint Document",)}
 #: What antiword prints in place of a picture.
 _PICTURE_MARK = "[pic]"
 #: Seconds for the conversion of one file by LibreOffice.
@@ -51,15 +60,19 @@ def read_ppt(path: PathLike, *, id: str = "") -> Document:
 
 
 def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
-    """Read by one of the small programs, which take milliseconds, else by LibreOffice, which takes seconds."""
+    """Read by one of the small programs, which take milliseconds, else by LibreOffice, which takes seconds.
+
+    :param kind: the suffix of the file, under which Word writes Rich Text and files of the modern format, too
+    :raises InputError: if the file is damaged, or no installed program finds a text in it
+    """
     document_id = id or Path(path).name
-    content = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
-    start = content[:8]
-    if start.startswith(b"{\\rtf"):  # Word writes Rich Text and new files under the old suffix, too
+    content = read_bytes(path, limit=MAX_PACKED_FILE_BYTES)
+    if content.startswith(b"{\\rtf"):
         return read_rtf(path, id=document_id)
-    if start.startswith(b"PK\x03\x04"):
-        return _MODERN[kind][1](path, id=document_id)
-    if start != OLE_SIGNATURE or not any(name.encode("utf-16-le") in content for name in _STREAMS[kind]):
+    if content.startswith(b"PK\x03\x04"):
+        return _MODERN_FORMATS[kind].read(path, id=document_id)
+    has_text_stream = any(name.encode("utf-16-le") in content for name in _TEXT_STREAMS[kind])
+    if not content.startswith(OLE_SIGNATURE) or not has_text_stream:
         raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", location=path)
     for command in _TEXT_COMMANDS[kind]:
         text = _run_text_command(command, path)
@@ -67,18 +80,23 @@ def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
             return Document(document_id, text, "")
     if shutil.which("soffice"):
         return _convert_with_libreoffice(kind, path, document_id)
+    raise InputError(_explain_missing_text(kind), location=path)
+
+
+def _explain_missing_text(kind: str) -> str:
+    """Return what is wrong if LibreOffice is not installed and no other program finds a text."""
     programs = [command[0] for command in _TEXT_COMMANDS[kind]]
-    if any(map(shutil.which, programs)):
-        readers = " and ".join(filter(shutil.which, programs))
-        remedy = f"install LibreOffice, which reads more, or save it as .{_MODERN[kind][0]}"
-        raise InputError(f"{readers} found no text in the {kind} file; {remedy}", location=path)
-    remedy = f"install one, or save it as .{_MODERN[kind][0]}"
-    raise InputError(f"{kind} files need {', '.join(programs)} or LibreOffice; {remedy}", location=path)
+    installed = [program for program in programs if shutil.which(program)]
+    modern_suffix = _MODERN_FORMATS[kind].suffix
+    if installed:
+        remedy = f"install LibreOffice, which reads more, or save it as .{modern_suffix}"
+        return f"{' and '.join(installed)} found no text in the {kind} file; {remedy}"
+    return f"{kind} files need {', '.join(programs)} or LibreOffice; install one, or save it as .{modern_suffix}"
 
 
 def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
     """Convert a file to the modern format of its kind in a temporary folder, and read that."""
-    suffix, read_modern = _MODERN[kind]
+    suffix, read_modern_file = _MODERN_FORMATS[kind]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, f"source{kind}")
         shutil.copyfile(path, source)
@@ -86,7 +104,7 @@ def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
         command = ["soffice", profile, "--headless", "--convert-to", suffix, "--outdir", f"{folder}/out", str(source)]
         try:
             subprocess.run(command, capture_output=True, timeout=_CONVERSION_SECONDS, check=True)
-            return read_modern(Path(folder, "out", f"source.{suffix}"), id=id)
+            return read_modern_file(Path(folder, "out", f"source.{suffix}"), id=id)
         except (subprocess.SubprocessError, OSError, InputError) as error:
             reason = error.reason if isinstance(error, InputError) else type(error).__name__
             raise InputError(f"LibreOffice can't convert it ({reason}); save it as .{suffix}", location=path) from None

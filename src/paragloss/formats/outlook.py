@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from paragloss.errors import InputError, MissingExtraError
-from paragloss.formats.eml import Attachment, MailItem, build_eml, is_inline_picture, make_mail_document
+from paragloss.formats.eml import (
+    Attachment,
+    MailItem,
+    build_eml,
+    is_inline_picture,
+    make_mail_document,
+    make_message_file_name,
+)
 from paragloss.formats.encodings import detect_encoding
 from paragloss.formats.html import extract_visible_text
 from paragloss.formats.rtf import decompress_rtf, extract_rtf_text
@@ -80,34 +87,39 @@ class _OleMessage:
 
     def read_item(self) -> MailItem:
         """Read the message with its attachments."""
-        text, html = self._read_text(_BODY), self._read_text(_HTML_BODY)
-        name = self._read_text(_SENDER_NAME)
+        text = self._read_text(_BODY)
+        html = self._read_text(_HTML_BODY)
+        rtf = decompress_rtf(self._read_stream(_RTF_BODY, "0102"))
         address = self._read_text(_SENDER_SMTP_ADDRESS) or self._read_text(_SENDER_ADDRESS)
         return MailItem(
             subject=" ".join(self._read_text(_SUBJECT).split()),
-            sender=join_sender(name, address),
+            sender=join_sender(self._read_text(_SENDER_NAME), address),
             to=self._read_text(_TO),
             date=find_date_header(self._read_text(_HEADERS)),
-            text=choose_body(text, html, decompress_rtf(self._read_stream(_RTF_BODY, "0102"))),
+            text=choose_body(text, html, rtf),
             html=html,
             attachments=list(self.read_attachments()),
         )
 
     def read_attachments(self) -> Iterator[Attachment]:
         """Yield the attached files, and attached messages in the format of a `.eml` file."""
-        depth = len(self._storage)
-        entries = (entry for entry in self._container.listdir() if entry[:depth] == self._storage)
-        folders = (entry[depth] for entry in entries if entry[depth].startswith("__attach_version1.0_"))
-        for folder in dict.fromkeys(folders):
-            part = _OleMessage(self._container, [*self._storage, folder])
-            message_storage = [*part._storage, f"__substg1.0_{_ATTACHMENT_DATA}000D"]
-            name = part._read_text(_ATTACHMENT_LONG_NAME) or part._read_text(_ATTACHMENT_NAME)
-            content = part._read_stream(_ATTACHMENT_DATA, "0102")
+        for storage in self._list_attachment_storages():
+            attachment = _OleMessage(self._container, storage)
+            name = attachment._read_text(_ATTACHMENT_LONG_NAME) or attachment._read_text(_ATTACHMENT_NAME)
+            content = attachment._read_stream(_ATTACHMENT_DATA, "0102")
+            message_storage = [*storage, f"__substg1.0_{_ATTACHMENT_DATA}000D"]
             if name and content:
-                yield Attachment(name, content, part._read_text(_ATTACHMENT_CONTENT_ID))
-            elif self._container.exists(message_storage) and depth < 2 * _MAX_MESSAGE_DEPTH:
+                yield Attachment(name, content, attachment._read_text(_ATTACHMENT_CONTENT_ID))
+            elif self._container.exists(message_storage) and len(storage) <= 2 * _MAX_MESSAGE_DEPTH:
                 item = _OleMessage(self._container, message_storage).read_item()
-                yield Attachment(f"{item.subject[:80].replace('/', '_') or 'message'}.eml", build_eml(item))
+                yield Attachment(make_message_file_name(item.subject), build_eml(item))
+
+    def _list_attachment_storages(self) -> list[list[str]]:
+        """Return the storages of the attachments of this message, each as the path of names that leads to it."""
+        depth = len(self._storage)
+        entries = [entry for entry in self._container.listdir() if entry[:depth] == self._storage]
+        names = [entry[depth] for entry in entries if entry[depth].startswith("__attach_version1.0_")]
+        return [[*self._storage, name] for name in dict.fromkeys(names)]
 
     def _read_text(self, attribute: str) -> str:
         """Return a property as text: UTF-16, else in some code page, else binary data that is text (HTML bodies)."""

@@ -11,6 +11,8 @@ from paragloss.formats.text import PathLike
 #: Pixels per inch that pages of PDF files are drawn with.
 DPI = 300
 _MAX_PIXELS_PER_SIDE = 6000
+#: Where a TIFF file has the offset of its first directory.
+_TIFF_FIRST_DIRECTORY = 4
 
 
 def draw_pdf_page(path: PathLike, number: int) -> bytes:
@@ -37,18 +39,21 @@ def enlarge_jpeg(path: PathLike) -> bytes:
 
 
 def count_tiff_pages(data: bytes) -> int:
-    """Count the pictures in a TIFF file by following the chain of its directories."""
+    """Count the pictures in a TIFF file by following the chain of its directories.
+
+    A directory is the number of its entries (2 bytes), its entries (12 bytes each) and the offset of the next one.
+    """
     byte_order = "<" if data[:2] == b"II" else ">"
-    offsets: set[int] = set()
+    directory_offsets: set[int] = set()  # a damaged chain may be a circle
     try:
-        (offset,) = struct.unpack_from(f"{byte_order}I", data, 4)
-        while offset and offset not in offsets:
-            offsets.add(offset)
+        (offset,) = struct.unpack_from(f"{byte_order}I", data, _TIFF_FIRST_DIRECTORY)
+        while offset and offset not in directory_offsets:
+            directory_offsets.add(offset)
             (n_entries,) = struct.unpack_from(f"{byte_order}H", data, offset)
             (offset,) = struct.unpack_from(f"{byte_order}I", data, offset + 2 + 12 * n_entries)
     except struct.error:  # a truncated file: Tesseract says what is wrong with it
         pass
-    return max(1, len(offsets))
+    return max(1, len(directory_offsets))
 
 
 def _draw_grey(page: Any, scale: float) -> bytes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.right_to_left import has_right_to_left, reorder_page
-from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
+from paragloss.formats.text import MAX_PACKED_FILE_BYTES, PathLike, check_text_length, read_bytes
 from paragloss.types import Document
 
 #: PDFium's number for page objects that are pictures (FPDF_PAGEOBJ_IMAGE).
@@ -23,41 +24,46 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
 
     Every page but the first begins with a form feed. `meta["pages"]` is the number of pages, `meta["unread"]` the
     numbers, from 0, of pages without text that have a picture.
+
+    :raises InputError: if the file is damaged or encrypted, or has neither a text nor a picture
     """
     import pypdfium2
 
-    data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
+    data = read_bytes(path, limit=MAX_PACKED_FILE_BYTES)
     try:
         with closing(pypdfium2.PdfDocument(data)) as pdf:
             title = str(pdf.get_metadata_dict().get("Title", "")).strip()
-            pages, picture_pages = _read_pages(pdf, path)
+            pages = list(_read_pages(pdf, path))
     except pypdfium2.PdfiumError as error:
         remedy = "it is damaged or needs a password; save it anew without one"
         raise InputError(f"can't be read as PDF ({error}); {remedy}", location=path) from error
-    if not any(pages) and not picture_pages:
-        nothing = f"no text in {len(pages)} pages, and no picture of one; give a file that has some"
-        raise EmptyFileError(nothing, location=path)
+    scanned_pages = [number for number, page in enumerate(pages) if page.is_picture]
+    if not scanned_pages and not any(page.text for page in pages):
+        message = f"no text in {len(pages)} pages, and no picture of one; give a file that has some"
+        raise EmptyFileError(message, location=path)
     meta: dict[str, Any] = {"pages": len(pages)}
-    if picture_pages:
-        meta["unread"] = picture_pages
-    return Document(id or Path(path).name, "\n\n\f".join(pages), "", title, {}, meta)
+    if scanned_pages:
+        meta["unread"] = scanned_pages
+    return Document(id or Path(path).name, "\n\n\f".join(page.text for page in pages), "", title, {}, meta)
 
 
-def _read_pages(pdf: Any, path: PathLike) -> tuple[list[str], list[int]]:
-    """Return the text of each page, and the numbers of pages that have a picture and no text."""
-    pages: list[str] = []
-    picture_pages: list[int] = []
-    size = 0
+class _Page(NamedTuple):
+    """The text of a page, and whether the page has none but a picture, which may show some."""
+
+    text: str
+    is_picture: bool
+
+
+def _read_pages(pdf: Any, path: PathLike) -> Iterator[_Page]:
+    """Yield the pages of a file (`pypdfium2.PdfDocument`); raise InputError if they have too much text."""
+    n_characters = 0
     for number in range(len(pdf)):
         with closing(pdf[number]) as page:
             text = _read_page_text(page)
-            if not text and any(page.get_objects(filter=[_PICTURE_OBJECT], max_depth=3)):
-                picture_pages.append(number)
-        pages.append(text)
-        size += len(text)
-        if size > MAX_DOCUMENT_BYTES:
-            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
-    return pages, picture_pages
+            is_picture = not text and any(page.get_objects(filter=[_PICTURE_OBJECT], max_depth=3))
+        n_characters += len(text)
+        check_text_length(n_characters, path)
+        yield _Page(text, is_picture)
 
 
 def _read_page_text(page: Any) -> str:

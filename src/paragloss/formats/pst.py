@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from paragloss.errors import InputError, MissingExtraError
@@ -62,8 +62,13 @@ def unpack_mailbox_part(path: PathLike, writer: MemberWriter, first_message: int
 
 
 def write_messages(root: Any, writer: MemberWriter, first_message: int) -> MailboxPart:
-    """Write some messages of the folders below a folder (`pypff.folder`), see `unpack_mailbox_part`."""
-    reasons: Counter[tuple[str, str]] = Counter()
+    """Write some messages of the folders below a folder.
+
+    :param root: the folder, a `pypff.folder`
+    :param writer: writes each message as a `.eml` file
+    :param first_message: the number of the first message to write, counted from 0 in the order of folders
+    """
+    failures: Counter[tuple[str, str]] = Counter()  # by folder and reason
     next_message = None
     for number, message_place in enumerate(_list_messages(root, first_message), first_message):
         if number - first_message >= MESSAGES_PER_PART or writer.bytes_written >= BYTES_PER_PART:
@@ -72,12 +77,16 @@ def write_messages(root: Any, writer: MemberWriter, first_message: int) -> Mailb
         try:
             _write_message(message_place, writer)
         except OSError as error:  # what libpff raises for damaged items
-            reasons[message_place.folder_path, _shorten_reason(error)] += 1
-    problems = [
+            failures[message_place.folder_path, _shorten_reason(error)] += 1
+    return MailboxPart(next_message, _describe_failures(failures))
+
+
+def _describe_failures(failures: Mapping[tuple[str, str], int]) -> list[str]:
+    """Return a sentence for each folder and reason, whose values are how many messages could not be read."""
+    return [
         f"{count} items of the folder {folder.rstrip('/')!r} can't be read ({reason}); the others are read"
-        for (folder, reason), count in reasons.items()
+        for (folder, reason), count in failures.items()
     ]
-    return MailboxPart(next_message, problems)
 
 
 def _open_mailbox(path: PathLike) -> Any:

@@ -13,22 +13,25 @@ _SUPPORTED = ".jsonl, .csv and .tsv with a header, TREC topics, LS-CLIR .queries
 
 
 def read_queries(path: PathLike) -> Iterator[Query]:
-    """Read the queries of a file or of a collection of ir_datasets."""
+    """Read the queries of a file, or of a collection of ir_datasets.
+
+    :param path: a file, whose format its suffix or its first line tells, or `irds:DATASET`
+    :raises InputError: if neither tells the format
+    """
     if str(path).startswith(irds.IRDS_PREFIX):
         return irds.read_irds_queries(str(path))
     kind = format_suffix(path)
-    first = next((line.strip() for _, line in read_lines(path) if line.strip()), "")
+    first_line = next((line.strip() for _, line in read_lines(path) if line.strip()), "")
     if kind in (".csv", ".tsv"):
         return csv.read_csv_queries(path)
     if kind == ".queries":
         return lsclir.read_lsclir_queries(path)
-    if kind in (".jsonl", ".ndjson") or first.startswith("{"):
+    if kind in (".jsonl", ".ndjson") or first_line.startswith("{"):
         return jsonl.read_jsonl_queries(path)
-    if first.startswith("<"):
+    if first_line.startswith("<"):
         return trec.read_topics(path)
-    raise InputError(
-        f"neither its suffix {kind!r} nor its beginning tells its format; supported: {_SUPPORTED}", location=path
-    )
+    message = f"neither its suffix {kind!r} nor its beginning tells its format; supported: {_SUPPORTED}"
+    raise InputError(message, location=path)
 
 
 def read_qrels(path: PathLike) -> Qrels:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from paragloss.errors import InputError
-from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
+from paragloss.formats.text import MAX_PACKED_FILE_BYTES, PathLike, read_bytes
 
 #: What Outlook calls the file, and the suffix by which this package knows the format.
 WINMAIL_NAMES = ("winmail.dat", "win.dat")
@@ -31,7 +31,7 @@ def read_tnef_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
 
     :raises InputError: if the file is damaged or of another format
     """
-    data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
+    data = read_bytes(path, limit=MAX_PACKED_FILE_BYTES)
     encoding, name = "cp1252", ""
     for number, content in _read_attributes(data, path):
         if number == _CODE_PAGE and len(content) >= 4:
