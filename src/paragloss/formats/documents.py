@@ -9,6 +9,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -166,8 +167,8 @@ class _FolderReader:
         :raises InputError: if no file has a supported format
         """
         queue = deque[_SourceFile]()
-        with sandbox.open_parallel_readers(self._readers, self._file_reader.on_scanned_page) as submit:
-            for source in self._list_sources(submit):
+        with closing(sandbox.ParallelReaders(self._readers, self._file_reader.on_scanned_page)) as readers:
+            for source in self._list_sources(readers):
                 queue.append(source)
                 if len(queue) > 2 * self._readers:
                     yield from self._file_reader.read_reporting_errors(queue.popleft())
@@ -190,11 +191,8 @@ class _FolderReader:
         message = f"left out {self._n_left_out.total()} files of kinds that can't be read: {counts}"
         warnings.warn(f"{self._folder}: {message}", stacklevel=4)
 
-    def _list_sources(self, submit: Callable[[str, PathLike, str], Future[Document]]) -> Iterator[_SourceFile]:
-        """Yield the files to be read, and count the others.
-
-        :param submit: starts to read a file of a foreign format: (kind, path, id) -> its future document
-        """
+    def _list_sources(self, readers: sandbox.ParallelReaders) -> Iterator[_SourceFile]:
+        """Yield the files to be read, and count the others; `readers` start to read those of foreign formats."""
         on_error = self._file_reader.on_error
         for relative, path in list_files(self._folder, on_unlisted=self._report_unlisted, on_error=on_error):
             kind = _kind_by_name(path)
@@ -206,7 +204,7 @@ class _FolderReader:
             self._n_supported += 1
             if self._should_read(path):
                 id = self._make_id(decode_path(relative))
-                pending = submit(kind, path, id) if kind in FOREIGN_READERS else None
+                pending = readers.submit(kind, path, id) if kind in FOREIGN_READERS else None
                 yield _SourceFile(path, relative, id, pending)
 
     def _report_unlisted(self, folder: Path) -> None:

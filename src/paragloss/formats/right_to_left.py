@@ -10,8 +10,9 @@ from __future__ import annotations
 import ctypes
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -41,6 +42,11 @@ class Glyph(NamedTuple):
     right: float
     height: float
     baseline: float
+
+    @property
+    def double_middle(self) -> float:
+        """Twice the middle of the box from left to right, for comparisons."""
+        return self.left + self.right
 
 
 def has_right_to_left(text: str) -> bool:
@@ -123,33 +129,43 @@ def _are_on_different_lines(previous: Glyph, glyph: Glyph) -> bool:
     return abs(glyph.baseline - previous.baseline) > min_distance
 
 
-def _read_glyphs(textpage: Any) -> Iterable[Glyph]:
-    """Yield the characters of a page with their boxes; a line's glyphs have the baseline of its first one."""
+def _read_glyphs(textpage: Any) -> Iterator[Glyph]:
+    """Yield the characters of a page with their boxes.
+
+    The glyphs of a line have the baseline of its first glyph; a line break has an empty box.
+
+    :param textpage: the page's `pypdfium2.PdfTextPage`
+    """
     from pypdfium2 import raw
 
-    handle = textpage.raw
-    box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-    # Called for each character of a page, so nothing is looked up in the loop.
-    get_character, get_box, box_reference = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, ctypes.byref(box)
-    baseline, starts_line = 0.0, True
-    for index in range(raw.FPDFText_CountChars(handle)):
-        character = chr(get_character(handle, index))
+    page_handle, box = textpage.raw, raw.FS_RECTF()
+    box_reference = ctypes.byref(box)
+    baseline: float | None = None  # of the current line, None at its beginning
+    for index in range(raw.FPDFText_CountChars(page_handle)):
+        character = chr(raw.FPDFText_GetUnicode(page_handle, index))
         if character in "\r\n":
-            starts_line = True
+            baseline = None
             yield Glyph(character, 0.0, 0.0, 0.0, 0.0)
-        elif character.isprintable() and get_box(handle, index, box_reference):
-            if starts_line:
-                raw.FPDFText_GetCharOrigin(handle, index, x, y)
-                baseline, starts_line = y.value, False
-            glyph = Glyph(character, box.left, box.right, box.top - box.bottom, baseline)
-            if character >= _FIRST_PRESENTATION_FORM:
-                yield from _split_ligature(glyph)
-            else:
-                yield glyph
+        elif character.isprintable() and raw.FPDFText_GetLooseCharBox(page_handle, index, box_reference):
+            if baseline is None:
+                baseline = _read_baseline(page_handle, index)
+            yield from _split_ligature(Glyph(character, box.left, box.right, box.top - box.bottom, baseline))
 
 
-def _split_ligature(glyph: Glyph) -> Iterable[Glyph]:
-    """Yield the letters of a presentation form such as lam-alef, each with its part of the box."""
+def _read_baseline(page_handle: Any, index: int) -> float:
+    """Return the height of the baseline of a character of a page."""
+    from pypdfium2 import raw
+
+    x, y = ctypes.c_double(), ctypes.c_double()
+    raw.FPDFText_GetCharOrigin(page_handle, index, x, y)
+    return y.value
+
+
+def _split_ligature(glyph: Glyph) -> Iterator[Glyph]:
+    """Yield the letters of a presentation form such as lam-alef, each with its part of the box; others as they are."""
+    if glyph.character < _FIRST_PRESENTATION_FORM:
+        yield glyph
+        return
     letters = unicodedata.normalize("NFKC", glyph.character)
     width = (glyph.right - glyph.left) / max(1, len(letters))
     for position, letter in enumerate(letters):
@@ -157,36 +173,43 @@ def _split_ligature(glyph: Glyph) -> Iterable[Glyph]:
         yield glyph._replace(character=letter, left=right - width, right=right)
 
 
-def _attach_marks(glyphs: Sequence[Glyph]) -> list[tuple[Glyph, str]]:
-    """Return the base characters from left to right, each with the vowel signs that stand above or below it."""
+class _MarkedGlyph(NamedTuple):
+    """A base character, and the vowel signs that stand above or below it."""
+
+    base: Glyph
+    marks: str
+
+    @property
+    def text(self) -> str:
+        return self.base.character + self.marks
+
+
+def _attach_marks(glyphs: Sequence[Glyph]) -> list[_MarkedGlyph]:
+    """Return the base characters from left to right, each with the marks whose middle is nearest to its own."""
     bases = [glyph for glyph in glyphs if not unicodedata.combining(glyph.character)]
     # Lam and alef, which share the box of their ligature, are read in this order: lam stands to the right.
-    bases.sort(key=lambda glyph: (glyph.left + glyph.right, glyph.character == "ل"))
+    bases.sort(key=lambda base: (base.double_middle, base.character == "ل"))
     marks = [""] * len(bases)
-    if len(bases) == len(glyphs):
-        return list(zip(bases, marks, strict=True))
     for mark in glyphs:
-        if unicodedata.combining(mark.character) and bases:
-            middle = mark.left + mark.right
-            nearest = min(range(len(bases)), key=lambda i: abs(bases[i].left + bases[i].right - middle))
-            marks[nearest] += mark.character
-    return list(zip(bases, marks, strict=True))
+        if bases and unicodedata.combining(mark.character):
+            distances = [abs(base.double_middle - mark.double_middle) for base in bases]
+            marks[distances.index(min(distances))] += mark.character
+    return [_MarkedGlyph(*base_and_marks) for base_and_marks in zip(bases, marks, strict=True)]
 
 
-def _insert_spaces(bases: Sequence[tuple[Glyph, str]]) -> list[str]:
-    """Return the characters with their marks from left to right, and a space for each gap."""
-    if not bases:
+def _insert_spaces(glyphs: Sequence[_MarkedGlyph]) -> list[str]:
+    """Return the characters of a line with their marks, from left to right, and a space for each wide gap."""
+    if not glyphs:
         return []
-    characters: list[str] = []
-    line_height = max(glyph.height for glyph, _ in bases)
-    median_width = median(glyph.right - glyph.left for glyph, _ in bases)
+    bases = [glyph.base for glyph in glyphs]
+    line_height = max(base.height for base in bases)
+    median_width = median(base.right - base.left for base in bases)
     min_gap = min(MIN_SPACE_BY_HEIGHT * line_height, MIN_SPACE_BY_WIDTH * median_width)
-    previous: Glyph | None = None
-    for glyph, marks in bases:
-        if previous is not None and glyph.left - previous.right > min_gap:
+    characters = [glyphs[0].text]
+    for previous, glyph in pairwise(glyphs):
+        if glyph.base.left - previous.base.right > min_gap:
             characters.append(" ")
-        characters.append(glyph.character + marks)
-        previous = glyph
+        characters.append(glyph.text)
     return characters
 
 

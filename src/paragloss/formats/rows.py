@@ -51,19 +51,21 @@ def parse_query_row(row: Mapping[str, Any], fallback: str) -> Query:
 
 
 def parse_concept_row(row: Mapping[str, Any]) -> list[ConceptText]:
-    """Return the texts of a concept in a row: one language, or every language of an object `texts`."""
-    name = _get_row_name(row, "concept")
-    if not name:
+    """Return the texts of a concept in a row: one language, or every language of an object `texts`.
+
+    :raises InputError: if the row names no concept, or has one text without a language
+    """
+    concept = _get_row_name(row, "concept")
+    if not concept:
         raise InputError(f"no concept: the row has {_list_keys(row)}; add a key 'concept' that joins its translations")
     if "texts" in row:
-        texts, titles = _get_row_texts(row, "texts"), _get_row_texts(row, "titles")
-        return [
-            ConceptText(name, parse_language_code(lang), text, titles.get(lang, "")) for lang, text in texts.items()
-        ]
+        titles = _get_row_texts(row, "titles")
+        texts = _get_row_texts(row, "texts").items()
+        return [ConceptText(concept, parse_language_code(lang), text, titles.get(lang, "")) for lang, text in texts]
     lang = get_row_language(row)
     if not lang:
-        raise InputError(f'no language for concept {name!r}; add a key \'lang\', for example "lang": "en"')
-    return [ConceptText(name, lang, get_row_text(row, "text"), get_row_text(row, "title"))]
+        raise InputError(f'no language for concept {concept!r}; add a key \'lang\', for example "lang": "en"')
+    return [ConceptText(concept, lang, get_row_text(row, "text"), get_row_text(row, "title"))]
 
 
 def group_by_concept(parts: Iterable[ConceptText]) -> list[Concept]:
@@ -72,22 +74,23 @@ def group_by_concept(parts: Iterable[ConceptText]) -> list[Concept]:
     A text without letters and title is left out. Of two texts in a language the first is used; a warning counts the
     others.
     """
-    texts: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}  # by concept and language
     titles: dict[str, dict[str, str]] = {}
-    repeated, example = 0, ""
+    repeated: list[ConceptText] = []
     for part in parts:
         if not part.text.strip() and not part.title.strip():
             continue
-        texts_by_language = texts.setdefault(part.concept, {})
-        if part.lang in texts_by_language:
-            repeated, example = repeated + 1, example or f"{part.concept!r} in {part.lang}"
+        concept_texts = texts.setdefault(part.concept, {})
+        if part.lang in concept_texts:
+            repeated.append(part)
             continue
-        texts_by_language[part.lang] = part.text
+        concept_texts[part.lang] = part.text
         if part.title:
             titles.setdefault(part.concept, {})[part.lang] = part.title
     if repeated:
-        warnings.warn(f"{repeated} repeated texts were left out, the first being {example}", stacklevel=3)
-    return [Concept(name, by_lang, titles.get(name, {})) for name, by_lang in texts.items()]
+        example = f"{repeated[0].concept!r} in {repeated[0].lang}"
+        warnings.warn(f"{len(repeated)} repeated texts were left out, the first being {example}", stacklevel=3)
+    return [Concept(name, concept_texts, titles.get(name, {})) for name, concept_texts in texts.items()]
 
 
 def format_document_row(doc: Document) -> dict[str, Any]:

@@ -19,23 +19,28 @@ _RTF_DICTIONARY = (
 )
 _RTF_WINDOW = 4096
 _COMPRESSED_HEADER = struct.Struct("<II4s")
+#: The title is searched among the first characters.
+_CHARACTERS_WITH_TITLE = 100_000
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,300})\}")
 
 
 def read_rtf(path: PathLike, *, id: str = "") -> Document:
-    """Read a file as one document. Letters are decoded with the code page that the file or the font names."""
+    """Read a file as one document. Letters are decoded with the code page that the file or the font names.
+
+    :param id: the id of the document; by default the file's name
+    :raises InputError: if the file is damaged, of another format, or has no text
+    """
     source = read_bytes(path).decode("latin-1")
     if not source.lstrip().startswith("{\\rtf"):
         raise InputError("does not begin with {\\rtf; it is damaged or of another format", location=path)
     try:
         text = extract_rtf_text(source)
     except Exception as error:  # a damaged file fails anywhere inside the library
-        raise InputError(
-            f"can't be read as .rtf ({error or type(error).__name__}); save it anew", location=path
-        ) from error
+        reason = error or type(error).__name__
+        raise InputError(f"can't be read as .rtf ({reason}); save it anew", location=path) from error
     if not text:
         raise EmptyFileError("no text in the document; give one that has some", location=path)
-    title = _TITLE.search(source[:100_000])
+    title = _TITLE.search(source[:_CHARACTERS_WITH_TITLE])
     return Document(id or Path(path).name, text, "", title[1].strip() if title else "")
 
 
@@ -62,14 +67,14 @@ def decompress_rtf(data: bytes) -> bytes:
 def _expand_references(content: bytes) -> bytes:
     """Decompress the content of Outlook's LZFu format.
 
-    A byte of eight flags precedes eight items. An item is a byte of text, or, if its flag is set, two bytes that refer
-    to text among the last 4,096 bytes: 12 bits for its position, 4 bits for its length less two. A reference to the
-    current position is the end.
+    A byte of eight flags precedes eight items. An item is a byte of text, or, if its flag is set, a reference of two
+    bytes to text before it.
     """
     output = bytearray(_RTF_DICTIONARY)
     position = 0
     while position < len(content) and len(output) < MAX_DOCUMENT_BYTES:
-        flags, position = content[position], position + 1
+        flags = content[position]
+        position += 1
         for bit in range(8):
             is_reference = flags >> bit & 1
             if not is_reference:
@@ -78,9 +83,21 @@ def _expand_references(content: bytes) -> bytes:
                 continue
             reference = int.from_bytes(content[position : position + 2], "big")
             position += 2
-            distance = (len(output) - (reference >> 4)) % _RTF_WINDOW
-            if distance == 0 or distance > len(output):  # the end mark, or damage
+            if not _append_referenced_text(output, reference):
                 return bytes(output)
-            for _ in range((reference & 15) + 2):
-                output.append(output[-distance])
     return bytes(output)
+
+
+def _append_referenced_text(output: bytearray, reference: int) -> bool:
+    """Append the text that a reference of LZFu repeats; return False if it is the end mark, or damaged.
+
+    :param output: the text so far; the reference may run into what it appends itself
+    :param reference: 12 bits for a position among the last 4,096 bytes, 4 bits for the length less two; a reference to
+        the current position is the end mark
+    """
+    distance = (len(output) - (reference >> 4)) % _RTF_WINDOW
+    if distance == 0 or distance > len(output):
+        return False
+    for _ in range((reference & 15) + 2):
+        output.append(output[-distance])
+    return True

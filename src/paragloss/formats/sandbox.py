@@ -11,9 +11,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +46,14 @@ class SandboxedReader:
         """Read a file as one document, including its scanned pages, in a child process.
 
         :param kind: the suffix that names the format
+        :param id: the id of the document
         :param on_scanned_page: called after each page of a scan
         """
         with _errors_with_path(path) as absolute:
             request = {"kind": kind, "path": absolute, "id": id, "seconds": _count_seconds(path)}
-            document = self._request_document(request)
             page_request = {"kind": kind, "path": absolute, "seconds": SECONDS_PER_PAGE}
             return complete_scanned_pages(
-                document,
+                self._request_document(request),
                 path,
                 lambda number: self._request_document({**page_request, "page": number}),
                 on_scanned_page,
@@ -97,6 +97,7 @@ class SandboxedReader:
         return answer
 
     def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request to the child process, started where there is none, and return the answer or the error."""
         for _ in range(2):  # a process that ended by itself, because it had grown, is started again
             process = self._get_process()
             answer = _exchange_with(process, request)
@@ -114,7 +115,8 @@ class SandboxedReader:
         if process is not None and self._owner_pid == os.getpid() and process.poll() is None:
             return process
         self.close()
-        import_path = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        package_folder = str(Path(__file__).parents[2])
+        import_path = os.pathsep.join(filter(None, [package_folder, os.environ.get("PYTHONPATH")]))
         self._owner_pid = os.getpid()
         # -P: what lies in the current folder must not be taken for a module.
         self._process = subprocess.Popen(
@@ -122,7 +124,7 @@ class SandboxedReader:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(import_path)},
+            env={**os.environ, "PYTHONPATH": import_path},
         )
         atexit.register(self.close)
         return self._process
@@ -131,35 +133,43 @@ class SandboxedReader:
 SHARED_READER = SandboxedReader()
 
 
-@contextmanager
-def open_parallel_readers(
-    number: int, on_scanned_page: ScanProgress
-) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
-    """Start threads that each have a child process; yield a function (kind, path, id) that reads a file in one of them.
+class ParallelReaders:
+    """Threads that each read files in a child process of their own.
 
     A file that crashes its process does not disturb the files that the others read.
     """
-    readers: list[SandboxedReader] = []
-    thread_local = threading.local()
 
-    def start_reader() -> None:
-        thread_local.reader = SandboxedReader()
-        readers.append(thread_local.reader)
+    def __init__(self, number: int, on_scanned_page: ScanProgress) -> None:
+        """Start threads; `on_scanned_page` is called after each page of a scan."""
+        self._on_scanned_page = on_scanned_page
+        self._readers: list[SandboxedReader] = []
+        self._thread_local = threading.local()  # `reader`: that of the thread
+        self._threads = ThreadPoolExecutor(number, initializer=self._start_reader)
 
-    def read_file(kind: str, path: PathLike, id: str) -> Document:
-        document: Document = thread_local.reader.read(kind, path, id, on_scanned_page)
-        return document
+    def submit(self, kind: str, path: PathLike, id: str) -> Future[Document]:
+        """Start to read a file, `kind` being the suffix that names its format; return its future document."""
+        return self._threads.submit(self._read, kind, path, id)
 
-    def close_readers() -> None:
-        for reader in readers:
+    def close(self) -> None:
+        """End the processes and the threads; files that are not read yet are left out."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._close_readers()
+        try:
+            self._threads.shutdown()
+        finally:
+            self._close_readers()  # once more: a thread may have been starting a process at the first time
+
+    def _start_reader(self) -> None:
+        self._thread_local.reader = SandboxedReader()
+        self._readers.append(self._thread_local.reader)
+
+    def _read(self, kind: str, path: PathLike, id: str) -> Document:
+        reader: SandboxedReader = self._thread_local.reader
+        return reader.read(kind, path, id, self._on_scanned_page)
+
+    def _close_readers(self) -> None:
+        for reader in self._readers:
             reader.close()
-
-    with ExitStack() as cleanup:  # runs from the last callback to the first
-        cleanup.callback(close_readers)  # once more: a thread may have been starting a process at the first time
-        threads = cleanup.enter_context(ThreadPoolExecutor(number, initializer=start_reader))
-        cleanup.callback(close_readers)
-        cleanup.callback(threads.shutdown, wait=False, cancel_futures=True)
-        yield lambda kind, path, id: threads.submit(read_file, kind, path, id)
 
 
 @contextmanager

@@ -29,11 +29,8 @@ MAX_SCAN_MEMORY_BYTES = 3 * 2**30
 
 
 def main() -> None:
-    """Answer requests until the input ends."""
-    requests = sys.stdin.buffer
-    # What a library prints must not stand between our answers.
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    """Answer requests until the input ends, or this process has grown too large for another one."""
+    requests, answers = sys.stdin.buffer, _redirect_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
     while (request := receive_framed(requests)) is not None:
         max_memory = MAX_SCAN_MEMORY_BYTES if "page" in request else MAX_MEMORY_BYTES
@@ -46,6 +43,13 @@ def main() -> None:
         # After a large file a new process reads the next one: what libraries cache adds up.
         if _read_peak_memory() > max_memory // 2:
             return
+
+
+def _redirect_output() -> IO[bytes]:
+    """Return standard output, and lead to nowhere what libraries print, which must not stand between our answers."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return answers
 
 
 def frame_message(message: Any) -> bytes:

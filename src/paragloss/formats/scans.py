@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats.cjk_recognition import RecognizedText, is_rapidocr_installed, measure_cjk_share, recognize_cjk
@@ -36,6 +36,8 @@ _MIN_CONFIDENCE = 30.0
 _MIN_LETTERS, _MIN_CHARACTERS_WITHOUT_LETTERS = 2, 20
 #: Codes of the scripts that RapidOCR reads.
 _CJK_SCRIPTS = ("Hani", "Kana")
+#: A page that Tesseract reads with a larger share of Chinese and Japanese characters is read by RapidOCR, too.
+_MIN_CJK_SHARE = 0.1
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uff00-\uffef\u0e00-\u0e7f"
 _SPACE_IN_IDEOGRAPHS = re.compile(rf"(?<=[{_IDEOGRAPHS}]) (?=[{_IDEOGRAPHS}])")
 _HYPHEN_AT_LINE_END = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[^\W\d_])")
@@ -58,9 +60,12 @@ def complete_scanned_pages(
 ) -> Document:
     """Return a document with the text of those of its pages that are pictures.
 
-    `meta["scanned"]` is the number of pages with text, `meta["confidence"]` the mean confidence from 0 to 1.
-
+    :param document: as its reader made it: `meta["unread"]` are the numbers of such pages, `meta["pages"]` is the
+        number of all pages; those are separated by form feeds
+    :param path: its file
     :param read_scanned_page: returns the document of one page, by its number from 0
+    :param on_scanned_page: called after each page
+    :return: the document with `meta["scanned"]`, the number of pages with text, and `meta["confidence"]`, from 0 to 1
     :raises InputError: if there is no text and no program to read the pictures, or no word on them
     """
     meta = dict(document.meta)
@@ -68,19 +73,26 @@ def complete_scanned_pages(
     if not unread:
         return document
     if not can_read_scans():
-        if document.text.strip():
-            return document._replace(meta=meta)
-        remedy = "install Tesseract (Debian: apt install tesseract-ocr, and tesseract-ocr-deu for German ...)"
-        raise InputError(f"no text in {meta['pages']} pages, it is a scan; {remedy} and index it again", location=path)
-    texts = document.text.split("\f") if document.text else [""] * meta["pages"]
+        _check_has_text(document, path)
+        return document._replace(meta=meta)
+    page_texts = document.text.split("\f") if document.text else [""] * meta["pages"]
     scanned_pages: list[Document] = []
     for number in unread:
-        scanned_pages.append(read_scanned_page(number))
-        texts[number] = scanned_pages[-1].text + "\n\n"
+        page = read_scanned_page(number)
+        page_texts[number] = page.text + "\n\n"
+        scanned_pages.append(page)
         on_scanned_page(path, len(scanned_pages), len(unread))
-    if not any(map(str.strip, texts)):
+    if not any(text.strip() for text in page_texts):
         raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", location=path)
-    return document._replace(text="\f".join(texts).rstrip(), meta={**meta, **_summarize_scans(scanned_pages)})
+    return document._replace(text="\f".join(page_texts).rstrip(), meta={**meta, **_summarize_scans(scanned_pages)})
+
+
+def _check_has_text(document: Document, path: PathLike) -> None:
+    """Raise InputError if no page of a document has a text."""
+    if not document.text.strip():
+        problem = f"no text in {document.meta['pages']} pages, it is a scan"
+        remedy = "install Tesseract (Debian: apt install tesseract-ocr, and tesseract-ocr-deu for German ...)"
+        raise InputError(f"{problem}; {remedy} and index it again", location=path)
 
 
 def _summarize_scans(pages: Sequence[Document]) -> dict[str, Any]:
@@ -95,51 +107,63 @@ def _summarize_scans(pages: Sequence[Document]) -> dict[str, Any]:
 def read_page(kind: str, path: PathLike, number: int) -> Document:
     """Return a document with the text of one page, counted from 0; `meta["confidence"]` is from 0 to 1."""
     drawn = draw_pdf_page(path, number) if kind == ".pdf" else None
-    reading = _recognize(kind, path, number, drawn)
+    reading = _recognize(_ScannedPage(kind, path, number, drawn))
     text = _HYPHEN_AT_LINE_END.sub("", _SPACE_IN_IDEOGRAPHS.sub("", reading.text)).strip()
     has_letters = sum(map(str.isalpha, text)) >= _MIN_LETTERS or len(text) >= _MIN_CHARACTERS_WITHOUT_LETTERS
     is_text = reading.confidence >= _MIN_CONFIDENCE and has_letters
     return Document("", text if is_text else "", "", "", {}, {"confidence": reading.confidence / 100})
 
 
-def _recognize(kind: str, path: PathLike, number: int, drawn: bytes | None) -> RecognizedText:
-    """Read a page by the installed programs; return the reading of the highest confidence.
+class _ScannedPage(NamedTuple):
+    """A page that is a picture: one in a file of pictures, or one that was drawn from a PDF file."""
 
-    :param kind: suffix of the file
-    :param number: of the page, from 0
-    :param drawn: the page as a picture, if it was drawn from a PDF file
-    """
-    image = _make_page_image(kind, path, number, drawn)
-    has_tesseract = is_tesseract_installed()
+    kind: str  # suffix of the file
+    path: PathLike
+    number: int  # from 0
+    drawn: bytes | None  # the picture of a page of a PDF file
+
+    def make_tesseract_image(self) -> PageImage:
+        """Return what Tesseract is given: the picture's file, or the bytes that were drawn."""
+        page_option = ("-c", f"tessedit_page_number={self.number}") if self.kind.startswith(".tif") else ()
+        source = str(self.path) if self.drawn is None else "stdin"
+        return PageImage((source, "stdout", "--dpi", str(DPI), *_THRESHOLDING, *page_option), self.drawn)
+
+
+def _recognize(page: _ScannedPage) -> RecognizedText:
+    """Read a page by the installed programs; return the reading of the highest confidence."""
+    if not is_rapidocr_installed():
+        return _read_with_tesseract(page)
+    if not is_tesseract_installed():
+        return _read_with_rapidocr(page)
     cjk_reading = RecognizedText("", 0.0)
-    if is_rapidocr_installed() and (not has_tesseract or detect_orientation(image).script in _CJK_SCRIPTS):
-        cjk_reading = recognize_cjk(drawn or read_bytes(path), 0 if drawn else number)
-        if cjk_reading.confidence >= CLEAR_CONFIDENCE or not has_tesseract:
+    if detect_orientation(page.make_tesseract_image()).script in _CJK_SCRIPTS:
+        cjk_reading = _read_with_rapidocr(page)
+        if cjk_reading.confidence >= CLEAR_CONFIDENCE:
             return cjk_reading
-    tesseract_error: InputError | None = None
-    reading = RecognizedText("", 0.0)
     try:
-        reading = _read_with_tesseract(kind, path, image)
-    except InputError as error:  # such as a script that is not installed: poor Chinese pages are taken for Arabic
-        tesseract_error = error
-    may_be_cjk = reading.confidence < CLEAR_CONFIDENCE or measure_cjk_share(reading.text) > 0.1
-    if is_rapidocr_installed() and may_be_cjk and not cjk_reading.text:
-        cjk_reading = recognize_cjk(drawn or read_bytes(path), 0 if drawn else number)
-    if tesseract_error is not None and not cjk_reading.text:
-        raise tesseract_error
+        reading = _read_with_tesseract(page)
+    except InputError:  # such as a script that is not installed: poor Chinese pages are taken for Arabic
+        cjk_reading = cjk_reading if cjk_reading.text else _read_with_rapidocr(page)
+        if not cjk_reading.text:
+            raise
+        return cjk_reading
+    may_be_cjk = reading.confidence < CLEAR_CONFIDENCE or measure_cjk_share(reading.text) > _MIN_CJK_SHARE
+    if may_be_cjk and not cjk_reading.text:
+        cjk_reading = _read_with_rapidocr(page)
     return max(reading, cjk_reading, key=lambda candidate: candidate.confidence)
 
 
-def _make_page_image(kind: str, path: PathLike, number: int, drawn: bytes | None) -> PageImage:
-    page_option = ("-c", f"tessedit_page_number={number}") if kind.startswith(".tif") else ()
-    source = str(path) if drawn is None else "stdin"
-    return PageImage((source, "stdout", "--dpi", str(DPI), *_THRESHOLDING, *page_option), drawn)
+def _read_with_rapidocr(page: _ScannedPage) -> RecognizedText:
+    if page.drawn is not None:
+        return recognize_cjk(page.drawn)
+    return recognize_cjk(read_bytes(page.path), page.number)
 
 
-def _read_with_tesseract(kind: str, path: PathLike, image: PageImage) -> RecognizedText:
+def _read_with_tesseract(page: _ScannedPage) -> RecognizedText:
     """Read a page; a photograph that is not clear is read once more at twice its size, for small dense letters."""
+    image = page.make_tesseract_image()
     words = recognize_page(image)
-    if kind in (".jpg", ".jpeg") and measure_confidence(words) < CLEAR_CONFIDENCE:
-        enlarged = recognize_page(PageImage(("stdin", *image.arguments[1:]), enlarge_jpeg(path)))
-        words = max(words, enlarged, key=measure_confidence)
+    if page.kind in (".jpg", ".jpeg") and measure_confidence(words) < CLEAR_CONFIDENCE:
+        enlarged_image = PageImage(("stdin", *image.arguments[1:]), enlarge_jpeg(page.path))
+        words = max(words, recognize_page(enlarged_image), key=measure_confidence)
     return RecognizedText(join_recognized_words(words), measure_confidence(words))

@@ -8,9 +8,8 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import groupby
 from typing import NamedTuple
 
 from paragloss.errors import InputError, LanguageError
@@ -45,6 +44,11 @@ class RecognizedWord(NamedTuple):
     confidence: float
     line: tuple[str, str, str]  # numbers of block, paragraph and line
 
+    @property
+    def paragraph(self) -> tuple[str, str]:
+        """The numbers of block and paragraph."""
+        return self.line[:2]
+
 
 class PageImage(NamedTuple):
     """What Tesseract is given: the arguments that name the picture, and its bytes if it is piped in."""
@@ -78,32 +82,42 @@ def detect_orientation(image: PageImage) -> Orientation:
 
 
 def recognize_page(image: PageImage) -> list[RecognizedWord]:
-    """Return the words of a page, read by the languages that give the highest confidence.
+    """Read a page by the installed languages that give the highest confidence.
 
+    :return: the words in the order of reading; none if the picture seems to have no text
     :raises InputError: if the page is clearly in a script of which no language is installed
     """
     languages = _list_languages()
     orientation = detect_orientation(image)
     image = image._replace(arguments=(*image.arguments, "--psm", "3" if orientation.is_upright else "1"))
-    fitting = [lang for lang in languages if orientation.script in scripts_of(lang)]
-    first_choice = [lang for lang in ("en", *fitting) if lang in fitting]
-    first_choice = first_choice[: 1 if orientation.script == "Latn" else 3]
-    words: list[RecognizedWord] = []
     if not orientation.script:
         any_language = "en" if "en" in languages else next(iter(languages))
         if not _has_letters(_recognize(image, [any_language])):
-            return words
+            return []
+    fitting = [lang for lang in languages if orientation.script in scripts_of(lang)]
+    first_choice = _choose_first_languages(fitting, orientation.script)
+    words: list[RecognizedWord] = []
     if orientation.is_script_clear and fitting:
         words = _recognize_twice(image, first_choice, fitting)
     if measure_confidence(words) < CLEAR_CONFIDENCE:
         words = _try_scripts(image, words, first_choice)
     if measure_confidence(words) < CLEAR_CONFIDENCE and orientation.is_script_clear and not fitting:
-        installed = ", ".join(map(language_name, languages)) or "none"
-        raise InputError(
-            f"{image.arguments[0]}: written in letters ({orientation.script}) of a language that Tesseract does not "
-            f"have; install it (Debian: apt install tesseract-ocr-..., has {installed})"
-        )
+        raise InputError(_explain_missing_language(image, orientation.script))
     return words
+
+
+def _choose_first_languages(languages: Sequence[str], script: str) -> list[str]:
+    """Choose by which languages of a script a page is read first: English if it is one of them, and of others three."""
+    english_first = sorted(languages, key=lambda lang: lang != "en")
+    return english_first[: 1 if script == "Latn" else 3]
+
+
+def _explain_missing_language(image: PageImage, script: str) -> str:
+    installed = ", ".join(map(language_name, _list_languages())) or "none"
+    return (
+        f"{image.arguments[0]}: written in letters ({script}) of a language that Tesseract does not "
+        f"have; install it (Debian: apt install tesseract-ocr-..., has {installed})"
+    )
 
 
 def measure_confidence(words: Sequence[RecognizedWord]) -> float:
@@ -114,13 +128,18 @@ def measure_confidence(words: Sequence[RecognizedWord]) -> float:
 
 def join_recognized_words(words: Sequence[RecognizedWord]) -> str:
     """Return the text of a page: words in lines, lines in paragraphs with a blank line between them."""
-
-    def join_lines(paragraph: Iterator[RecognizedWord]) -> str:
-        lines = groupby(paragraph, key=lambda word: word.line)
-        return "\n".join(" ".join(word.text for word in line) for _, line in lines)
-
-    paragraphs = groupby(words, key=lambda word: word.line[:2])
-    return "\n\n".join(join_lines(paragraph) for _, paragraph in paragraphs)
+    text = ""
+    previous: RecognizedWord | None = None
+    for word in words:
+        if previous is None:
+            separator = ""
+        elif word.paragraph != previous.paragraph:
+            separator = "\n\n"
+        else:
+            separator = " " if word.line == previous.line else "\n"
+        text += separator + word.text
+        previous = word
+    return text
 
 
 def _has_letters(words: Sequence[RecognizedWord]) -> bool:
@@ -132,13 +151,18 @@ def _has_letters(words: Sequence[RecognizedWord]) -> bool:
 
 
 def _try_scripts(image: PageImage, words: list[RecognizedWord], first_choice: Sequence[str]) -> list[RecognizedWord]:
-    """Read a page by one language of each script until it is clear; return the reading of the highest confidence."""
+    """Read a page by one language of each script until it is clear.
+
+    :param words: the reading so far
+    :param first_choice: the languages that are tried first
+    :return: the reading of the highest confidence, perhaps the one so far
+    """
     languages = _list_languages()
-    language_of_script: dict[str, str] = {}
+    language_by_script: dict[str, str] = {}
     for lang in (*first_choice, "en", *languages):
         if lang in languages:
-            language_of_script.setdefault(scripts_of(lang)[0], lang)
-    for script, lang in list(language_of_script.items())[:_MAX_SCRIPTS_TRIED]:
+            language_by_script.setdefault(scripts_of(lang)[0], lang)
+    for script, lang in list(language_by_script.items())[:_MAX_SCRIPTS_TRIED]:
         same_script = [other for other in languages if scripts_of(other)[0] == script]
         words = max(words, _recognize_twice(image, [lang], same_script), key=measure_confidence)
         if measure_confidence(words) >= CLEAR_CONFIDENCE:
@@ -177,16 +201,20 @@ def _recognize(image: PageImage, languages: Sequence[str]) -> list[RecognizedWor
 
 @cache
 def _list_languages() -> dict[str, list[str]]:
-    """Return the installed languages and the models of each: Chinese has `chi_sim` and `chi_tra`."""
+    """Return the installed languages and the models of each: Chinese has `chi_sim` and `chi_tra`.
+
+    :raises InputError: if there is none
+    """
     models_by_language: dict[str, list[str]] = {}
     for model in _run_tesseract(["--list-langs"]).splitlines()[1:]:
-        if not re.fullmatch(r"[a-z]{3}(_[a-z]+)?", model) or model in ("osd", "equ") or model.endswith("_vert"):
+        is_language = re.fullmatch(r"[a-z]{3}(_[a-z]+)?", model) and model not in ("osd", "equ")
+        if not is_language or model.endswith("_vert"):
             continue
+        code = "zho" if model.startswith("chi") else model[:3]
         try:
-            lang = normalise({"chi": "zho"}.get(model[:3], model[:3]))
+            models_by_language.setdefault(normalise(code), []).append(model)
         except LanguageError:  # a language of Tesseract that we have no code for
             continue
-        models_by_language.setdefault(lang, []).append(model)
     if not models_by_language:
         raise InputError("Tesseract has no language installed; install one (Debian: apt install tesseract-ocr-eng)")
     return models_by_language
