@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats.text import PathLike, read_text
@@ -22,16 +22,18 @@ def read_subtitles(path: PathLike, *, id: str = "") -> Document:
 
     A line that stays while the next comes is written once. `meta["line_seconds"]` has for each line the whole second
     at which it is first shown.
+
+    :raises InputError: if there is no line
     """
-    lines: list[str] = []
-    seconds: list[int] = []
-    for second, line in _read_cue_lines(read_text(path).replace("\r\n", "\n")):
-        if line not in lines[-2:]:
-            lines.append(line)
-            seconds.append(second)
-    if not lines:
+    shown_lines: list[_CueLine] = []
+    for line in _read_cue_lines(read_text(path).replace("\r\n", "\n")):
+        if line.text not in [previous.text for previous in shown_lines[-2:]]:
+            shown_lines.append(line)
+    if not shown_lines:
         raise InputError("no line with times (00:00:01,000 --> 00:00:02,000) and words below it", location=path)
-    return Document(id or Path(path).name, "\n".join(lines), "", "", {}, {"line_seconds": seconds})
+    text = "\n".join(line.text for line in shown_lines)
+    meta = {"line_seconds": [line.second for line in shown_lines]}
+    return Document(id or Path(path).name, text, "", "", {}, meta)
 
 
 def find_time_code(text: str, meta: Mapping[str, Any], offset: int) -> str:
@@ -49,8 +51,15 @@ def find_time_code(text: str, meta: Mapping[str, Any], offset: int) -> str:
     return f"{hours}:{minute:02}:{second:02}"
 
 
-def _read_cue_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (second, line) of all lines of all cues, without markup; before the times stands a number, name or note."""
+class _CueLine(NamedTuple):
+    """A line that is shown, and the second from the beginning at which it appears."""
+
+    second: int
+    text: str
+
+
+def _read_cue_lines(text: str) -> Iterator[_CueLine]:
+    """Yield all lines of all cues, without markup; before the times stands a number, name or note."""
     for block in _BLANK_LINE.split(text):
         timing = _TIMING_LINE.search(block)
         if timing is None:
@@ -59,4 +68,4 @@ def _read_cue_lines(text: str) -> Iterator[tuple[int, str]]:
         for line in _TIMING_LINE.sub("", block[timing.end() :]).splitlines():
             words = " ".join(html.unescape(_MARKUP.sub("", line)).split())
             if words:
-                yield 3600 * hours + 60 * minutes + seconds, words
+                yield _CueLine(3600 * hours + 60 * minutes + seconds, words)

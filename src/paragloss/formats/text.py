@@ -88,9 +88,8 @@ def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
     try:
         raw = cast(io.BufferedReader, open(path, "rb", buffering=_BLOCK))  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"can't be opened ({_get_reason(error)}); check the path and its permissions", location=path
-        ) from error
+        message = f"can't be opened ({_get_reason(error)}); check the path and its permissions"
+        raise InputError(message, location=path) from error
     with raw:
         try:
             yield _decompress(raw)
@@ -146,33 +145,41 @@ def read_text(path: PathLike) -> str:
 
 
 def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError = None) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line without its end) of every line, blank ones too; an error if all are blank."""
-    is_blank, number, offset = True, 0, 0
+    """Yield (number from 1, line without its end) of every line, blank ones too.
+
+    :param limit: a longer line, in bytes, is an error
+    :param on_error: called with the error of each line that is too long or not UTF-8; without it the error is raised
+    :raises EmptyFileError: if all lines are blank
+    """
+    has_text, number, offset = False, 0, 0  # offset: where the next line begins, in bytes
     with open_utf8(path) as stream:
-        while raw := stream.readline(limit + 1):
+        while line_bytes := stream.readline(limit + 1):
             number += 1
-            start, offset = offset, offset + len(raw)
             try:
-                if len(raw) > limit:
-                    raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
-                text = decode_utf8(raw, start)
+                line = _decode_line(line_bytes, offset, limit)
             except InputError as error:
-                is_blank = False
+                has_text = True
                 raise_or_report(error, path, number, on_error)
-                if not raw.endswith(b"\n"):
+                offset += len(line_bytes)
+                if not line_bytes.endswith(b"\n"):
                     offset += _skip_line(stream)
                 continue
-            is_blank = is_blank and not text.strip()
-            yield number, text.rstrip("\r\n")
-    if is_blank:
+            offset += len(line_bytes)
+            has_text = has_text or bool(line.strip())
+            yield number, line.rstrip("\r\n")
+    if not has_text:
         raise EmptyFileError("the file is empty; give a file with at least one row", location=path)
+
+
+def _decode_line(line_bytes: bytes, offset: int, limit: int) -> str:
+    if len(line_bytes) > limit:
+        raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
+    return decode_utf8(line_bytes, offset)
 
 
 def parse_lines(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
     """Yield `parse(number, line)` of every line that is not blank; errors are given file and line."""
-    numbered_lines = (
-        (number, line) for number, line in read_lines(path, on_error=on_error) if line and not line.isspace()
-    )
+    numbered_lines = ((number, line) for number, line in read_lines(path, on_error=on_error) if line.strip())
     return parse_numbered_items(numbered_lines, parse, path, on_error)
 
 
@@ -190,10 +197,14 @@ def parse_numbered_items(
 
 
 def decode_utf8(data: bytes, offset: int = 0) -> str:
-    """Decode UTF-8; an error names the first byte that is not."""
+    """Decode UTF-8.
+
+    :param offset: where the data begins in its file, for the message of the error
+    :raises InputError: if there is a zero byte or one that is not UTF-8
+    """
     if b"\0" in data:
-        at = offset + data.index(b"\0")
-        raise InputError(f"a zero byte at offset {at}: this is binary, not text; give a UTF-8 text file")
+        zero_offset = offset + data.index(b"\0")
+        raise InputError(f"a zero byte at offset {zero_offset}: this is binary, not text; give a UTF-8 text file")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -219,33 +230,36 @@ def _get_reason(error: Exception) -> str:
 def open_output(path: PathLike) -> Iterator[TextIO]:
     """Open a UTF-8 file for writing, gzipped if its name ends in `.gz`; it gets its name only when it is complete.
 
-    :raises InputError: the file can't be created.
+    :raises InputError: if the file can't be created
     """
-    final = Path(path)
-    if final.exists() and not final.is_file():  # a pipe or a device is written, not replaced
-        with _open_utf8(final, final) as text:
-            yield text
+    final_path = Path(path)
+    if final_path.exists() and not final_path.is_file():  # a pipe or a device is written, not replaced
+        with _open_utf8(final_path, final_path) as output:
+            yield output
     else:
-        with replace_file(final) as temporary, _open_utf8(temporary, final) as text:
-            yield text
+        with replace_file(final_path) as temporary_path, _open_utf8(temporary_path, final_path) as output:
+            yield output
 
 
 @contextmanager
-def _open_utf8(path: Path, final: Path) -> Iterator[TextIO]:
-    """Open a file for writing text; `final` is its name when it is complete, which decides about compression."""
+def _open_utf8(path: Path, final_path: Path) -> Iterator[TextIO]:
+    """Open a file for writing text.
+
+    :param path: the name of the file while it is written
+    :param final_path: its name when it is complete; the text is compressed if it ends in `.gz`
+    """
     try:
         raw = open(path, "wb")  # noqa: SIM115 - closed below
     except OSError as error:
-        raise InputError(
-            f"can't be written ({error.strerror}); check the folder and its permissions", location=final
-        ) from error
+        message = f"can't be written ({error.strerror}); check the folder and its permissions"
+        raise InputError(message, location=final_path) from error
     with raw, ExitStack() as compression:
-        out: IO[bytes] = raw
-        if final.suffix.lower() == ".gz":
+        output: IO[bytes] = raw
+        if final_path.suffix.lower() == ".gz":
             # No name and no time: the same rows give the same bytes.
             packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
-            out = cast(IO[bytes], compression.enter_context(packed))
-        text = io.TextIOWrapper(out, encoding="utf-8", newline="\n", write_through=False)
+            output = cast(IO[bytes], compression.enter_context(packed))
+        text = io.TextIOWrapper(output, encoding="utf-8", newline="\n", write_through=False)
         yield text
         text.detach()
 

@@ -34,25 +34,26 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 
 
 def choose_title(document: Document, file_path: str, suffix: str = "") -> str:
-    """Choose a title that says what a document is about.
+    """Choose a title that says what a document is about: its own one if that does.
 
-    Args:
-        document: A document as its reader made it.
-        file_path: The path of its file.
-        suffix: The kind of the file, such as `.srt`.
+    Otherwise it is the first heading, the first line of the text or the name of the file, whichever comes first and
+    says something. For subtitles the name of the file comes before the first line.
 
-    Returns:
-        The document's own title, without what a printer driver put before it; where that is empty or says nothing,
-        the first heading, the first line of the text or the name of the file, whichever comes first and says
-        something. For subtitles the name of the file comes first.
+    :param document: a document as its reader made it; what a printer driver put before its title is removed
+    :param file_path: the path of its file
+    :param suffix: the kind of the file, such as `.srt`
     """
-    headings = document.fields.get("headings", "").split("\n")
-    file_name = clean_file_name(PurePosixPath(file_path).name)
+    title = clean_document_title(document.title)
+    heading = document.fields.get("headings", "").split("\n")[0]
     first_line = find_first_line(document.text)
-    candidates = [clean_document_title(document.title), headings[0], first_line, file_name]
+    file_name = clean_file_name(PurePosixPath(file_path).name)
+    candidates = [title, heading, first_line, file_name]
     if suffix in NAMED_BY_FILE:
-        candidates = [clean_document_title(document.title), file_name, first_line]
-    return next((title for title in candidates if not is_meaningless_title(title)), first_line or file_name)
+        candidates = [title, file_name, first_line]
+    for candidate in candidates:
+        if not is_meaningless_title(candidate):
+            return candidate
+    return first_line or file_name
 
 
 def is_meaningless_title(title: str) -> bool:

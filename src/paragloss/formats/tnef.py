@@ -45,22 +45,27 @@ def read_tnef_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _read_attributes(data: bytes, path: PathLike) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of each attribute."""
-    damaged = InputError(
-        "is no mail of Outlook's (TNEF), or damaged; ask for the files as ordinary attachments", location=path
-    )
+    """Yield (number, content) of each attribute of a file.
+
+    :param data: the bytes of the file
+    :param path: its path, which errors name
+    :raises InputError: if the file is of another format, or ends inside an attribute
+    """
+    remedy = "ask for the files as ordinary attachments"
+    damage = InputError(f"is no mail of Outlook's (TNEF), or damaged; {remedy}", location=path)
     if len(data) < _HEADER.size or _HEADER.unpack_from(data)[0] != _SIGNATURE:
-        raise damaged
+        raise damage
     offset = _HEADER.size
     while offset < len(data):
-        if offset + _ATTRIBUTE.size > len(data):
-            raise damaged
-        _, number, length = _ATTRIBUTE.unpack_from(data, offset)
-        offset += _ATTRIBUTE.size
-        if offset + length + _CHECKSUM_BYTES > len(data):
-            raise damaged
-        yield number, data[offset : offset + length]
-        offset += length + _CHECKSUM_BYTES
+        content_start = offset + _ATTRIBUTE.size
+        if content_start > len(data):
+            raise damage
+        _level, number, length = _ATTRIBUTE.unpack_from(data, offset)
+        content_end = content_start + length
+        offset = content_end + _CHECKSUM_BYTES
+        if offset > len(data):
+            raise damage
+        yield number, data[content_start:content_end]
 
 
 def _decode(text: bytes, encoding: str) -> str:

@@ -9,6 +9,7 @@ import html
 import math
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats import text as files
@@ -35,58 +36,89 @@ _TITLES = ("title", "headline", "hl", "head", "ti")
 _HEADER = frozenset({"docno", "docid", "lang", *_TITLES})
 
 
+class _RunLine(NamedTuple):
+    """A line of a run, and its number in the file."""
+
+    number: int
+    query_id: str
+    document_id: str
+    rank: int
+    score: float
+
+
 def read_run(path: PathLike) -> Run:
-    """Read lines `query Q0 document rank score tag` as rankings, best score first, equal scores by rank."""
-    rankings: dict[str, dict[str, tuple[float, int]]] = {}  # (score, rank) by query and document
+    """Read lines `query Q0 document rank score tag` as rankings, best score first, equal scores by rank.
 
-    def parse(_: int, line: str) -> None:
-        query, _iteration, document, rank, score, _tag = _split_columns(line, 6, "query Q0 document rank score tag")
-        position = (_parse_score(score), _parse_int(rank, "rank"))
-        if rankings.setdefault(query, {}).setdefault(document, position) is not position:
-            raise InputError(f"document {document!r} comes twice for query {query!r}; keep one of the lines")
-
-    for _row in files.parse_lines(path, parse):
-        pass
+    :raises InputError: if a line has other columns, or a document comes twice for a query
+    """
+    lines_by_query: dict[str, dict[str, _RunLine]] = {}  # by query and document
+    for line in files.parse_lines(path, _parse_run_line):
+        lines = lines_by_query.setdefault(line.query_id, {})
+        if line.document_id in lines:
+            repetition = f"document {line.document_id!r} comes twice for query {line.query_id!r}"
+            raise InputError(f"{repetition}; keep one of the lines", location=f"{path}:{line.number}")
+        lines[line.document_id] = line
     run: Run = {}
-    for query, ranking in rankings.items():
-        order = sorted(ranking.items(), key=lambda item: (-item[1][0], item[1][1]))
-        run[query] = [Hit(document, score) for document, (score, _) in order]
+    for query_id, lines in lines_by_query.items():
+        ranking = sorted(lines.values(), key=lambda line: (-line.score, line.rank))
+        run[query_id] = [Hit(line.document_id, line.score) for line in ranking]
     return run
 
 
+def _parse_run_line(number: int, line: str) -> _RunLine:
+    columns = _split_columns(line, 6, "query Q0 document rank score tag")
+    query_id, _iteration, document_id, rank, score, _tag = columns
+    return _RunLine(number, query_id, document_id, score=_parse_score(score), rank=_parse_int(rank, "rank"))
+
+
 def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
-    """Write rankings with every digit of their scores, so that reading gives the same floats in the same order."""
+    """Write rankings with every digit of their scores, so that reading gives the same floats in the same order.
+
+    :param run: the hits of each query, best first
+    :param tag: the name of the run, its last column
+    :raises InputError: if the scores of a ranking are not finite or rise, or a name has blanks
+    """
     _check_id(tag, "tag")
-    with open_output(path) as out:
-        for query, ranking in run.items():
-            _check_id(query, "query id")
-            last = math.inf
+    with open_output(path) as output:
+        for query_id, ranking in run.items():
+            _check_id(query_id, "query id")
+            previous_score = math.inf
             for rank, hit in enumerate(ranking, 1):
                 score = float(hit.score)
-                if not math.isfinite(score) or score > last:
-                    raise InputError(
-                        f"rank {rank} of query {query!r} has score {score!r} after {last!r}; "
-                        "scores must be finite and fall with the rank",
-                        location=path,
-                    )
-                last = score
-                out.write(f"{query} Q0 {_check_id(hit.id, 'document id')} {rank} {score!r} {tag}\n")
+                if not math.isfinite(score) or score > previous_score:
+                    problem = f"rank {rank} of query {query_id!r} has score {score!r} after {previous_score!r}"
+                    raise InputError(f"{problem}; scores must be finite and fall with the rank", location=path)
+                document_id = _check_id(hit.id, "document id")
+                output.write(f"{query_id} Q0 {document_id} {rank} {score!r} {tag}\n")
+                previous_score = score
+
+
+class _Judgment(NamedTuple):
+    """A line of judgments, and its number in the file."""
+
+    number: int
+    query_id: str
+    document_id: str
+    grade: int
 
 
 def read_trec_qrels(path: PathLike) -> Qrels:
-    """Read lines `query 0 document grade` as grades by query and document."""
+    """Read lines `query 0 document grade` as grades by query and document.
+
+    :raises InputError: if a line has other columns, or a document has two grades for a query
+    """
     qrels: Qrels = {}
-
-    def parse(_: int, line: str) -> None:
-        query, _iteration, document, grade = _split_columns(line, 4, "query 0 document grade")
-        value = _parse_int(grade, "grade")
-        grades = qrels.setdefault(query, {})
-        if grades.setdefault(document, value) != value:
-            raise InputError(f"document {document!r} has two grades for query {query!r}; keep one of the lines")
-
-    for _row in files.parse_lines(path, parse):
-        pass
+    for judgment in files.parse_lines(path, _parse_judgment):
+        grades = qrels.setdefault(judgment.query_id, {})
+        if grades.setdefault(judgment.document_id, judgment.grade) != judgment.grade:
+            contradiction = f"document {judgment.document_id!r} has two grades for query {judgment.query_id!r}"
+            raise InputError(f"{contradiction}; keep one of the lines", location=f"{path}:{judgment.number}")
     return qrels
+
+
+def _parse_judgment(number: int, line: str) -> _Judgment:
+    query_id, _iteration, document_id, grade = _split_columns(line, 4, "query 0 document grade")
+    return _Judgment(number, query_id, document_id, _parse_int(grade, "grade"))
 
 
 def write_qrels(path: PathLike, qrels: Qrels) -> None:
@@ -111,14 +143,15 @@ def read_trec_documents(path: PathLike, *, lang: str = "", on_error: OnError = N
 
 def write_trec_documents(path: PathLike, documents: Iterable[Document]) -> int:
     """Write `<DOC>` elements, without fields and meta, which TREC does not have; return the number of documents."""
-    count = 0
-    with open_output(path) as out:
-        for d in documents:
-            parts = {"DOCNO": _check_id(d.id, "document id"), "LANG": d.lang, "TITLE": d.title, "TEXT": d.text}
-            inner = "".join(f"<{tag}>{html.escape(text, quote=False)}</{tag}>\n" for tag, text in parts.items() if text)
-            out.write(f"<DOC>\n{inner}</DOC>\n")
-            count += 1
-    return count
+    n_documents = 0
+    with open_output(path) as output:
+        for document in documents:
+            document_id = _check_id(document.id, "document id")
+            texts = {"DOCNO": document_id, "LANG": document.lang, "TITLE": document.title, "TEXT": document.text}
+            elements = [f"<{tag}>{html.escape(text, quote=False)}</{tag}>\n" for tag, text in texts.items() if text]
+            output.write(f"<DOC>\n{''.join(elements)}</DOC>\n")
+            n_documents += 1
+    return n_documents
 
 
 def read_topics(path: PathLike, *, lang: str = "") -> Iterator[Query]:
@@ -165,30 +198,48 @@ def _check_id(name: str, column: str) -> str:
     return name
 
 
+class _DocElement:
+    """A <DOC> element that is being read."""
+
+    def __init__(self, start_line: int) -> None:
+        self.start_line = start_line
+        self.size = 0
+        self._pieces: list[str] = []
+
+    @property
+    def markup(self) -> str:
+        """The lines from the opening tag on."""
+        return "\n".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        """Add a line, or the part of it that belongs to this element."""
+        self._pieces.append(piece)
+        self.size += len(piece)
+
+
 def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
     """Yield (line, markup) of every <DOC> element, from its opening tag to its closing one."""
     unclosed = InputError("<DOC> is never closed; end it with </DOC>")
     too_long = InputError(f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>")
-    start_line, size, has_doc = 0, 0, False  # start_line is 0 outside of elements
-    pieces: list[str] = []
+    element: _DocElement | None = None
+    has_doc = False
     for number, line in files.read_lines(path, on_error=on_error):
         for piece in _DOC_END.split(line):
             if _DOC_START.search(piece):
-                if start_line:
-                    raise_or_report(unclosed, path, start_line, on_error)
-                start_line, size, pieces, has_doc = number, 0, [], True
-            if not start_line:
+                if element is not None:
+                    raise_or_report(unclosed, path, element.start_line, on_error)
+                element, has_doc = _DocElement(number), True
+            if element is None:
                 continue
-            pieces.append(piece)
-            size += len(piece)
-            if size > MAX_DOCUMENT_BYTES:
-                raise_or_report(too_long, path, start_line, on_error)
-                start_line = 0
+            element.add(piece)
+            if element.size > MAX_DOCUMENT_BYTES:
+                raise_or_report(too_long, path, element.start_line, on_error)
+                element = None
             elif _DOC_CLOSED.search(piece):
-                yield start_line, "\n".join(pieces)
-                start_line = 0
-    if start_line:
-        raise_or_report(unclosed, path, start_line, on_error)
+                yield element.start_line, element.markup
+                element = None
+    if element is not None:
+        raise_or_report(unclosed, path, element.start_line, on_error)
     if not has_doc:
         raise InputError("no <DOC> element; give a file of TREC documents", location=path)
 
@@ -229,19 +280,20 @@ def _parse_topic(attributes: str, body: str, lang: str) -> Query:
 
 
 def _read_topic_texts(body: str) -> tuple[dict[str, str], str]:
-    """Return the texts of a topic by their tags, the first of each, and the language that its tags name, or "".
+    """Read the elements of a topic, whose tags may begin with a language, such as <EN-title>.
 
-    Tags may begin with a language, such as <EN-title>.
+    :param body: the markup inside the topic
+    :return: the first text of each tag, without the tag's language, and that language, or "" if no tag names one
     """
     texts: dict[str, str] = {}
     lang = ""
-    for tag, text in _split_at_tags(body):
+    for tag, markup in _split_at_tags(body):
         prefix, _, bare_tag = tag.rpartition("-")
         if prefix and bare_tag in ("title", "desc", "narr"):
             tag, lang = bare_tag, parse_language_code(prefix)
-        value = html.unescape(_LABEL.sub("", text)).strip()
-        if tag and value:
-            texts.setdefault(tag, value)
+        text = html.unescape(_LABEL.sub("", markup)).strip()
+        if tag and text:
+            texts.setdefault(tag, text)
     return texts, lang
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import lzma
 import os
 import re
+import stat
 import tarfile
 import zipfile
 import zlib
@@ -130,17 +131,23 @@ def _unpack_zip(path: PathLike, writer: MemberWriter) -> None:
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         if len(members) > MAX_MEMBERS:
-            raise InputError(
-                f"{len(members):,} files in the archive, more than {MAX_MEMBERS:,}; split it", location=path
-            )
-        is_encrypted = [bool(member.flag_bits & 1) for member in members]
-        if members and all(is_encrypted):
+            message = f"{len(members):,} files in the archive, more than {MAX_MEMBERS:,}; split it"
+            raise InputError(message, location=path)
+        readable = [member for member in members if not _is_encrypted(member)]
+        if members and not readable:
             raise InputError(_ENCRYPTED, location=path)
-        for member, encrypted in zip(members, is_encrypted, strict=True):
-            is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
-            if not (member.is_dir() or is_link or encrypted):
+        for member in readable:
+            if not member.is_dir() and not _is_link(member):
                 with archive.open(member) as stream:
                     writer.write(member.filename, stream)
+
+
+def _is_encrypted(member: zipfile.ZipInfo) -> bool:
+    return bool(member.flag_bits & 1)
+
+
+def _is_link(member: zipfile.ZipInfo) -> bool:
+    return stat.S_ISLNK(member.external_attr >> 16)  # the mode that Unix programs store
 
 
 def _unpack_tar(path: PathLike, writer: MemberWriter) -> None:
@@ -161,13 +168,14 @@ def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
         with py7zr.SevenZipFile(path) as archive:
             if archive.needs_password():
                 raise InputError(_ENCRYPTED, location=path)
-            is_file = [not (member.is_directory or member.is_symlink or member.is_junction) for member in archive.files]
-            names = [member.filename for member, regular in zip(archive.files, is_file, strict=True) if regular]
+            names: list[str] = []
+            for member in archive.files:
+                if not (member.is_directory or member.is_symlink or member.is_junction):
+                    names.append(member.filename)
             archive.extract(targets=names, factory=_SevenZipTargets(writer))
     except (py7zr.exceptions.ArchiveError, lzma.LZMAError) as error:
-        raise InputError(
-            f"can't be unpacked as .7z ({error}); it is damaged or of another format", location=path
-        ) from error
+        message = f"can't be unpacked as .7z ({error}); it is damaged or of another format"
+        raise InputError(message, location=path) from error
 
 
 class _SevenZipTargets:

@@ -26,6 +26,7 @@ from paragloss.formats.text import (
     is_language_code,
     open_bytes,
     parse_language_code,
+    parse_numbered_items,
 )
 from paragloss.types import Floats
 
@@ -37,14 +38,17 @@ _MAX_DIM = 65_536
 
 
 def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
-    """Return words and their vectors, (n_words, dim) float32; of equal words the first is used."""
+    """Read the vectors of one language.
+
+    :return: the words and their vectors, (n_words, dim) float32; of equal words the first is used
+    :raises InputError: if the file is damaged, or a pickle
+    """
     with open_bytes(path) as stream:
         start = stream.read(_BYTES_FOR_DETECTION)
-    header = _HEADER.match(start)
     if start.startswith(b"\x80") or format_suffix(path) in (".pkl", ".pickle"):
-        raise InputError(
-            "a pickle runs what it says when it is opened; save its vectors as word2vec text", location=path
-        )
+        message = "a pickle runs what it says when it is opened; save its vectors as word2vec text"
+        raise InputError(message, location=path)
+    header = _HEADER.match(start)
     if header is not None and _is_binary(start[header.end() :]):
         words, matrix = _read_binary(path, int(header[1]), int(header[2]))
     else:
@@ -52,10 +56,15 @@ def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
     return _remove_repeated_words(words, matrix)
 
 
-def read_multilingual_vectors(paths: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
-    """Read vectors of several languages, a file for each: `joint_28_fr.txt.gz`, `wiki.multi.fr.vec`, or fr=FILE."""
+def read_multilingual_vectors(sources: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
+    """Read vectors of several languages.
+
+    :param sources: a file for each language, whose name ends in it, such as `wiki.multi.fr.vec`, or `fr=FILE`
+    :return: words and vectors by language, see `read_vectors`
+    :raises InputError: if a language comes twice, or the vectors have different widths
+    """
     vectors: dict[str, tuple[list[str], Floats]] = {}
-    for source in paths:
+    for source in sources:
         lang, path = parse_vector_source(source)
         if lang in vectors:
             raise InputError(f"vectors for {lang} were given before; give one file for each language", location=path)
@@ -106,29 +115,26 @@ def _parse_header(first: str, path: PathLike) -> tuple[int, int]:
 
 
 def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
-    """Read a text file with a word and its vector on each line; without a header the dimensions are guessed.
+    """Read a text file with a word and its vector on each line.
 
+    :param has_header: whether the first line has the numbers of words and of dimensions; without it the dimensions are
+        guessed
+    :return: the words and their vectors, (n_words, dim)
     :raises InputError: if a line has no vector of that many finite numbers, or words are missing at the end
     """
-    lines = files.read_lines(path)
-    n_expected, dim = _parse_header(next(lines)[1], path) if has_header else (0, 0)
-    first_lines = list(islice(lines, _LINES_FOR_GUESS))
+    numbered_lines = files.read_lines(path)
+    n_promised, dim = _parse_header(next(numbered_lines)[1], path) if has_header else (0, 0)
+    first_lines = list(islice(numbered_lines, _LINES_FOR_GUESS))
     dim = dim or _guess_dimensions([line.rstrip() for _, line in first_lines], path)
-    words, values = list[str](), array("f")
-    for number, line in chain(first_lines, lines):
-        if not line.strip():
-            continue
-        try:
-            word, row = _parse_vector(line.rstrip(), dim)
-        except InputError as error:
-            files.raise_or_report(error, path, number, None)
+    text_lines = ((number, line) for number, line in chain(first_lines, numbered_lines) if line.strip())
+    words: list[str] = []
+    values = array("f")  # of all vectors, one behind the other
+    for word, vector in parse_numbered_items(text_lines, lambda _, line: _parse_vector(line.rstrip(), dim), path, None):
         words.append(word)
-        values.extend(row)
-    if len(words) < n_expected:
-        problem = (
-            f"the header promises {n_expected:,} words, the file has {len(words):,}; it is cut off, fetch it again"
-        )
-        raise InputError(problem, location=f"{path}:1")
+        values.extend(vector)
+    if len(words) < n_promised:
+        problem = f"the header promises {n_promised:,} words, the file has {len(words):,}"
+        raise InputError(f"{problem}; it is cut off, fetch it again", location=f"{path}:1")
     return words, np.array(values, np.float32).reshape(-1, dim)
 
 
@@ -149,54 +155,57 @@ def _parse_vector(line: str, dim: int) -> tuple[str, list[float]]:
     if len(fields) < dim or not word.strip():
         raise InputError(f"{line.count(' ')} numbers after the word where {dim} are expected; parted by single blanks")
     try:
-        row = array("f", map(float, fields)).tolist()
-        problem = "" if isfinite(sum(row)) else "not finite"
+        numbers = array("f", map(float, fields)).tolist()
+        problem = "" if isfinite(sum(numbers)) else "not finite"
     except (ValueError, OverflowError) as error:
         problem = str(error)
     if problem:
         raise InputError(f"no finite numbers: {' '.join(fields)[:40]!r} ...; expected {dim} of them ({problem})")
-    return word, row
+    return word, numbers
 
 
-def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Floats]:
+def _read_binary(path: PathLike, n_words: int, dim: int) -> tuple[list[str], Floats]:
     """Read word2vec's binary format: after the header each word, a blank, and its numbers as 32-bit floats.
 
-    :param count: words that the header promises
+    :param n_words: words that the header promises
     :param dim: dimensions that the header promises
-    :raises InputError: if the dimensions or a value are impossible
-    :raises EOFError: if the file ends too early
+    :return: the words and their vectors, (n_words, dim)
+    :raises InputError: if the dimensions or a value are impossible, or the file ends too early
     """
     if not 1 <= dim <= _MAX_DIM:
         raise InputError(f"the header promises {dim} dimensions; expected 1 to {_MAX_DIM}", location=path)
-    row_bytes = 4 * dim
     words: list[str] = []
     data = bytearray()
     with open_bytes(path) as stream:
-        stream.readline(MAX_LINE_BYTES)
-        for row in range(count):
-            words.append(_read_binary_word(stream, path, row))
-            values = stream.read(row_bytes)
-            if len(values) < row_bytes:
-                raise EOFError(f"{row:,} of {count:,} words")
-            data += values
+        stream.readline(MAX_LINE_BYTES)  # the header
+        for number in range(n_words):
+            words.append(_read_binary_word(stream, path, number))
+            vector_bytes = stream.read(4 * dim)
+            if len(vector_bytes) < 4 * dim:
+                raise EOFError(f"{number:,} of {n_words:,} words")  # `open_bytes` makes it an InputError
+            data += vector_bytes
     matrix: Floats = np.frombuffer(bytes(data), dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
     if not np.isfinite(matrix).all():
         raise InputError("a value is not finite; the file is damaged, fetch it again", location=path)
     return words, matrix
 
 
-def _read_binary_word(stream: BinaryIO, path: PathLike, row: int) -> str:
-    """Read a word up to the blank behind it; `row` is its number, for error messages."""
+def _read_binary_word(stream: BinaryIO, path: PathLike, number: int) -> str:
+    """Read a word up to the blank behind it.
+
+    :param stream: the file, at the beginning of the word
+    :param path: the file's path, which errors name
+    :param number: how many words were read before
+    """
     word = bytearray()
-    while (char := stream.read(1)) != b" ":
-        if not char:
-            raise EOFError(f"{row:,} words")
-        word += char
+    while (byte := stream.read(1)) != b" ":
+        if not byte:
+            raise EOFError(f"{number:,} words")
+        word += byte
         if len(word) > _MAX_WORD_BYTES:
-            raise InputError(
-                f"word {row + 1} is longer than 4,096 bytes; the file is not word2vec binary", location=path
-            )
+            message = f"word {number + 1} is longer than {_MAX_WORD_BYTES:,} bytes; the file is not word2vec binary"
+            raise InputError(message, location=path)
     try:
         return word.lstrip(b"\n").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"word {row + 1} is not UTF-8; convert the file", location=path) from error
+        raise InputError(f"word {number + 1} is not UTF-8; convert the file", location=path) from error

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from paragloss.errors import InputError
 from paragloss.formats.archive import DocumentArchive
-from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike
+from paragloss.formats.text import PathLike, check_text_length
 from paragloss.types import Document
 
+_MAX_DIGITS = 9
 _SHEET_PART = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 
 
@@ -18,20 +18,26 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
     """Read a workbook, with a blank line between sheets. Dates are the numbers that Excel stores."""
     archive = DocumentArchive(path)
     shared_strings = [_join_text(item, ("t",)) for item in archive.read_part_elements("xl/sharedStrings.xml", ("si",))]
-    matches = [match for match in map(_SHEET_PART.fullmatch, archive.names) if match is not None]
-    sheets: list[str] = []
-    size = 0
-    for match in sorted(matches, key=lambda match: (int(match[1][:9]), match[0])):
+    sheet_parts = _list_sheets(archive)
+    sheet_texts: list[str] = []
+    n_characters = 0
+    for part in sheet_parts:
         lines: list[str] = []
-        for line in _read_rows(archive, match[0], shared_strings):
+        for line in _read_rows(archive, part, shared_strings):
             lines.append(line)
-            size += len(line)
-            # A shared string may be repeated in any number of cells.
-            if size > MAX_DOCUMENT_BYTES:
-                raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
-        sheets.append("\n".join(lines))
-    if_empty = f"no text in {len(matches)} sheets; give a workbook that has some"
-    return archive.make_document(id, "\n\n".join(filter(None, sheets)), if_empty, meta={"sheets": len(matches)})
+            n_characters += len(line)
+            check_text_length(n_characters, path)  # a shared string may be repeated in any number of cells
+        sheet_texts.append("\n".join(lines))
+    text = "\n\n".join(filter(None, sheet_texts))
+    if_empty = f"no text in {len(sheet_parts)} sheets; give a workbook that has some"
+    return archive.make_document(id, text, if_empty, meta={"sheets": len(sheet_parts)})
+
+
+def _list_sheets(archive: DocumentArchive) -> list[str]:
+    """Return the names of the parts that are sheets, in the order of their numbers."""
+    matches = [match for match in map(_SHEET_PART.fullmatch, archive.names) if match is not None]
+    matches.sort(key=lambda match: (int(match[1][:_MAX_DIGITS]), match[0]))
+    return [match[0] for match in matches]
 
 
 def _read_rows(archive: DocumentArchive, sheet: str, shared_strings: list[str]) -> Iterator[str]:

@@ -12,6 +12,8 @@ from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, open_bytes
 
 _BLOCK = 1 << 18
 _MAX_DEPTH = 100
+#: An element counts as so many characters besides its names and texts.
+_CHARACTERS_PER_ELEMENT = 64
 
 
 def read_elements(path: PathLike, names: Collection[str], *, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[Element]:
@@ -23,7 +25,12 @@ def read_elements(path: PathLike, names: Collection[str], *, limit: int = MAX_DO
 def parse_elements(
     stream: IO[bytes], names: Collection[str], path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[Element]:
-    """Yield the elements of a stream like `read_elements`; `path` is named in errors."""
+    """Yield the outermost elements of these names in a stream of XML, without namespaces, as soon as each is closed.
+
+    :param names: names of elements, without namespaces
+    :param path: the file, which errors name
+    :param limit: how large an element may be, in characters
+    """
     handler = _ElementBuilder(frozenset(names), limit)
     is_last_block = False
     while not is_last_block:
@@ -33,9 +40,8 @@ def parse_elements(
             handler.parser.Parse(block, is_last_block)
         except expat.ExpatError as error:
             reason = expat.errors.messages.get(error.code, str(error.code))
-            raise InputError(
-                f"not XML ({reason}); the file is damaged or cut off, fetch it again", location=f"{path}:{error.lineno}"
-            ) from error
+            message = f"not XML ({reason}); the file is damaged or cut off, fetch it again"
+            raise InputError(message, location=f"{path}:{error.lineno}") from error
         except (InputError, ValueError, LookupError) as error:
             raise InputError(str(error), location=f"{path}:{handler.parser.CurrentLineNumber}") from None
         yield from handler.complete_elements
@@ -64,24 +70,24 @@ class _ElementBuilder:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Open an element if it is a chosen one or inside one."""
-        name = name.rpartition("}")[2]
+        local_name = _remove_namespace(name)
         if not self.depth:
-            if name not in self.names:
+            if local_name not in self.names:
                 return
             self.builder, self.size = TreeBuilder(), 0
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise InputError(f"elements are nested more than {_MAX_DEPTH} deep; no dictionary or dump does that")
-        if attributes:
-            attributes = {key.rpartition("}")[2]: value for key, value in attributes.items()}
-        self.grow(64 + len(name) + sum(map(len, attributes)) + sum(map(len, attributes.values())))
-        self.builder.start(name, attributes)
+        local_attributes = {_remove_namespace(key): value for key, value in attributes.items()}
+        n_characters = sum(len(key) + len(value) for key, value in local_attributes.items())
+        self.grow(_CHARACTERS_PER_ELEMENT + len(local_name) + n_characters)
+        self.builder.start(local_name, local_attributes)
 
     def end(self, name: str) -> None:
         """Close an element; an outermost one is complete."""
         if not self.depth:
             return
-        self.builder.end(name.rpartition("}")[2])
+        self.builder.end(_remove_namespace(name))
         self.depth -= 1
         if not self.depth:
             self.complete_elements.append(self.builder.close())
@@ -97,6 +103,10 @@ class _ElementBuilder:
         self.size += size
         if self.size > self.limit:
             raise InputError(f"one element is larger than {self.limit:,} characters; split the file")
+
+
+def _remove_namespace(name: str) -> str:
+    return name.rpartition("}")[2]
 
 
 def _refuse_entity(name: str, *_: object) -> NoReturn:
