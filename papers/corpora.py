@@ -10,7 +10,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -18,7 +20,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from paragloss.formats.jsonl import read_concepts, read_jsonl_concept_texts
 from paragloss.formats.rows import group_by_concept
-from paragloss.types import Concept, Document, Qrels, Query
+from paragloss.index.terms import TERMS_VECTOR, TermIndex
+from paragloss.statistics import Statistics
+from paragloss.stores import create_store
+from paragloss.types import Concept, Document, Qrels, Query, Store
 
 
 class Identified(Protocol):
@@ -141,6 +146,19 @@ def make_known_item_task(
             queries.append(Query(f"{concept.id}.{source}", concept.titles[source], source))
             qrels[f"{concept.id}.{source}"] = relevant
     return queries, documents, qrels
+
+
+@contextmanager
+def open_term_index(documents: Sequence[Document], fields: Sequence[str]) -> Iterator[tuple[Store, Statistics]]:
+    """Index the terms of documents for the duration of a block."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = create_store(str(Path(folder) / "terms"), dense={}, sparse=[TERMS_VECTOR])
+        index = TermIndex.build(store, fields=tuple(fields))
+        for start in range(0, len(documents), 1000):
+            index.add(documents[start : start + 1000])
+        index.refresh()
+        yield store, index.statistics
+        store.close()
 
 
 def duplicate_group(collection: str, concept: str) -> str:

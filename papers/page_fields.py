@@ -11,18 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from papers.corpora import Columns, data_folder, read_collection, sample_by_hash, select_multilingual
+from papers.corpora import Columns, data_folder, open_term_index, read_collection, sample_by_hash, select_multilingual
 from paragloss.evaluation import evaluate
-from paragloss.index.terms import TERMS_VECTOR, TermIndex
 from paragloss.lab import judgments
 from paragloss.search.lexical import Lexical
 from paragloss.search.translated import Translated
 from paragloss.statistics import Statistics
-from paragloss.stores import create_store
 from paragloss.types import Concept, Document, Qrels, Query, Searcher, Store, Translator
 
 DATA = ("mdn/en.jsonl.gz", "mdn/es.jsonl.gz", "mdn/mutual_links.tsv.gz")
@@ -82,23 +78,18 @@ def open_pages(*, smoke: bool) -> Iterator[FieldedPages]:
     page_ids = {page.id for page in concepts}
     linked = [p for p in concepts if links.get(p.id, set()) & page_ids and p.titles.get("es") and p.titles.get("en")]
     query_pages = sample_by_hash(linked, 20 if smoke else 300, 0)
-    with TemporaryDirectory() as folder:
-        store = create_store(str(Path(folder) / "mdn"), dense={}, sparse=[TERMS_VECTOR])
-        markdown_fields = MARKDOWN_FIELDS if (data_folder() / "translated-content").is_dir() else ()
-        index = TermIndex.build(store, fields=(*PLAIN_FIELDS, *markdown_fields))
-        documents = [document for page in concepts for document in _make_documents(page, bool(markdown_fields))]
-        for start in range(0, len(documents), 1000):
-            index.add(documents[start : start + 1000])
-        index.refresh()
+    markdown_fields = MARKDOWN_FIELDS if (data_folder() / "translated-content").is_dir() else ()
+    fields = (*PLAIN_FIELDS, *markdown_fields)
+    documents = [document for page in concepts for document in _make_documents(page, bool(markdown_fields))]
+    with open_term_index(documents, fields) as (store, statistics):
         yield FieldedPages(
             {lang: [Query(page.id, page.titles[lang], lang) for page in query_pages] for lang in ("en", "es")},
             {page.id: dict.fromkeys(links[page.id] & page_ids, 1) for page in query_pages},
             {document.id: document for document in documents},
-            (*PLAIN_FIELDS, *markdown_fields),
+            fields,
             store,
-            index.statistics,
+            statistics,
         )
-        store.close()
 
 
 def _make_documents(page: Concept, with_markdown: bool) -> Iterator[Document]:

@@ -10,25 +10,21 @@ vectors of Cr5, learned from the training packages, and is trained until it rank
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.corpora import BUDGET, Columns, Split, split_collection, training_budget
+from papers.corpora import BUDGET, Columns, Split, open_term_index, split_collection, training_budget
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation import evaluate
-from paragloss.index.terms import TERMS_VECTOR, TermIndex
 from paragloss.lab import clicks, judgments
 from paragloss.lab.clicks.log_files import Session
 from paragloss.lab.methods import cr5, knrm, table
 from paragloss.lab.query_log import translate_log
 from paragloss.ranking import rank_hits
 from paragloss.search.lexical import Lexical
-from paragloss.stores import create_store
 from paragloss.translation import word_table
 from paragloss.types import Concept, Document, Floats, Hit, JudgedCollection, Qrels, Query, Reranker, Run, Translator
 from paragloss.vocabulary import Vocabulary, weigh
@@ -189,13 +185,8 @@ def _sample_evenly(concepts: Sequence[Concept], size: int) -> list[Concept]:
 
 
 def _search_bm25(documents: Mapping[str, Document], queries: Mapping[str, Query]) -> dict[str, list[str]]:
-    with tempfile.TemporaryDirectory() as folder:
-        store = create_store(str(Path(folder) / "log"), dense={}, sparse=[TERMS_VECTOR])
-        index = TermIndex.build(store, fields=("text",))
-        index.add(list(documents.values()))
-        index.refresh()
-        rankings = Lexical(store, index.statistics).search(list(queries.values()), RESULTS_SHOWN)
-        store.close()
+    with open_term_index(list(documents.values()), ["text"]) as (store, statistics):
+        rankings = Lexical(store, statistics).search(list(queries.values()), RESULTS_SHOWN)
     return {query_id: [hit.id for hit in ranking] for query_id, ranking in zip(queries, rankings, strict=True)}
 
 
