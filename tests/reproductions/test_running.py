@@ -40,6 +40,12 @@ def test_a_recipe_on_a_little_data_gives_the_recorded_values(name, tmp_path):
     assert main(["run", name, "--smoke", "--out", str(tmp_path)]) == 0
 
 
+def test_smoke_runs_of_every_recipe_have_recorded_values():
+    recorded = runner.read_recorded(smoke=True)
+    for name in recipe_names():
+        assert recorded[name].keys() == set(runner.recipe_parts(load_recipe(name), smoke=True)), name
+
+
 @pytest.fixture
 def recipe(monkeypatch):
     """A recipe of two parts that records what it measures, and can be interrupted at the third cell."""
