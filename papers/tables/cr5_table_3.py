@@ -4,7 +4,8 @@ Theirs: Europarl en-it, 200,000 candidates, Cr5 and word vectors from Wikipedia,
 and each language's own word vectors (PPMI, 200 dimensions) from Debian's descriptions; sentences of Tatoeba; MUSE pairs
 as the dictionary. Neither learns from sentences. λ is the best on other sentences than the queries, as the authors
 chose theirs; λ = 1 is shown too. A map that is not the same in both directions goes from the language of the queries to
-that of the documents. Europarl is a part where its files are present (`papers.original_data`).
+that of the documents. Europarl, with 200,000 candidates, is a part where its files are present
+(`papers.original_data`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from papers import original_data
-from papers.corpora import Rows, data_folder, sample_by_hash, select_multilingual, split_collection, split_sentences
+from papers.corpora import (
+    Rows,
+    Split,
+    data_folder,
+    sample_by_hash,
+    select_multilingual,
+    split_collection,
+    split_sentences,
+)
 from papers.nearest_neighbours import measure_translation_retrieval
 from paragloss.encoders.bag import BagEncoder
 from paragloss.formats.dictionaries import read_pairs
@@ -29,6 +38,7 @@ PARTS = ("en-it", "en-da", "en-fr")
 ORIGINAL_PARTS = {"europarl en-it": ("europarl/*.en", "europarl/*.it")}
 DATA = ("ddtp/it.jsonl.gz", "ddtp/da.jsonl.gz", "ddtp/fr.jsonl.gz", "tatoeba/en-it.tsv.gz", "muse/en-it.tsv.gz")
 DICTIONARY_SIZE = 10_000
+MAX_CANDIDATES = 200_000  # of Europarl
 DIRECTED_METHOD = "least-squares"  # the one map that differs by direction
 COLUMNS = ("P@1", "P@5", "P@10", "back P@1", "back P@5", "back P@10", "λ")
 #: Row -> the map between word spaces, and the rule by which its authors find the nearest neighbour.
@@ -53,6 +63,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     corpus, _, lang = part.rpartition("en-")
     sentences = original_data.split_parallel_corpus(corpus.strip(), lang) if corpus else split_sentences(lang)
     test = sample_by_hash(sentences.test, 40 if smoke else 2000 if corpus else 1000, 0)
+    distractors = select_distractors(sentences, test) if corpus else []
     validation = sample_by_hash(sentences.train, 40 if smoke else 500, seed)
     models = fit_models(lang, seed, smoke)
     directions = (("en", lang), (lang, "en"))
@@ -66,13 +77,20 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     for name, (method, rule) in SYSTEMS.items():
         forward, backward = (
             measure_translation_retrieval(
-                select_model(models, method, target, best_lambda), test, source, target, rule=rule
+                select_model(models, method, target, best_lambda), test, source, target, distractors, rule
             )
             for source, target in directions
         )
         rows[name] = {**forward, **{f"back {column}": value for column, value in backward.items()}}
         rows[name] |= {"λ": best_lambda} if method == "cr5" else {}
     return rows
+
+
+def select_distractors(sentences: Split, test: list[Concept], candidates: int = MAX_CANDIDATES) -> list[Concept]:
+    """Select further sentences of a corpus, to have as many candidates as the paper if the corpus is that large."""
+    test_ids = {c.id for c in test}
+    others = [c for part in sentences for c in part if c.id not in test_ids]
+    return sample_by_hash(others, candidates - len(test), 1)
 
 
 def choose_lambda(models: dict[str, BagEncoder], score: Callable[[BagEncoder], float]) -> float:

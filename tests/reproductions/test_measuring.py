@@ -8,6 +8,7 @@ import scipy.stats
 from papers import corpora, graded_sets, nearest_neighbours, original_data, page_search, simulated_log
 from papers.tables import (
     cr5_table_1,
+    cr5_table_3,
     smooth_figure_1,
     smooth_figure_3,
     thesis_table_6_9,
@@ -198,6 +199,14 @@ def test_parts_on_the_papers_own_data_exist_where_their_files_do(tmp_path, monke
     for name in ("wiki_en.queries", "en2fr.rel", "en2sw.rel"):
         (tmp_path / "lsclir" / name).touch()
     assert original_data.available_parts(parts) == ["lsclir en-fr", "lsclir en-sw"]
+
+
+def test_europarl_has_as_many_candidates_as_the_paper_where_it_has_the_sentences():
+    sentences = corpora.Split(CONCEPTS[:20], CONCEPTS[20:])
+    test = CONCEPTS[20:25]
+    others = cr5_table_3.select_distractors(sentences, test)
+    assert others == [*CONCEPTS[:20], *CONCEPTS[25:]]
+    assert len(cr5_table_3.select_distractors(sentences, test, candidates=12)) == 7
 
 
 def test_lsclir_queries_keep_only_documents_that_are_present(tmp_path, monkeypatch):
