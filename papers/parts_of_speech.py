@@ -1,7 +1,7 @@
 """Keep the translations of a word's own part of speech (Ballesteros and Croft 1998).
 
-Words are tagged by the Hanover Tagger (Wartena 2019), whose models lie inside its wheel: pip install
-'paragloss[tagger]'.
+Words are tagged by the Hanover Tagger (Wartena 2019), whose models lie inside its wheel: pip install HanTa. No extra
+installs it, since only a recipe needs it.
 """
 
 from __future__ import annotations
