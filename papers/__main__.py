@@ -1,6 +1,6 @@
-"""List and run the reproductions, get their data sets, and write the pages made of results.
+"""List and run the reproductions, get their data sets, and record what was measured.
 
-python -m papers list | run NAME... | data list | data get NAME | docs
+python -m papers list | run NAME... | record FOLDER | data list | data get NAME
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return list_recipes()
         if options.command == "data":
             return list_or_get_data(options)
-        if options.command == "docs":
-            return write_docs(Path(options.into), Path(options.measured) if options.measured else None)
+        if options.command == "record":
+            reporting.record_results(options.folder, smoke=options.smoke)
+            return 0
         names = options.names or recipe_names()
         return max(run_and_check(name, options) for name in names)
     except ParaglossError as error:
@@ -51,9 +52,9 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     get.add_argument("name", metavar="NAME")
     get.add_argument("--from", dest="raw_folder", type=Path, metavar="FOLDER", help="folder of downloaded files")
     get.add_argument("--langs", nargs="+", metavar="XX", help="only these languages")
-    docs = commands.add_parser("docs", help="write the tables of results into the pages of a folder")
-    docs.add_argument("--into", default="docs", help="folder of the documentation")
-    docs.add_argument("--measured", help="first record what was measured under this folder")
+    record = commands.add_parser("record", help="record what was measured, for later checks and the pages of results")
+    record.add_argument("folder", type=Path, help="the folder that was given to run --out")
+    record.add_argument("--smoke", action="store_true", help="record the values of smoke runs")
     return parser.parse_args(arguments)
 
 
@@ -125,15 +126,6 @@ def print_checks(name: str, results: runner.Results) -> int:
     is_ok = not failures and not problems
     print(f"{'OK' if is_ok else 'FAIL'}   {name}: {len(checks) - len(failures)} of {len(checks)} values as recorded")
     return 0 if is_ok else 1
-
-
-def write_docs(docs: Path, measured: Path | None) -> int:
-    """Write results.md and fill the tables in other pages; first record new results if a folder of them is given."""
-    if measured is not None:
-        reporting.record_results(measured)
-    for path in reporting.write_pages(docs):
-        print(f"written: {path}", file=sys.stderr)
-    return 0
 
 
 if __name__ == "__main__":

@@ -10,14 +10,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from papers import load_recipe, overview, recipe_names
-from papers.runner import RECORDED, Results, collect_results, recipe_seeds, recipe_title
+from papers.runner import (
+    RECORDED,
+    RECORDED_SMOKE,
+    Results,
+    collect_results,
+    read_recorded,
+    recipe_seeds,
+    recipe_title,
+)
 from papers.verdicts import (
     PaperTable,
     Values,
@@ -60,19 +68,35 @@ def recorded_seconds() -> dict[str, float]:
     return {"results": results["seconds"], **{name: table["seconds"] for name, table in results["tables"].items()}}
 
 
-def record_results(folder: Path) -> None:
+def record_results(folder: Path, *, smoke: bool = False) -> None:
     """Replace recorded results by those measured under a folder; parts that were not measured stay."""
-    results = read_results()
+    results = read_recorded(smoke=True) if smoke else read_results()
     measured = [name for name in recipe_names() if (folder / name / "cells").is_dir()]
     if not measured:
         raise InputError(f"{folder}: no measured recipe; `python -m papers run NAME --out {folder}` measures one")
     for name in measured:
-        if name == "results":
+        if name == "results" and not smoke:
             results |= overview.summarize_results(folder / name)
+            continue
+        table = select_columns(collect_results(name, folder / name, smoke=smoke))
+        if smoke:
+            results.setdefault(name, {}).update(table.values)
         else:
-            recorded = results["tables"].get(name, {"values": {}})
-            results["tables"][name] = merge_parts(recorded, collect_results(name, folder / name))
-    write_results(results)
+            results["tables"][name] = merge_parts(results["tables"].get(name, {"values": {}}), table)
+    write_results(dict(sorted(results.items())) if smoke else results, RECORDED_SMOKE if smoke else RECORDED)
+
+
+def select_columns(results: Results) -> Results:
+    """Select the columns of the recipe's table; rows of costs, which no other run gives again, are left out."""
+    values = {
+        part: {
+            row: {name: columns[name] for name in results.columns if name in columns}
+            for row, columns in rows.items()
+            if not row.startswith("cost | ")
+        }
+        for part, rows in results.values.items()
+    }
+    return replace(results, values=values)
 
 
 def merge_parts(recorded: Mapping[str, Any], measured: Results) -> dict[str, Any]:
@@ -88,9 +112,9 @@ def merge_parts(recorded: Mapping[str, Any], measured: Results) -> dict[str, Any
     return table
 
 
-def write_results(results: Mapping[str, Any]) -> None:
-    """Write results.json with one line for each row of each table."""
-    RECORDED.write_text("\n".join(_json_lines(results, 0)) + "\n", encoding="utf-8")
+def write_results(results: Mapping[str, Any], path: Path) -> None:
+    """Write recorded results with one line for each row of each table."""
+    path.write_text("\n".join(_json_lines(results, 0)) + "\n", encoding="utf-8")
 
 
 def _json_lines(value: Any, depth: int) -> Iterator[str]:
@@ -211,15 +235,6 @@ def render_fusion(sets: Mapping[str, Any]) -> str:
         bold = [f"**{cell}**" if cell == best else cell for cell in cells]
         rows.append([measured["name"], str(measured["languages"]), f"{measured['queries']:,}", *bold])
     return "\n".join(format_grid(["RR", "languages", "queries", *(_FUSION_PARTS[part] for part in parts)], rows)) + "\n"
-
-
-def write_pages(docs: Path) -> list[Path]:
-    """Write the page of all results; return the files written."""
-    if not docs.is_dir():
-        raise InputError(f"--into {docs}: there is no such folder")
-    path = docs / "understand" / "results.md"
-    path.write_text(render_results_page(read_results()), encoding="utf-8")
-    return [path]
 
 
 def render_results_page(results: Mapping[str, Any]) -> str:

@@ -22,13 +22,12 @@ def test_recorded_tables_have_the_columns_and_parts_of_their_recipe(name):
             assert set(columns) <= set(recipe.COLUMNS)
 
 
-def test_results_are_written_with_a_line_for_each_row_and_read_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(reporting, "RECORDED", tmp_path / "results.json")
+def test_results_are_written_with_a_line_for_each_row_and_read_back(tmp_path):
     results = {
         "tables": {"a": {"seeds": [0], "values": {"en-fr": {"x": {"RR": [0.5]}, "y": {"RR": [0.1]}}}}},
         "seconds": 3,
     }
-    reporting.write_results(results)
+    reporting.write_results(results, tmp_path / "results.json")
     text = (tmp_path / "results.json").read_text()
     assert json.loads(text) == results
     assert '     "x": {"RR": [0.5]},' in text.splitlines()
@@ -40,6 +39,12 @@ def test_parts_that_were_not_measured_again_stay():
     merged = reporting.merge_parts(recorded, measured)
     assert merged["values"] == {"en-fr": {"x": {"RR": [0.4]}}, "en-hi": {"x": {"RR": [0.9]}}}
     assert (merged["machine"], merged["seeds"], merged["seconds"]) == ("a; b", [0, 1], 10.0)
+
+
+def test_only_the_columns_of_a_table_are_recorded_and_no_costs():
+    values = {"en-hi": {"BM25": {"RR": [0.5], "P@1": [0.25], "other": [3.0]}, "cost | BM25": {"RR": [0.1]}}}
+    selected = reporting.select_columns(runner.Results("xcnn-table-1", values=values))
+    assert selected.values == {"en-hi": {"BM25": {"RR": [0.5], "P@1": [0.25]}}}
 
 
 def test_markers_in_a_page_become_tables():
