@@ -7,7 +7,7 @@ are not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -107,12 +107,23 @@ def training_settings(valid: JudgedCollection, seed: int, *, smoke: bool, smoke_
     return {"validation": [valid], "seed": seed, "epochs": epochs, "patience": PATIENCE}
 
 
-def fit_best(
-    train: JudgedCollection, valid: JudgedCollection, grid: Sequence[dict[str, Any]], **settings: Any
-) -> Encoder:
-    """Fit a model for each combination of settings and return the one with the best validation nDCG@5."""
-    models = [ordinal.fit_judged(train, **combination, **settings) for combination in grid]
-    return max(models, key=lambda model: mean(score_judged(model, valid, ["nDCG@5"]))["nDCG@5"])
+def measure_settings(
+    train: JudgedCollection,
+    valid: JudgedCollection,
+    test: JudgedCollection,
+    grids: Mapping[str, Sequence[dict[str, Any]]],
+    **common: Any,
+) -> dict[str, Columns]:
+    """Measure for each row the model of its grid of settings that has the best validation nDCG@5.
+
+    :param common: settings of all rows
+    """
+    rows = {}
+    for row, grid in grids.items():
+        models = [ordinal.fit_judged(train, **settings, **common) for settings in grid]
+        best = max(models, key=lambda model: mean(score_judged(model, valid, ["nDCG@5"]))["nDCG@5"])
+        rows[row] = measure_model(best, test)
+    return rows
 
 
 def measure_model(model: Encoder, test: JudgedCollection) -> Columns:

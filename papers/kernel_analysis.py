@@ -26,15 +26,6 @@ class Bin(NamedTuple):
     pairs: int
 
 
-class Placed(NamedTuple):
-    """A word, a word of the other language, and the kernel they fall into."""
-
-    source: str
-    target: str
-    cosine: float
-    bin: int
-
-
 def bins(model: Knrm, judged: JudgedCollection) -> list[Bin]:
     """Weights, and how many different pairs of a query word and a word of a document judged for it fall into each
     kernel (Table 6.4)."""
@@ -69,20 +60,20 @@ def word_pairs(model: Knrm, judged: JudgedCollection) -> Integers:
     return np.stack([keys // size, keys % size], axis=1)
 
 
-def translation_pairs(model: Knrm, translator: Translator, words: Iterable[Query], to: str) -> list[Placed]:
-    """Where the model puts words and their best translations, given as queries of one word each. Words and
-    translations that the model doesn't know, or not as one term, are left out."""
-    placed = []
+def translation_kernels(model: Knrm, translator: Translator, words: Iterable[Query], to: str) -> list[int]:
+    """The kernels into which words, given as queries, and their best translations fall.
+
+    Words and translations that the model does not know, or not as one term, are left out.
+    """
+    kernels = []
     for query in words:
         own = model.ids(query.text, query.lang)
         clauses = translator.translate(query, to) if len(own) == 1 else []
         for clause in clauses:
-            best = clause.alternatives[0].text
-            other = model.ids(best, to)
+            other = model.ids(clause.alternatives[0].text, to)
             if len(other) == 1:
-                cosine = float(model.table[own[0]] @ model.table[other[0]])
-                placed.append(Placed(query.text, best, cosine, int(kernel_of(cosine))))
-    return placed
+                kernels.append(int(kernel_of(model.table[own[0]] @ model.table[other[0]])))
+    return kernels
 
 
 def words_of(queries: Iterable[Query]) -> list[Query]:
@@ -94,14 +85,14 @@ def words_of(queries: Iterable[Query]) -> list[Query]:
     return list(query_by_word.values())
 
 
-def only(model: Knrm, number: int) -> Knrm:
-    """The model with one kernel left on, numbered from 1."""
-    return _weighted(model, np.where(np.arange(len(MEANS)) == number - 1, model.weight, 0))
-
-
 def one_at_a_time(model: Knrm, measure: Callable[[Knrm], float]) -> list[float]:
     """What each kernel reaches alone (Fig. 6.3)."""
-    return [measure(only(model, number)) for number in range(1, len(MEANS) + 1)]
+    scores = []
+    for number in range(len(MEANS)):
+        single = copy(model)
+        single.weight = np.where(np.arange(len(MEANS)) == number, model.weight, 0).astype(np.float32)
+        scores.append(measure(single))
+    return scores
 
 
 def first(judged: JudgedCollection, size: int) -> JudgedCollection:
@@ -121,24 +112,10 @@ def seen_terms(model: Knrm, judged: JudgedCollection) -> int:
     return len(rows)
 
 
-class Unknown(NamedTuple):
-    """Words out of the model's vocabulary, of all words."""
-
-    unknown: int
-    words: int
-
-
-def unknown_words(model: Knrm, queries: Iterable[Query]) -> Unknown:
-    """How many words of some queries the model was never shown (Table 6.11)."""
-    unknown = words = 0
+def unknown_share(model: Knrm, queries: Iterable[Query]) -> float:
+    """The share of the words of some queries that the model was never shown (Table 6.11)."""
+    unknown = known = 0
     for query in queries:
-        missing = len(model.vocabularies[query.lang].list_unknown_terms(query.text))
-        unknown += missing
-        words += missing + len(model.ids(query.text, query.lang))
-    return Unknown(unknown, words)
-
-
-def _weighted(model: Knrm, weight: npt.NDArray[np.floating]) -> Knrm:
-    other = copy(model)
-    other.weight = weight.astype(np.float32)
-    return other
+        unknown += len(model.vocabularies[query.lang].list_unknown_terms(query.text))
+        known += len(model.ids(query.text, query.lang))
+    return unknown / max(unknown + known, 1)

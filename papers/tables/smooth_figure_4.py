@@ -21,16 +21,16 @@ THRESHOLDS = ((0.2, 0.7), (0.1, 0.4), (0.05, 0.25), (0.3, 0.85))
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    train, valid, test = graded_sets.split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
-    settings = graded_sets.training_settings(valid, seed, smoke=smoke, smoke_epochs=1)
-    rows: Rows = {}
+    splits = graded_sets.split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
+    settings = graded_sets.training_settings(splits[1], seed, smoke=smoke, smoke_epochs=1)
+    grids: dict[str, list[dict[str, Any]]] = {}
     for label, epsilon in list(EPSILONS.items())[:: 5 if smoke else 1]:
         clip = CLIPPING if label.endswith(", clipped") else None
-        grid = [{"epsilon": epsilon, "thresholds": thresholds, "clip": clip} for thresholds in THRESHOLDS]
-        rows[f"epsilon {label}"] = graded_sets.measure_model(
-            graded_sets.fit_best(train, valid, grid[:1] if smoke else grid, **settings), test
-        )
-    return rows
+        grids[f"epsilon {label}"] = [
+            {"epsilon": epsilon, "thresholds": thresholds, "clip": clip}
+            for thresholds in THRESHOLDS[: 1 if smoke else None]
+        ]
+    return graded_sets.measure_settings(*splits, grids, **settings)
 
 
 def plot(results: Results) -> dict[str, Any]:

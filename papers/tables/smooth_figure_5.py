@@ -9,7 +9,6 @@ from papers.corpora import Rows
 from papers.plots import plot_columns
 from papers.runner import Results
 from papers.verdicts import CHANCE_ROW
-from paragloss.lab.methods import ordinal
 
 DATA, COLUMNS, PARTS = graded_sets.MDN_DATA, graded_sets.COLUMNS, ("en-fr",)
 NEGATIVES = (20, 40, 60, 80, 100)
@@ -18,14 +17,11 @@ NEGATIVES = (20, 40, 60, 80, 100)
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     rows: Rows = {}
     for number in NEGATIVES[:1] if smoke else NEGATIVES:
-        train, valid, test = graded_sets.split_judgments(
-            "fr", pages=90 if smoke else 1500, smoke=smoke, negatives=number
-        )
-        settings = graded_sets.training_settings(valid, seed, smoke=smoke, smoke_epochs=1)
-        rows[f"negatives {number}"] = graded_sets.measure_model(
-            ordinal.fit_judged(train, negatives=number, **settings), test
-        )
-        rows[f"{CHANCE_ROW}, {number}"] = graded_sets.measure_random_order(test, seed)
+        pages = 90 if smoke else 1500
+        splits = graded_sets.split_judgments("fr", pages=pages, smoke=smoke, negatives=number)
+        settings = graded_sets.training_settings(splits[1], seed, smoke=smoke, smoke_epochs=1)
+        rows |= graded_sets.measure_settings(*splits, {f"negatives {number}": [{"negatives": number}]}, **settings)
+        rows[f"{CHANCE_ROW}, {number}"] = graded_sets.measure_random_order(splits[2], seed)
     return rows
 
 

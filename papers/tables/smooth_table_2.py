@@ -37,18 +37,18 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     name, _, kind = part.partition(", ")
     prefix, _, lang = name.rpartition("en-")
     collection = prefix.strip() or "mdn"
-    train, valid, test = graded_sets.split_judgments(
-        lang, pages=120 if smoke else 1500, smoke=smoke, collection=collection
-    )
-    settings = graded_sets.training_settings(valid, seed, smoke=smoke) | {"stem": kind != "plain words"}
+    splits = graded_sets.split_judgments(lang, pages=120 if smoke else 1500, smoke=smoke, collection=collection)
+    settings = graded_sets.training_settings(splits[1], seed, smoke=smoke) | {"stem": kind != "plain words"}
     if kind == "own vectors":
         settings["vectors"] = graded_sets.train_own_vectors(collection, ["en", lang], seed, smoke=smoke)
-    rows: Rows = {CHANCE_ROW: graded_sets.measure_random_order(test, seed)}
-    for row, loss in graded_sets.LOSSES.items():
-        grid: list[dict[str, Any]] = [
+    grids: dict[str, list[dict[str, Any]]] = {
+        row: [
             {"loss": loss, "thresholds": thresholds, "epsilon": epsilon}
             for thresholds, epsilon in product(THRESHOLDS.get(loss, DEFAULT_THRESHOLDS), EPSILONS)
         ]
-        model = graded_sets.fit_best(train, valid, grid if kind == "grid" else grid[:1], **settings)
-        rows[row] = graded_sets.measure_model(model, test)
-    return rows
+        for row, loss in graded_sets.LOSSES.items()
+    }
+    if kind != "grid":
+        grids = {row: grid[:1] for row, grid in grids.items()}
+    random_order = graded_sets.measure_random_order(splits[2], seed)
+    return {CHANCE_ROW: random_order, **graded_sets.measure_settings(*splits, grids, **settings)}

@@ -11,7 +11,6 @@ from typing import Any
 from papers import graded_sets
 from papers.corpora import Rows
 from papers.verdicts import CHANCE_ROW
-from paragloss.lab.methods import ordinal
 
 DATA, COLUMNS, PARTS = graded_sets.MDN_DATA, graded_sets.COLUMNS, ("en-fr", "en-zh", "en-ru")
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -24,11 +23,10 @@ NETWORKS: dict[str, dict[str, Any]] = {
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    train, valid, test = graded_sets.split_judgments(part.removeprefix("en-"), pages=90 if smoke else 1000, smoke=smoke)
-    settings = graded_sets.training_settings(valid, seed, smoke=smoke, smoke_epochs=1) | (
-        {"negatives": 4} if smoke else {}
-    )
-    rows: Rows = {CHANCE_ROW: graded_sets.measure_random_order(test, seed)}
-    for name, network in NETWORKS.items():
-        rows[name] = graded_sets.measure_model(ordinal.fit_judged(train, **network, **settings), test)
-    return rows
+    pages = 90 if smoke else 1000
+    splits = graded_sets.split_judgments(part.removeprefix("en-"), pages=pages, smoke=smoke)
+    settings = graded_sets.training_settings(splits[1], seed, smoke=smoke, smoke_epochs=1)
+    settings |= {"negatives": 4} if smoke else {}
+    grids = {name: [network] for name, network in NETWORKS.items()}
+    random_order = graded_sets.measure_random_order(splits[2], seed)
+    return {CHANCE_ROW: random_order, **graded_sets.measure_settings(*splits, grids, **settings)}

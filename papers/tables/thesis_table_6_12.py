@@ -12,7 +12,7 @@ from typing import Any
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.kernel_analysis import unknown_words
+from papers.kernel_analysis import unknown_share
 from papers.runner import Results
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
@@ -44,11 +44,10 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         if len(query_ids) < (1 if smoke else MIN_QUERIES):
             continue
         for name, (model, queries) in systems.items():
-            unknown = unknown_words(model, [queries[query_id] for query_id in query_ids])
             rows[f"{category}, {name}"] = {
                 **log.measure_run(runs[name], query_ids),
                 "queries": float(len(query_ids)),
-                "unknown words": unknown.unknown / max(unknown.words, 1),
+                "unknown words": unknown_share(model, [queries[query_id] for query_id in query_ids]),
             }
     return rows
 

@@ -13,7 +13,7 @@ import shutil
 
 from papers import simulated_log
 from papers.corpora import Rows, data_folder
-from papers.kernel_analysis import unknown_words
+from papers.kernel_analysis import unknown_share
 from papers.simulated_log import LEARNING_RATE_FROM_RANDOM, SearchLog, simulate_log, train_ranker
 from papers.verdicts import CHANCE_ROW
 from paragloss.encoders.kernel_ranker import Knrm
@@ -52,11 +52,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         "As shown (BM25)": log.measure_run(bm25_run),
     }
     for name, (model, queries) in systems.items():
-        unknown = unknown_words(model, [queries[query_id] for query_id in log.test_ids])
-        rows[name] = {
-            **log.measure_ranker(model, queries),
-            "unknown words": unknown.unknown / max(unknown.words, 1),
-        }
+        unknown = unknown_share(model, [queries[query_id] for query_id in log.test_ids])
+        rows[name] = {**log.measure_ranker(model, queries), "unknown words": unknown}
     return rows
 
 

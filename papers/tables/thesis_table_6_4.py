@@ -13,7 +13,7 @@ import numpy as np
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
+from papers.kernel_analysis import bins, one_at_a_time, translation_kernels, words_of
 from papers.runner import Results
 from papers.simulated_log import simulate_log, train_ranker
 from paragloss.encoders.kernel_ranker import Knrm
@@ -38,8 +38,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         return float(np.mean(log.measure_ranker(model, log.english)["DIFF @10"]))
 
     scores_alone = one_at_a_time(bilingual, score)
-    translations = translation_pairs(bilingual, log.fit_translator(), words_of(english), log.lang)
-    counts = Counter(pair.bin for pair in translations)
+    counts = Counter(translation_kernels(bilingual, log.fit_translator(), words_of(english), log.lang))
     rows: Rows = {}
     for bilingual_bin, monolingual_bin, score_alone in zip(bilingual_bins, monolingual_bins, scores_alone, strict=True):
         values = (

@@ -1,18 +1,15 @@
 """A ranker of five words whose vectors are known, so that every pair's kernel can be told by hand."""
 
 import numpy as np
-import pytest
 
 from papers.kernel_analysis import (
-    Placed,
     bins,
     first,
     kernel_of,
     one_at_a_time,
-    only,
     seen_terms,
-    translation_pairs,
-    unknown_words,
+    translation_kernels,
+    unknown_share,
     word_pairs,
     words_of,
 )
@@ -70,19 +67,15 @@ def test_translations_are_placed_where_both_words_are_known():
 
     words = words_of([Query("1", "dog cat dog", "en"), Query("2", "bird", "en")])
     assert [word.text for word in words] == ["dog", "cat", "bird"]
-    placed = translation_pairs(make_ranker(), ThreeWordTranslator(), words, "de")
-    # Kater is not in the vocabulary, so "Katze Kater" is one term, katze: cos(cat, katze) = -0.5.
-    assert placed == [
-        Placed("dog", "Hund", pytest.approx(1.0), 1),
-        Placed("cat", "Katze Kater", pytest.approx(-0.5), 9),
-    ]
+    # dog-Hund: cosine 1. Kater is not in the vocabulary, so "Katze Kater" is one term, katze: cos(cat, katze) = -0.5.
+    assert translation_kernels(make_ranker(), ThreeWordTranslator(), words, "de") == [1, 9]
 
 
 def test_kernels_can_be_switched_off():
     model = make_ranker()
-    assert only(model, 5).weight.tolist() == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
+    assert one_at_a_time(model, lambda single: single.weight.tolist())[4] == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
+    assert one_at_a_time(model, lambda single: float(single.weight.sum())) == list(range(11))
     assert model.weight.tolist() == list(range(11))
-    assert one_at_a_time(model, lambda changed_model: float(changed_model.weight.sum())) == list(range(11))
 
 
 def test_a_share_of_the_data_is_its_first_queries_and_the_terms_they_show():
@@ -92,8 +85,8 @@ def test_a_share_of_the_data_is_its_first_queries_and_the_terms_they_show():
     assert seen_terms(make_ranker(), part) == seen_terms(make_ranker(), JUDGED) == 4
 
 
-def test_unknown_words_are_counted_with_repetition():
-    assert unknown_words(make_ranker(), JUDGED.queries) == (1, 4)
+def test_unknown_share_are_counted_with_repetition():
+    assert unknown_share(make_ranker(), JUDGED.queries) == 1 / 4
 
 
 def test_pairs_beyond_one_batch_are_all_counted():
