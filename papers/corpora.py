@@ -11,19 +11,24 @@ import gzip
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 from paragloss.formats.jsonl import read_concepts, read_jsonl_concept_texts
 from paragloss.formats.rows import group_by_concept
 from paragloss.index.terms import TERMS_VECTOR, TermIndex
 from paragloss.statistics import Statistics
 from paragloss.stores import create_store
-from paragloss.types import Concept, Document, Qrels, Query, Store
+from paragloss.types import Concept, Document, Encoder, Qrels, Query, Store
+
+if TYPE_CHECKING:
+    from paragloss.lab.descent.loop import EpochProgress
 
 
 class Identified(Protocol):
@@ -45,6 +50,21 @@ BUDGET = ("best epoch", "epochs")
 def training_budget(meta: Mapping[str, Any]) -> Columns:
     """Return the columns BUDGET of a model trained by epochs."""
     return {"best epoch": float(meta["best"]), "epochs": float(meta["epochs"])}
+
+
+def fit_with_budget(fit: Callable[..., Encoder], train: Sequence[Concept], **settings: Any) -> tuple[Encoder, Columns]:
+    """Fit a method that is trained by epochs, and return the columns BUDGET of the network that it trains last."""
+    measures: list[float] = []
+
+    def record(progress: EpochProgress) -> None:
+        if progress.epoch == 1:
+            measures.clear()  # another network begins
+        # Without a validation set the parameters of the last epoch are kept.
+        measures.append(progress.epoch if progress.measure is None else progress.measure)
+
+    model = fit(train, progress=record, **settings)
+    best_epoch = float(np.argmax(measures) + 1) if measures else 0.0
+    return model, dict(zip(BUDGET, (best_epoch, float(len(measures))), strict=True))
 
 
 class Split(NamedTuple):

@@ -5,14 +5,14 @@ Tatoeba's sentence pairs with English, 4,000 to learn from (BAE: 3,000, 3,000 wo
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from papers.corpora import Rows, sample_by_hash, split_sentences
+from papers.corpora import BUDGET, Rows, fit_with_budget, sample_by_hash, split_sentences
 from papers.nearest_neighbours import measure_translation_retrieval
 from paragloss.lab.methods import bae, xcnn
-from paragloss.types import Concept, Encoder
 
-DATA, COLUMNS = ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10")
+DATA, COLUMNS = ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10", *BUDGET)
 PARTS = tuple(f"{pair}: {name}" for pair in ("en-hi", "en-fr", "en-da") for name in ("XCNN", "BAE"))
 SMOKE_PARTS = PARTS[:2]
 #: The settings of the XCNN paper.
@@ -49,13 +49,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     smoke_settings: dict[str, Any] = {"epochs": 1} if smoke else {}
     rows: Rows = {}
     for row, settings in (XCNN_MODES if method == "XCNN" else BAE_MODES).items():
-        model = fit_mode(method, train, seed, {**settings, **smoke_settings})
-        rows[row] = measure_translation_retrieval(model, test, "en", lang)
+        fit = partial(xcnn.fit, hub="en") if method == "XCNN" else partial(bae.fit, max_terms=3000)
+        pairs = train if method == "XCNN" else train[:3000]
+        model, budget = fit_with_budget(fit, pairs, seed=seed, **{**settings, **smoke_settings})
+        rows[row] = measure_translation_retrieval(model, test, "en", lang) | budget
     return rows
-
-
-def fit_mode(method: str, train: list[Concept], seed: int, settings: dict[str, Any]) -> Encoder:
-    """Fit XCNN or BAE with some settings."""
-    if method == "XCNN":
-        return xcnn.fit(train, hub="en", seed=seed, **settings)
-    return bae.fit(train[:3000], max_terms=3000, seed=seed, **settings)

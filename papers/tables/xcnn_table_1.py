@@ -13,11 +13,12 @@ present; 5,000 of its sentences are to be found.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from papers import original_data, phrase_translation
-from papers.corpora import Columns, Rows, sample_by_hash, split_sentences
+from papers.corpora import BUDGET, Columns, Rows, fit_with_budget, sample_by_hash, split_sentences
 from papers.nearest_neighbours import measure_translation_retrieval
 from papers.page_search import run_pipeline
 from paragloss.evaluation import evaluate
@@ -26,20 +27,19 @@ from paragloss.lab.methods import table as table_method
 from paragloss.types import Concept, Document, Encoder, Query
 from paragloss.vocabulary import Vocabulary
 
-DATA, COLUMNS = ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10")
+DATA, COLUMNS = ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10", *BUDGET)
 PARTS = ("en-hi", "en-fr", "en-vi", "en-ar", "en-es")
 ORIGINAL_PARTS = {"wmt14 en-hi": ("wmt14/*.en", "wmt14/*.hi")}
 COMMON_SETTINGS: dict[str, Any] = {"dim": 128, "max_terms": 10_000}
 MIN_WORDS = 3
 EXTERNAL_SENTENCES = 20_000
 APERTIUM_ROW = "MT, Apertium"
-METHODS: dict[str, tuple[Callable[..., Encoder], dict[str, Any]]] = {
-    "CL-LSI": (lsi.fit, {}),
-    "OPCA": (opca.fit, {}),
-    "BAE": (bae.fit, {}),
-    "S2Net": (s2net.fit, {}),
-    "S2Net from OPCA": (s2net.fit, {"start": "opca"}),
-    "XCNN": (xcnn.fit, {"hub": "en"}),
+CLOSED_FORMS: dict[str, Callable[..., Encoder]] = {"CL-LSI": lsi.fit, "OPCA": opca.fit}
+NETWORKS: dict[str, Callable[..., Encoder]] = {
+    "BAE": bae.fit,
+    "S2Net": s2net.fit,
+    "S2Net from OPCA": partial(s2net.fit, start="opca"),
+    "XCNN": partial(xcnn.fit, hub="en"),
 }
 
 
@@ -55,13 +55,9 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     train = select_with_vocabulary(sample_by_hash(sentences.train, train_size, seed), ["en", lang])
     test = sample_by_hash(sentences.test, test_size, 0)
     rows: Rows = {}
-    for name, (fit, settings) in METHODS.items():
-        model = fit(train, seed=seed, **COMMON_SETTINGS, **settings)
-        rows[name] = measure_translation_retrieval(model, test, "en", lang)
-    if not smoke:
-        pairs = make_external_pairs(sentences.train, {c.id for c in train})
-        model = xcnn.fit(train, hub="en", clicks=pairs, seed=seed, **COMMON_SETTINGS)
-        rows["XCNN, external data"] = measure_translation_retrieval(model, test, "en", lang)
+    clicks = [] if smoke else make_external_pairs(sentences.train, {c.id for c in train})
+    for name, model, budget in fit_methods(train, clicks, seed):
+        rows[name] = measure_translation_retrieval(model, test, "en", lang) | budget
     queries = [Query(c.id, c.texts["en"], "en") for c in test]
     rows["MT"] = measure_pipeline(queries, test, lang, "table:best,tempered", [("table", table_method.fit(train))])
     phrases = phrase_translation.fit_phrases([(c.texts["en"], c.texts[lang]) for c in train])
@@ -70,6 +66,17 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     if has_apertium(lang):
         rows[APERTIUM_ROW] = measure_pipeline(queries, test, lang, "mt:apertium,tempered")
     return rows
+
+
+def fit_methods(
+    train: Sequence[Concept], clicks: Sequence[tuple[str, str]], seed: int
+) -> Iterator[tuple[str, Encoder, Columns]]:
+    """Fit each method, and XCNN once more if there are external data; yield row, model and training budget."""
+    for name, fit in CLOSED_FORMS.items():
+        yield name, fit(train, seed=seed, **COMMON_SETTINGS), {}
+    methods = NETWORKS | ({"XCNN, external data": partial(xcnn.fit, hub="en", clicks=clicks)} if clicks else {})
+    for name, fit in methods.items():
+        yield name, *fit_with_budget(fit, train, seed=seed, **COMMON_SETTINGS)
 
 
 def select_with_vocabulary(concepts: Sequence[Concept], langs: Sequence[str]) -> list[Concept]:

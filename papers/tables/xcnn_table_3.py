@@ -11,16 +11,15 @@ present.
 from __future__ import annotations
 
 from papers import original_data, page_search
-from papers.corpora import Rows
-from papers.tables.xcnn_table_1 import APERTIUM_ROW, COMMON_SETTINGS, METHODS, has_apertium
+from papers.corpora import BUDGET, Columns, Rows
+from papers.tables.xcnn_table_1 import APERTIUM_ROW, fit_methods, has_apertium
 from papers.tables.xcnn_table_2 import FIRE_FILES
 from papers.verdicts import CHANCE_ROW
 from paragloss.lab.methods import table as table_method
-from paragloss.lab.methods import xcnn
 from paragloss.types import Concept, Run
 from paragloss.vocabulary import Vocabulary
 
-DATA, COLUMNS = ("mdn/fr.jsonl.gz", "mdn/mutual_links.tsv.gz"), page_search.MEASURES
+DATA, COLUMNS = ("mdn/fr.jsonl.gz", "mdn/mutual_links.tsv.gz"), (*page_search.MEASURES, *BUDGET)
 PARTS = ("en-fr", "en-zh", "en-ru", "en-es")
 ORIGINAL_PARTS = {"fire en-hi": (*FIRE_FILES, "fire/topics.en")}
 KNOWN_WORDS_PER_UNKNOWN = 4
@@ -35,16 +34,13 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     )
     train = task.sample_train(seed)
     runs: dict[str, Run] = {CHANCE_ROW: task.search_randomly(seed)}
-    for name, (fit, settings) in METHODS.items():
-        runs[name] = task.search_by_vectors(fit(train, seed=seed, **COMMON_SETTINGS, **settings))
-    clicks = task.list_external_pairs("en")
-    if clicks:
-        model = xcnn.fit(train, hub="en", clicks=clicks, seed=seed, **COMMON_SETTINGS)
-        runs["XCNN, external data"] = task.search_by_vectors(model)
+    budgets: dict[str, Columns] = {}
+    for name, model, budget in fit_methods(train, task.list_external_pairs("en"), seed):
+        runs[name], budgets[name] = task.search_by_vectors(model), budget
     runs["MT"] = task.search_by_pipeline("table:best,tempered", [("table", table_method.fit(train))])
     if has_apertium(lang):
         runs[APERTIUM_ROW] = task.search_by_pipeline("mt:apertium,tempered")
-    rows: Rows = {name: task.measure_run(run) for name, run in runs.items()}
+    rows: Rows = {name: task.measure_run(run) | budgets.get(name, {}) for name, run in runs.items()}
     known_queries = select_known_queries(task, train)
     if known_queries:
         rows |= {f"{name}, known": task.measure_run(run, known_queries) for name, run in runs.items()}

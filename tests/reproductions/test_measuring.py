@@ -16,6 +16,7 @@ from papers.tables import (
     xcnn_table_1,
 )
 from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.lab.descent.loop import EpochProgress
 from paragloss.types import Concept, Document, Hit, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -107,6 +108,24 @@ def test_training_pairs_have_three_words_of_each_vocabulary():
 def test_external_pairs_are_halves_of_sentences_that_are_not_trained_on():
     concepts = [Concept("a", {"en": "one two three four five six"}), Concept("b", {"en": "a b c d e f g"})]
     assert xcnn_table_1.make_external_pairs(concepts, {"a"}) == [("a b c", "d e f g")]
+
+
+def test_a_budget_is_that_of_the_network_trained_last():
+    def fit(train, *, progress):
+        for measures in ([0.9, 0.8], [0.1, 0.4, 0.4, 0.3]):
+            for epoch, measure in enumerate(measures, 1):
+                progress(EpochProgress(epoch, 50, 1.0, measure))
+        return "model"
+
+    assert corpora.fit_with_budget(fit, CONCEPTS) == ("model", {"best epoch": 2.0, "epochs": 4.0})
+
+
+def test_without_validation_the_last_epoch_is_the_best():
+    def fit(train, *, progress):
+        progress(EpochProgress(1, 2, 1.0))
+        progress(EpochProgress(2, 2, 1.0))
+
+    assert corpora.fit_with_budget(fit, CONCEPTS)[1] == {"best epoch": 2.0, "epochs": 2.0}
 
 
 def test_packages_of_one_small_source_are_partly_relevant():
