@@ -23,9 +23,10 @@ import numpy as np
 from paragloss.formats.jsonl import read_concepts, read_jsonl_concept_texts
 from paragloss.formats.rows import group_by_concept
 from paragloss.index.terms import TERMS_VECTOR, TermIndex
+from paragloss.ranking import rank_scores
 from paragloss.statistics import Statistics
 from paragloss.stores import create_store
-from paragloss.types import Concept, Document, Encoder, Qrels, Query, Store
+from paragloss.types import Concept, Document, Encoder, Qrels, Query, Run, Store
 
 if TYPE_CHECKING:
     from paragloss.lab.descent.loop import EpochProgress
@@ -179,6 +180,15 @@ def open_term_index(documents: Sequence[Document], fields: Sequence[str]) -> Ite
         index.refresh()
         yield store, index.statistics
         store.close()
+
+
+def rank_randomly(candidates: Mapping[str, Sequence[str]], seed: int, depth: int | None = None) -> Run:
+    """Rank the candidates of each query, by id, in a random order."""
+    rng = np.random.default_rng(seed)
+    return {
+        query_id: rank_scores(rng.random(len(doc_ids)).astype(np.float32), doc_ids, depth or len(doc_ids))
+        for query_id, doc_ids in candidates.items()
+    }
 
 
 def duplicate_group(collection: str, concept: str) -> str:

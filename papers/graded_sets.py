@@ -19,6 +19,7 @@ from papers.corpora import (
     Columns,
     data_folder,
     duplicate_group,
+    rank_randomly,
     read_collection,
     sample_by_hash,
     select_multilingual,
@@ -30,8 +31,8 @@ from paragloss.lab import judgments
 from paragloss.lab.learning import monolingual
 from paragloss.lab.learning.counting import text_of
 from paragloss.lab.methods import ordinal
-from paragloss.ranking import rank_scores
-from paragloss.types import Concept, Encoder, Floats, JudgedCollection, Run
+from paragloss.ranking import rank_hits
+from paragloss.types import Concept, Encoder, Floats, Hit, JudgedCollection, Run
 from paragloss.vocabulary import Vocabulary
 
 MDN_DATA = ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
@@ -134,25 +135,28 @@ def measure_model(model: Encoder, test: JudgedCollection) -> Columns:
 
 def measure_random_order(test: JudgedCollection, seed: int) -> Columns:
     """Measure the judged documents of each query in a random order."""
-    rng = np.random.default_rng(seed)
-    run: Run = {}
-    for query in test.queries:
-        names = list(test.qrels[query.id])
-        run[query.id] = rank_scores(rng.random(len(names)).astype(np.float32), names, len(names))
-    scores = evaluate(run, test.qrels, MEASURES)
-    return {name: list(values.values()) for name, values in scores.items()}
+    run = rank_randomly({query.id: list(test.qrels[query.id]) for query in test.queries}, seed)
+    return {name: list(values.values()) for name, values in evaluate(run, test.qrels, MEASURES).items()}
 
 
 def score_judged(model: Encoder, judged: JudgedCollection, measures: Sequence[str]) -> dict[str, dict[str, float]]:
     """Rank the judged documents of each query by the model; return measure -> query -> score."""
+    run: Run = {}
+    for query_id, scores in score_documents(model, judged).items():
+        run[query_id] = rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores))
+    return evaluate(run, judged.qrels, measures)
+
+
+def score_documents(model: Encoder, judged: JudgedCollection) -> dict[str, dict[str, float]]:
+    """Score the judged documents of each query by the model's cosine; return query -> document -> score."""
     doc_ids = sorted({doc_id for grades in judged.qrels.values() for doc_id in grades})
     row_by_id = {doc_id: row for row, doc_id in enumerate(doc_ids)}
     documents = [judged.documents[doc_id] for doc_id in doc_ids]
     vectors = model.encode([document.full_text for document in documents], documents[0].lang)
     query_vectors = model.encode([query.text for query in judged.queries], judged.queries[0].lang)
-    run: Run = {}
+    scores = {}
     for query, vector in zip(judged.queries, query_vectors, strict=True):
         candidates = list(judged.qrels[query.id])
-        rows = [row_by_id[doc_id] for doc_id in candidates]
-        run[query.id] = rank_scores(vectors[rows] @ vector, candidates, len(candidates))
-    return evaluate(run, judged.qrels, measures)
+        products = vectors[[row_by_id[doc_id] for doc_id in candidates]] @ vector
+        scores[query.id] = dict(zip(candidates, products.tolist(), strict=True))
+    return scores

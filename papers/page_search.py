@@ -10,9 +10,7 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from papers.corpora import Columns, data_folder, sample_by_hash, select_multilingual, split_collection
+from papers.corpora import Columns, data_folder, rank_randomly, sample_by_hash, select_multilingual, split_collection
 from papers.nearest_neighbours import normalize_rows
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection
@@ -57,18 +55,18 @@ class PageTask(NamedTuple):
         documents = normalize_rows(model.encode([d.full_text for d in self.documents], self.documents[0].lang))
         queries = normalize_rows(model.encode([query.text for query in self.queries], self.queries[0].lang))
         doc_ids = [document.id for document in self.documents]
-        return self._remove_own_page([rank_scores(scores, doc_ids, DEPTH + 1) for scores in queries @ documents.T])
+        scores = zip(self.queries, queries @ documents.T, strict=True)
+        return self._remove_own_page({query.id: rank_scores(row, doc_ids, DEPTH + 1) for query, row in scores})
 
     def search_by_pipeline(self, pipeline: str, models: Sequence[tuple[str, Any]] = ()) -> Run:
         """Rank pages by one of the product's pipelines."""
-        return self._remove_own_page(run_pipeline(self.queries, self.documents, pipeline, models, DEPTH + 1))
+        rankings = run_pipeline(self.queries, self.documents, pipeline, models, DEPTH + 1)
+        return self._remove_own_page({query.id: hits for query, hits in zip(self.queries, rankings, strict=True)})
 
     def search_randomly(self, seed: int) -> Run:
         """Rank all pages in a random order."""
-        rng = np.random.default_rng(seed)
         doc_ids = [document.id for document in self.documents]
-        rankings = [rank_scores(rng.random(len(doc_ids)).astype(np.float32), doc_ids, DEPTH + 1) for _ in self.queries]
-        return self._remove_own_page(rankings)
+        return self._remove_own_page(rank_randomly({query.id: doc_ids for query in self.queries}, seed, DEPTH + 1))
 
     def measure_run(self, run: Run, query_ids: Sequence[str] | None = None) -> Columns:
         """Measure a run query by query, of all queries or of some."""
@@ -76,11 +74,8 @@ class PageTask(NamedTuple):
         scores = evaluate(run, {query_id: self.qrels[query_id] for query_id in selected}, MEASURES)
         return {name: [round(scores[name][query_id], 4) for query_id in selected] for name in MEASURES}
 
-    def _remove_own_page(self, rankings: Sequence[Ranking]) -> Run:
-        return {
-            query.id: [hit for hit in ranking if hit.id != query.id][:DEPTH]
-            for query, ranking in zip(self.queries, rankings, strict=True)
-        }
+    def _remove_own_page(self, run: Run) -> Run:
+        return {query_id: [hit for hit in hits if hit.id != query_id][:DEPTH] for query_id, hits in run.items()}
 
 
 def make_page_task(source: str, target: str, *, smoke: bool) -> PageTask:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.corpora import BUDGET, Columns, Split, open_term_index, split_collection, training_budget
+from papers.corpora import BUDGET, Columns, Split, open_term_index, rank_randomly, split_collection, training_budget
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation import evaluate
 from paragloss.lab import clicks, judgments
@@ -76,11 +76,7 @@ class SearchLog(NamedTuple):
 
     def rank_randomly(self, seed: int) -> Run:
         """Rank the ten shown documents of each test query in a random order."""
-        rng = np.random.default_rng(seed)
-        return {
-            query_id: rank_hits((Hit(doc_id, float(rng.random())) for doc_id in self.results[query_id]), RESULTS_SHOWN)
-            for query_id in self.test_ids
-        }
+        return rank_randomly({query_id: self.results[query_id] for query_id in self.test_ids}, seed)
 
     def rerank(self, model: Reranker, queries: Mapping[str, Query]) -> Run:
         """Rank the ten shown documents of each test query by a model."""

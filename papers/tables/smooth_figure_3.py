@@ -47,15 +47,10 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
 
 def scores_by_grade(model: Encoder, judged: JudgedCollection) -> list[Floats]:
     """Score every judged document by the smooth cosine; return an array of scores for each grade."""
-    doc_ids = sorted({doc_id for grades in judged.qrels.values() for doc_id in grades})
-    row_by_id = {doc_id: row for row, doc_id in enumerate(doc_ids)}
-    documents = [judged.documents[doc_id] for doc_id in doc_ids]
-    vectors = model.encode([document.full_text for document in documents], documents[0].lang)
-    query_vectors = model.encode([query.text for query in judged.queries], judged.queries[0].lang)
     scores: list[list[float]] = [[], [], []]
-    for query, vector in zip(judged.queries, query_vectors, strict=True):
-        for doc_id, grade in judged.qrels[query.id].items():
-            scores[grade].append(float(vectors[row_by_id[doc_id]] @ vector))
+    for query_id, scores_of_query in graded_sets.score_documents(model, judged).items():
+        for doc_id, score in scores_of_query.items():
+            scores[judged.qrels[query_id][doc_id]].append(score)
     return [np.array(values or [0.0]) for values in scores]
 
 
