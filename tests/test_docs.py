@@ -226,6 +226,12 @@ def test_a_page_can_be_read_in_one_go(page):
     assert page.relative_to(ROOT / "docs").as_posix() in site_contents
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "do").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_that_says_how_to_do_something_is_short(page):
+    """Under 800 words, with code and tables."""
+    assert len(page.read_text(encoding="utf-8").split()) < 800
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 600
 
