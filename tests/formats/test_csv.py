@@ -70,7 +70,6 @@ def test_a_quotation_mark_never_closed(file):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n", "no column 'text' in the header 'a,b'"),
         ("text,text\n1,2\n", "comes twice"),
         ("", "the file is empty"),
     ],
@@ -78,6 +77,42 @@ def test_a_quotation_mark_never_closed(file):
 def test_bad_headers(file, text, message):
     with pytest.raises(InputError, match=message):
         list(read_csv_documents(file(text)))
+
+
+def test_queries_need_a_column_of_text(file):
+    with pytest.raises(InputError, match="no column 'text' in the header 'a,b'"):
+        list(read_csv_queries(file("a,b\n1,2\n")))
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_a_table_without_text_has_all_columns_as_text_of_its_rows(file, mark):
+    header, row = mark.join(['"Ship, or boat"', "Year", "id"]), mark.join(["Titanic", "1912", "7"])
+    assert list(read_csv_documents(file(f"{header}\n{row}\n{mark}1915{mark}\n"))) == [
+        Document(
+            "table:2",
+            "Ship, or boat: Titanic\nYear: 1912\nid: 7",
+            "",
+            meta={"ship, or boat": "Titanic", "year": "1912", "id": "7"},
+        ),
+        Document("table:3", "Year: 1915", "", meta={"year": "1915"}),
+    ]
+
+
+def test_columns_without_a_name_of_their_own_are_called_by_their_number(file):
+    (document,) = read_csv_documents(file(",Name,Name,fields.note\na,b,c,d\n"))
+    assert document.text == "1: a\nName: b\nName 3: c\nnote: d"
+
+
+def test_a_row_of_a_table_without_text_is_found(tmp_path):
+    from paragloss.collection import Collection
+
+    (tmp_path / "ships.csv").write_text(
+        "Schiff;Jahr;Ende\nTitanic;1912;im Atlantik gesunken\nLusitania;1915;von einem Torpedo getroffen\n"
+    )
+    with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
+        engine.index_files([str(tmp_path / "ships.csv")], lang="de")
+        (result,) = engine.search("torpedo", lang="en", where={"meta.jahr": ["1915"]}).results
+    assert result.id == "ships.csv:3"
 
 
 def test_a_table_in_the_encoding_of_a_spreadsheet(tmp_path):

@@ -120,7 +120,7 @@ def test_bad_rows_and_bad_pages_are_reported_the_same_way(root):
 def test_a_bad_file_does_not_end_its_folder(root):
     damaged = bytearray(gzip.compress(b"<mediawiki>" + bytes(range(32, 127)) * 99, mtime=0))
     damaged[20:40] = b"\xff" * 20
-    top = root({"a.jsonl": "", "b.xml.gz": bytes(damaged), "c.csv": "x,y\n1,2\n", "d.txt": "good"})
+    top = root({"a.jsonl": "", "b.xml.gz": bytes(damaged), "c.csv": "text,text\n1,2\n", "d.txt": "good"})
     errors = []
     assert [doc.text for doc in read_documents(top, on_error=errors.append)] == ["good"]
     assert len(errors) == 3

@@ -1,6 +1,7 @@
 """Tables with a header: CSV or TSV with commas, semicolons, tabs or bars; columns are the keys of `rows`.
 
 Every value is text; an empty cell is a missing one. A column `fields.NAME` is one of the document's fields.
+Documents are also read from tables with neither a column `text` nor `title`: there all columns are the text.
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ _NAMED_COLUMNS = frozenset({"id", "_id", "lang", "title", "text", "concept"})
 
 
 def read_csv_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """Yield a Document for each row; one without `id` and `concept` is named after the file, or `name`, and line."""
-    return _read_table(path, parse_document_row, on_error, name)
+    """Yield a Document for each row; one without `id` and `concept` is named after the file, or `name`, and line.
+
+    In a table without text and title, ids count in that table only, so that all rows are named after file and line.
+    """
+    return _read_table(path, parse_document_row, on_error, name, make_textless_record=_describe_row)
 
 
 def read_csv_queries(path: PathLike) -> Iterator[Query]:
@@ -82,19 +86,28 @@ def _format_row(document: Document) -> dict[str, object]:
 
 
 def _read_table(
-    path: PathLike, make_record: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = ""
+    path: PathLike,
+    make_record: Callable[[dict[str, Any], str], T],
+    on_error: OnError,
+    name: str = "",
+    *,
+    make_textless_record: Callable[[dict[str, Any], str], T] | None = None,
 ) -> Iterator[T]:
     """Yield a record for every row of a table.
 
     :param make_record: makes a record of a row, its cells by column, and of the id it has if it states none
     :param on_error: called with the error of each bad row; without it the first error is raised
     :param name: the beginning of such ids, before the number of the row's last line; by default the name of the file
+    :param make_textless_record: used for tables without text and title, with the columns as they are written; such
+        tables are refused if it is None
     """
     # The limit holds for the whole process, and its default would refuse a document of 128 KiB.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
     lines = _CountedLines(path, on_error)
     header_line = next((line for line in lines if line.strip()), "")
-    header = _parse_header(header_line, path)
+    header = _parse_header(header_line, path, needs_text=make_textless_record is None)
+    if make_textless_record is not None and not header.has_text:
+        make_record = make_textless_record
     table = csv.reader(lines, delimiter=header.delimiter, strict=True)
     id_prefix = name or file_stem(path)
     for line_number, cells in _read_rows(table, lines, path, on_error):
@@ -143,38 +156,58 @@ def _read_rows(
 
 
 class _Header(NamedTuple):
-    """The delimiter of a table and the names of its columns, in lower case."""
+    """The delimiter of a table, the names of its columns, and whether one of them is a text or a title."""
 
     delimiter: str
-    columns: list[str]
+    columns: list[str]  # in lower case, or as they are written if there is no text
+    has_text: bool
 
 
-def _parse_header(line: str, path: PathLike) -> _Header:
+def _parse_header(line: str, path: PathLike, *, needs_text: bool) -> _Header:
     """Split the header of a table by the delimiter that gives the most columns of known names.
 
     :param path: the table, which errors name
-    :raises InputError: if there is no column of text, or a column comes twice
+    :raises InputError: if there is no column of text where one is needed, or a column comes twice beside one
     """
-    headers = [_Header(delimiter, _split_columns(line, delimiter)) for delimiter in _DELIMITERS]
-    header = max(headers, key=lambda header: _rate_columns(header.columns))
+    columns_by_delimiter = {delimiter: _split_columns(line, delimiter) for delimiter in _DELIMITERS}
+    delimiter = max(_DELIMITERS, key=lambda delimiter: _rate_columns(columns_by_delimiter[delimiter]))
+    written_columns = columns_by_delimiter[delimiter]
+    columns = [column.lower() for column in written_columns]
+    has_text = "text" in columns or "title" in columns
     header_text = line.strip()[:60]
-    if not {"text", "title"} & set(header.columns):
+    if needs_text and not has_text:
         reason = f"no column 'text' in the header {header_text!r}; name columns id, lang, title, text"
         raise InputError(reason, location=f"{path}:1")
-    if len(set(header.columns)) < len(header.columns):
+    if has_text and len(set(columns)) < len(columns):
         reason = f"a column comes twice in the header {header_text!r}; give each its own name"
         raise InputError(reason, location=f"{path}:1")
-    return header
+    return _Header(delimiter, columns if has_text else _name_columns(written_columns), has_text)
 
 
 def _split_columns(line: str, delimiter: str) -> list[str]:
-    """Return the names of columns in a header, in lower case."""
-    return [column.strip().strip('"').strip().lower() for column in line.strip("\r\n").split(delimiter)]
+    """Return the names of columns in a header."""
+    cells = next(csv.reader([line.strip("\r\n")], delimiter=delimiter), [])
+    return [cell.strip().strip('"').strip() for cell in cells]
 
 
 def _rate_columns(columns: Sequence[str]) -> tuple[int, int]:
     """Return how many of the columns have known names, and how many columns there are."""
-    return len(_NAMED_COLUMNS & set(columns)), len(columns)
+    return len(_NAMED_COLUMNS & {column.lower() for column in columns}), len(columns)
+
+
+def _name_columns(columns: Sequence[str]) -> list[str]:
+    """Give each column a name of its own: the number is added to one without a name, or with that of another."""
+    names = [column.removeprefix("fields.") for column in columns]
+    return [
+        name if name and name not in names[:position] else f"{name} {position + 1}".strip()
+        for position, name in enumerate(names)
+    ]
+
+
+def _describe_row(row: dict[str, Any], id: str) -> Document:
+    """Make a document of a row without text and title: a line for each cell, with the name of its column."""
+    text = "\n".join(f"{column}: {cell}" for column, cell in row.items())
+    return Document(id, text, "", "", {}, {column.lower(): cell for column, cell in row.items()})
 
 
 def _escape_formula(value: object) -> object:
