@@ -14,6 +14,10 @@ Guten Morgen, meine Damen und Herren.
 00:01:23,000 --> 00:01:25,000
 Der Vulkan ist heute ausgebrochen.
 """
+CHAT = """30/12/2020, 08:15 - Anna: Guten Morgen
+31/12/2020, 23:58 - Anna: Guten Rutsch!
+31/12/2020, 23:59 - Bernd: Ich habe das Kraftwerk gesehen.
+"""
 PAGES = [
     Document("fr", "Les Nations unies ont adopté une résolution.", "fr", "ONU"),
     Document("en", "The United Nations met in Geneva.", "en", "UN"),
@@ -28,6 +32,8 @@ def running(tmp_path_factory):
     (folder / "files").mkdir()
     (folder / "files" / "news.de.srt").write_text(SUBTITLES, encoding="utf-8")
     (folder / "files" / "ships.csv").write_text("title,text,lang\nTitanic,sank in the Atlantic,en\n", encoding="utf-8")
+    (folder / "files" / "fleet.csv").write_text("Ship,Year\nOlympic,1911\nLusitania,1915\n", encoding="utf-8")
+    (folder / "files" / "family.de.txt").write_text(CHAT, encoding="utf-8")
     with Collection.create(str(folder / "c")) as collection:
         collection.index_files([str(folder / "files")])
         collection.index(PAGES)
@@ -98,6 +104,32 @@ def test_results_say_where_in_a_file_they_are_and_open_there(open_window, runnin
     page = window.open("/?q=Titanic&lang=en")
     window.wait_for_results()
     assert "row 2" in page.locator(".result .place").first.inner_text()  # as a spreadsheet counts
+    window.assert_no_complaints()
+
+
+def test_a_message_of_a_chat_is_found_with_its_time_and_opens_there(open_window, running):
+    window = open_window(running)
+    page = window.open("/?q=power+plant&lang=en")
+    window.wait_for_results()
+    place = page.locator(".result .place").first.inner_text()
+    assert "family.de.txt" in place
+    assert "23:59:00" in place
+    assert "Dec 31, 2020" in place
+    page.locator(".result h2 a").first.click()
+    window.wait_until("document.querySelector('#text mark')")
+    assert page.locator(".leaf").all_inner_texts() == ["23:58:00", "23:59:00"]
+    assert "Kraftwerk" in page.locator("#text mark").all_inner_texts()
+    window.assert_no_complaints()
+
+
+def test_a_row_of_a_table_without_text_is_found_and_opens(open_window, running):
+    window = open_window(running)
+    page = window.open("/?q=Lusitania&lang=en")
+    window.wait_for_results()
+    assert "row 3" in page.locator(".result .place").first.inner_text()
+    page.locator(".result h2 a").first.click()
+    window.wait_until("document.querySelector('#text mark')")
+    assert "Year: 1915" in page.locator("#text").inner_text()
     window.assert_no_complaints()
 
 

@@ -15,7 +15,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paragloss.errors import EmptyFileError, InputError
-from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox, scans, subtitles, trec, wikipedia
+from paragloss.formats import (
+    chats,
+    csv,
+    irds,
+    jsonl,
+    lsclir,
+    mail,
+    markdown,
+    sandbox,
+    scans,
+    subtitles,
+    trec,
+    wikipedia,
+)
 from paragloss.formats.folder_files import guess_path_language, list_files
 from paragloss.formats.foreign import READERS as FOREIGN_READERS
 from paragloss.formats.pst import MAILBOX_SUFFIXES
@@ -38,13 +51,13 @@ _DUMP_READERS: dict[str, Callable[..., Iterator[Document]]] = {
     ".xml": wikipedia.read_wikipedia_dump,
     ".documents": lsclir.read_lsclir_documents,
 }
+_PLAIN_TEXT, _MBOX = ".txt", ".mbox"
 #: Files of one document that are simple enough to be read in this process.
 _TEXT_READERS: dict[str, Callable[..., Document]] = {
-    ".txt": markdown.read_plain,
+    _PLAIN_TEXT: markdown.read_plain,
     **dict.fromkeys((".md", ".markdown"), markdown.read_markdown),
     **dict.fromkeys((".srt", ".vtt"), subtitles.read_subtitles),
 }
-_MBOX = ".mbox"
 #: Files that hold other files and no text of their own.
 _ARCHIVES = frozenset(UNPACKERS) - frozenset(FOREIGN_READERS) | MAILBOX_SUFFIXES
 SUPPORTED_SUFFIXES = {*_ROW_READERS, *_DUMP_READERS, *_TEXT_READERS, _MBOX, *FOREIGN_READERS, *_ARCHIVES}
@@ -242,6 +255,8 @@ class _FileReader:
             yield from _DUMP_READERS[kind](source.path, on_error=self.on_error)
         elif kind == _MBOX:
             yield from self._read_mbox(source, depth)
+        elif kind == _PLAIN_TEXT and chats.is_chat(source.path):
+            yield from self._read_chat(source, depth)
         elif kind in _ARCHIVES:
             yield from self._read_archive(source, kind, depth)
         else:
@@ -268,6 +283,14 @@ class _FileReader:
         if kind in FOREIGN_READERS:
             return sandbox.SHARED_READER.read(kind, source.path, source.id, self.on_scanned_page)
         return _TEXT_READERS[kind](source.path, id=source.id)
+
+    def _read_chat(self, source: _SourceFile, depth: int) -> Iterator[Document]:
+        """Yield the days of a chat; the file as it is if it only looks like one."""
+        days = chats.read_chat_days(source.path, id=source.id)
+        if not days:
+            yield from self._read_single_document(source, _PLAIN_TEXT, depth)
+        for document in days:
+            yield _complete_document(document, source, _PLAIN_TEXT)
 
     def _read_archive(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
         """Yield the documents of the files in an archive, with ids such as `reports.zip/2020/a.pdf`."""

@@ -18,7 +18,8 @@ FORMATS = (
     FormatDescription(
         "text, Markdown",
         (".txt", ".md", ".markdown"),
-        "title from the first line or heading; `title` and `lang` of a YAML head",
+        "title from the first line or heading; `title` and `lang` of a YAML head; a chat as WhatsApp exports or "
+        "Telegram copies it: a document for each day, with the time of each line in `line_seconds`",
     ),
     FormatDescription("web pages", (".html", ".htm", ".xhtml"), "main content, headings, language"),
     FormatDescription(
@@ -57,7 +58,11 @@ FORMATS = (
         (".jsonl", ".ndjson"),
         '`{"id", "lang", "title", "text", ...}`; other keys become fields to filter by',
     ),
-    FormatDescription("tables", (".csv", ".tsv"), "a document for each row, columns as above"),
+    FormatDescription(
+        "tables",
+        (".csv", ".tsv"),
+        "a document for each row, columns as above; a table without `text` and `title`: all its columns as text",
+    ),
     FormatDescription("TREC", (".trec", ".sgml"), "`<DOC>` elements"),
     FormatDescription("MediaWiki dumps", (".xml",), "articles as plain text, without redirects"),
     FormatDescription("LS-CLIR", (".documents",), "rows of the test collection"),
