@@ -1,5 +1,9 @@
 """Languages without a table of their own are translated through a relative."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from paragloss.collection import Collection
@@ -70,3 +74,21 @@ def test_info_lists_the_support_of_each_language(tmp_path):
         assert {lang: text.partition(":")[0] for lang, text in support.items()} == {"af": "related", "de": "full"}
         answer = collection.search("school", lang="en", to=["af"])
         assert [result.id for result in answer.results] == ["a"]
+
+
+def test_the_command_info_says_that_luganda_and_tswana_are_found_by_names_only(tmp_path):
+    texts = {
+        "lg": "Omwana asoma ekitabo mu ssomero.",
+        "tn": "Ngwana o bala buka kwa sekolong.",
+        "de": "Das Kind liest ein Buch.",
+    }
+    with Collection.create(str(tmp_path / "collection")) as collection:
+        collection.index(Document(lang, text, lang) for lang, text in texts.items())
+    command = [sys.executable, "-m", "paragloss", "info", str(tmp_path / "collection")]
+    table = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    lines = [" ".join(line.split()) for line in table.splitlines()]
+    assert "German (de) full: a table of translations" in lines
+    for language in ("Ganda (lg)", "Tswana (tn)"):
+        assert f"{language} names only: words that are the same in both languages" in lines
+    described = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True)
+    assert list(json.loads(described.stdout)["support"]) == ["de", "lg", "tn"]

@@ -14,6 +14,7 @@ from paragloss.cli.program import AsJson, HiddenIn, In, OptionalLocation, app, c
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
+from paragloss.languages import language_name
 from paragloss.types import Document
 
 
@@ -93,7 +94,9 @@ def info(
 
 
 def _make_rows(key: str, value: Any) -> list[list[str]]:
-    """Return one row of the description, or one for each part of a pipeline with its options."""
+    """Return one row of the description, or one for each part of a pipeline with its options, or for each language."""
+    if key == "support":
+        return [[f"{language_name(lang)} ({lang})", support] for lang, support in value.items()]
     if key == "options":
         lines = [f"{part:16}{', '.join(options)}".rstrip() for part, options in value.items()]
         return [[key if not number else "", line] for number, line in enumerate(lines)]

@@ -17,13 +17,15 @@ export function welcome({ collection, reader, state, go }) {
     return;
   }
   const languages = Object.entries(about.languages).sort((a, b) => b[1] - a[1]);
+  // Languages of few documents are left out, unless they are supported less well.
+  const shown = languages.filter(([lang], i) => i < MAX_LANGUAGES || describeSupport(about.support[lang]));
   const examples = h("p", { class: "ideas" });
   box.replaceChildren(
     h("h2", {}, t("inLanguages", { documents: t("documents", { n: about.documents }), languages: t("languages", { n: languages.length }) })),
     h("p", { class: "about" }, t("home.about")), examples,
-    h("div", { class: "names" }, languages.slice(0, MAX_LANGUAGES).map(([lang, count]) =>
+    h("div", { class: "names" }, shown.map(([lang, count]) =>
       h("span", { title: about.support[lang] || null }, badge(lang), `${nameOf(lang)} ${number(count)}`, describeSupport(about.support[lang]))),
-      languages.length > MAX_LANGUAGES ? h("span", {}, t("andMore", { n: languages.length - MAX_LANGUAGES })) : null),
+      languages.length > shown.length ? h("span", {}, t("andMore", { n: languages.length - shown.length })) : null),
     ...(about.writable ? [h("p", { class: "about" }, t("home.add"), " ", addButton(t("home.choose"), "link"), ".")] : []));
   showExamples(examples, about.examples, { reader, state, go });
 }
