@@ -227,6 +227,34 @@ def test_words_stand_in_the_order_of_english_where_simple_rules_do_it(lang, word
     assert rendering.render_sentence(items, lang, "en").text == rendering_text
 
 
+@pytest.mark.parametrize(
+    ("lang", "text", "rendering_text"),
+    [
+        ("fi", "suuressa talossa", "in big house"),
+        ("fi", "hallituksen uusi päätös", "the new decision of government"),
+        ("tr", "cumhurbaşkanının yeni kararı", "the new decision of president"),
+        ("tr", "İstanbul'da büyük okulda", "in Istanbul in big school"),
+        ("hu", "a nagy házban", "in the big house"),
+        ("ko", "서울에서", "in Seoul"),
+        ("ko", "학교와 병원", "school and hospital"),
+        ("fi", "kaupungin", "town"),  # the object of a verb may have the ending of an owner
+        ("fi", "vuonna", "in the year"),  # the meaning has its preposition already
+        ("tr", "oda", "room"),  # the letters of an ending belong to the word
+        ("hu", "hiba", "error"),
+    ],
+)
+def test_endings_of_cases_are_english_prepositions(lang, text, rendering_text):
+    assert gloss(text, lang, "en", BOX).rendering == rendering_text
+
+
+def test_a_case_is_read_only_where_another_form_means_the_same():
+    meanings = {"kala": "fish", "kalalla": "fish", "perusta": "foundation", "perun": "cancel"}
+    kinds = {"fish": "noun", "foundation": "noun"}
+    small = lexicon.pack_lexicon({"fi": {word: make_entries(text) for word, text in meanings.items()}}, {}, kinds)
+    renderings = [gloss(word, "fi", "en", {"lexicon": small}).rendering for word in ("kalalla", "perusta")]
+    assert renderings == ["on fish", "foundation"]
+
+
 def test_a_saved_lexicon_says_the_same(tmp_path):
     SMALL.save(tmp_path / "lexicon")
     loaded = lexicon.Lexicon.load(tmp_path / "lexicon")

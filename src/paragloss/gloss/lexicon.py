@@ -27,6 +27,7 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import ModelError
+from paragloss.gloss.case_endings import find_case
 from paragloss.translation.compounds import COMPOUND_LINKERS, split_compound
 from paragloss.translation.packed_words import PackedWordList, pack_words
 
@@ -124,7 +125,7 @@ class EndingRule(NamedTuple):
 class WordReading(NamedTuple):
     """Words [first, last) of a sentence with their entries, if they are known.
 
-    `prefix` are small English words for particles attached to the word.
+    `prefix` are small English words for particles attached to the word, or for its case.
     """
 
     first: int
@@ -284,20 +285,34 @@ def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> I
 
 @lru_cache(maxsize=50_000)
 def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[LexiconEntry, ...], str]:
-    """Return the entries of a word and the English of particles attached before it."""
+    """Return the entries of a word, and the English of particles attached before it or of its case."""
     bases = [(key, ""), *_strip_particles(key, lang)]
     for base, prefix in bases:
         entries = find_written_form(base, starts_sentence, lang, lexicon)
         if entries:
             has_article = lang == "ar" and base.startswith("ال") and entries[0].kind == "noun"
-            return entries, "the" if has_article and not prefix else prefix
+            article_or_case = "the" if has_article else _find_case(key, entries, lang, lexicon)
+            return entries, prefix or article_or_case
     if key[:1].isupper() and not starts_sentence and lang != "de":
         return (), ""  # a name that is not known
     for base, prefix in bases:
         entries = find_inflected_form(base.lower(), lang, lexicon)
         if entries:
-            return entries, prefix
+            return entries, prefix or _find_case(key, entries, lang, lexicon)
     return find_compound(key.lower(), lang, lexicon), ""
+
+
+def _find_case(key: str, entries: Sequence[LexiconEntry], lang: str, lexicon: Lexicon) -> str:
+    """Return the English of the case of a noun or name, if another form of it means the same."""
+    if entries[0].kind != "noun" and not entries[0].text[:1].isupper():
+        return ""
+    meanings = {entry.text.removesuffix("s") for entry in entries}
+
+    def is_form(word: str) -> bool:
+        forms = find_written_form(word, True, lang, lexicon)
+        return any(entry.text.removesuffix("s") in meanings for entry in forms)
+
+    return find_case(key, lang, is_form)
 
 
 def find_written_form(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:

@@ -29,6 +29,9 @@ _PHRASE_BOUNDARIES = _words(
     "also only still already now then very however has have had can will would must may"
 )
 _ARTICLES = ("the", "a", "an")
+_DETERMINERS = _words(
+    "the a an this that these those one two three some any all each every no his her its their my your our"
+)
 #: Endings of Slavic genitives in the singular.
 _SLAVIC_GENITIVE = re.compile("[аяыиіїauyiů]$")
 #: English of particles that are attached to a noun.
@@ -81,6 +84,11 @@ def find_punctuation(between: str) -> str:
         if char in _PUNCTUATION:
             return _PUNCTUATION[char]
     return ""
+
+
+def is_preposition(text: str) -> bool:
+    """Tell whether a text is an English preposition."""
+    return text in _PREPOSITIONS
 
 
 def _order_clause(clause: Clause, lang: str, to: str) -> Clause:
@@ -246,6 +254,71 @@ def _put_postpositions_first(clause: Clause) -> Clause:
     return [*ordered, *phrase, *owners]
 
 
+def _put_cases_first(clause: Clause) -> Clause:
+    """Put the prepositions of cases before whole noun phrases, and owners behind what they own.
+
+    "the big in house" becomes "in the big house", "of house new roof" becomes "new roof of house".
+    """
+    phrases: list[Clause] = []
+    for phrase in reversed(_split_noun_phrases(clause)):
+        preposition, phrase = _take_preposition(phrase)
+        if preposition == "and" and phrases:
+            phrases = [phrase, _add_preposition("and", phrases[0]), *phrases[1:]]
+        elif preposition not in ("and", "of"):
+            phrases.insert(0, _add_preposition(preposition, phrase))
+        elif phrases and any(word.kind == "noun" for word in phrases[0]):
+            phrases[0] = [*_add_article(phrases[0]), *_add_preposition("of", phrase)]
+        else:
+            phrases.insert(0, phrase)
+    return [word for phrase in phrases for word in phrase]
+
+
+def _split_noun_phrases(clause: Clause) -> list[Clause]:
+    """Split a clause into nouns and names, each with the article and the adjectives before it, and other words."""
+    phrases: list[Clause] = []
+    modifiers: Clause = []
+    for word in clause:
+        if word.kind == "adjective" or word.text in _ARTICLES:
+            modifiers.append(word)
+        elif word.kind == "noun" or word.text != word.meaning:
+            phrases.append([*modifiers, word])
+            modifiers = []
+        else:
+            phrases += [[other] for other in (*modifiers, word)]
+            modifiers = []
+    return [*phrases, *([modifier] for modifier in modifiers)]
+
+
+def _take_preposition(phrase: Clause) -> tuple[str, Clause]:
+    """Return the preposition of the noun that ends a phrase, or "", and the phrase without it."""
+    noun = phrase[-1]
+    preposition = noun.text.removesuffix(noun.meaning).strip()
+    if not (is_preposition(preposition) or preposition == "and"):
+        return "", phrase
+    return preposition, [*phrase[:-1], noun._replace(text=noun.meaning)]
+
+
+def _add_preposition(preposition: str, phrase: Clause) -> Clause:
+    """Put a preposition before the first word of a phrase; "" changes nothing."""
+    first = phrase[0]
+    return [first._replace(text=f"{preposition} {first.text}".lstrip()), *phrase[1:]]
+
+
+def _add_article(phrase: Clause) -> Clause:
+    """Put "the" before a noun phrase that has an owner, unless it has an article, a name or another determiner."""
+    if any(word.text[:1].isupper() or word.meaning.removeprefix(GUESS) in _DETERMINERS for word in phrase):
+        return phrase
+    preposition, phrase = _split_preposition(phrase)
+    return _add_preposition(f"{preposition} the".lstrip(), phrase)
+
+
+def _split_preposition(phrase: Clause) -> tuple[str, Clause]:
+    """Return the preposition before the first word of a phrase, or "", and the phrase without it."""
+    first = phrase[0]
+    preposition = first.text.removesuffix(first.meaning).strip()
+    return preposition, [first._replace(text=first.meaning), *phrase[1:]]
+
+
 def _put_verb_behind_subject(*subject_particles: str) -> Callable[[Clause], Clause]:
     """Make a rule for languages whose verbs stand last and whose subjects are marked by a particle."""
 
@@ -268,7 +341,9 @@ _ORDER_RULES: dict[str, tuple[Callable[[Clause], Clause], ...]] = {
         "ar": (_put_adjectives_first, _insert_of, _put_subject_first),
         "ru uk pl cs sk hr sl": (_insert_of_before_genitives,),
         "de nl": (_move_verb_forward,),
-        "bn ta ko": (_put_postpositions_first,),
+        "fi hu tr": (_put_cases_first,),
+        "ko": (_put_cases_first, _put_postpositions_first),
+        "bn ta": (_put_postpositions_first,),
         "hi": (_drop_copula_behind_verb, _put_postpositions_first, _put_verb_behind_subject("ने")),
         "ja": (_put_postpositions_first, _put_verb_behind_subject("は", "が")),
     }.items()

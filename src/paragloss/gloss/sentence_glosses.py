@@ -364,4 +364,6 @@ def _render_word(word: Word) -> tuple[str, str, str]:
         return name, name, ""
     best = word.meanings[0]
     meaning = best.text if word.sure else f"{rendering.GUESS}{best.text}"
-    return f"{word.before} {meaning}" if word.before else meaning, meaning, best.kind
+    has_preposition = rendering.is_preposition(best.text.partition(" ")[0])  # in its meaning already
+    before = "" if has_preposition or not word.before else f"{word.before} "
+    return before + meaning, meaning, best.kind
