@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -14,6 +16,7 @@ from paragloss.server.library import Library
 from paragloss.server.requests import Context, describe_errors, get_app_state, get_client, key_required, may_write
 from paragloss.translation.glossary import Pair
 
+T = TypeVar("T")
 #: Titles of a collection that are offered as example questions.
 MAX_EXAMPLES = 3
 #: Longest title that is offered, in characters.
@@ -56,18 +59,10 @@ async def list_collections(
     reader: Annotated[str, Query(description="The reader's language: examples in it come first.", max_length=35)] = "",
 ) -> JSONResponse:
     """List the collections that can be searched."""
-    state = get_app_state(request)
-    rights = {"writable": writable, "originals": state.is_personal}
-
-    def summarize(deadline: Deadline) -> list[dict[str, Any]]:
-        summaries = []
-        for name, collection in state.library.collections.items():
-            deadline.check()
-            summaries.append({**_summarize_collection(name, collection, reader), **rights})
-        return summaries
-
-    summaries = await state.library.read(get_client(request), summarize)
-    return JSONResponse({"collections": summaries, "version": __version__})
+    summaries = await _read_collections(request, partial(_summarize_collection, reader=reader))
+    rights = {"writable": writable, "originals": get_app_state(request).is_personal}
+    collections = [{"name": name, **summary, **rights} for name, summary in summaries.items()]
+    return JSONResponse({"collections": collections, "version": __version__})
 
 
 @routes.get(
@@ -75,16 +70,7 @@ async def list_collections(
 )
 async def list_models(request: Request) -> JSONResponse:
     """List the models of every collection and how they were made."""
-    library = get_app_state(request).library
-
-    def list_by_collection(deadline: Deadline) -> dict[str, Any]:
-        models = {}
-        for name, collection in library.collections.items():
-            deadline.check()
-            models[name] = collection.summary()["models"]
-        return models
-
-    return JSONResponse({"models": await library.read(get_client(request), list_by_collection)})
+    return JSONResponse({"models": await _read_collections(request, _list_models)})
 
 
 @routes.get(
@@ -143,17 +129,36 @@ def _allow_host(library: Library, host: str) -> None:
     library.restart_workers()
 
 
-def _summarize_collection(name: str, collection: Collection, reader: str) -> dict[str, Any]:
-    """Return what the page shows of a collection before a search."""
+async def _read_collections(request: Request, read: Callable[[Collection], T]) -> dict[str, T]:
+    """Read something of every collection in a thread; return it by the collection's name."""
+    library = get_app_state(request).library
+    return await library.read(get_client(request), partial(_read_each, library.collections, read))
+
+
+def _read_each(
+    collections: Mapping[str, Collection], read: Callable[[Collection], T], deadline: Deadline
+) -> dict[str, T]:
+    results = {}
+    for name, collection in collections.items():
+        deadline.check()
+        results[name] = read(collection)
+    return results
+
+
+def _summarize_collection(collection: Collection, reader: str) -> dict[str, Any]:
+    """Return what the page shows of a collection before a search; examples in the reader's language come first."""
     examples = _list_examples(collection, {"lang": [reader]}) if reader in collection.langs else []
     examples = examples or _list_examples(collection, None)
     return {
-        "name": name,
         **collection.summary(),
         "examples": examples[:MAX_EXAMPLES],
         "engine": collection.state.machine.engine,
         "hosts_awaiting_consent": list(collection.state.hosts_awaiting_consent),
     }
+
+
+def _list_models(collection: Collection) -> Any:
+    return collection.summary()["models"]
 
 
 def _list_examples(collection: Collection, conditions: dict[str, Any] | None) -> list[tuple[str, str]]:
@@ -163,16 +168,7 @@ def _list_examples(collection: Collection, conditions: dict[str, Any] | None) ->
 
 
 async def _count_documents(request: Request) -> dict[str, int]:
-    library = get_app_state(request).library
-
-    def count_by_collection(deadline: Deadline) -> dict[str, int]:
-        counts = {}
-        for name, collection in library.collections.items():
-            deadline.check()
-            counts[name] = collection.count()
-        return counts
-
-    return await library.read(get_client(request), count_by_collection)
+    return await _read_collections(request, Collection.count)
 
 
 def _parse_pairs(pairs: list[schemas.GlossaryPair]) -> list[Pair]:

@@ -99,14 +99,18 @@ class Admission:
     async def enter(self, address: str, seconds: float) -> Turn:
         """Wait until a client may do one more piece of work.
 
-        Raises BusyError where too many pieces run or wait already, and DeadlineError after some seconds. Whoever has
-        entered must call `leave` when the work has ended, whether or not anybody waits for its result.
+        Whoever has entered must call `leave` when the work has ended, whether or not anybody waits for its result.
+
+        :param address: what identifies the client
+        :param seconds: how long it may wait
+        :raises BusyError: if too many pieces of work run or wait already
+        :raises DeadlineError: if its turn does not come in time
         """
         client = self._clients.setdefault(address, _Client(asyncio.Semaphore(self._per_client)))
-        total = self.pieces
-        if total >= self._waiting or client.pieces >= self._waiting_per_client:
+        n_pieces = self.pieces
+        if n_pieces >= self._waiting or client.pieces >= self._waiting_per_client:
             self._forget(address)
-            raise BusyError(f"{total} requests are waiting already: try again in a moment")
+            raise BusyError(f"{n_pieces} requests are waiting already: try again in a moment")
         client.pieces += 1
         try:
             return await asyncio.wait_for(self._wait_for_turn(address, client), seconds)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from paragloss.collection import Answer, Collection, Deadline, Result, SearchOptions
 from paragloss.errors import ParaglossError
@@ -32,6 +32,13 @@ class UnknownDocumentError(ParaglossError):
     """The collection has no document of this id."""
 
 
+class _SourcedResult(NamedTuple):
+    """A result, and the answer that found and can explain it."""
+
+    result: Result
+    answer: Answer
+
+
 def find_documents(
     collection: Collection,
     text: str,
@@ -44,40 +51,42 @@ def find_documents(
 ) -> dict[str, Any]:
     """Search a collection.
 
+    :param text: the query.
     :param why: explain every result.
     :param newest: sort the best results by date.
     :param each_language: add the best document of every language that has none among the results.
+    :return: the answer as `paragloss search --json` prints it, each result with where it is from.
     """
     options = _with_local_folders(collection, replace(options, deadline=deadline))
     answer = collection.search(text, replace(options, newest=MAX_SORTED_BY_DATE) if newest else options)
-    results = [(answer, result) for result in answer.results]
+    results = [_SourcedResult(result, answer) for result in answer.results]
     if each_language and not newest:
         results += _search_missing_languages(collection, text, options, answer)
-    response = answer._replace(results=[result for _, result in results]).as_json()
-    for row, (source_answer, result) in zip(response["results"], results, strict=True):
+    response = answer._replace(results=[sourced.result for sourced in results]).as_json()
+    for row, sourced in zip(response["results"], results, strict=True):
         row |= describe_origin(collection, row["meta"])
         if why:
             deadline.step()
-            row["why"] = source_answer.why(result.id)["parts"]
+            row["why"] = sourced.answer.why(sourced.result.id)["parts"]
     return response
 
 
 def _search_missing_languages(
     collection: Collection, text: str, options: SearchOptions, answer: Answer
-) -> list[tuple[Answer, Result]]:
-    """Return the best result of every language without one, best first, each with the answer that explains it.
+) -> list[_SourcedResult]:
+    """Return the best result of every language without one, best first.
 
     :param options: those of the search.
     :param answer: its answer.
     """
     languages_with_result = {result.lang for result in answer.results}
     single_result_options = replace(options, lang=answer.query.lang, k=1)
-    results = []
+    additions: list[_SourcedResult] = []
     for lang in options.to or collection.langs:
         if lang not in languages_with_result:
             language_answer = collection.search(text, single_result_options, to=[lang])
-            results += [(language_answer, result) for result in language_answer.results]
-    return sorted(results, key=lambda pair: -pair[1].score)
+            additions += [_SourcedResult(result, language_answer) for result in language_answer.results]
+    return sorted(additions, key=lambda sourced: -sourced.result.score)
 
 
 def _with_local_folders(collection: Collection, options: SearchOptions) -> SearchOptions:
@@ -94,13 +103,18 @@ def describe_origin(collection: Collection, meta: Mapping[str, Any]) -> dict[str
 def count_matching_documents(
     collection: Collection, text: str, options: SearchOptions, deadline: Deadline
 ) -> dict[str, Any]:
-    """Count the best documents for a query by language and by the values of their fields."""
+    """Count the best documents for a query by language and by the values of their fields.
+
+    :return: the query, the number of these documents (`of`), their `languages`, and for each of their `fields` how
+        many have each value.
+    """
     options = _with_local_folders(collection, options)
     query, documents = collection.rank_documents(text, options, k=MAX_COUNTED, deadline=deadline)
+    languages = Counter(document.lang for document in documents)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "of": len(documents),
-        "languages": dict(Counter(document.lang for document in documents).most_common()),
+        "languages": dict(languages.most_common()),
         "fields": _count_fields(collection, documents),
     }
 
@@ -117,17 +131,18 @@ def _count_fields(collection: Collection, documents: Sequence[Document]) -> dict
 
 
 def _filterable_fields(collection: Collection, document: Document) -> dict[str, str]:
-    """Return kind, folder, year and short metadata of a document."""
+    """Return the values by which a document can be filtered: its kind, folder and year, and short metadata."""
     meta = collection.sources.hide_folders(document.meta)
-    folder, name = posixpath.split(str(meta.get("path", "")))
-    fields = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder}
+    folder, file_name = posixpath.split(str(meta.get("path", "")))
+    suffix = posixpath.splitext(file_name)[1]
+    values = {"kind": suffix.removeprefix(".").lower(), "folder": folder}
     year = _year_of(meta)
     if year is not None:
-        fields["dated"] = str(year)
+        values["dated"] = str(year)
     for field, value in meta.items():
         if field not in _UNLISTED_FIELDS and isinstance(value, str | int):
-            fields[field] = str(value).lower() if isinstance(value, bool) else str(value)
-    return {field: value for field, value in fields.items() if 0 < len(value) <= MAX_VALUE_LENGTH}
+            values[field] = str(value).lower() if isinstance(value, bool) else str(value)
+    return {field: value for field, value in values.items() if 0 < len(value) <= MAX_VALUE_LENGTH}
 
 
 def _year_of(meta: Mapping[str, Any]) -> int | None:
@@ -211,15 +226,17 @@ def read_document(
     before: int | None,
     deadline: Deadline,
 ) -> dict[str, Any]:
-    """Return some paragraphs of a document: around the best passage for a query, from `start` on, or up to `before`.
+    """Return some paragraphs of a document, and where it is from.
 
     :param text: the query, whose matches are marked; it may be empty.
     :param lang: the language of the query; "" identifies it.
+    :param start: the offset of the first paragraph; None for those around the best passage for the query.
+    :param before: the offset of the first paragraph after these; None for any.
     """
     document = get_document(collection, document_id, deadline)
-    about = {"id": document.id, "lang": document.lang, "title": document.title}
     excerpt = collection.read_excerpt(document, text, lang=lang or None, start=start, before=before, deadline=deadline)
-    return {**about, **describe_origin(collection, document.meta), **excerpt}
+    heading = {"id": document.id, "lang": document.lang, "title": document.title}
+    return {**heading, **describe_origin(collection, document.meta), **excerpt}
 
 
 def encode_json(collection: Collection, work: Callable[..., Any], *arguments: Any) -> bytes:

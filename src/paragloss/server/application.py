@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def build_application(
     answer_errors(app)
     for router in _ROUTERS:
         app.include_router(router)
-    app.mount("/", StaticFiles(directory=Path(str(files("paragloss") / "page")), html=True), name="page")
+    page_folder = Path(str(files("paragloss") / "page"))
+    app.mount("/", StaticFiles(directory=page_folder, html=True), name="page")
     if origins:
         _allow_origins(app, origins)
     app.add_middleware(
@@ -80,26 +82,27 @@ def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
 
 def _build_bare_application(library: Library, shutdown_seconds: float | None) -> FastAPI:
     """Build the application without routes; it starts the library's maintenance and closes the library."""
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        library.start_maintenance()
-        for route in app.routes:  # FastAPI prepares them at the first request: not while somebody waits
-            route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
-        yield
-        with _exit_after(shutdown_seconds):
-            library.close()
-
     # No documentation page of FastAPI: it would load scripts from elsewhere.
     return FastAPI(
         title="Paragloss",
         version=__version__,
         description=_DESCRIPTION,
-        lifespan=lifespan,
+        lifespan=partial(_run_library, library, shutdown_seconds),
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
+
+
+@asynccontextmanager
+async def _run_library(library: Library, shutdown_seconds: float | None, app: FastAPI) -> AsyncIterator[None]:
+    """Start the library's maintenance before the block, in which the application runs, and close the library after."""
+    library.start_maintenance()
+    for route in app.routes:  # FastAPI prepares them at the first request: not while somebody waits
+        route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
+    yield
+    with _exit_after(shutdown_seconds):
+        library.close()
 
 
 @contextmanager

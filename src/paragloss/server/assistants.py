@@ -86,20 +86,23 @@ def build_mcp_server(collection: Collection) -> MCPServer:
     except ImportError:
         raise MissingExtraError("serving assistants", "serve") from None
 
-    info = collection.info()
-    counts = ", ".join(f"{lang} {count}" for lang, count in info["languages"].items())
-    server = MCPServer(
-        "paragloss",
-        version=__version__,
-        instructions=f"Searches {info['documents']} documents across languages (by language: {counts}). Ask in any "
-        "language; documents in others are found too. `search` finds, `read` gives a document's text, `gloss` says "
-        "what words mean, `explain` says why a document was found.",
-    )
+    server = MCPServer("paragloss", version=__version__, instructions=_write_instructions(collection))
     annotations = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     tools = CollectionTools(collection)
     for tool in (tools.search, tools.read, tools.gloss, tools.explain):
         server.add_tool(_report_errors(tool), annotations=annotations, structured_output=True)
     return server
+
+
+def _write_instructions(collection: Collection) -> str:
+    """Return what an assistant is told of a collection and of the tools."""
+    info = collection.info()
+    counts = ", ".join(f"{lang} {count}" for lang, count in info["languages"].items())
+    return (
+        f"Searches {info['documents']} documents across languages (by language: {counts}). Ask in any "
+        "language; documents in others are found too. `search` finds, `read` gives a document's text, `gloss` says "
+        "what words mean, `explain` says why a document was found."
+    )
 
 
 def serve_stdio(location: str) -> None:
@@ -120,6 +123,8 @@ def serve_http(
 ) -> None:
     """Serve assistants over HTTP until SIGINT or SIGTERM.
 
+    :param location: the folder or address of the collection.
+    :param host: the address to listen on.
     :param keys: a file of keys, needed where other machines can reach `host`; a key that may read is enough.
     :param on_start: is called with the address that clients need.
     """
@@ -135,7 +140,8 @@ def serve_http(
         raise MissingExtraError("serving assistants", "serve") from None
     with Collection.open(location) as collection:
         app = build_mcp_application(collection, keys=allowed_keys, host=host)
-        on_start(f"http://{'localhost' if is_loopback(host) else host}:{port}{MCP_PATH}")
+        host_name = "localhost" if is_loopback(host) else host
+        on_start(f"http://{host_name}:{port}{MCP_PATH}")
         uvicorn.run(app, host=host, port=port, http=LimitedConnection, ws="none", log_level="warning")
 
 

@@ -72,25 +72,28 @@ class ServerClient:
         :param on_error: is called for every document that the server refuses; without it the first one raises.
         :param progress: is called with the number of documents sent so far.
         """
-        remaining, indexed, failed, total = iter(documents), 0, 0, 0
         path = "/api/bulk" + (f"?collection={quote(self._collection)}" if self._collection else "")
-        while True:
-            batch = list(islice(remaining, BATCH_SIZE))
-            if not batch and indexed + failed:
-                return WriteCounts(indexed, failed, total)
+        counts = WriteCounts(0, 0, 0)
+        for batch in _split_batches(documents):
             answer = self._request(path, "".join(map(_format_document, batch)).encode())
-            indexed, failed, total = indexed + answer["indexed"], failed + answer["failed"], answer["documents"]
+            indexed, failed = counts.indexed + answer["indexed"], counts.failed + answer["failed"]
+            counts = WriteCounts(indexed, failed, answer["documents"])
             for refusal in answer["errors"]:
-                _report(InputError(refusal["error"], location=batch[refusal["line"] - 1].id), on_error)
+                document = batch[refusal["line"] - 1]
+                _report(InputError(refusal["error"], location=document.id), on_error)
             progress(indexed + failed)
-            if not batch:
-                return WriteCounts(indexed, failed, total)
+        return counts
 
     def _request(self, path: str, body: bytes | None = None) -> Any:
-        """Ask the server; InputError with its message where it refuses or does not answer."""
-        headers = {"Content-Type": "application/x-ndjson"} | (
-            {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        )
+        """Send a request and return the object that the server answers with.
+
+        :param path: what follows the server's address.
+        :param body: lines of JSON, which are posted; None asks by GET.
+        :raises InputError: with the server's message, if it refuses or does not answer.
+        """
+        headers = {"Content-Type": "application/x-ndjson"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
         request = urllib.request.Request(self._base + path, body, headers)
         try:
             with self._opener.open(request, timeout=REQUEST_SECONDS) as response:
@@ -101,6 +104,15 @@ class ServerClient:
             raise InputError(f"{self._base} answered {error.code} ({reason}){remedy}") from None
         except (OSError, ValueError) as error:
             raise InputError(f"{self._base} did not answer as a Paragloss server does ({error})") from None
+
+
+def _split_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield the documents of each request; without any an empty list, for which the server counts what it has."""
+    remaining = iter(documents)
+    batch = list(islice(remaining, BATCH_SIZE))
+    yield batch
+    while batch := list(islice(remaining, BATCH_SIZE)):
+        yield batch
 
 
 def read_sources_to_send(paths: Sequence[str], *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:

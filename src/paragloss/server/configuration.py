@@ -59,7 +59,7 @@ class ServerConfiguration(BaseModel):
 def read_configuration(path: str | Path) -> ServerConfiguration:
     """Read a configuration file.
 
-    Raises InputError with the name of the setting where the file can't be read or a setting is unknown or wrong.
+    :raises InputError: with the name of the setting, if the file can't be read, or a setting is unknown or wrong.
     """
     try:
         settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -68,25 +68,23 @@ def read_configuration(path: str | Path) -> ServerConfiguration:
     try:
         configuration = ServerConfiguration.model_validate(settings)
     except ValidationError as error:
-        first = error.errors()[0]
-        setting = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {setting}: {first['msg']}") from None
+        problem = error.errors()[0]
+        setting = ".".join(str(part) for part in problem["loc"])
+        raise InputError(f"{path}: {setting}: {problem['msg']}") from None
     return _resolve_paths(configuration, Path(path).absolute().parent)
 
 
 def _resolve_paths(configuration: ServerConfiguration, folder: Path) -> ServerConfiguration:
     """Return a configuration whose relative paths are those below a folder."""
+    sources: list[WatchedSource] = []
+    for source in configuration.watch:
+        paths = tuple(_resolve_location(path, folder) for path in source.paths)
+        sources.append(source.model_copy(update={"paths": paths}))
+    collections = tuple(_resolve_location(location, folder) for location in configuration.collections)
+    keys = _resolve_location(configuration.keys, folder) if configuration.keys else ""
+    return configuration.model_copy(update={"collections": collections, "keys": keys, "watch": tuple(sources)})
 
-    def resolve(location: str) -> str:
-        return location if "://" in location else os.path.join(folder, location)
 
-    watch = tuple(
-        source.model_copy(update={"paths": tuple(map(resolve, source.paths))}) for source in configuration.watch
-    )
-    return configuration.model_copy(
-        update={
-            "collections": tuple(map(resolve, configuration.collections)),
-            "keys": resolve(configuration.keys) if configuration.keys else "",
-            "watch": watch,
-        }
-    )
+def _resolve_location(location: str, folder: Path) -> str:
+    """Return a path as it is below a folder; an absolute path or an address as it is."""
+    return location if "://" in location else os.path.join(folder, location)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
@@ -95,11 +96,14 @@ async def open_original(request: Request, context: Context, id: DocumentId) -> F
     if path is None or not get_app_state(request).is_personal:
         raise HTTPException(404, f"the file of {id!r} can't be opened from here")
     media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    disposition = "inline" if media_type in _DISPLAYED_TYPES else "attachment"
     # A file must not act as this page: it is shown without scripts, forms and an origin. A PDF has none.
     headers = {} if media_type == "application/pdf" else {"content-security-policy": "sandbox; default-src 'none'"}
     return FileResponse(
-        path, media_type=media_type, filename=path.name, content_disposition_type=disposition, headers=headers
+        path,
+        media_type=media_type,
+        filename=path.name,
+        content_disposition_type="inline" if media_type in _DISPLAYED_TYPES else "attachment",
+        headers=headers,
     )
 
 
@@ -125,17 +129,7 @@ async def change_document(context: Context, id: PathId, change: schemas.Document
     values = {key: value for key, value in change.model_dump().items() if value is not None}
     if "lang" in values:
         values["lang"] = rows.get_row_language(values)
-
-    def apply_change() -> None:
-        document = context.collection.get([id])[0]
-        if document is None:
-            raise UnknownDocumentError(f"no document {id!r} in {context.collection_name}")
-        if "lang" in values:
-            context.collection.correct_language(id, values["lang"])
-        if values.keys() - {"lang"}:
-            context.collection.add([document._replace(**values)])
-
-    await context.write(apply_change)
+    await context.write(partial(_change_document, context, id, values))
     context.metrics.count_written(context.collection_name, "added", 1)
     return await _report_written(context, indexed=1)
 
@@ -172,12 +166,13 @@ class _StreamWriter:
         self.errors: list[dict[str, Any]] = []
 
     async def write_line(self, number: int, line: bytes | None) -> None:
-        """Write a line, or None for one that is too long; errors are collected."""
+        """Write a line of the stream, or note why it can't be written.
+
+        :param number: the number of the line, for the error.
+        :param line: one JSON object; None stands for a line that is too long.
+        """
         try:
-            if line is None:
-                limit = self._context.library.limits.line
-                raise InputError(f"the line is longer than {limit:,} bytes; split the document")
-            row = jsonl.parse_json_object(line.decode())
+            row = self._parse_line(line)
             if set(row) == {"delete"}:
                 await self._delete(row["delete"])
             else:
@@ -186,6 +181,12 @@ class _StreamWriter:
             self._report(number, error)
         if len(self._batch) >= BATCH_SIZE:
             await self.flush()
+
+    def _parse_line(self, line: bytes | None) -> dict[str, Any]:
+        if line is None:
+            limit = self._context.library.limits.line
+            raise InputError(f"the line is longer than {limit:,} bytes; split the document")
+        return jsonl.parse_json_object(line.decode())
 
     async def flush(self) -> None:
         """Write the batch; where the store refuses it, find out which document is at fault."""
@@ -263,6 +264,17 @@ class LineSplitter:
         if len(self._buffer) > self._limit:
             self._buffer.clear()
             self._is_too_long = True
+
+
+def _change_document(context: RequestContext, document_id: str, values: dict[str, Any]) -> None:
+    """Replace attributes of a document; its language is remembered as a correction."""
+    document = context.collection.get([document_id])[0]
+    if document is None:
+        raise UnknownDocumentError(f"no document {document_id!r} in {context.collection_name}")
+    if "lang" in values:
+        context.collection.correct_language(document_id, values["lang"])
+    if values.keys() - {"lang"}:
+        context.collection.add([document._replace(**values)])
 
 
 async def _delete(context: RequestContext, document_id: str) -> int:

@@ -48,27 +48,40 @@ async def get_feed(
     """Return documents for a query that were added in the last days, as Atom."""
     check_search(context, text, options)
     current_time = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
-    added_since = {"meta.added": [Range(low=parse_number((current_time - timedelta(days=days)).isoformat()))]}
+    first_time = current_time - timedelta(days=days)
+    added_since = {"meta.added": [Range(low=parse_number(first_time.isoformat()))]}
     options = replace(options, k=MAX_ENTRIES, where={**(options.where or {}), **added_since})
     answer = await context.search(answers.find_documents, text, options)
-    page = str(request.base_url)
     search_parameters = {
         "q": text,
         "lang": options.lang or "",
         "to": ",".join(options.to or ()),
         "collection": context.collection_name,
     }
+    feed = _build_feed(request, search_parameters, answer["results"], current_time)
+    return AtomResponse(ElementTree.tostring(feed, encoding="utf-8", xml_declaration=True))
+
+
+def _build_feed(
+    request: Request, search_parameters: dict[str, str], results: list[dict[str, Any]], current_time: datetime
+) -> ElementTree.Element:
+    """Build the element of a feed.
+
+    :param request: it has the address of the feed and of the page.
+    :param search_parameters: the search, as the page has it in its address.
+    :param results: the documents.
+    """
+    page = str(request.base_url)
     root = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")
-    _add_text(root, "title", f"{text} – Paragloss")
+    _add_text(root, "title", f"{search_parameters['q']} – Paragloss")
     _add_text(root, "id", _page_link(page, search_parameters))
     _add_text(root, "updated", f"{current_time.isoformat()}Z")
-    _add_text(ElementTree.SubElement(root, "author"), "name", context.collection_name)
+    _add_text(ElementTree.SubElement(root, "author"), "name", search_parameters["collection"])
     ElementTree.SubElement(root, "link", rel="self", href=str(request.url))
-    for result in answer["results"]:
-        _add_entry(
-            root, result, _page_link(page, {"view": "read", "doc": result["id"], **search_parameters}), current_time
-        )
-    return AtomResponse(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
+    for result in results:
+        link = _page_link(page, {"view": "read", "doc": result["id"], **search_parameters})
+        _add_entry(root, result, link, current_time)
+    return root
 
 
 def _add_entry(root: ElementTree.Element, result: dict[str, Any], link: str, current_time: datetime) -> None:

@@ -63,58 +63,62 @@ class Guard:
     ) -> None:
         """Guard an application.
 
+        :param limits: how large requests may be, and how slowly they may come.
+        :param metrics: counts the requests, and those that are refused.
+        :param keys: the keys that requests need.
         :param loopback: answer only requests that name this machine as their host.
         :param origins: other sites whose pages may send requests.
         :param log_queries: write the queries of searches to the log.
         """
         self._app = app
-        self._limits, self._metrics, self._keys, self._wrong_keys = limits, metrics, keys, WrongKeys()
-        self._loopback, self._origins, self._log_queries = loopback, frozenset(origins), log_queries
+        self._limits = limits
+        self._metrics = metrics
+        self._keys = keys
+        self._wrong_keys = WrongKeys()
+        self._loopback = loopback
+        self._origins = frozenset(origins)
+        self._log_queries = log_queries
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, add the security headers, count it and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status, is_head = time.perf_counter(), 500, scope["method"] == "HEAD"
+        start_time = time.perf_counter()
+        is_head = scope["method"] == "HEAD"
+        response = _GuardedResponse(send, has_body=not is_head)
         if is_head and scope["path"].startswith("/api/"):  # the routes know GET only
             scope = {**scope, "method": "GET"}
-
-        async def send_with_headers(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status, headers = message["status"], MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
-            elif is_head:
-                message = {**message, "body": b""}
-            await send(message)
-
         try:
-            await self._check(scope, receive, send_with_headers)
+            await self._check(scope, receive, response.send)
         finally:
-            self._log(scope, status, time.perf_counter() - started)
+            self._log(scope, response.status, time.perf_counter() - start_time)
 
     async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request that may not be answered, or pass it on with a limit on its body."""
         headers = Headers(scope=scope)
-        path, method = scope["path"], scope["method"]
-        is_api = path.startswith("/api/") or path == "/metrics" or method not in _SAFE_METHODS
-        max_size = self._max_body_size(path)
+        refusal = self._check_sender(scope, headers)
+        max_size = self._max_body_size(scope["path"])
         declared_size = headers.get("content-length", "0")
-        refusal: ASGIApp | None = None
-        if self._loopback and not is_loopback(_parse_host(headers.get("host", ""))):
-            refusal = self._refuse(421, "host", "this server answers to localhost only: open it by that name")
-        elif is_api and self._is_cross_site(headers):
-            refusal = self._refuse(403, "origin", "another site's page may not ask here")
-        elif is_api and self._keys and path not in _PUBLIC_PATHS:
-            refusal = self._check_key(scope, headers)
         if refusal is None and declared_size.isdigit() and int(declared_size) > max_size:
             refusal = self._refuse(413, "size", _TOO_LARGE.format(max_size))
         if refusal is not None:
             await refusal(scope, receive, send)
         else:
-            await self._app(scope, self._limit_body(receive, max_size), send)
+            body = _LimitedBody(receive, max_size, self._limits, self._metrics)
+            await self._app(scope, body.receive, send)
+
+    def _check_sender(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+        """Return the refusal of a request by its host, origin or key; None where it may go on."""
+        path = scope["path"]
+        is_api = path.startswith("/api/") or path == "/metrics" or scope["method"] not in _SAFE_METHODS
+        if self._loopback and not is_loopback(_parse_host(headers.get("host", ""))):
+            return self._refuse(421, "host", "this server answers to localhost only: open it by that name")
+        if is_api and self._is_cross_site(headers):
+            return self._refuse(403, "origin", "another site's page may not ask here")
+        if is_api and self._keys and path not in _PUBLIC_PATHS:
+            return self._check_key(scope, headers)
+        return None
 
     def _check_key(self, scope: Scope, headers: Headers) -> JSONResponse | None:
         """Return the refusal of a request whose key is missing, wrong or not enough; None where it may go on."""
@@ -125,46 +129,20 @@ class Guard:
         if seconds > 0:
             message = f"too many wrong keys from {address}: try again in {seconds:.0f} s"
             return self._refuse(429, "guesses", message, {"retry-after": f"{seconds:.0f}"})
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        key = key.strip() if scheme.lower() == "bearer" else ""
-        needed = "read" if scope["method"] in _SAFE_METHODS or scope["path"] in _READING_PATHS else "write"
-        if self._keys.allows(key, needed):
+        key = _read_key(headers)
+        is_reading = scope["method"] in _SAFE_METHODS or scope["path"] in _READING_PATHS
+        needed_scope = "read" if is_reading else "write"
+        if self._keys.allows(key, needed_scope):
             return None
         if self._keys.scope(key) is not None:
-            return self._refuse(403, "key", f"a key that may {needed} is needed: this key may only read")
+            return self._refuse(403, "key", f"a key that may {needed_scope} is needed: this key may only read")
         if key and self._wrong_keys.count(address):
             log_event("too many wrong keys", address=address)
-        message = f"a key that may {needed} is needed: send a header `Authorization: Bearer KEY`"
+        message = f"a key that may {needed_scope} is needed: send a header `Authorization: Bearer KEY`"
         return self._refuse(401, "key", message, {"www-authenticate": "Bearer"})
 
     def _max_body_size(self, path: str) -> int:
         return {"/api/bulk": self._limits.bulk, "/api/files": self._limits.upload}.get(path, self._limits.body)
-
-    def _limit_body(self, receive: Receive, max_size: int) -> Receive:
-        """Wrap `receive` so that a body that is too large or comes too slowly ends in an error."""
-        size, seconds_waited, is_complete = 0, 0.0, False
-
-        async def receive_limited() -> Message:
-            """Receive the next part of the body; raise HTTPException once it is too large or too slow."""
-            nonlocal size, seconds_waited, is_complete
-            if is_complete:  # what comes now says that the client has gone
-                return await receive()
-            started = time.monotonic()
-            seconds_left = self._limits.patience + size / self._limits.slowest - seconds_waited
-            try:
-                message = await asyncio.wait_for(receive(), seconds_left)
-            except TimeoutError:
-                self._metrics.count_refused("time")
-                raise HTTPException(408, "the request did not come in time", {"connection": "close"}) from None
-            seconds_waited += time.monotonic() - started
-            size += len(message.get("body", b""))
-            is_complete = not message.get("more_body", False)
-            if size > max_size:
-                self._metrics.count_refused("size")
-                raise HTTPException(413, _TOO_LARGE.format(max_size), {"connection": "close"})
-            return message
-
-        return receive_limited
 
     def _is_cross_site(self, headers: Headers) -> bool:
         """Tell whether a browser says that a page of another site is behind a request."""
@@ -190,6 +168,71 @@ class Guard:
         if self._log_queries:
             about["query"] = scope["query_string"].decode("latin-1")
         log_event("request", **about, status=status, ms=round(seconds * 1000, 1))
+
+
+class _GuardedResponse:
+    """The response of one request, to which the security headers are added."""
+
+    def __init__(self, send: Send, *, has_body: bool) -> None:
+        self.status = 500  # unless the application answers
+        self._send = send
+        self._has_body = has_body
+
+    async def send(self, message: Message) -> None:
+        """Send the headers or a part of the body, which stays empty in answer to HEAD."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers.setdefault(name, value)
+        elif not self._has_body:
+            message = {**message, "body": b""}
+        await self._send(message)
+
+
+class _LimitedBody:
+    """The body of one request, which may be neither too large nor too slow."""
+
+    def __init__(self, receive: Receive, max_size: int, limits: Limits, metrics: Metrics) -> None:
+        self._receive = receive
+        self._max_size = max_size
+        self._limits = limits
+        self._metrics = metrics
+        self._size = 0
+        self._seconds_waited = 0.0
+        self._is_complete = False
+
+    async def receive(self) -> Message:
+        """Receive the next part of the body.
+
+        :raises HTTPException: if the body has become too large, or does not come in time.
+        """
+        if self._is_complete:  # what comes now says that the client has gone
+            return await self._receive()
+        message = await self._receive_in_time()
+        self._size += len(message.get("body", b""))
+        self._is_complete = not message.get("more_body", False)
+        if self._size > self._max_size:
+            self._metrics.count_refused("size")
+            raise HTTPException(413, _TOO_LARGE.format(self._max_size), {"connection": "close"})
+        return message
+
+    async def _receive_in_time(self) -> Message:
+        start_time = time.monotonic()
+        seconds_left = self._limits.patience + self._size / self._limits.slowest - self._seconds_waited
+        try:
+            message = await asyncio.wait_for(self._receive(), seconds_left)
+        except TimeoutError:
+            self._metrics.count_refused("time")
+            raise HTTPException(408, "the request did not come in time", {"connection": "close"}) from None
+        self._seconds_waited += time.monotonic() - start_time
+        return message
+
+
+def _read_key(headers: Headers) -> str:
+    """Return the key that a request sends as `Authorization: Bearer KEY`; "" if it sends none."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
 
 
 def _parse_host(header: str) -> str:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -71,23 +71,19 @@ class Library:
         """Open collections, each under the last part of its location.
 
         :param locations: folders, or addresses of collections on a Qdrant server.
+        :param limits: how much work clients may ask for.
         :param workers: how many processes search beside this one.
+        :raises InputError: if there is none, or two have the same name.
         """
-        names = [_name_of(location) for location in locations]
-        if not names:
+        if not locations:
             raise InputError("no COLLECTION given: name at least one folder or address")
-        duplicates = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-        if duplicates:
-            raise InputError(f"two collections are called {duplicates[0]!r}: rename one of the folders")
-        collections: dict[str, Collection] = {}
-        try:
-            for name, location in zip(names, locations, strict=True):
-                collections[name] = Collection.open(location)
-        except BaseException:
-            for collection in collections.values():
-                collection.close()
-            raise
-        return cls(collections, limits, workers=workers)
+        location_by_name: dict[str, str] = {}
+        for location in locations:
+            name = _name_of(location)
+            if name in location_by_name:
+                raise InputError(f"two collections are called {name!r}: rename one of the folders")
+            location_by_name[name] = location
+        return cls(_open_collections(location_by_name), limits, workers=workers)
 
     def __getitem__(self, name: str | None) -> Collection:
         """Return the collection of a name, the first one where no name is given."""
@@ -109,13 +105,14 @@ class Library:
         """Run `work(collection, *arguments, deadline)` in a worker process, or in a thread where there is none.
 
         :param client: the address of whoever asks; the work of a client is limited.
+        :param name: the name of the collection.
         :param work: a function of a module, so that another process can run it.
         """
         collection, workers = self[name], self._workers
         if workers is not None and workers.is_ready and not self._is_to_spare_workers(client, workers):
             versions = collection.maintenance.read_versions()
+            submit = partial(workers.submit, name, versions, work, arguments)
             try:
-                submit = lambda deadline: workers.submit(deadline, name, versions, work, *arguments)  # noqa: E731
                 timed_result = await self._run_admitted(client, submit)
                 return cast(T, timed_result.result)
             except BrokenProcessPool:  # a worker has died: this process answers until others have started
@@ -151,23 +148,13 @@ class Library:
     async def _run_admitted(self, client: str, submit: Callable[[YieldingDeadline], Future[T]]) -> T:
         """Wait for the client's turn, submit work and wait for its result until the deadline.
 
-        The work counts until it ends, whether or not somebody waits for it.
-
-        :raises BusyError: the library is being closed.
+        :param submit: starts the work, which has to end at the deadline, and returns its future result.
+        :raises BusyError: if the library is being closed, or too much work is waiting.
         """
         if self._closing.is_set():
             raise BusyError(_CLOSING_MESSAGE)
         deadline = YieldingDeadline(self.limits.seconds, client, self._precedence)
-        turn = await self._reads.enter(client, self.limits.seconds)
-        deadline.is_long = turn.is_above_share
-        try:
-            future = submit(deadline)
-        except BaseException:
-            self._reads.leave(turn)
-            raise
-        self._deadlines.add(deadline)
-        future.add_done_callback(lambda _: self._deadlines.discard(deadline))
-        self._call_when_done(future, lambda: self._reads.leave(turn, deadline.processor_seconds))
+        future = await self._submit_in_turn(client, deadline, submit)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), deadline.until - time.monotonic())
         except TimeoutError:
@@ -178,6 +165,22 @@ class Library:
             if self._closing.is_set() and future.cancelled():
                 raise BusyError(_CLOSING_MESSAGE) from None
             raise
+
+    async def _submit_in_turn(
+        self, client: str, deadline: YieldingDeadline, submit: Callable[[YieldingDeadline], Future[T]]
+    ) -> Future[T]:
+        """Wait for the client's turn and submit work, which counts until it ends, even if nobody waits for it."""
+        turn = await self._reads.enter(client, self.limits.seconds)
+        deadline.is_long = turn.is_above_share
+        try:
+            future = submit(deadline)
+        except BaseException:
+            self._reads.leave(turn)
+            raise
+        self._deadlines.add(deadline)
+        future.add_done_callback(lambda _: self._deadlines.discard(deadline))
+        self._call_when_done(future, lambda: self._reads.leave(turn, deadline.processor_seconds))
+        return future
 
     def _call_when_done(self, future: Future[Any], leave: Callable[[], None]) -> None:
         """Call a function in the thread of the event loop when a piece of work has ended."""
@@ -284,6 +287,16 @@ class Library:
         self._write_thread.shutdown()
         for collection in self.collections.values():
             collection.close()
+
+
+def _open_collections(location_by_name: Mapping[str, str]) -> dict[str, Collection]:
+    """Open all of some collections, or none if one can't be opened."""
+    with ExitStack() as opened:
+        collections = {
+            name: opened.enter_context(Collection.open(location)) for name, location in location_by_name.items()
+        }
+        opened.pop_all()  # all are open: they stay so
+    return collections
 
 
 def _log_unreadable_file(error: Exception) -> None:

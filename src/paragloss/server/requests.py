@@ -142,25 +142,35 @@ def shorten_paths(message: str) -> str:
 
 def answer_errors(app: FastAPI) -> None:
     """Answer every error as `{"error": ...}`."""
+    for kind, handler in _ERROR_HANDLERS.items():
+        app.add_exception_handler(kind, handler)
 
-    @app.exception_handler(ParaglossError)
-    async def answer_own_error(_: Request, error: ParaglossError) -> JSONResponse:
-        status = next((code for kind, code in _STATUS_BY_ERROR.items() if isinstance(error, kind)), 400)
-        headers = {"Retry-After": "1"} if status == 503 else None
-        return JSONResponse({"error": shorten_paths(str(error))}, status, headers)
 
-    @app.exception_handler(OSError)
-    async def answer_system_error(_: Request, error: OSError) -> JSONResponse:
-        if error.errno == errno.ENOSPC:
-            return JSONResponse({"error": "the server's disk is full: free some space there"}, 507)
-        return JSONResponse({"error": f"the server can't do that now ({error.strerror or 'input or output'})"}, 503)
+async def _answer_own_error(_: Request, error: ParaglossError) -> JSONResponse:
+    status = next((code for kind, code in _STATUS_BY_ERROR.items() if isinstance(error, kind)), 400)
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return JSONResponse({"error": shorten_paths(str(error))}, status, headers)
 
-    @app.exception_handler(StarletteHTTPException)
-    async def answer_http_error(_: Request, error: StarletteHTTPException) -> JSONResponse:
-        return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
 
-    @app.exception_handler(RequestValidationError)
-    async def answer_invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        parameter = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
-        return JSONResponse({"error": f"{parameter}: {first['msg']}"}, 422)
+async def _answer_system_error(_: Request, error: OSError) -> JSONResponse:
+    if error.errno == errno.ENOSPC:
+        return JSONResponse({"error": "the server's disk is full: free some space there"}, 507)
+    return JSONResponse({"error": f"the server can't do that now ({error.strerror or 'input or output'})"}, 503)
+
+
+async def _answer_http_error(_: Request, error: StarletteHTTPException) -> JSONResponse:
+    return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
+
+
+async def _answer_invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:
+    problem = error.errors()[0]
+    parameter = ".".join(str(part) for part in problem["loc"][1:]) or str(problem["loc"][0])
+    return JSONResponse({"error": f"{parameter}: {problem['msg']}"}, 422)
+
+
+_ERROR_HANDLERS: dict[type[Exception], Any] = {
+    ParaglossError: _answer_own_error,
+    OSError: _answer_system_error,
+    StarletteHTTPException: _answer_http_error,
+    RequestValidationError: _answer_invalid_request,
+}

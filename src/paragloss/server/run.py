@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Seconds that running requests have to end after a signal, and that closing the collections may take then.
 GRACEFUL_SECONDS = 5
 CLOSING_SECONDS = 9
+#: Seconds for which a connection waits for another request.
+KEEP_ALIVE_SECONDS = 20
+MAX_HEADER_BYTES = 64 * 1024
 #: File descriptors that the process asks for: every connection takes one.
 WANTED_DESCRIPTORS = 4096
 
@@ -45,6 +48,7 @@ def serve(
     :param host: the address to listen on; `keys` are needed where other machines can reach it.
     :param keys: a file of keys.
     :param origins: other sites whose pages may ask.
+    :param log_queries: whether queries are written to the log.
     :param workers: how many processes search beside this one, which searches itself where there are none.
     :param watch: sources that are indexed again and again while the server runs.
     :param on_start: is called with the address of the page once the port is open.
@@ -59,7 +63,8 @@ def serve(
         library = _open_library(collections, workers, watch)
         app = build_application(library, **guard_settings, log_queries=log_queries, shutdown_seconds=CLOSING_SECONDS)
         log_event("serving", collections=list(library.collections), host=host, port=port)
-        on_start(f"http://{'localhost' if is_loopback(host) else host}:{port}/")
+        host_name = "localhost" if is_loopback(host) else host
+        on_start(f"http://{host_name}:{port}/")
         _serve_until_signal(app, listener)
         log_event("stopped")
 
@@ -100,8 +105,8 @@ def _serve_until_signal(app: FastAPI, listener: socket.socket) -> None:
         ws="none",
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
-        timeout_keep_alive=20,
-        h11_max_incomplete_event_size=64 * 1024,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
     # uvicorn stops at this signal and then raises it again for the handler before it: the work is done by then.
     signal.signal(signal.SIGTERM, lambda *_: None)

@@ -51,19 +51,19 @@ async def upload_file(
     modified: Annotated[float, Form(ge=0, le=1e11, description="When it was changed, in seconds since 1970.")] = 0,
 ) -> StreamingResponse:
     """Add the documents of a file of any kind that `paragloss index` reads."""
+    code = parse_language_code(lang) if lang else ""
+    folder_names = [_clean_name(part) for part in re.split(r"[/\\]", folder) if part.strip(". ")]
     temporary_folder = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
     try:
-        code = parse_language_code(lang) if lang else ""
         path = temporary_folder / _clean_name(file.filename or "file.txt")
         await asyncio.to_thread(_save_upload, file, path)
         if modified:
             os.utime(path, (modified, modified))
-        folders = [_clean_name(part) for part in re.split(r"[/\\]", folder) if part.strip(". ")]
     except BaseException:
         shutil.rmtree(temporary_folder, ignore_errors=True)
         raise
-    prefix = "".join(f"{part}/" for part in folders)
-    return StreamingResponse(_FileIndexer(context, path, prefix, code).run(), media_type="application/x-ndjson")
+    id_prefix = "".join(f"{name}/" for name in folder_names)
+    return StreamingResponse(_FileIndexer(context, path, id_prefix, code).run(), media_type="application/x-ndjson")
 
 
 class _FileIndexer:
@@ -89,31 +89,40 @@ class _FileIndexer:
 
     async def _index(self) -> AsyncIterator[bytes]:
         """Read the documents of the file and add them in batches, and yield lines of progress."""
-        total = await asyncio.to_thread(_count_rows, self._path)
-        end = time.monotonic() + self._context.library.limits.reading
-        documents = read_documents(
+        n_rows = await asyncio.to_thread(_count_rows, self._path)
+        end_time = time.monotonic() + self._context.library.limits.reading
+        documents = self._read_documents()
+        while True:
+            reading = asyncio.ensure_future(asyncio.to_thread(self._read_batch, documents))
+            async for line in self._report_scan_until(reading):
+                yield line
+            batch = reading.result()
+            if not batch:
+                break
+            await self._add(batch)
+            yield _format_line(indexed=self._indexed, of=n_rows)
+            if time.monotonic() > end_time:
+                count = f"{self._indexed:,} of its documents were added"
+                raise InputError(f"{self._path.name} takes too long; {count}: split it")
+        yield await self._summarize()
+
+    def _read_documents(self) -> Iterator[Document]:
+        """Read the documents of the file, and note its errors and how many pages of a scan have been read."""
+        return read_documents(
             self._path,
             make_id=lambda name: self._prefix + name,
             on_error=lambda error: self._errors.append(self._hide_folder(error)),
             on_scanned_page=lambda _, page, pages: self._scan.update(page=page, pages=pages),
         )
+
+    async def _report_scan_until(self, reading: asyncio.Future[Any]) -> AsyncIterator[bytes]:
+        """Yield a line about the pages of a scan, if the file is one, every second until `reading` is done."""
         while True:
-            reading = asyncio.ensure_future(asyncio.to_thread(self._read_batch, documents))
-            while True:
-                await asyncio.wait([reading], timeout=PROGRESS_INTERVAL)
-                if reading.done():
-                    break
-                if self._scan:
-                    yield _format_line(indexed=self._indexed, **self._scan)
-            batch = reading.result()
-            if not batch:
-                break
-            await self._add(batch)
-            yield _format_line(indexed=self._indexed, of=total)
-            if time.monotonic() > end:
-                name, count = self._path.name, self._indexed
-                raise InputError(f"{name} takes too long; {count:,} of its documents were added: split it")
-        yield await self._summarize()
+            await asyncio.wait([reading], timeout=PROGRESS_INTERVAL)
+            if reading.done():
+                return
+            if self._scan:
+                yield _format_line(indexed=self._indexed, **self._scan)
 
     async def _add(self, batch: list[Document]) -> None:
         context = self._context

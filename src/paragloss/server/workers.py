@@ -46,14 +46,21 @@ class SearchWorkers:
         return all(warm_up.done() and not warm_up.exception() for warm_up in self._warm_ups)
 
     def submit(
-        self, deadline: YieldingDeadline, name: str, versions: Versions, work: Callable[..., Any], *arguments: Any
+        self,
+        name: str,
+        versions: Versions,
+        work: Callable[..., Any],
+        arguments: Sequence[Any],
+        deadline: YieldingDeadline,
     ) -> Future[TimedResult]:
-        """Run `work(collection, *arguments, deadline)` with a collection that is at least as new as its versions say.
+        """Run `work(collection, *arguments, deadline)` in one of the processes.
 
-        Once it has ended, the deadline knows its processor time.
+        :param name: the name of the collection.
+        :param versions: the process opens the collection again if it knows an older one.
+        :param deadline: once the work has ended, it knows its processor time.
         """
-        passed_deadline = deadline.without_precedence()
-        future = self._pool.submit(_run_in_worker, name, versions, work, (*arguments, passed_deadline))
+        all_arguments = (*arguments, deadline.without_precedence())
+        future = self._pool.submit(_run_in_worker, name, versions, work, all_arguments)
         future.add_done_callback(partial(_note_processor_time, deadline))
         return future
 
