@@ -47,14 +47,24 @@ def batch(
     reader = os.environ.get("LANG", "")[:2]
     options = SearchOptions(lang or None, to.split(",") if to else None, reader=reader, variants=not as_typed)
     with Collection.open(collection) as engine:
-        rows = _count_until_stopped(engine.count_terms(term_list, options), len(term_list))
-        _write_out(rows, out)
+        counts = _count_until_stopped(engine.count_terms(term_list, options), len(term_list))
+        _write_out(counts, out)
     if as_json:
-        print_json([row.as_json() for row in rows])
-        return
-    titles = [(row.listed[0].title or row.listed[0].id)[:_MAX_TITLE_LENGTH] if row.listed else "" for row in rows]
-    cells = [[row.term, str(row.hits), str(row.documents), title] for row, title in zip(rows, titles, strict=True)]
-    print_table(["term", "hits", "documents", "best document"], cells)
+        print_json([term_count.as_json() for term_count in counts])
+    else:
+        _print_counts(counts)
+
+
+def _print_counts(counts: Iterable[TermCount]) -> None:
+    """Print a row for each term: how often it occurs, in how many documents, and the title of the best one."""
+    rows = []
+    for term_count in counts:
+        title = ""
+        if term_count.listed:
+            best_document = term_count.listed[0]
+            title = (best_document.title or best_document.id)[:_MAX_TITLE_LENGTH]
+        rows.append([term_count.term, str(term_count.hits), str(term_count.documents), title])
+    print_table(["term", "hits", "documents", "best document"], rows)
 
 
 def _read_terms(file: str) -> list[str]:

@@ -108,7 +108,8 @@ def export(
         elif kind == ".trec":
             count = trec.write_trec_documents(out, documents)
         else:
-            count = csv.write_csv_documents(out, documents, csv.build_csv_header(engine.documents(where=conditions)))
+            header = csv.build_csv_header(engine.documents(where=conditions))
+            count = csv.write_csv_documents(out, documents, header)
     print(f"{count} documents: {out}")
 
 

@@ -27,8 +27,10 @@ def dictionary(
     from paragloss.translation.dictionary import Dictionary
 
     check_model_folder(out)
-    source, target, skipped = normalise(lang), normalise(to), Skipped(skip_bad)
-    translator = Dictionary.build(read_entries(file, source, target, on_error=skipped.on_error), source, target)
+    source, target = normalise(lang), normalise(to)
+    skipped = Skipped(skip_bad)
+    entries = read_entries(file, source, target, on_error=skipped.on_error)
+    translator = Dictionary.build(entries, source, target)
     translator.save(out)
     skipped.print_summary()
     print(f"{len(translator)} headwords, {source} to {target}: {out}")

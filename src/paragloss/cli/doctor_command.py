@@ -48,25 +48,29 @@ _TEST_DOCUMENTS = (
 @app.command(rich_help_panel=COMMON)
 def doctor(as_json: AsJson = False) -> None:
     """Show what is installed and what is missing, and test a search. Include this in bug reports."""
-    about: dict[str, Any] = {
+    report: dict[str, Any] = {
         "system": _describe_system(),
         "extras": _list_extras(),
         "programs": _list_programs(),
         "test": _test_search(),
     }
     if as_json:
-        print_json(about)
+        print_json(report)
     else:
-        print_table(["", ""], [[name, str(value)] for name, value in about["system"].items()])
-        print()
-        extras = [[extra["extra"], _format_state(extra), extra["for"]] for extra in about["extras"]]
-        print_table(["extra", "", "needed for"], extras)
-        print()
-        programs = [[program["program"], program["version"], program["for"]] for program in about["programs"]]
-        print_table(["program", "", "needed for"], programs)
-        print(f"\ntest: {about['test']['message']}")
-    if not about["test"]["passed"]:
+        _print_report(report)
+    if not report["test"]["passed"]:
         raise typer.Exit(1)
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    print_table(["", ""], [[name, str(value)] for name, value in report["system"].items()])
+    print()
+    extras = [[extra["extra"], _format_state(extra), extra["for"]] for extra in report["extras"]]
+    print_table(["extra", "", "needed for"], extras)
+    print()
+    programs = [[program["program"], program["version"], program["for"]] for program in report["programs"]]
+    print_table(["program", "", "needed for"], programs)
+    print(f"\ntest: {report['test']['message']}")
 
 
 def _describe_system() -> dict[str, str]:
@@ -85,16 +89,26 @@ def _list_extras() -> list[dict[str, Any]]:
     from importlib.metadata import requires  # takes long to import
 
     packages_by_extra: dict[str, list[str]] = {name: [] for name in PURPOSES}
-    for line in requires("paragloss") or ():
-        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", line)
-        name = re.match(r"[\w.-]+", line)
-        is_for_machine = "platform_machine" not in line or platform.machine() in line
-        if extra and name and is_for_machine and extra[1] in packages_by_extra and name[0] != "paragloss":
-            packages_by_extra[extra[1]].append(name[0])
-    return [
-        {"extra": extra, "missing": [name for name in names if not _get_version(name)], "for": PURPOSES[extra]}
-        for extra, names in packages_by_extra.items()
-    ]
+    for requirement in requires("paragloss") or ():
+        package, extra = _parse_requirement(requirement)
+        if extra in packages_by_extra and package != "paragloss":
+            packages_by_extra[extra].append(package)
+    extras = []
+    for extra, packages in packages_by_extra.items():
+        missing = [package for package in packages if not _get_version(package)]
+        extras.append({"extra": extra, "missing": missing, "for": PURPOSES[extra]})
+    return extras
+
+
+def _parse_requirement(requirement: str) -> tuple[str, str]:
+    """Return (package, extra) of a line such as `h11>=0.14; extra == "serve"`; the extra is "" if the line is for no
+    extra, or for other machines."""
+    package = re.match(r"[\w.-]+", requirement)
+    extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
+    is_for_machine = "platform_machine" not in requirement or platform.machine() in requirement
+    if package is None or extra is None or not is_for_machine:
+        return "", ""
+    return package[0], extra[1]
 
 
 def _format_state(extra: dict[str, Any]) -> str:
@@ -115,22 +129,27 @@ def _read_program_version(program: str) -> str:
 
 
 def _test_search() -> dict[str, Any]:
-    """Test whether an English query finds a German document in a new collection."""
-    from paragloss.collection import Collection
-    from paragloss.types import Document
-
+    """Index and search a new collection; return whether that `passed`, and a `message`."""
     start_time = time.perf_counter()
     try:
-        with tempfile.TemporaryDirectory() as folder, Collection.create(str(Path(folder, "test"))) as collection:
-            collection.index([Document(*fields) for fields in _TEST_DOCUMENTS])
-            result_ids = [result.id for result in collection.search("how do bees make honey", lang="en").results]
+        result_ids = _search_test_documents()
         passed = result_ids[:1] == ["bees.de"]
-        message = (
-            "indexed and searched" if passed else f"wrong result: found {result_ids or 'nothing'}, expected bees.de"
-        )
+        wrong_result = f"wrong result: found {result_ids or 'nothing'}, expected bees.de"
+        message = "indexed and searched" if passed else wrong_result
     except Exception as error:  # any error belongs in the report
         passed, message = False, f"failed: {error!r}"
     return {"passed": passed, "message": f"{message} in {time.perf_counter() - start_time:.1f} s"}
+
+
+def _search_test_documents() -> list[str]:
+    """Return the ids of German and French documents for an English query, best first."""
+    from paragloss.collection import Collection
+    from paragloss.types import Document
+
+    with tempfile.TemporaryDirectory() as folder, Collection.create(str(Path(folder, "test"))) as collection:
+        collection.index([Document(*fields) for fields in _TEST_DOCUMENTS])
+        answer = collection.search("how do bees make honey", lang="en")
+        return [result.id for result in answer.results]
 
 
 def _get_version(name: str) -> str:

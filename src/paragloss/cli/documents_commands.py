@@ -31,7 +31,8 @@ def list_(
 
     conditions = parse_conditions(where or [])
     with Collection.open(choose_collection(argument, option)) as collection:
-        documents, total = list(collection.documents(where=conditions, k=k)), collection.count(conditions)
+        documents = list(collection.documents(where=conditions, k=k))
+        total = collection.count(conditions)
     if as_json:
         print_json([_describe_document(document) for document in documents])
         return
@@ -60,8 +61,8 @@ def show(
     if as_json:
         print_json({**document._asdict(), "fields": dict(document.fields), "meta": dict(document.meta)})
         return
-    about = {"id": document.id, "lang": document.lang, "title": document.title, **document.meta}
-    print_table(["", ""], [[name, _format_value(value)] for name, value in about.items()])
+    attributes = {"id": document.id, "lang": document.lang, "title": document.title, **document.meta}
+    print_table(["", ""], [[name, _format_value(value)] for name, value in attributes.items()])
     print("\n" + plain_lines(document.text))
 
 
@@ -86,11 +87,14 @@ def info(
     """Describe a collection or a model."""
     from paragloss.collection import describe
 
-    about = describe(choose_collection(argument, option))
+    description = describe(choose_collection(argument, option))
     if as_json:
-        print_json(about)
-    else:
-        print_table(["", ""], [row for key, value in about.items() for row in _make_rows(key, value)])
+        print_json(description)
+        return
+    rows: list[list[str]] = []
+    for name, value in description.items():
+        rows += _make_rows(name, value)
+    print_table(["", ""], rows)
 
 
 def _make_rows(key: str, value: Any) -> list[list[str]]:

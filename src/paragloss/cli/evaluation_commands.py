@@ -36,15 +36,23 @@ def evaluate_(
     [scores] = measured.scores
     if as_json:
         summary = {"mean": mean(scores), "judged": measured.judged_count, "answered": measured.answered_count}
-        print_json({**summary, **({"queries": scores} if per_query else {})})
+        print_json({**summary, "queries": scores} if per_query else summary)
         return
     if per_query:
-        queries = sorted(next(iter(scores.values())))
-        rows = [[query, *(f"{values[query]:.4f}" for values in scores.values())] for query in queries]
-        print_table(["query", *scores], rows)
+        _print_scores_by_query(scores)
     print_table(["measure", "mean"], [[name, f"{value:.4f}"] for name, value in mean(scores).items()])
     counts = f"{measured.answered_count} of {measured.judged_count}"
     print(f"{counts} judged queries were answered; the others count as 0", file=sys.stderr)
+
+
+def _print_scores_by_query(scores: Scores) -> None:
+    """Print a row for each query with its value of every measure."""
+    query_ids = sorted(next(iter(scores.values())))
+    rows = []
+    for query_id in query_ids:
+        values = [values_by_query[query_id] for values_by_query in scores.values()]
+        rows.append([query_id, *(f"{value:.4f}" for value in values)])
+    print_table(["query", *scores], rows)
 
 
 @app.command(rich_help_panel=MEASURING)
@@ -87,7 +95,6 @@ def _measure_runs(run_paths: list[str], qrels: str, measures: str, report: str) 
     :param measures: names of measures, separated by spaces or commas; the usual ones if empty.
     """
     from paragloss.evaluation import DEFAULT, evaluate
-    from paragloss.evaluation.report import report as make_report
     from paragloss.formats.queries import read_qrels
     from paragloss.formats.trec import read_run
 
@@ -98,9 +105,15 @@ def _measure_runs(run_paths: list[str], qrels: str, measures: str, report: str) 
     measure_names = measures.replace(",", " ").split() or DEFAULT
     scores = [evaluate(run, judgments, measure_names) for run in runs]
     if report:
-        scores_by_name = {Path(path).stem: score for path, score in zip(run_paths, scores, strict=True)}
-        Path(report).write_text(make_report(scores_by_name), encoding="utf-8")
-        print(f"report: {report}", file=sys.stderr)
+        _write_report(report, run_paths, scores)
     last_run = runs[-1]
-    answered_count = sum(bool(last_run.get(query)) for query in judgments)
+    answered_count = sum(bool(last_run.get(query_id)) for query_id in judgments)
     return _MeasuredRuns(scores, answered_count, len(judgments))
+
+
+def _write_report(report: str, run_paths: list[str], scores: list[Scores]) -> None:
+    from paragloss.evaluation.report import report as make_report
+
+    scores_by_name = {Path(path).stem: run_scores for path, run_scores in zip(run_paths, scores, strict=True)}
+    Path(report).write_text(make_report(scores_by_name), encoding="utf-8")
+    print(f"report: {report}", file=sys.stderr)

@@ -14,6 +14,9 @@ from paragloss.errors import InputError, LanguageError
 
 #: Printed after a word that no source knows.
 UNKNOWN_MARK = "?"
+#: Characters of a text by which its language is identified.
+_MAX_IDENTIFIED_LENGTH = 2000
+_STYLE = "body{font:1.1rem/2.4 serif;max-width:42em;margin:2em auto;padding:0 1em}rt{color:#356;font-family:sans-serif}"
 
 
 @app.command(rich_help_panel=COMMON)
@@ -33,14 +36,12 @@ def gloss(
     as_json: AsJson = False,
 ) -> None:
     """Explain a foreign text word by word, with a rough translation."""
-    from paragloss import languages
     from paragloss.gloss import gloss as gloss_text
+    from paragloss.languages import normalise
 
     text, file_lang = _read_text(file)
-    source = languages.normalise(lang or file_lang) if lang or file_lang else languages.identify_one(text[:2000])
-    if source is None:
-        raise LanguageError(f"can't tell the language of {file}: say it with --lang")
-    target = languages.normalise(to)
+    source = _choose_language(lang or file_lang, text, file)
+    target = normalise(to)
     glossed = gloss_text(text, source, target, _open_sources(by or [], source, target), query=query)
     if as_json:
         print_json(glossed.as_json())
@@ -51,7 +52,7 @@ def gloss(
 
 
 def _read_text(file: str) -> tuple[str, str]:
-    """Return the text of a file, and the language that the file states, if any."""
+    """Return the text of a file with its titles, and the language that the file states, or ""."""
     from paragloss.formats.documents import read_documents
 
     if file == "-":
@@ -59,7 +60,20 @@ def _read_text(file: str) -> tuple[str, str]:
     documents = list(read_documents(file))
     if not documents:
         raise InputError(f"{file} holds no text")
-    return "\n".join(f"{d.title}\n{d.text}" if d.title else d.text for d in documents), documents[0].lang
+    texts = [f"{document.title}\n{document.text}" if document.title else document.text for document in documents]
+    return "\n".join(texts), documents[0].lang
+
+
+def _choose_language(stated_lang: str, text: str, file: str) -> str:
+    """Return the code of the stated language, or that of the text where none is stated."""
+    from paragloss import languages
+
+    if stated_lang:
+        return languages.normalise(stated_lang)
+    identified = languages.identify_one(text[:_MAX_IDENTIFIED_LENGTH])
+    if identified is None:
+        raise LanguageError(f"can't tell the language of {file}: say it with --lang")
+    return identified
 
 
 def _open_sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
@@ -93,22 +107,20 @@ def _format_meanings(word: Any) -> str:
 
 def _make_page(text: str, glossed: Any) -> str:
     """Return an HTML page with the meanings above the words."""
-    import html  # slow to import: it builds a table of all names of characters
+    from html import escape  # slow to import: it builds a table of all names of characters
 
-    parts, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for word in glossed.words:
-        parts.append(html.escape(text[position : word.start]))
+        pieces.append(escape(text[position : word.start]))
         meaning = _format_meanings(word) if word.meanings else word.romanised
-        escaped_word = html.escape(word.text)
-        parts.append(f"<ruby>{escaped_word}<rt>{html.escape(meaning)}</rt></ruby>" if meaning else escaped_word)
+        marked_word = f"<ruby>{escape(word.text)}<rt>{escape(meaning)}</rt></ruby>" if meaning else escape(word.text)
+        pieces.append(marked_word)
         position = word.end
-    parts.append(html.escape(text[position:]))
-    body = "".join(parts).replace("\n", "<br>\n")
-    style = (
-        "body{font:1.1rem/2.4 serif;max-width:42em;margin:2em auto;padding:0 1em}rt{color:#356;font-family:sans-serif}"
-    )
+    pieces.append(escape(text[position:]))
+    body = "".join(pieces).replace("\n", "<br>\n")
     return (
         f'<!doctype html>\n<html lang="{glossed.lang}"><meta charset="utf-8"><title>Gloss</title>'
-        f"<style>{style}</style>\n"
-        f'<p lang="{glossed.to}"><b>{html.escape(glossed.rendering)}</b></p>\n<p dir="auto">{body}</p></html>'
+        f"<style>{_STYLE}</style>\n"
+        f'<p lang="{glossed.to}"><b>{escape(glossed.rendering)}</b></p>\n<p dir="auto">{body}</p></html>'
     )

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,8 @@ from paragloss.cli.terminal_text import plain
 from paragloss.errors import PruneError
 
 if TYPE_CHECKING:
+    from paragloss.collection import Collection
+    from paragloss.collection.learned import LearningReport
     from paragloss.collection.state import State
 
 
@@ -40,15 +42,21 @@ def models(
         if add:
             with ProgressBar("encoding") as bar:
                 opened.index([], encoding=bar.show_encoding)
-        kinds = opened.info()["models"]
+        descriptions = opened.info()["models"]
     if as_json:
-        print_json(kinds)
-    elif not kinds:
+        print_json(descriptions)
+    elif not descriptions:
         print(f"{collection} has no models of its own")
     else:
-        print_table(
-            ["model", "kind"], [[name, kind if isinstance(kind, str) else kind["kind"]] for name, kind in kinds.items()]
-        )
+        _print_kinds(descriptions)
+
+
+def _print_kinds(descriptions: dict[str, Any]) -> None:
+    """Print the kind of each model; a description is the kind alone, or has it among others."""
+    rows = []
+    for name, description in descriptions.items():
+        rows.append([name, description if isinstance(description, str) else description["kind"]])
+    print_table(["model", "kind"], rows)
 
 
 @app.command(rich_help_panel=COLLECTIONS)
@@ -70,21 +78,34 @@ def learn(
 
     with Collection.open(collection) as opened:
         for pair in strike or []:
-            word, _, meaning = pair.partition("=")
-            print(f"forgot {learned.remove_translation(opened.state, word.strip(), meaning.strip())} entries of {pair}")
+            _forget_translation(opened.state, pair)
         if show or glossary:
             _show_learned_terms(opened.state, show=show, glossary=glossary, as_json=as_json)
         if show or glossary or strike:
             return
-        result = learned.learn_from_pages(opened.state, [lang for lang in langs.split(",") if lang])
+        report = learned.learn_from_pages(opened.state, [lang for lang in langs.split(",") if lang])
     if as_json:
-        print_json({**result._asdict(), "gains": [gain._asdict() for gain in result.gains]})
-        return
-    print(f"{result.pages} pages in two languages or more, {result.blocks} blocks that say the same")
-    for gain in result.gains:
+        print_json({**report._asdict(), "gains": [gain._asdict() for gain in report.gains]})
+    else:
+        _print_learning_report(report)
+
+
+def _forget_translation(state: State, pair: str) -> None:
+    """Remove a learned translation, given as `layer=Schicht`."""
+    from paragloss.collection import learned
+
+    word, _, meaning = pair.partition("=")
+    count = learned.remove_translation(state, word.strip(), meaning.strip())
+    print(f"forgot {count} entries of {pair}")
+
+
+def _print_learning_report(report: LearningReport) -> None:
+    """Print from how much was learned, how much better held-out pages are found, and whether the result is kept."""
+    print(f"{report.pages} pages in two languages or more, {report.blocks} blocks that say the same")
+    for gain in report.gains:
         message = f"{gain.pages} held-out pages found with RR {gain.before:.3f} before, {gain.after:.3f} after"
         print(f"{gain.source}->{gain.target}: {message}")
-    print("kept: `paragloss learn --show` lists its words" if result.accepted else "not kept: it does not help")
+    print("kept: `paragloss learn --show` lists its words" if report.accepted else "not kept: it does not help")
 
 
 def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bool) -> None:
@@ -110,12 +131,13 @@ def check(collection: Location, as_json: AsJson = False) -> None:
         findings = check_collection(collection, progress=bar)
     if as_json:
         print_json([finding._asdict() for finding in findings])
-    for finding in [] if as_json else findings:
-        print(f"{finding.fault}: {finding.remedy}")
+    elif findings:
+        for finding in findings:
+            print(f"{finding.fault}: {finding.remedy}")
+    else:
+        print(f"{collection} is not damaged")
     if findings:
         raise typer.Exit(1)
-    if not as_json:
-        print(f"{collection} is not damaged")
 
 
 @app.command(rich_help_panel=COLLECTIONS)
@@ -150,23 +172,27 @@ def watch(
     """
     from paragloss.collection import Collection
 
-    reporter = _NewMessages()
+    messages = _NewMessages()
     with Collection.open_or_create(into) as collection:
         for number in itertools.count(1):
-            with reporter.collecting_warnings():
-                try:
-                    report = collection.index_files(
-                        folders, prune=True, prune_anyway=prune_anyway, on_error=reporter.add
-                    )
-                    if report.read or report.removed:
-                        stamp = time.strftime("%H:%M:%S")
-                        print(f"{stamp}  {report.read} documents read, {report.removed} removed", flush=True)
-                except PruneError as error:
-                    reporter.add(error)
-            reporter.print_new()
+            with messages.collecting_warnings():
+                _index_changes(collection, folders, prune_anyway, messages)
+            messages.print_new()
             if number == rounds:
                 return
             time.sleep(seconds_between)
+
+
+def _index_changes(collection: Collection, folders: list[str], prune_anyway: bool, messages: _NewMessages) -> None:
+    """Index files that have changed, remove documents of those that are gone, and print how many if there are any."""
+    try:
+        report = collection.index_files(folders, prune=True, prune_anyway=prune_anyway, on_error=messages.add)
+    except PruneError as error:
+        messages.add(error)
+        return
+    if report.read or report.removed:
+        current_time = time.strftime("%H:%M:%S")
+        print(f"{current_time}  {report.read} documents read, {report.removed} removed", flush=True)
 
 
 class _NewMessages:

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from paragloss.cli.terminal_text import plain, plain_json, styles
 from paragloss.errors import InputError
@@ -86,7 +86,8 @@ class ProgressBar:
         :param label: stands before the bar, and at the beginning of each line.
         """
         self._label = label
-        self._bar, self._is_piped = _make_bar()
+        self._bar = _make_bar()
+        self._is_piped = not self._bar.console.is_terminal
         self._task = self._bar.add_task(label, total=None)
         self._last_print_time = time.monotonic()
         self.count = 0.0
@@ -121,8 +122,8 @@ class ProgressBar:
         self._bar.update(self._task, completed=count, total=total)
         line = f"encoding: {count:,} of {total:,} documents; searching already works"
         if count > start_count:
-            seconds_left = (current_time - start_time) * (total - count) / (count - start_count)
-            line += f"; about {format_duration(seconds_left)} left"
+            seconds_per_document = (current_time - start_time) / (count - start_count)
+            line += f"; about {format_duration(seconds_per_document * (total - count))} left"
         self._print_on_pipe(line)
 
     def show_scanning(self, path: Any, page: int, total: int) -> None:
@@ -148,13 +149,13 @@ class ProgressBar:
         self._bar.stop()
 
 
-def _make_bar() -> tuple[Any, bool]:
-    """Return a progress bar on standard error, and whether nothing is shown because that is no terminal."""
+def _make_bar() -> Any:
+    """Return a `rich` progress bar on standard error, which shows nothing where that is no terminal."""
     from rich import progress
     from rich.console import Console
 
     console = Console(stderr=True)
-    bar = progress.Progress(
+    return progress.Progress(
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
@@ -164,7 +165,6 @@ def _make_bar() -> tuple[Any, bool]:
         disable=not console.is_terminal,
         transient=True,
     )
-    return bar, not console.is_terminal
 
 
 def format_duration(seconds: float) -> str:
@@ -185,18 +185,14 @@ def tracked(items: Sequence[T], label: str) -> Iterator[T]:
 def print_answer(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
     """Print an answer: the language, fit, title and snippet of every result, with matches in bold where possible.
 
+    :param answer: the `Answer` of a collection.
     :param reasons: explanations of the results, in the same order, to be printed below them.
     """
     styled = styles(sys.stdout)
     alternatives = f", perhaps {', '.join(answer.others)}" if answer.others else ""
     print(styled(f"{plain(answer.query.text)}  [{answer.query.lang}{alternatives}]", "bold"))
-    warning = str(answer.understood)
-    if warning:
-        print(styled(f"  {plain(warning)}", "yellow"))
-    if answer.suggestion:
-        print(styled(f"  Did you mean: {plain(answer.suggestion)}?", "yellow"))
-    for note in answer.notes:
-        print(styled(f"  {plain(note)}", "yellow"))
+    for remark in _list_remarks(answer):
+        print(styled(f"  {plain(remark)}", "yellow"))
     if not answer.results:
         print(styled("  nothing found", "dim"))
         for lang, words in answer.searched.items():
@@ -207,18 +203,30 @@ def print_answer(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
             print(styled(f"     {line}", "dim"))
 
 
+def _list_remarks(answer: Any) -> list[str]:
+    """Return what an answer says about the query: words that were not understood, a suggestion, and notes."""
+    suggestion = f"Did you mean: {answer.suggestion}?" if answer.suggestion else ""
+    return [remark for remark in (str(answer.understood), suggestion, *answer.notes) if remark]
+
+
 def _print_result(number: int, result: Any, styled: Callable[[str, str], str]) -> None:
-    """Print one result with its number, where it is, its copies and its snippet."""
-    lang, fit = styled(f"{result.lang:<3}", "cyan"), styled(f"{result.fit:6.2f}  ", "dim")
-    print(f"{number:3}. {lang}{fit}{styled(plain(result.title or result.id), 'bold')}")
+    """Print one result with its number, where it is, its copies and its snippet.
+
+    :param styled: returns a text in a style, such as "bold".
+    """
+    lang = styled(f"{result.lang:<3}", "cyan")
+    fit = styled(f"{result.fit:6.2f}  ", "dim")
+    title = styled(plain(result.title or result.id), "bold")
+    print(f"{number:3}. {lang}{fit}{title}")
     print(styled(f"     {plain(_format_source(result))}", "dim"))
     if result.copies:
         print(styled(f"     {1 + len(result.copies)} copies, also in {plain(', '.join(result.copies))}", "dim"))
-    snippet, position = "     ", 0
+    snippet = ""
+    position = 0
     for start, end in result.marks:
         snippet += plain(result.snippet[position:start]) + styled(plain(result.snippet[start:end]), "marked")
         position = end
-    print(snippet + plain(result.snippet[position:]))
+    print(f"     {snippet}{plain(result.snippet[position:])}")
 
 
 def _format_source(result: Any) -> str:
@@ -231,28 +239,45 @@ def _format_source(result: Any) -> str:
     return f"{meta.get('path') or result.id}{page}{scan}"
 
 
+class _WordPair(NamedTuple):
+    """A word of the query, the word of a document that it matches, and the source that says so."""
+
+    query_word: str
+    document_word: str
+    source: str
+
+
 def format_explanation(why: dict[str, Any], *, max_pairs: int = 8) -> list[str]:
     """Format the explanation of a score: a line for each of the strongest pairs of words, and one for the parts.
 
     :param why: the explanation as `Collection.why` returns it.
+    :param max_pairs: pairs of words that are shown; the others are added up.
     """
-    sums: dict[tuple[str, str, str], float] = {}
-    for part in why["parts"]:
-        for pair in part["pairs"]:
-            key = (pair["query"], pair["document"], pair["source"] or "others")
-            sums[key] = sums.get(key, 0.0) + pair["score"]
-    pairs = {key: score for key, score in sums.items() if key[0] or key[1]}
-    strongest = sorted(pairs.items(), key=lambda item: -abs(item[1]))[:max_pairs]
-    query_width = max((len(plain(query_word)) for (query_word, _, _), _ in strongest), default=0)
-    document_width = max((len(plain(document_word)) for (_, document_word, _), _ in strongest), default=0)
-    lines = []
-    for (query_word, document_word, source), score in strongest:
-        words = f"{plain(query_word or '·'):<{query_width}} → {plain(document_word or '·'):<{document_width}}"
-        lines.append(f"{score:8.4f}  {words}  {plain(source)}")
-    remaining_score = why["score"] - sum(score for _, score in strongest)
+    scores = _sum_pair_scores(why["parts"])
+    strongest = sorted(scores, key=lambda pair: -abs(scores[pair]))[:max_pairs]
+    query_width = max((len(plain(pair.query_word)) for pair in strongest), default=0)
+    document_width = max((len(plain(pair.document_word)) for pair in strongest), default=0)
+    lines: list[str] = []
+    for pair in strongest:
+        query_word, document_word = plain(pair.query_word or "·"), plain(pair.document_word or "·")
+        words = f"{query_word:<{query_width}} → {document_word:<{document_width}}"
+        lines.append(f"{scores[pair]:8.4f}  {words}  {plain(pair.source)}")
+    remaining_score = why["score"] - sum(scores[pair] for pair in strongest)
     if abs(remaining_score) > _MIN_SHOWN_SCORE:
         lines.append(f"{remaining_score:8.4f}  everything else")
-    return [*lines, f"{why['score']:8.4f}  = {plain(_format_parts(why['parts'])) or 'not found by this search'}"]
+    parts = plain(_format_parts(why["parts"])) or "not found by this search"
+    return [*lines, f"{why['score']:8.4f}  = {parts}"]
+
+
+def _sum_pair_scores(parts: Sequence[dict[str, Any]]) -> dict[_WordPair, float]:
+    """Add up the scores of equal pairs of words in all parts of a score; pairs without any word are left out."""
+    scores: dict[_WordPair, float] = {}
+    for part in parts:
+        for pair in part["pairs"]:
+            if pair["query"] or pair["document"]:
+                word_pair = _WordPair(pair["query"], pair["document"], pair["source"] or "others")
+                scores[word_pair] = scores.get(word_pair, 0.0) + pair["score"]
+    return scores
 
 
 def _format_parts(parts: Sequence[dict[str, Any]]) -> str:

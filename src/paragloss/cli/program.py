@@ -18,6 +18,8 @@ from paragloss.errors import InputError, LineSyntaxError, MissingExtraError, Par
 
 #: Package -> the extra that installs it; any other missing package is our fault.
 _EXTRAS = {"matplotlib": "lab", "torch": "train"}
+#: Exit codes: of internal errors, and of a command whose output nobody reads any more, as shells have it.
+_INTERNAL_ERROR, _BROKEN_PIPE = 70, 141
 #: How many warnings of one kind are printed.
 _MAX_WARNINGS_PER_KIND = 5
 _warning_counts: Counter[str] = Counter()
@@ -52,35 +54,37 @@ def choose_collection(argument: str, option: str) -> str:
 
 def main() -> None:
     """Run a command; print any error as one line and exit with a code."""
-    debug = "--debug" in sys.argv or bool(os.environ.get("PARAGLOSS_DEBUG"))
+    is_debugging = "--debug" in sys.argv or bool(os.environ.get("PARAGLOSS_DEBUG"))
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     warnings.showwarning = _warn
     _prepare_streams()
     try:
         _allow_named_hosts()
         app()
-    except ParaglossError as error:
-        if debug:
-            raise
-        # A line of the user's with the place of the mistake stays as it is; any other message is one line.
-        _fail(plain_lines(str(error)) if isinstance(error, LineSyntaxError) else plain(" ".join(str(error).split())))
     except MemoryError as error:
         _fail(f"not enough memory ({error}); give less at once, or smaller settings")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except OSError as error:
-        if debug:
+        sys.exit(_BROKEN_PIPE)
+    except Exception as error:
+        if is_debugging:
             raise
+        _exit_with_error(error)
+
+
+def _exit_with_error(error: Exception) -> NoReturn:
+    """Print an error as one line and exit: with code 1 if the user can do something about it, else with another."""
+    if isinstance(error, LineSyntaxError):  # a line of the user's with the place of the mistake stays as it is
+        _fail(plain_lines(str(error)))
+    if isinstance(error, ParaglossError):
+        _fail(plain(" ".join(str(error).split())))
+    if isinstance(error, OSError):
         _discard_output()
         _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
-    except Exception as error:
-        if debug:
-            raise
-        if isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS:
-            _fail(str(MissingExtraError(error.name, _EXTRAS[error.name])))
-        print(f"paragloss: internal error: {plain(repr(error))} (--debug shows where)", file=sys.stderr)
-        sys.exit(70)
+    if isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS:
+        _fail(str(MissingExtraError(error.name, _EXTRAS[error.name])))
+    print(f"paragloss: internal error: {plain(repr(error))} (--debug shows where)", file=sys.stderr)
+    sys.exit(_INTERNAL_ERROR)
 
 
 def _fail(message: str) -> NoReturn:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ from paragloss.cli.output import ProgressBar, check_writable, print_answer, prin
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
-from paragloss.types import Query, Ranking
+from paragloss.types import Query, Ranking, Translation
 
 if TYPE_CHECKING:
     from paragloss.collection import Collection, SearchOptions
@@ -87,8 +87,8 @@ def search(
         raise InputError("no --in given: say which collection to search")
     if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
-    since_condition = [f"added>={since}"] if since else []
-    conditions = None if explain_pipeline else parse_conditions([*(where or []), *since_condition])
+    condition_texts = [*(where or []), *([f"added>={since}"] if since else [])]
+    conditions = None if explain_pipeline else parse_conditions(condition_texts)
     options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, conditions)
     options = replace(options, reader=os.environ.get("LANG", "")[:2], variants=not as_typed)
     with Collection.open(collection, default=not no_default) as opened:
@@ -127,53 +127,67 @@ def translate(
     as_json: AsJson = False,
 ) -> None:
     """Translate a query word by word, with probabilities."""
-    from paragloss.collection import translator
+    from paragloss.collection import translator as open_translator
     from paragloss.gloss import LexiconTranslator
     from paragloss.languages import normalise
     from paragloss.translation.parallel_texts import Parallel, ReweightedTranslator
 
     source, target = normalise(lang), normalise(to)
-    words = translator(by, source, target) if by else LexiconTranslator()
+    translator = open_translator(by, source, target) if by else LexiconTranslator()
     if parallel:
-        words = ReweightedTranslator(words, Parallel.load(parallel), best_only=best_only)
-    clauses = words.translate(Query("", query, source), target)
+        translator = ReweightedTranslator(translator, Parallel.load(parallel), best_only=best_only)
+    clauses = translator.translate(Query("", query, source), target)
     if as_json:
-        print_json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])
+        print_json([_encode_clause(clause) for clause in clauses])
         return
-    rows = [
-        [clause.source if not i else "", alternative.text, f"{alternative.weight:.3f}"]
-        for clause in clauses
-        for i, alternative in enumerate(clause.alternatives)
-    ]
+    rows: list[list[str]] = []
+    for clause in clauses:
+        for rank, alternative in enumerate(clause.alternatives):
+            rows.append([clause.source if rank == 0 else "", alternative.text, f"{alternative.weight:.3f}"])
     print_table([lang, to, "weight"], rows)
+
+
+def _encode_clause(clause: Translation) -> dict[str, Any]:
+    return {"source": clause.source, "alternatives": [alternative._asdict() for alternative in clause.alternatives]}
 
 
 def write_run_file(
     collection: Collection, queries_path: str, run: str, options: SearchOptions, *, workers: int | None
 ) -> None:
-    """Search for every query of a file, and write the rankings as a TREC run."""
-    from paragloss.formats.queries import read_queries
+    """Search for every query of a file, and write the rankings as a TREC run.
+
+    :param run: the file to write.
+    :param workers: how many processes search; as many as there are processors by default.
+    """
     from paragloss.formats.trec import write_run
     from paragloss.processes import processors
 
     if not run:
         raise InputError("no --run given: say where the run goes, such as --run out.trec")
     check_writable(run, "--run")
-    queries = list(read_queries(queries_path))
-    if not queries:
-        raise InputError(f"{queries_path} holds no queries")
-    if repeated_ids := [id for id, count in Counter(query.id for query in queries).items() if count > 1]:
-        raise InputError(
-            f"{queries_path} has {len(repeated_ids)} ids more than once, the first {repeated_ids[0]!r}: "
-            "give each query its own id"
-        )
-    results: dict[str, Ranking] = {}
+    queries = _read_distinct_queries(queries_path)
+    rankings: list[Ranking] = []  # in the order of the queries
     start_time = time.perf_counter()
     with ProgressBar("searching") as bar:
-        for rankings in collection.rank_batches(queries, options, workers=workers or processors()):
-            batch = queries[len(results) : len(results) + len(rankings)]
-            results.update({query.id: ranking for query, ranking in zip(batch, rankings, strict=True)})
-            bar(len(results), len(queries))
-    write_run(run, results, tag=options.pipeline or "paragloss")
+        for batch in collection.rank_batches(queries, options, workers=workers or processors()):
+            rankings += batch
+            bar(len(rankings), len(queries))
+    query_ids = [query.id for query in queries]
+    write_run(run, dict(zip(query_ids, rankings, strict=True)), tag=options.pipeline or "paragloss")
     seconds = time.perf_counter() - start_time
     print(f"{len(queries)} queries in {seconds:.1f} s ({1000 * seconds / len(queries):.1f} ms each): {run}")
+
+
+def _read_distinct_queries(path: str) -> list[Query]:
+    """Read a file of queries; raise InputError if it has none, or several of one id."""
+    from paragloss.formats.queries import read_queries
+
+    queries = list(read_queries(path))
+    if not queries:
+        raise InputError(f"{path} holds no queries")
+    counts_by_id = Counter(query.id for query in queries)
+    repeated_ids = [query_id for query_id, count in counts_by_id.items() if count > 1]
+    if repeated_ids:
+        problem = f"{path} has {len(repeated_ids)} ids more than once, the first {repeated_ids[0]!r}"
+        raise InputError(f"{problem}: give each query its own id")
+    return queries

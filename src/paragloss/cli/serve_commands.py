@@ -48,7 +48,7 @@ def serve(
         origins=allow_origin or [],
         log_queries=log_queries,
         workers=workers,
-        on_start=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
+        on_start=_print_address,
     )
 
 
@@ -73,8 +73,12 @@ def _serve_configured(config: str, collections: list[str] | None) -> None:
         log_queries=configuration.log_queries,
         workers=configuration.workers,
         watch=configuration.watch,
-        on_start=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
+        on_start=_print_address,
     )
+
+
+def _print_address(address: str) -> None:
+    print(f"{address}  (Ctrl-C stops it)", flush=True)
 
 
 def _check_port(host: str, port: int) -> None:
@@ -100,14 +104,8 @@ def mcp(
     """Let an AI assistant search a collection (Model Context Protocol)."""
     from paragloss.server import assistants
 
-    if not http:
+    if http:
+        _check_port(host, port)
+        assistants.serve_http(collection, host=host, port=port, keys=keys or None, on_start=_print_address)
+    else:
         assistants.serve_stdio(collection)
-        return
-    _check_port(host, port)
-    assistants.serve_http(
-        collection,
-        host=host,
-        port=port,
-        keys=keys or None,
-        on_start=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
-    )
