@@ -87,13 +87,18 @@ _NASAL = re.compile("[ङञणनम]्(?=[क-ह])")
 
 
 def fold(token: str, lang: str) -> str:
-    """Fold compatibility forms, case, digits, apostrophes, joiners and optional vowel marks of a token."""
+    """Fold what does not distinguish words: compatibility forms, case, digits, apostrophes and optional vowel marks.
+
+    :param token: a token that is not empty
+    :param lang: the code of its language, which decides about elided articles, possessives and the dotless i
+    :return: letters and digits; "" if the token has none
+    """
     if token.isascii() and token.isalnum() and lang not in _CUT_AT_APOSTROPHE:
         return token.lower()
     if token[-1] in "+#":
         return _SIGNED_NAMES.get(token.lower(), "")
     word = unicodedata.normalize("NFKC", token).strip(APOSTROPHES + GERSHAYIM + JOINERS)
-    if lang in _CUT_AT_APOSTROPHE:
+    if lang in _CUT_AT_APOSTROPHE:  # Turkish: I is the capital of ı, and İ that of i
         word = word.replace("I", "ı").replace("İ", "i")
     word = unicodedata.normalize("NFKC", word.casefold()).replace("i̇", "i")
     if word.isalpha() and _TATWEEL not in word:  # no marks, signs or digits

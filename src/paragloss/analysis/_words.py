@@ -7,7 +7,7 @@ sentence.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from itertools import compress, count
+from itertools import compress
 
 import numpy as np
 
@@ -67,22 +67,23 @@ class TokenNormalizer:
             starts: (tokens,) The offset of each token.
             closing: Characters that are not counted as part of a token where they end it.
         """
-        token_numbers = dict(zip(dict.fromkeys(tokens), count(), strict=False))
-        indices = np.fromiter(map(token_numbers.__getitem__, tokens), np.int64, len(tokens))
-        terms = self.token_terms(token_numbers)
-        has_term = np.fromiter(map(bool, terms), bool, len(terms))  # (distinct tokens,)
+        distinct_tokens = list(dict.fromkeys(tokens))
+        numbers = dict(zip(distinct_tokens, range(len(distinct_tokens)), strict=True))
+        token_numbers = np.fromiter(map(numbers.__getitem__, tokens), np.int64, len(tokens))
+        terms = self.token_terms(distinct_tokens)
+        has_term = np.array([bool(term) for term in terms], bool)  # (distinct tokens,)
         word_numbers = has_term.cumsum() - 1  # (distinct tokens,) where each that has a term stands among them
-        is_word = has_term[indices]  # (tokens,)
-        words = [*compress(token_numbers, terms)]
-        if any(map(text.__contains__, closing)):
+        is_word = has_term[token_numbers]  # (tokens,)
+        words = list(compress(distinct_tokens, terms))
+        if any(character in text for character in closing):
             words = [word.rstrip(closing) for word in words]
         return TokenizedText(
             self._lang,
             text,
-            list(filter(None, terms)),
-            np.fromiter(map(len, words), np.int64, len(words)),
-            word_numbers[indices[is_word]],
-            starts[is_word],
+            terms=[term for term in terms if term],
+            lengths=np.array([len(word) for word in words], np.int64),
+            word_indices=word_numbers[token_numbers[is_word]],
+            starts=starts[is_word],
         )
 
     def _compute_term(self, token: str) -> str:

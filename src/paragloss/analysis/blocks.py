@@ -49,19 +49,28 @@ def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]
     if not function_words and not lang_by_script:
         return {}
     classifier = _LineClassifier(_function_words().get(lang, frozenset()), function_words, lang_by_script)
+    spans_by_lang = _group_foreign_lines(text, words_by_line, classifier)
+    foreign_blocks: dict[str, list[tuple[int, int]]] = {}
+    for other, spans in spans_by_lang.items():
+        if _is_in_language("\n".join(text[start:end] for start, end in spans), other, lang):
+            foreign_blocks[other] = spans
+    return foreign_blocks
+
+
+def _group_foreign_lines(
+    text: str, words_by_line: Sequence[Sequence[str]], classifier: _LineClassifier
+) -> dict[str, list[tuple[int, int]]]:
+    """Return for each other language the (start, end) of the lines that seem to be in it, without space around them."""
     spans_by_lang: dict[str, list[tuple[int, int]]] = {}
-    start = 0
+    line_start = 0
     for line, words in zip(text.split("\n"), words_by_line, strict=True):
         line_lang = classifier.classify(line, words)
         if line_lang:
-            first = start + len(line) - len(line.lstrip())
-            spans_by_lang.setdefault(line_lang, []).append((first, start + len(line.rstrip())))
-        start += len(line) + 1
-    return {
-        other: spans
-        for other, spans in spans_by_lang.items()
-        if _is_in_language("\n".join(text[start:end] for start, end in spans), other, lang)
-    }
+            start = line_start + len(line) - len(line.lstrip())
+            end = line_start + len(line.rstrip())
+            spans_by_lang.setdefault(line_lang, []).append((start, end))
+        line_start += len(line) + 1
+    return spans_by_lang
 
 
 class _LineClassifier:
@@ -79,17 +88,20 @@ class _LineClassifier:
         self._lang_by_script = lang_by_script
 
     def classify(self, line: str, words: Sequence[str]) -> str:
-        """Return the foreign language of a line; "" for a line in the text's own language."""
-        if self._lang_by_script:
-            lang = self._lang_by_script.get(script_of(line) or "", "")
-            if lang:
-                return lang
+        """Return the foreign language of a line, or "" for a line in the text's own language.
+
+        :param words: the lower-cased words of the line
+        """
+        lang_of_script = self._lang_by_script.get(script_of(line) or "", "") if self._lang_by_script else ""
+        if lang_of_script:
+            return lang_of_script
         if not _are_enough(_count_members(words, self._all_function_words), words):
             return ""
         counts = {lang: _count_members(words, members) for lang, members in self._function_words.items()}
-        lang = max(counts, key=counts.__getitem__)
-        is_foreign = _are_enough(counts[lang], words) and counts[lang] > _count_members(words, self._own_words)
-        return lang if is_foreign else ""
+        likeliest = max(counts, key=counts.__getitem__)
+        own_count = _count_members(words, self._own_words)
+        is_foreign = _are_enough(counts[likeliest], words) and counts[likeliest] > own_count
+        return likeliest if is_foreign else ""
 
 
 def _count_members(words: Sequence[str], members: frozenset[str]) -> int:
@@ -110,17 +122,21 @@ def _split_words_by_line(text: str) -> list[list[str]]:
 
 
 def _find_candidate_languages(words: Sequence[str], lang: str) -> list[str]:
-    """Return the languages, three at most, that most function words of a text belong to, unless those are few."""
+    """Return the languages, three at most, that most function words of a text belong to, unless those are few.
+
+    :param words: the lower-cased words of the text
+    :param lang: its own language, whose function words are not counted
+    """
     word_numbers, has_word = _function_word_table()
     counts = Counter(filter(_foreign_function_words(lang).__contains__, words))
     min_count = max(MIN_FUNCTION_WORDS, MIN_FUNCTION_WORD_SHARE * len(words))
     if counts.total() < min_count:
         return []
-    langs = [*_function_words()]
     rows = [word_numbers[word] for word in counts]
-    count_by_lang = np.array([*counts.values()]) @ has_word[rows]  # (languages,)
-    best = np.argsort(-count_by_lang, kind="stable")[:MAX_CANDIDATES].tolist()
-    return [langs[column] for column in best if count_by_lang[column] >= min_count]
+    count_by_lang = np.array(list(counts.values())) @ has_word[rows]  # (languages,)
+    best_columns = np.argsort(-count_by_lang, kind="stable")[:MAX_CANDIDATES].tolist()
+    langs = list(_function_words())
+    return [langs[column] for column in best_columns if count_by_lang[column] >= min_count]
 
 
 def _is_in_language(text: str, lang: str, own_lang: str) -> bool:

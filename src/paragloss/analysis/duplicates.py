@@ -101,16 +101,21 @@ class _FirstMembers:
 
     def find_copy(self, signature: bytes, min_similarity: float) -> int | None:
         """Return the number of the first group whose first member is similar enough; None if there is none."""
-        numbers = []
-        if signature[:_EXACT_HASH_BYTES] in self._number_by_hash:
-            numbers.append(self._number_by_hash[signature[:_EXACT_HASH_BYTES]])
+        equal_group = self._number_by_hash.get(signature[:_EXACT_HASH_BYTES])
+        numbers = [] if equal_group is None else [equal_group]
         if len(signature) == _EXACT_HASH_BYTES + _BINS:
-            bins, other_bins = _read_bins(signature), self._bins[: self._count]
-            is_filled = (bins > 0) | (other_bins > 0)
-            equal_counts = ((bins == other_bins) & is_filled).sum(axis=1)
-            is_similar = equal_counts >= min_similarity * np.maximum(is_filled.sum(axis=1), 1)
-            numbers += np.flatnonzero(is_similar & self._has_bins[: self._count])[:1].tolist()
+            numbers += self._find_similar(_read_bins(signature), min_similarity)[:1]
         return min(numbers, default=None)
+
+    def _find_similar(self, bins: npt.NDArray[np.uint8], min_similarity: float) -> list[int]:
+        """Return the numbers of the groups whose first member has similar bins, in order."""
+        group_bins = self._bins[: self._count]  # (n_groups, n_bins)
+        is_filled = (bins > 0) | (group_bins > 0)
+        equal_counts = ((bins == group_bins) & is_filled).sum(axis=1)
+        filled_counts = np.maximum(is_filled.sum(axis=1), 1)
+        is_similar = equal_counts >= min_similarity * filled_counts
+        numbers: list[int] = np.flatnonzero(is_similar & self._has_bins[: self._count]).tolist()
+        return numbers
 
 
 def _compute_minhash(pairs: set[str]) -> bytes:

@@ -34,19 +34,19 @@ _IS_SYMBOL[[ord(character) for character in "0123456789{}()[]<>=+*/\\|_#$%^&@~`\
 
 
 def split_passages(text: str, *, tokens: int = PASSAGE_TOKENS, overlap: int = OVERLAP_TOKENS) -> list[Span]:
-    """Return the (start, end) spans of the passages of a text.
-
-    Each ends with a line, a sentence or a word; the next begins before that end.
+    """Split a text into passages that overlap.
 
     :param tokens: about how many tokens a passage has.
     :param overlap: about how many tokens a passage shares with the next.
+    :return: the (start, end) of each passage, which ends with a line, a sentence or a word, and begins with one.
     """
-    tokens_before = _estimate_tokens(text)
-    spans, start = [], 0
+    tokens_before = _estimate_tokens(text)  # non-decreasing, so offsets are found by binary search
+    spans: list[Span] = []
+    start = 0
     while tokens_before[-1] - tokens_before[start] > MAX_LAST_PASSAGE * tokens:
-        earliest = int(np.searchsorted(tokens_before, tokens_before[start] + MIN_PASSAGE * tokens))
-        latest = int(np.searchsorted(tokens_before, tokens_before[start] + tokens))
-        end = _find_boundaries(text, earliest, latest)[-1]
+        earliest_end = int(np.searchsorted(tokens_before, tokens_before[start] + MIN_PASSAGE * tokens))
+        latest_end = int(np.searchsorted(tokens_before, tokens_before[start] + tokens))
+        end = _find_boundaries(text, earliest_end, latest_end)[-1]
         spans.append((start, end))
         overlap_start = int(np.searchsorted(tokens_before, tokens_before[end] - overlap))
         start = _find_boundaries(text, max(overlap_start, start + 1), end)[0]

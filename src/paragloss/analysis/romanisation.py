@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 _VOWELS = frozenset("aeiou")
@@ -98,21 +97,24 @@ def _katakana_sounds() -> dict[str, str]:
     return {item[0]: item[1:] for item in _KATAKANA.split()}
 
 
-def _transcribe_kana(word: Sequence[str]) -> str:
-    """Transcribe katakana by Hepburn's rules."""
+def _transcribe_kana(word: str) -> str:
+    """Transcribe katakana by Hepburn's rules; a long vowel is written as a short one."""
     latin, doubles_next = "", False
     for char in word:
         sound = _katakana_sounds()[char]
-        if sound in "ーッ":  # a long vowel is written as a short one; ッ doubles the next consonant
-            doubles_next = sound == "ッ"
+        if sound == "ー":
+            doubles_next = False
+            continue
+        if sound == "ッ":  # doubles the next consonant
+            doubles_next = True
             continue
         if sound.endswith("ァ"):
             latin = _replace_final_vowel(latin, sound[0])
         elif sound.endswith("ャ"):
             latin = _add_palatal(latin, sound)
         else:
-            doubled = sound[0] if doubles_next and sound[0] not in _VOWELS else ""
-            latin += doubled + sound
+            has_consonant = sound[0] not in _VOWELS
+            latin += sound[0] + sound if doubles_next and has_consonant else sound
         doubles_next = False
     return latin
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -45,6 +45,13 @@ _OTHER_SYMBOLS = _LATIN_SYMBOLS | {ord("w"): ""}
 MAX_NAME_LENGTH = 40
 
 
+class _Rule(NamedTuple):
+    """Some letters, perhaps with a lookahead such as `c(?=[eiy])`, and the symbol of their sound."""
+
+    letters: str
+    symbol: str
+
+
 class _Rules(NamedTuple):
     """Replacements of letters: a pattern of all of them, and the symbol of each."""
 
@@ -63,8 +70,8 @@ def _compute_phonetic_key(word: str) -> str:
     if script == "Latn" and word.isascii() and not _GROUPED.search(word):
         return _merge_doubled(word).encode().translate(_UPPER_CASE, _SILENT_BYTES).decode()
     if script != "Latn":
-        word = _parse_rules(_LETTER_RULES).apply(_strip_greek_accents(word))
-    text = _parse_rules(_GROUP_RULES[script]).apply(_merge_doubled(_transliterate(word).lower()))
+        word = _compile_letter_rules().apply(_strip_greek_accents(word))
+    text = _compile_group_rules(script).apply(_merge_doubled(_transliterate(word).lower()))
     return text.translate(_LATIN_SYMBOLS if script == "Latn" else _OTHER_SYMBOLS)
 
 
@@ -104,17 +111,34 @@ def _strip_greek_accents(word: str) -> str:
 
 
 @cache
-def _parse_rules(text: str) -> _Rules:
-    """Parse rules `letters=symbol`.
+def _compile_letter_rules() -> _Rules:
+    """Compile `_LETTER_RULES`, longer groups first; a silent letter keeps two consonants apart as a vowel does."""
+    rules = [_Rule(rule.letters, rule.symbol or "a") for rule in _parse_rules(_LETTER_RULES)]
+    return _compile_rules(sorted(rules, key=lambda rule: -len(rule.letters)))
 
-    The pattern has no groups around letters, so `re` skips characters that no rule begins with.
+
+@cache
+def _compile_group_rules(script: str) -> _Rules:
+    return _compile_rules(_parse_rules(_GROUP_RULES[script]))
+
+
+def _parse_rules(text: str) -> list[_Rule]:
+    """Parse rules `letters=symbol`."""
+    rules: list[_Rule] = []
+    for rule in text.split():
+        letters, _, symbol = rule.rpartition("=")
+        rules.append(_Rule(letters, symbol))
+    return rules
+
+
+def _compile_rules(rules: Sequence[_Rule]) -> _Rules:
+    """Compile rules, of which the first that matches is applied, into one pattern.
+
+    It has no groups around letters, only inside lookaheads, so `re` skips characters that no rule begins with.
     """
-    rules = [rule.rpartition("=")[::2] for rule in text.split()]
-    if text is _LETTER_RULES:  # a silent letter keeps two consonants apart as a vowel does
-        rules = sorted(((letters, symbol or "a") for letters, symbol in rules), key=lambda rule: -len(rule[0]))
-    pattern = re.compile("|".join(letters.replace("[", "([").replace("]", "])") for letters, _ in rules))
-    symbols = {}
-    for letters, symbol in rules:
-        plain_letters, _, lookahead = letters.partition("(?=")
-        symbols[plain_letters, bool(lookahead)] = symbol
-    return _Rules(pattern, symbols)
+    alternatives = [rule.letters.replace("[", "([").replace("]", "])") for rule in rules]
+    symbols: dict[tuple[str, bool], str] = {}
+    for rule in rules:
+        letters, _, lookahead = rule.letters.partition("(?=")
+        symbols[letters, bool(lookahead)] = rule.symbol
+    return _Rules(re.compile("|".join(alternatives)), symbols)

@@ -130,11 +130,13 @@ def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
         version, text_length = _HEADER.unpack_from(unpacked)
         if not 1 <= version <= _FORMAT_VERSION or text_length != len(text):
             return None
-        position, passages = _HEADER.size, tuple[Span, ...]()
+        position = _HEADER.size
+        passages: tuple[Span, ...] = ()
         if version > 1:
-            limits, position = _unpack_numbers(unpacked, position)
+            limits, position = _unpack_numbers(unpacked, position)  # start, end, start, end, ...
             passages = tuple(zip(limits[::2].tolist(), limits[1::2].tolist(), strict=True))
-        return TextAnalysis(tuple(_iterate_texts(unpacked, position, text)), passages)
+        tokenized_texts = tuple(_iterate_texts(unpacked, position, text))
+        return TextAnalysis(tokenized_texts, passages)
     except (zlib.error, struct.error, ValueError):
         return None
 

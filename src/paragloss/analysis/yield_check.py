@@ -10,29 +10,30 @@ MIN_LETTERS = 200
 MAX_LETTERS_PER_TERM = 40
 
 
-def check_yield(texts: Sequence[str], counts: Sequence[int], lang: str) -> int:
+def check_yield(texts: Sequence[str], term_counts: Sequence[int], lang: str) -> int:
     """Warn once for a batch in which some texts gave too few terms.
 
     Args:
         texts: The texts of a batch.
-        counts: The number of terms of each.
+        term_counts: The number of terms of each.
         lang: Their language.
 
     Returns:
         The number of suspicious texts.
     """
-    suspects = []  # (letters, number of terms)
-    for text, count in zip(texts, counts, strict=True):
-        max_letters = max(MIN_LETTERS, MAX_LETTERS_PER_TERM * count)
-        if len(text) > max_letters:  # rules most texts out without looking at their letters
-            letters = sum(map(str.isalpha, text))
-            if letters > max_letters:
-                suspects.append((letters, count))
+    suspects: list[tuple[int, int]] = []  # (letters, terms) of each suspicious text
+    for text, term_count in zip(texts, term_counts, strict=True):
+        max_letters = max(MIN_LETTERS, MAX_LETTERS_PER_TERM * term_count)
+        if len(text) <= max_letters:  # rules most texts out without looking at their letters
+            continue
+        letter_count = sum(map(str.isalpha, text))
+        if letter_count > max_letters:
+            suspects.append((letter_count, term_count))
     if suspects:
-        letters, count = max(suspects)
+        letter_count, term_count = max(suspects)
         warnings.warn(
             f"{len(suspects)} of {len(texts)} texts in {lang!r} gave fewer than one term per {MAX_LETTERS_PER_TERM} "
-            f"letters (such as {count} from {letters} letters): is that their language, and are they text?",
+            f"letters (such as {term_count} from {letter_count} letters): is that their language, and are they text?",
             stacklevel=2,
         )
     return len(suspects)

@@ -22,19 +22,30 @@ QUESTIONS = (
     ("咖啡豆", "zh", ["en", "it", "sw"]),
     ("समुद्री तूफ़ान और तेज़ हवा", "hi", ["en", "ru", "ar"]),
 )
+NEXT_STEPS = """
+Try next:
+  paragloss search --in {into}/collection "a storm at sea that floods the coast" --to fr,sw
+  paragloss search --in {into}/collection "月球引力" --lang zh
+  paragloss info {into}/collection
+  paragloss index YOUR_FOLDER --into my-collection
+  paragloss --help
+  paragloss serve {into}/collection          # then open http://localhost:8000/"""
 
 
 def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) -> None:
     """Index the demonstration into a new collection in a folder, search it and measure its results.
 
+    :param into: the folder; the collection of an earlier demonstration in it is replaced.
     :param show: prints an answer.
     :param say: prints a line.
+    :raises InputError: if the folder is there and has no demonstration.
     """
-    if into.exists() and not (into / ".paragloss-demo").is_file():
+    marker = into / ".paragloss-demo"
+    if into.exists() and not marker.is_file():
         raise InputError(f"{into} exists and is not a demonstration: choose another folder with --into")
     shutil.rmtree(into / "collection", ignore_errors=True)
     into.mkdir(parents=True, exist_ok=True)
-    (into / ".paragloss-demo").touch()
+    marker.touch()
     say("Indexing sixty concepts in twelve languages; the default model needs no training ...")
     with Collection.open_or_create(str(into / "collection"), meaning=False) as collection:
         collection.index(documents())
@@ -44,13 +55,4 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
             say("")
         for line in measure_by_language(collection):
             say(line)
-    say("")
-    say(
-        "Try next:\n"
-        f'  paragloss search --in {into}/collection "a storm at sea that floods the coast" --to fr,sw\n'
-        f'  paragloss search --in {into}/collection "月球引力" --lang zh\n'
-        f"  paragloss info {into}/collection\n"
-        "  paragloss index YOUR_FOLDER --into my-collection\n"
-        "  paragloss --help\n"
-        f"  paragloss serve {into}/collection          # then open http://localhost:8000/"
-    )
+    say(NEXT_STEPS.format(into=into))

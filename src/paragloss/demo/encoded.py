@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from importlib.resources import as_file, files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,14 +54,19 @@ def load() -> Vectors:
 
 
 def rank(documents: Sequence[Document], queries: Sequence[Query], *, k: int) -> list[Ranking]:
-    """Rank, for each query, the documents in other languages by the cosine of their vectors."""
-    units = load().rows.astype(np.float32)
-    units /= np.linalg.norm(units, axis=1, keepdims=True)
-    cosines = units[len(documents) :] @ units[: len(documents)].T  # (queries, documents)
-    langs: npt.NDArray[Any] = np.array([document.lang for document in documents])
-    cosines[np.array([query.lang for query in queries])[:, None] == langs] = -np.inf
-    best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
-    return [
-        [Hit(documents[i].id, float(row[i])) for i in indices if np.isfinite(row[i])]
-        for row, indices in zip(cosines, best, strict=True)
-    ]
+    """Rank, for each query, the best k documents in other languages by the cosine of their vectors.
+
+    :param documents: all documents of the demonstration, in their order
+    :param queries: all its queries, likewise
+    """
+    vectors = load().rows.astype(np.float32)  # of the documents, then of the queries
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    document_vectors, query_vectors = vectors[: len(documents)], vectors[len(documents) :]
+    document_langs = np.array([document.lang for document in documents])
+    rankings: list[Ranking] = []
+    for query, cosines in zip(queries, query_vectors @ document_vectors.T, strict=True):
+        is_candidate = document_langs != query.lang
+        order = np.argsort(-cosines, kind="stable")
+        best = order[is_candidate[order]][:k]
+        rankings.append([Hit(documents[i].id, float(cosines[i])) for i in best])
+    return rankings

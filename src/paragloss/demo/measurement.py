@@ -25,20 +25,19 @@ def measure_by_language(collection: Collection) -> Iterator[str]:
     yield "MRR: the first document on the same concept. nDCG@10: those on a closely related concept count half.\n"
     yield f"{'':6}" + "".join(f"{name:28}" for name in SEARCHERS).rstrip()
     yield f"{'':6}" + (f"{'MRR':7}{'nDCG@10':21}" * len(SEARCHERS)).rstrip()
-    totals: list[Scores] = [{measure: {} for measure in MEASURES} for _ in SEARCHERS]
+    total_scores: list[Scores] = [{measure: {} for measure in MEASURES} for _ in SEARCHERS]
     for lang in collection.langs:
         lang_queries = [query for query in all_queries if query.lang == lang]
         rankings_by_searcher = _rank_with_lexical_searchers(collection, lang_queries, lang)
         rankings_by_searcher.append([encoder_ranking_by_id[query.id] for query in lang_queries])
         qrels = {query.id: judgments[query.id] for query in lang_queries}
-        lang_scores = []
-        for total, rankings in zip(totals, rankings_by_searcher, strict=True):
-            scores = evaluate(dict(zip(qrels, rankings, strict=True)), qrels, MEASURES)
-            lang_scores.append(scores)
+        runs = [dict(zip(qrels, rankings, strict=True)) for rankings in rankings_by_searcher]
+        lang_scores = [evaluate(run, qrels, MEASURES) for run in runs]
+        for total, scores in zip(total_scores, lang_scores, strict=True):
             for measure in MEASURES:
                 total[measure] |= scores[measure]
         yield _format_line(lang, lang_scores)
-    yield _format_line("all", totals)
+    yield _format_line("all", total_scores)
 
 
 def _rank_with_lexical_searchers(

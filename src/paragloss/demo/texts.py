@@ -44,16 +44,16 @@ def queries() -> tuple[list[Query], Qrels]:
         all_queries = list(read_jsonl_queries(path))
     documents_by_concept: dict[str, list[Document]] = {}
     for document in documents():
-        documents_by_concept.setdefault(document.id.rsplit(".", 1)[0], []).append(document)
+        concept = document.id.rsplit(".", 1)[0]
+        documents_by_concept.setdefault(concept, []).append(document)
     related_concepts = related()
     qrels: Qrels = {}
     for query in all_queries:
-        concept = query.id.rsplit("-", 1)[0]
-        grade_by_concept = {**dict.fromkeys(related_concepts[concept], RELATED), concept: ITSELF}
-        qrels[query.id] = {
-            document.id: grade
-            for judged_concept, grade in grade_by_concept.items()
-            for document in documents_by_concept[judged_concept]
-            if document.lang != query.lang
-        }
+        query_concept = query.id.rsplit("-", 1)[0]
+        grade_by_concept = {**dict.fromkeys(related_concepts[query_concept], RELATED), query_concept: ITSELF}
+        grades = qrels.setdefault(query.id, {})
+        for concept, grade in grade_by_concept.items():
+            for document in documents_by_concept[concept]:
+                if document.lang != query.lang:
+                    grades[document.id] = grade
     return all_queries, qrels

@@ -154,20 +154,19 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT) -> Score
     >>> evaluate({"q": [Hit("a", 2.0), Hit("b", 1.0)]}, {"q": {"b": 1}}, ["RR"])
     {'RR': {'q': 0.5}}
     """
-    parsed = {name: _parse_measure(name) for name in measures}
-    judged = {query: grades for query, grades in qrels.items() if any(grade > 0 for grade in grades.values())}
+    parsed_measures = {name: _parse_measure(name) for name in measures}
+    judged = {query_id: grades for query_id, grades in qrels.items() if any(grade > 0 for grade in grades.values())}
     if not judged:
         raise InputError("the judgments name no relevant document: there is nothing to measure against")
     if not judged.keys() & run.keys():
-        raise InputError(
-            f"no query of the run is judged: the run has {_list_examples(run)}, the judgments have "
-            f"{_list_examples(judged)}"
-        )
-    ranked_ids = {query: [hit.id for hit in run.get(query, [])] for query in judged}
-    return {
-        name: {query: measure.score(ranked_ids[query], grades) for query, grades in judged.items()}
-        for name, measure in parsed.items()
-    }
+        examples = f"the run has {_list_examples(run)}, the judgments have {_list_examples(judged)}"
+        raise InputError(f"no query of the run is judged: {examples}")
+    scores: Scores = {name: {} for name in parsed_measures}
+    for query_id, grades in judged.items():
+        ranked_ids = [hit.id for hit in run.get(query_id, [])]
+        for name, measure in parsed_measures.items():
+            scores[name][query_id] = measure.score(ranked_ids, grades)
+    return scores
 
 
 def mean(scores: Scores) -> dict[str, float]:
@@ -183,26 +182,33 @@ def mean(scores: Scores) -> dict[str, float]:
 
 
 def _parse_measure(name: str) -> _Measure:
-    """Return the function of a measure with its cut-off and options."""
+    """Parse the name of a measure; raise InputError if it is unknown, or lacks a cut-off that it needs."""
     match = _NAME.fullmatch(_expand_spelling(name))
     if match is None or match["measure"] not in _MEASURES:
-        raise InputError(
-            f"unknown measure {name!r}: try nDCG@10, AP, RR, P@5, R@100, Success@10, P_mr@1, P_r@5 or MRR_mr"
-        )
+        examples = "nDCG@10, AP, RR, P@5, R@100, Success@10, P_mr@1, P_r@5 or MRR_mr"
+        raise InputError(f"unknown measure {name!r}: try {examples}")
     function, needs_cutoff = _MEASURES[match["measure"]]
     cutoff = int(match["cut"]) if match["cut"] else None
     if needs_cutoff and cutoff is None:
         raise InputError(f"{name!r} needs a cut-off, such as {name}@10")
-    min_relevant_grade = 1
-    for option in filter(None, (match["options"] or "").replace(" ", "").split(",")):
-        grade = re.fullmatch(r"rel=(\d+)", option)
-        if grade:
-            min_relevant_grade = int(grade[1])
-        elif function is ndcg and option in ("dcg='exp-log2'", 'dcg="exp-log2"', "dcg='log2'", 'dcg="log2"'):
-            function = exponential_ndcg if "exp" in option else ndcg
-        else:
-            raise InputError(f"unknown option {option!r} in {name!r}: rel=2, and dcg='exp-log2' for nDCG, are known")
-    return _Measure(function, cutoff, min_relevant_grade)
+    measure = _Measure(function, cutoff, min_relevant_grade=1)
+    options = (match["options"] or "").replace(" ", "")
+    for option in filter(None, options.split(",")):
+        measure = _apply_option(measure, option, name)
+    return measure
+
+
+def _apply_option(measure: _Measure, option: str, name: str) -> _Measure:
+    """Return a measure with an option, such as `rel=2`, that the name of a measure has."""
+    grade = re.fullmatch(r"rel=(\d+)", option)
+    if grade:
+        return measure._replace(min_relevant_grade=int(grade[1]))
+    discount = re.fullmatch(r"""dcg=(?:'([\w-]+)'|"([\w-]+)")""", option)
+    gain_functions = {"log2": ndcg, "exp-log2": exponential_ndcg}
+    gain_name = (discount[1] or discount[2]) if discount else ""
+    if measure.function is ndcg and gain_name in gain_functions:
+        return measure._replace(function=gain_functions[gain_name])
+    raise InputError(f"unknown option {option!r} in {name!r}: rel=2, and dcg='exp-log2' for nDCG, are known")
 
 
 def _expand_spelling(name: str) -> str:

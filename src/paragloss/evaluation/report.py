@@ -23,47 +23,52 @@ def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
 
     :param runs: name -> scores; the first is the baseline that the others are compared with
     """
-    baseline, *compared_names = runs
-    measures = list(runs[baseline])
-    averages = {name: mean(scores) for name, scores in runs.items()}
-    average_rows = [[name, *(f"{averages[name][measure]:.4f}" for measure in measures)] for name in runs]
-    parts = [
+    baseline_name, *compared_names = runs
+    baseline = runs[baseline_name]
+    measures = list(baseline)
+    sections = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>{len(runs[baseline][measures[0]])} judged queries.</p>",
+        f"<p>{len(baseline[measures[0]])} judged queries.</p>",
         "<h2>Averages</h2>",
-        _table(["run", *measures], average_rows),
+        _tabulate_averages(runs, measures),
     ]
     for name in compared_names:
-        parts.append(f"<h2>{html.escape(name)} against {html.escape(baseline)}</h2>")
-        parts.append(_tabulate_comparison(runs[baseline], runs[name]))
-        figure = _gains(runs[baseline], runs[name], measures[0])
-        parts.append(render_figure(figure, f"{measures[0]} gained per query"))
-    parts.append("<h2>How the queries spread</h2>")
-    parts.append(render_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"))
-    parts.append("<h2>Every query</h2>")
-    parts.append(_tabulate_queries(runs, measures))
-    return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>"
-        f"<style>{_STYLE}</style>{''.join(parts)}</html>"
-    )
+        figure = _gains(baseline, runs[name], measures[0])
+        sections += [
+            f"<h2>{html.escape(name)} against {html.escape(baseline_name)}</h2>",
+            _tabulate_comparison(baseline, runs[name]),
+            render_figure(figure, f"{measures[0]} gained per query"),
+        ]
+    sections += [
+        "<h2>How the queries spread</h2>",
+        render_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"),
+        "<h2>Every query</h2>",
+        _tabulate_queries(runs, measures),
+    ]
+    head = f"<meta charset=utf-8><title>{html.escape(title)}</title><style>{_STYLE}</style>"
+    return f"<!doctype html><html lang=en>{head}{''.join(sections)}</html>"
+
+
+def _tabulate_averages(runs: Mapping[str, Scores], measures: Sequence[str]) -> str:
+    """Return a table with a row for each run: its average of each measure."""
+    rows: list[list[str]] = []
+    for name, scores in runs.items():
+        averages = mean(scores)
+        rows.append([name, *(f"{averages[measure]:.4f}" for measure in measures)])
+    return _table(["run", *measures], rows)
 
 
 def _tabulate_comparison(baseline: Scores, scores: Scores) -> str:
     """Return a table with a row for each measure: the difference to the baseline and its significance."""
-    rows = []
-    for measure in baseline:
-        result = compare(baseline[measure], scores[measure])
-        rows.append(
-            [
-                measure,
-                f"{result.difference:+.4f}",
-                f"{result.low:+.4f} to {result.high:+.4f}",
-                f"{result.p_t:.4g}",
-                f"{result.p_randomisation:.4g}",
-                f"{result.wins} / {result.ties} / {result.losses}",
-            ]
-        )
     header = ["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"]
+    rows: list[list[str]] = []
+    for measure in baseline:
+        comparison = compare(baseline[measure], scores[measure])
+        difference = f"{comparison.difference:+.4f}"
+        interval = f"{comparison.low:+.4f} to {comparison.high:+.4f}"
+        p_values = [f"{comparison.p_t:.4g}", f"{comparison.p_randomisation:.4g}"]
+        counts = f"{comparison.wins} / {comparison.ties} / {comparison.losses}"
+        rows.append([measure, difference, interval, *p_values, counts])
     return _table(header, rows)
 
 

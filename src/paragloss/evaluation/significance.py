@@ -7,12 +7,15 @@ could swap their scores on any query.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from paragloss.errors import InputError
+
+ScoreArray: TypeAlias = npt.NDArray[np.float64]  # (queries,)
 
 
 class Comparison(NamedTuple):
@@ -53,55 +56,84 @@ def compare(
     """
     if first.keys() != second.keys():
         raise InputError("the two runs were measured on different queries: use the same judgments for both")
-    queries = sorted(first)
-    before = np.array([first[query] for query in queries])
-    after = np.array([second[query] for query in queries])
-    gains = after - before
-    n = len(queries)
-    if np.all(gains == gains[:1]):
-        # The t-test would divide by a deviation of zero. Equal scores are no evidence; a constant gain is left to the
-        # randomisation test.
-        margin, p_t = 0.0, 1.0 if n < 2 or gains[0] == 0 else 0.0
-    else:
-        margin = float(stats.t.ppf(0.975, n - 1) * gains.std(ddof=1) / np.sqrt(n))
-        p_t = float(stats.ttest_rel(after, before).pvalue)
+    query_ids = sorted(first)
+    first_scores = np.array([first[query_id] for query_id in query_ids])
+    second_scores = np.array([second[query_id] for query_id in query_ids])
+    gains = second_scores - first_scores
     difference = float(gains.mean())
-    means = float(before.mean()), float(after.mean()), difference, difference - margin, difference + margin
-    counts = int((gains > 0).sum()), int((gains == 0).sum()), int((gains < 0).sum())
-    return Comparison(n, *means, p_t, _randomisation(gains, rounds, seed), *counts)
+    margin, p_t = _t_test(first_scores, second_scores)
+    return Comparison(
+        queries=len(query_ids),
+        first=float(first_scores.mean()),
+        second=float(second_scores.mean()),
+        difference=difference,
+        low=difference - margin,
+        high=difference + margin,
+        p_t=p_t,
+        p_randomisation=_randomisation(gains, rounds, seed),
+        wins=int((gains > 0).sum()),
+        ties=int((gains == 0).sum()),
+        losses=int((gains < 0).sum()),
+    )
 
 
-def _randomisation(gains: np.ndarray[tuple[int], np.dtype[np.float64]], rounds: int, seed: int) -> float:
+def _t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[float, float]:
+    """Return half the width of the 95 % confidence interval of the mean gain, and the two-sided p-value.
+
+    The t-test would divide by a deviation of zero if all gains are equal. Equal scores are no evidence; a constant gain
+    is left to the randomisation test.
+    """
+    gains = second_scores - first_scores
+    n = len(gains)
+    if np.all(gains == gains[:1]):
+        is_without_evidence = n < 2 or gains[0] == 0
+        return 0.0, 1.0 if is_without_evidence else 0.0
+    margin = float(stats.t.ppf(0.975, n - 1) * gains.std(ddof=1) / np.sqrt(n))
+    return margin, float(stats.ttest_rel(second_scores, first_scores).pvalue)
+
+
+def _randomisation(gains: ScoreArray, rounds: int, seed: int) -> float:
     """Compute the two-sided p-value: how often random signs give a mean at least as far from zero as the observed one.
 
-    It is exact if few enough queries differ to try every assignment of signs.
+    :param gains: the difference of the scores of each query
+    :param rounds: how many assignments of signs are drawn; all are tried if few enough queries differ
+    :param seed: seed of the assignments
     """
     gains = gains[gains != 0]
     if len(gains) == 0:
         return 1.0
-    observed = abs(gains.sum()) * (1 - 1e-12)  # a little less, because sums are rounded
     if len(gains) <= MAX_GAINS_FOR_EXACT_TEST:
         assignments = np.arange(2 ** len(gains))[:, None]
         signs = 1 - 2 * ((assignments >> np.arange(len(gains))) & 1)  # (assignments, gains) of -1 and 1
-        return float((np.abs(signs @ gains) >= observed).mean())
+        return _count_extreme(signs, gains) / len(signs)
     rng = np.random.default_rng(seed)
     n_extreme = 0
     block = max(1, MAX_SIGNS_IN_MEMORY // len(gains))
     for start in range(0, rounds, block):
         flips = rng.integers(0, 2, (min(block, rounds - start), len(gains)), dtype=np.int8)
-        n_extreme += int((np.abs((1 - 2 * flips) @ gains) >= observed).sum())
+        n_extreme += _count_extreme(1 - 2 * flips, gains)
     return (n_extreme + 1) / (rounds + 1)
+
+
+def _count_extreme(signs: npt.NDArray[np.integer[Any]], gains: ScoreArray) -> int:
+    """Count the assignments of signs, (assignments, gains), whose sum is as far from zero as that of the gains."""
+    observed = abs(gains.sum()) * (1 - 1e-12)  # a little less, because sums are rounded
+    return int((np.abs(signs @ gains) >= observed).sum())
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Correct the p-values of several comparisons by Holm's method (1979).
 
     The smallest of n is multiplied by n, the next by n - 1, and none is smaller than the one before it.
+
+    :param p_values: name of a comparison -> p-value
+    :return: the corrected p-values by the same names, in the same order
     """
-    order = sorted(p_values, key=lambda name: (p_values[name], name))
+    names = sorted(p_values, key=lambda name: (p_values[name], name))
     corrected: dict[str, float] = {}
     previous = 0.0
-    for position, name in enumerate(order):
-        previous = max(previous, min(1.0, p_values[name] * (len(order) - position)))
+    for position, name in enumerate(names):
+        factor = len(names) - position
+        previous = max(previous, min(1.0, p_values[name] * factor))
         corrected[name] = previous
     return {name: corrected[name] for name in p_values}

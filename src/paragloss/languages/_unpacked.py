@@ -34,9 +34,9 @@ def load_unpacked(name: str, unpack: Callable[[], Arrays], are_valid: Callable[[
     """
     cached = artefacts.cache_folder() / name
     with suppress(ModelError, OSError):
-        arrays = {name: np.asarray(array) for name, array in artefacts.load(cached).arrays.items()}
-        if are_valid(arrays):
-            return arrays
+        cached_arrays = {key: np.asarray(array) for key, array in artefacts.load(cached).arrays.items()}
+        if are_valid(cached_arrays):
+            return cached_arrays
     arrays = unpack()
     with suppress(OSError, ModelError):
         artefacts.save(cached, "unpacked", meta={}, arrays=arrays)
@@ -79,5 +79,5 @@ def _unpack_identifier() -> Arrays:
     from py3langid.modelio import load_model
 
     ptc, pc, classes, nextmove, row, output = load_model(MODEL_DIR / MODEL_FILE)
-    integers = {"nextmove": nextmove, "row": row, "output": output}
-    return {"ptc": ptc, "pc": pc, "classes": np.array(classes), **{k: np.asarray(v) for k, v in integers.items()}}
+    arrays = {"ptc": ptc, "pc": pc, "classes": classes, "nextmove": nextmove, "row": row, "output": output}
+    return {name: np.asarray(array) for name, array in arrays.items()}

@@ -63,13 +63,15 @@ def normalise(code: str) -> str:
         LanguageError: If no language has this code.
     """
     subtag = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]
-    base_code = bases().get(subtag) or (subtag if subtag == UNKNOWN or subtag in _rare_names() else None)
-    if base_code is None:
-        raise LanguageError(
-            f"unknown language code {code!r}; expected an ISO 639 code such as 'en', 'pt-br' or 'swa' "
-            "(paragloss.languages.known_codes() lists the usual ones)"
-        )
-    return base_code
+    base_code = bases().get(subtag)
+    if base_code:
+        return base_code
+    if subtag == UNKNOWN or subtag in _rare_names():
+        return subtag
+    raise LanguageError(
+        f"unknown language code {code!r}; expected an ISO 639 code such as 'en', 'pt-br' or 'swa' "
+        "(paragloss.languages.known_codes() lists the usual ones)"
+    )
 
 
 def language_name(code: str) -> str:

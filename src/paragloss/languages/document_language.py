@@ -20,6 +20,8 @@ MIN_SHARE_OF_DECIDED_BODY = 0.6
 #: Blocks of about this many characters are identified one by one, and this many of them, spread over the text.
 _BLOCK_CHARACTERS = 400
 _MAX_BLOCKS = 6
+#: Only the beginning of a longer text is read.
+_MAX_CHARACTERS = 500 * _BLOCK_CHARACTERS
 #: Addresses, file names, identifiers, tags and everything with digits: they are the same in every language.
 _CODE = re.compile(r"\S*(?:[\d/\\@_{}<>=$#|~^]|\w[.:]\w|\(\))\S*")
 
@@ -36,14 +38,14 @@ def identify_document(text: str, title: str = "", declared: str = "") -> str | N
     Returns:
         A language code; None where neither text nor title has letters and nothing is declared.
     """
-    body = _remove_code(text[: _BLOCK_CHARACTERS * 500])
-    if weigh_letters(body) >= MIN_LETTERS_OF_LONG_BODY:
-        letters_by_lang = _count_letters_by_language(body)
-        lang, letters = max(letters_by_lang.items(), key=lambda item: (item[1], item[0]))
-        is_undecided = letters < MIN_SHARE_OF_DECIDED_BODY * sum(letters_by_lang.values())
-        return declared if is_undecided and declared in letters_by_lang else lang
-    short_text = f"{_remove_code(title)}\n{body}".strip() or f"{title}\n{text}"
-    return identify_short(short_text, declared)
+    body = _remove_code(text[:_MAX_CHARACTERS])
+    if weigh_letters(body) < MIN_LETTERS_OF_LONG_BODY:
+        short_text = f"{_remove_code(title)}\n{body}".strip() or f"{title}\n{text}"
+        return identify_short(short_text, declared)
+    letters_by_lang = _count_letters_by_language(body)
+    commonest = max(letters_by_lang, key=lambda lang: (letters_by_lang[lang], lang))
+    is_undecided = letters_by_lang[commonest] < MIN_SHARE_OF_DECIDED_BODY * sum(letters_by_lang.values())
+    return declared if is_undecided and declared in letters_by_lang else commonest
 
 
 def _remove_code(text: str) -> str:
@@ -60,10 +62,11 @@ def _count_letters_by_language(body: str) -> Mapping[str, float]:
     letters_by_lang: dict[str, float] = defaultdict(float)
     for script, lines in lines_by_script.items():
         weight = LATIN_WEIGHT_BESIDE_OTHERS if script == "Latn" and len(lines_by_script) > 1 else 1.0
-        letters = weight * weigh_letters("\n".join(lines))
+        script_letters = weight * weigh_letters("\n".join(lines))
         sampled_letters = _count_sampled_letters(lines)
+        sample_size = sum(sampled_letters.values())
         for lang, count in sampled_letters.items():
-            letters_by_lang[lang] += letters * count / sum(sampled_letters.values())
+            letters_by_lang[lang] += script_letters * count / sample_size
     return letters_by_lang
 
 

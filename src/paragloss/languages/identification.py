@@ -72,15 +72,19 @@ def identify_short(text: str, declared: str = "") -> str | None:
 
 
 def _choose_short(text: str, byte_scores: Mapping[str, float]) -> str:
-    """Choose the language of a short text: by both models among those that both know, unless another one leads."""
+    """Choose the language of a short text by both models.
+
+    :param byte_scores: py3langid's score of each candidate
+    :return: the likeliest of the languages that both models know, unless one that only py3langid knows clearly leads
+    """
     gram_scores = grams.score_languages(text)
     shared_langs = [lang for lang in byte_scores if lang in gram_scores]
-    lang = max(byte_scores, key=byte_scores.__getitem__)
+    best_by_bytes = max(byte_scores, key=byte_scores.__getitem__)
     if not shared_langs:
-        return lang
-    lead = byte_scores[lang] - max(byte_scores[code] for code in shared_langs)
-    if lang not in gram_scores and lead > MIN_LEAD_OF_BYTE_MODEL:
-        return lang
+        return best_by_bytes
+    lead = byte_scores[best_by_bytes] - max(byte_scores[lang] for lang in shared_langs)
+    if best_by_bytes not in gram_scores and lead > MIN_LEAD_OF_BYTE_MODEL:
+        return best_by_bytes
     likelihoods = _combine_scores(gram_scores, byte_scores, shared_langs)
     return max(likelihoods, key=likelihoods.__getitem__)
 
