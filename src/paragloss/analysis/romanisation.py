@@ -102,20 +102,14 @@ def _transcribe_kana(word: str) -> str:
     latin, doubles_next = "", False
     for char in word:
         sound = _katakana_sounds()[char]
-        if sound == "ー":
-            doubles_next = False
-            continue
-        if sound == "ッ":  # doubles the next consonant
-            doubles_next = True
-            continue
         if sound.endswith("ァ"):
             latin = _replace_final_vowel(latin, sound[0])
         elif sound.endswith("ャ"):
             latin = _add_palatal(latin, sound)
-        else:
+        elif sound not in ("ー", "ッ"):
             has_consonant = sound[0] not in _VOWELS
             latin += sound[0] + sound if doubles_next and has_consonant else sound
-        doubles_next = False
+        doubles_next = sound == "ッ"  # the next consonant
     return latin
 
 

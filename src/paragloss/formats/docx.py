@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats.archive import DocumentArchive
-from paragloss.formats.text import PathLike
+from paragloss.formats.text import PathLike, join_fields
 from paragloss.types import Document
 
 #: Text that is not visible, or visible twice: deletions, boxes beside the text, fallbacks for other programs.
@@ -47,13 +47,12 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
     blocks = [block for block in _read_blocks(archive, _read_style_names(archive)) if block.text]
     headings = [block.text for block in blocks if block.style.startswith(("heading", "title"))]
     bold_texts = [block.bold_text for block in blocks if block.bold_text]
-    fields = {"headings": "\n".join(headings), "strong": "\n".join(bold_texts)}
     return archive.make_document(
         id,
         "\n".join(block.text for block in blocks),
         "no text in the document; give one that has some",
         title=headings[0] if headings else "",
-        fields={name: text for name, text in fields.items() if text},
+        fields=join_fields(headings=headings, strong=bold_texts),
     )
 
 

@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.html import extract_visible_text
-from paragloss.formats.text import PathLike, read_bytes
+from paragloss.formats.text import PathLike, join_fields, read_bytes
 from paragloss.types import Document
 
 #: A smaller picture that a message shows inside its text is a logo or an icon, not a page.
@@ -43,7 +43,12 @@ class MailItem(NamedTuple):
 
 
 def read_eml(path: PathLike, *, id: str = "") -> Document:
-    """Read a message as one document: its plain text, else the text of its HTML; `fields["attachments"]` are names."""
+    """Read a message as one document: its plain text, else the text of its HTML.
+
+    :param id: the id of the document; by default the file's name
+    :return: a document with the names of the attached files in the field `attachments`
+    :raises InputError: if the file is damaged, or the message has neither a body nor a subject
+    """
     data = read_bytes(path)
     try:
         message = _parse_message(data)
@@ -73,8 +78,7 @@ def make_mail_document(
     if not body and not subject:
         raise EmptyFileError("no text in the message; give one that has some", location=path)
     meta: dict[str, object] = {name: value for name, value in headers.items() if value}
-    fields = {"attachments": "\n".join(attachments)} if attachments else {}
-    return Document(id, body, "", subject, fields, meta)
+    return Document(id, body, "", subject, join_fields(attachments=attachments), meta)
 
 
 def read_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:

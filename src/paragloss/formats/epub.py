@@ -8,22 +8,25 @@ from urllib.parse import unquote
 from paragloss.errors import InputError
 from paragloss.formats.archive import DocumentArchive
 from paragloss.formats.html import extract_visible_text
-from paragloss.formats.text import PathLike, check_text_length
+from paragloss.formats.text import PathLike, TextLimit
 from paragloss.types import Document
 
 
 def read_epub(path: PathLike, *, id: str = "") -> Document:
-    """Read a book as one document, with a blank line between chapters."""
+    """Read a book as one document, with a blank line between chapters.
+
+    :param id: the id of the document; by default the file's name
+    :raises InputError: if the file is no book, or has no text
+    """
     archive = DocumentArchive(path)
     package = _find_package(archive)
     if package not in archive.names:
         raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", location=path)
+    limit = TextLimit(path)
     chapters: list[str] = []
-    size = 0
     for name in _list_chapters(archive, package):
-        chapters.append(extract_visible_text(archive.read_part(name).decode("utf-8", "replace")))
-        size += len(chapters[-1])
-        check_text_length(size, path)
+        markup = archive.read_part(name).decode("utf-8", "replace")
+        chapters.append(limit.count(extract_visible_text(markup)))
     text = "\n\n".join(filter(None, chapters))
     if_empty = f"no text in {len(chapters)} chapters; the book may be of images only"
     return archive.make_document(id, text, if_empty, properties_part=package)

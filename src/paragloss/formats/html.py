@@ -47,15 +47,19 @@ def parse_html(source: str, *, id: str) -> Document:
 
     tree = LexborHTMLParser(source)
     title = _join_texts(tree, "title", 1) or _join_texts(tree, "h1", 1)
-    # Before the body is extracted, which removes elements from the tree where nothing else gives a text.
-    headings, bold_texts, address = _join_texts(tree, _HEADINGS), _join_texts(tree, "b, strong"), _find_address(tree)
+    # Before the body is extracted, which may remove elements from the tree.
+    fields = {
+        "headings": _join_texts(tree, _HEADINGS),
+        "strong": _join_texts(tree, "b, strong"),
+        "url": _find_address(tree),
+    }
     body = _extract_body(source, tree)
     if not body and not title:
         raise EmptyFileError("no text in the page; give a page that has some")
-    fields = {"headings": headings, "strong": bold_texts, "url": address}
     translations = _find_translations(tree)
     meta = {"translations": translations} if translations else {}
-    return Document(id, body, _find_language(tree), title, {name: text for name, text in fields.items() if text}, meta)
+    shown_fields = {name: text for name, text in fields.items() if text}
+    return Document(id, body, _find_language(tree), title, shown_fields, meta)
 
 
 def _decode_page(data: bytes) -> str:

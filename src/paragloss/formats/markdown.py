@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from paragloss.formats.text import PathLike, is_language_code, read_text
+from paragloss.formats.text import PathLike, is_language_code, join_fields, read_text
 from paragloss.types import Document
 
 if TYPE_CHECKING:
@@ -71,14 +71,9 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
     markdown_text = _render_text(_FRONT_MATTER.sub("", source))
     lang = settings.get("lang") or settings.get("language") or ""
     title = settings.get("title") or next(iter(markdown_text.headings), "")
-    fields = {"headings": "\n".join(markdown_text.headings), "strong": "\n".join(markdown_text.strong)}
-    return Document(
-        id or Path(path).name,
-        "\n".join(markdown_text.lines),
-        lang if is_language_code(lang) else "",
-        title,
-        {name: value for name, value in fields.items() if value},
-    )
+    fields = join_fields(headings=markdown_text.headings, strong=markdown_text.strong)
+    text = "\n".join(markdown_text.lines)
+    return Document(id or Path(path).name, text, lang if is_language_code(lang) else "", title, fields)
 
 
 def _parse_front_matter(source: str) -> dict[str, str]:

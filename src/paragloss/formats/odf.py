@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats.archive import DocumentArchive
-from paragloss.formats.text import PathLike
+from paragloss.formats.text import PathLike, join_fields
 from paragloss.types import Document
 
 #: Elements that are not visible: tracked changes, comments, and names of objects.
@@ -16,7 +16,12 @@ _SPACES = {"tab": "\t", "s": " ", "line-break": "\n"}
 
 
 def read_odf(path: PathLike, *, id: str = "") -> Document:
-    """Read an OpenDocument file. Its title is the declared one, else its first heading."""
+    """Read an OpenDocument file. Its title is the declared one, else its first heading.
+
+    :param id: the id of the document; by default the file's name
+    :return: a document with the field `headings`, if it has any
+    :raises InputError: if the file is not an OpenDocument file, or has no text
+    """
     archive = DocumentArchive(path)
     if "content.xml" not in archive.names:
         raise InputError("no content.xml in the file; it is not an OpenDocument file, or encrypted", location=path)
@@ -35,7 +40,7 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
         "no text in the document; give one that has some",
         properties_part="meta.xml",
         title=headings[0] if headings else "",
-        fields={"headings": "\n".join(headings)} if headings else {},
+        fields=join_fields(headings=headings),
     )
 
 

@@ -28,6 +28,8 @@ from paragloss.formats.rtf import decompress_rtf, extract_rtf_text
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
+# Types of properties.
+_BINARY_TYPE, _UNICODE_TYPE, _CODE_PAGE_TYPE, _STORAGE_TYPE = "0102", "001F", "001E", "000D"
 # Properties of [MS-OXPROPS] that are read.
 _SUBJECT, _BODY, _HTML_BODY, _RTF_BODY, _HEADERS = "0037", "1000", "1013", "1009", "007D"
 _SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP_ADDRESS, _TO = "0C1A", "0C1F", "5D01", "0E04"
@@ -89,7 +91,7 @@ class _OleMessage:
         """Read the message with its attachments."""
         text = self._read_text(_BODY)
         html = self._read_text(_HTML_BODY)
-        rtf = decompress_rtf(self._read_stream(_RTF_BODY, "0102"))
+        rtf = decompress_rtf(self._read_stream(_RTF_BODY, _BINARY_TYPE))
         address = self._read_text(_SENDER_SMTP_ADDRESS) or self._read_text(_SENDER_ADDRESS)
         return MailItem(
             subject=" ".join(self._read_text(_SUBJECT).split()),
@@ -106,8 +108,8 @@ class _OleMessage:
         for storage in self._list_attachment_storages():
             attachment = _OleMessage(self._container, storage)
             name = attachment._read_text(_ATTACHMENT_LONG_NAME) or attachment._read_text(_ATTACHMENT_NAME)
-            content = attachment._read_stream(_ATTACHMENT_DATA, "0102")
-            message_storage = [*storage, f"__substg1.0_{_ATTACHMENT_DATA}000D"]
+            content = attachment._read_stream(_ATTACHMENT_DATA, _BINARY_TYPE)
+            message_storage = [*storage, f"__substg1.0_{_ATTACHMENT_DATA}{_STORAGE_TYPE}"]
             if name and content:
                 yield Attachment(name, content, attachment._read_text(_ATTACHMENT_CONTENT_ID))
             elif self._container.exists(message_storage) and len(storage) <= 2 * _MAX_MESSAGE_DEPTH:
@@ -123,10 +125,10 @@ class _OleMessage:
 
     def _read_text(self, attribute: str) -> str:
         """Return a property as text: UTF-16, else in some code page, else binary data that is text (HTML bodies)."""
-        data = self._read_stream(attribute, "001F")
+        data = self._read_stream(attribute, _UNICODE_TYPE)
         if data:
             return data.decode("utf-16-le", "replace").rstrip("\0")
-        data = self._read_stream(attribute, "001E") or self._read_stream(attribute, "0102")
+        data = self._read_stream(attribute, _CODE_PAGE_TYPE) or self._read_stream(attribute, _BINARY_TYPE)
         return data.decode(detect_encoding(data), "replace").rstrip("\0")
 
     def _read_stream(self, attribute: str, kind: str) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.right_to_left import has_right_to_left, reorder_page
-from paragloss.formats.text import MAX_PACKED_FILE_BYTES, PathLike, check_text_length, read_bytes
+from paragloss.formats.text import MAX_PACKED_FILE_BYTES, PathLike, TextLimit, read_bytes
 from paragloss.types import Document
 
 #: PDFium's number for page objects that are pictures (FPDF_PAGEOBJ_IMAGE).
@@ -56,13 +56,11 @@ class _Page(NamedTuple):
 
 def _read_pages(pdf: Any, path: PathLike) -> Iterator[_Page]:
     """Yield the pages of a file (`pypdfium2.PdfDocument`); raise InputError if they have too much text."""
-    n_characters = 0
+    limit = TextLimit(path)
     for number in range(len(pdf)):
         with closing(pdf[number]) as page:
-            text = _read_page_text(page)
+            text = limit.count(_read_page_text(page))
             is_picture = not text and any(page.get_objects(filter=[_PICTURE_OBJECT], max_depth=3))
-        n_characters += len(text)
-        check_text_length(n_characters, path)
         yield _Page(text, is_picture)
 
 

@@ -68,29 +68,29 @@ def parse_concept_row(row: Mapping[str, Any]) -> list[ConceptText]:
     return [ConceptText(concept, lang, get_row_text(row, "text"), get_row_text(row, "title"))]
 
 
-def group_by_concept(parts: Iterable[ConceptText]) -> list[Concept]:
+def group_by_concept(concept_texts: Iterable[ConceptText]) -> list[Concept]:
     """Join texts by concept, in the order in which concepts first appear.
 
     A text without letters and title is left out. Of two texts in a language the first is used; a warning counts the
     others.
     """
-    texts: dict[str, dict[str, str]] = {}  # by concept and language
-    titles: dict[str, dict[str, str]] = {}
+    texts_by_concept: dict[str, dict[str, str]] = {}  # of each concept, by language
+    titles_by_concept: dict[str, dict[str, str]] = {}
     repeated: list[ConceptText] = []
-    for part in parts:
-        if not part.text.strip() and not part.title.strip():
+    for concept, lang, text, title in concept_texts:
+        if not text.strip() and not title.strip():
             continue
-        concept_texts = texts.setdefault(part.concept, {})
-        if part.lang in concept_texts:
-            repeated.append(part)
+        texts = texts_by_concept.setdefault(concept, {})
+        if lang in texts:
+            repeated.append(ConceptText(concept, lang, text))
             continue
-        concept_texts[part.lang] = part.text
-        if part.title:
-            titles.setdefault(part.concept, {})[part.lang] = part.title
+        texts[lang] = text
+        if title:
+            titles_by_concept.setdefault(concept, {})[lang] = title
     if repeated:
         example = f"{repeated[0].concept!r} in {repeated[0].lang}"
         warnings.warn(f"{len(repeated)} repeated texts were left out, the first being {example}", stacklevel=3)
-    return [Concept(name, concept_texts, titles.get(name, {})) for name, concept_texts in texts.items()]
+    return [Concept(name, texts, titles_by_concept.get(name, {})) for name, texts in texts_by_concept.items()]
 
 
 def format_document_row(doc: Document) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from typing import NamedTuple
 from paragloss.errors import InputError, LanguageError
 from paragloss.languages import identify, language_name, normalise, scripts_of
 
+#: Tesseract's modes of page segmentation: for pages that stand upright, and for others, which it turns.
+_SEGMENT_UPRIGHT, _SEGMENT_ROTATED = "3", "1"
 #: A page that is read with less confidence may be in another script than it seems.
 CLEAR_CONFIDENCE = 70.0
 #: So many scripts are tried on such a page.
@@ -89,7 +91,8 @@ def recognize_page(image: PageImage) -> list[RecognizedWord]:
     """
     languages = _list_languages()
     orientation = detect_orientation(image)
-    image = image._replace(arguments=(*image.arguments, "--psm", "3" if orientation.is_upright else "1"))
+    segmentation = _SEGMENT_UPRIGHT if orientation.is_upright else _SEGMENT_ROTATED
+    image = image._replace(arguments=(*image.arguments, "--psm", segmentation))
     if not orientation.script:
         any_language = "en" if "en" in languages else next(iter(languages))
         if not _has_letters(_recognize(image, [any_language])):

@@ -118,10 +118,27 @@ def read_bytes(path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES) -> bytes:
         return _read_stream(stream, path, limit)
 
 
-def check_text_length(n_characters: int, path: PathLike) -> None:
-    """Raise InputError if the text of one document, which may be compressed in its file, is too long."""
-    if n_characters > MAX_DOCUMENT_BYTES:
-        raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
+class TextLimit:
+    """Counts the characters of a document, which may be compressed in its file, and stops when they are too many."""
+
+    def __init__(self, path: PathLike) -> None:
+        """Count from 0; `path` is the file that the error names."""
+        self._path = path
+        self._n_characters = 0
+
+    def count(self, text: str) -> str:
+        """Count a part of the text and return it; raise InputError once all parts are too long together."""
+        self._n_characters += len(text)
+        if self._n_characters > MAX_DOCUMENT_BYTES:
+            message = f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file"
+            raise InputError(message, location=self._path)
+        return text
+
+
+def join_fields(**lines_by_field: Iterable[str]) -> dict[str, str]:
+    """Return the fields of a document, each a text of some lines; fields without lines are left out."""
+    fields = {name: "\n".join(lines) for name, lines in lines_by_field.items()}
+    return {name: text for name, text in fields.items() if text}
 
 
 def _read_stream(stream: BinaryIO, path: PathLike, limit: int) -> bytes:

@@ -24,7 +24,7 @@ from paragloss.formats.text import (
 from paragloss.types import Document, Hit, Qrels, Query, Run
 
 # Possessive, so that a "<" that is never closed costs one pass.
-_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
+_TAG = re.compile(r"<(?P<slash>/?)(?P<name>[A-Za-z][\w.-]*+)[^<>]*+>")
 _COLUMN = re.compile(r"[^ \t]+")
 _DOC_START = re.compile(r"<doc(\s[^>]*)?>", re.IGNORECASE)
 _DOC_END = re.compile(r"(?<=</doc>)", re.IGNORECASE)  # where a line is cut
@@ -257,24 +257,23 @@ def _parse_document(body: str, lang: str) -> Document:
     return Document(name, text, parse_language_code(own) if own else lang, title)
 
 
-def _parse_topic(attributes: str, body: str, lang: str) -> Query:
+def _parse_topic(attribute_markup: str, body: str, lang: str) -> Query:
     """Make a query of a topic's title.
 
-    :param attributes: markup of the attributes of the topic's tag
-    :param body: markup inside the topic
+    :param attribute_markup: the attributes in the topic's tag
+    :param body: the markup inside the topic
     :param lang: the language, unless the topic's attributes or tags such as <EN-title> name another
     :raises InputError: if the topic has no number or no title
     """
-    named_attributes = {key.lower(): value for key, value in _ATTRIBUTE.findall(attributes)}
+    attributes = {name.lower(): value for name, value in _ATTRIBUTE.findall(attribute_markup)}
     texts, tag_lang = _read_topic_texts(body)
-    numbers = [texts.get("num"), texts.get("identifier"), named_attributes.get("number"), named_attributes.get("id")]
-    number = next((candidate for candidate in numbers if candidate), "")
+    number = texts.get("num") or texts.get("identifier") or attributes.get("number") or attributes.get("id")
     if not number:
         raise InputError("topic without <num>; give every topic its number")
-    query_text = texts.get("title") or texts.get("query", "")
+    query_text = texts.get("title") or texts.get("query")
     if not query_text:
         raise InputError(f"topic {number} has no <title>; it has {', '.join(texts)}")
-    own_lang = named_attributes.get("lang") or named_attributes.get("xml:lang") or ""
+    own_lang = attributes.get("lang") or attributes.get("xml:lang")
     query_lang = parse_language_code(own_lang) if own_lang else tag_lang or lang
     return Query(number, " ".join(query_text.split()), query_lang)
 
@@ -306,33 +305,39 @@ def _strip_tags(markup: str) -> str:
 
 def _read_closed_elements(body: str) -> dict[str, list[str]]:
     """Return the contents of all closed elements, by their names in lower case."""
-    opened: dict[str, int] = {}
+    starts: dict[str, int] = {}  # of the open elements
     contents: dict[str, list[str]] = {}
     for tag in _TAG.finditer(body):
-        name = tag[2].lower()
-        if not tag[1]:
-            opened.setdefault(name, tag.end())
-        elif name in opened:
-            contents.setdefault(name, []).append(body[opened.pop(name) : tag.start()])
+        name = tag["name"].lower()
+        if not tag["slash"]:
+            starts.setdefault(name, tag.end())
+        elif name in starts:
+            contents.setdefault(name, []).append(body[starts.pop(name) : tag.start()])
     return contents
 
 
 def _remove_elements(body: str, names: frozenset[str]) -> str:
-    """Return the body without the elements of these names."""
+    """Return the body without the elements of these names; one that is never closed goes up to the end."""
     pieces: list[str] = []
     position, open_element = 0, ""
     for tag in _TAG.finditer(body):
-        name = tag[2].lower()
-        if not open_element and not tag[1] and name in names:
+        name, is_closing = tag["name"].lower(), bool(tag["slash"])
+        if not open_element and not is_closing and name in names:
             pieces.append(body[position : tag.start()])
             open_element = name
-        elif open_element == name and tag[1]:
+        elif is_closing and name == open_element:
             open_element, position = "", tag.end()
-    return " ".join(pieces) if open_element else " ".join([*pieces, body[position:]])
+    if not open_element:
+        pieces.append(body[position:])
+    return " ".join(pieces)
 
 
 def _split_at_tags(body: str) -> list[tuple[str, str]]:
     """Return (element, text up to the next tag) in order: topics seldom close their elements."""
     tags = list(_TAG.finditer(body))
-    end_positions = [tag.start() for tag in tags[1:]] + [len(body)]
-    return [(tag[2].lower(), body[tag.end() : end]) for tag, end in zip(tags, end_positions, strict=True) if not tag[1]]
+    text_ends = [tag.start() for tag in tags[1:]] + [len(body)]
+    texts: list[tuple[str, str]] = []
+    for tag, text_end in zip(tags, text_ends, strict=True):
+        if not tag["slash"]:
+            texts.append((tag["name"].lower(), body[tag.end() : text_end]))
+    return texts

@@ -20,7 +20,7 @@ _REMOVED_TAGS = (
     "imagemap",
     "templatestyles",
 )
-_REMOVED_TAG = re.compile(rf"<(/?)({'|'.join(_REMOVED_TAGS)})\b[^<>]*+>", re.IGNORECASE)
+_REMOVED_TAG = re.compile(rf"<(?P<slash>/?)(?P<name>{'|'.join(_REMOVED_TAGS)})\b[^<>]*+>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
 _BRACES = re.compile(r"\{\{|\}\}|^[ \t]*\{\||^[ \t]*\|\}", re.MULTILINE)
 _BRACKETS = re.compile(r"\[\[|\]\]")
@@ -50,7 +50,7 @@ def _remove_elements(text: str) -> str:
     pieces: list[str] = []
     position, open_tag = 0, ""
     for tag in _REMOVED_TAG.finditer(text):
-        is_closing, name = bool(tag[1]), tag[2].lower()
+        is_closing, name = bool(tag["slash"]), tag["name"].lower()
         if not open_tag and not is_closing:
             pieces.append(text[position : tag.start()])
             position = tag.end()

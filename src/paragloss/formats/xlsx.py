@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from paragloss.formats.archive import DocumentArchive
-from paragloss.formats.text import PathLike, check_text_length
+from paragloss.formats.text import PathLike, TextLimit
 from paragloss.types import Document
 
 _MAX_DIGITS = 9
@@ -15,18 +15,18 @@ _SHEET_PART = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 
 
 def read_xlsx(path: PathLike, *, id: str = "") -> Document:
-    """Read a workbook, with a blank line between sheets. Dates are the numbers that Excel stores."""
+    """Read a workbook, with a blank line between sheets. Dates are the numbers that Excel stores.
+
+    :param id: the id of the document; by default the file's name
+    :raises InputError: if the file is no workbook, or has no text
+    """
     archive = DocumentArchive(path)
     shared_strings = [_join_text(item, ("t",)) for item in archive.read_part_elements("xl/sharedStrings.xml", ("si",))]
     sheet_parts = _list_sheets(archive)
+    limit = TextLimit(path)  # a shared string may be repeated in any number of cells
     sheet_texts: list[str] = []
-    n_characters = 0
     for part in sheet_parts:
-        lines: list[str] = []
-        for line in _read_rows(archive, part, shared_strings):
-            lines.append(line)
-            n_characters += len(line)
-            check_text_length(n_characters, path)  # a shared string may be repeated in any number of cells
+        lines = [limit.count(line) for line in _read_rows(archive, part, shared_strings)]
         sheet_texts.append("\n".join(lines))
     text = "\n\n".join(filter(None, sheet_texts))
     if_empty = f"no text in {len(sheet_parts)} sheets; give a workbook that has some"
