@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from paragloss.cli.help_layout import COMMON
 from paragloss.cli.output import ProgressBar, check_writable, print_json, print_table
-from paragloss.cli.program import AsJson, In, app
+from paragloss.cli.program import AsJson, In, app, get_reader_language, split_codes
 from paragloss.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,8 +43,7 @@ def batch(
     if out:
         check_writable(out, "--out")
     term_list = _read_terms(terms)
-    reader = os.environ.get("LANG", "")[:2]
-    options = SearchOptions(lang or None, to.split(",") if to else None, reader=reader, variants=not as_typed)
+    options = SearchOptions(lang or None, split_codes(to), reader=get_reader_language(), variants=not as_typed)
     with Collection.open(collection) as engine:
         counts = _count_until_stopped(engine.count_terms(term_list, options), len(term_list))
         _write_out(counts, out)

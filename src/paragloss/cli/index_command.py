@@ -21,6 +21,7 @@ from paragloss.errors import InputError, PruneError
 if TYPE_CHECKING:
     from paragloss.collection import Collection, CollectionKeywords, IndexReport
     from paragloss.collection.distributed import DistributedReport
+    from paragloss.server.client import ServerClient
 
 MODELS, FILES, SCALE = "Models and translation", "Reading files", "Large collections and servers"
 
@@ -116,7 +117,8 @@ def index(
     Files and rows that can't be read are listed, and the rest is indexed.
     """
     skipped = _open_skipped_list(into, skipped_file, strict)
-    if _send_to_server(files, into, lang, skipped, as_json):
+    if server := _find_server(into):
+        _send_to_server(server, files, lang, skipped, as_json)
         return
     settings = _make_settings(model, no_default, no_meaning, vectors, machine, translate_to)
     settings["placement"] = make_placement(shards, replicas, on_disk)
@@ -174,31 +176,36 @@ def _open_skipped_list(into: str, skipped_file: str, strict: bool) -> Skipped:
 
 def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, skipped: Skipped) -> _Summary:
     """Index files into a collection that this process opens or creates."""
-    from paragloss.processes import processors
-
     with _open_target(into, settings) as collection, ProgressBar("indexing") as bar:
         start_time = time.perf_counter()
         if reading.take_over:
             collection.maintenance.take_over_writing()
         with _explain_interruption(bar, into):
-            report = collection.index_files(
-                reading.files,
-                on_error=skipped.on_error,
-                progress=bar,
-                encoding=bar.show_encoding,
-                scanning=bar.show_scanning,
-                lang=reading.lang,
-                again=reading.read_unchanged,
-                prune=reading.prune,
-                prune_anyway=reading.prune_anyway,
-                workers=reading.workers or processors(),
-            )
+            report = _read_files(collection, reading, skipped, bar)
         if skipped.first and not (report.read or report.unchanged or report.removed):
             skipped.print_summary()
             raise InputError(f"nothing was indexed: {skipped.first}")
         seconds = time.perf_counter() - start_time
         page_pair_count = len(collection.maintenance.list_translated_paths()) if report.read else 0
         return _Summary(report, seconds, collection.count(), page_pair_count)
+
+
+def _read_files(collection: Collection, reading: _Reading, skipped: Skipped, bar: ProgressBar) -> IndexReport:
+    """Read files into a collection, list in `skipped` those that can't be read, and show the progress."""
+    from paragloss.processes import processors
+
+    return collection.index_files(
+        reading.files,
+        on_error=skipped.on_error,
+        progress=bar,
+        encoding=bar.show_encoding,
+        scanning=bar.show_scanning,
+        lang=reading.lang,
+        again=reading.read_unchanged,
+        prune=reading.prune,
+        prune_anyway=reading.prune_anyway,
+        workers=reading.workers or processors(),
+    )
 
 
 def _print_summary(summary: _Summary, into: str, skipped: Skipped, as_json: bool) -> None:
@@ -240,23 +247,26 @@ def _format_rate(count: int, seconds: float) -> str:
     return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 
-def _send_to_server(files: list[str], into: str, lang: str, skipped: Skipped, as_json: bool) -> bool:
-    """Send documents to a Paragloss server, if there is one at the address; return whether there is."""
+def _find_server(into: str) -> ServerClient | None:
+    """Return the Paragloss server that has the collection; None if it is in a folder, or on another kind of server."""
     if not into.startswith(("http://", "https://")):
-        return False
-    from paragloss.server.client import ServerClient, read_sources_to_send
+        return None
+    from paragloss.server.client import ServerClient
 
-    server = ServerClient.find(into)
-    if server is None:
-        return False
+    return ServerClient.find(into)
+
+
+def _send_to_server(server: ServerClient, files: list[str], lang: str, skipped: Skipped, as_json: bool) -> None:
+    """Send the documents of files to a Paragloss server, and print how many it indexed."""
+    from paragloss.server.client import read_sources_to_send
+
     documents = read_sources_to_send(files, lang=lang, on_error=skipped.on_error)
     counts = server.add_documents(documents, on_error=skipped.on_error)
     skipped.print_summary()
     if as_json:
         print_json({"indexed": counts.indexed, "skipped": skipped.count, "documents": counts.documents})
     else:
-        print(f"indexed {counts.indexed} documents: {into} now holds {counts.documents}")
-    return True
+        print(f"indexed {counts.indexed} documents: {server.address} now holds {counts.documents}")
 
 
 def _index_on_workers(into: str, settings: CollectionKeywords, reading: _Reading, scheduler: str) -> None:

@@ -52,6 +52,16 @@ def choose_collection(argument: str, option: str) -> str:
     return argument or option
 
 
+def split_codes(codes: str) -> list[str] | None:
+    """Split languages such as `da,it`; None, which stands for all languages, if there are none."""
+    return codes.split(",") if codes else None
+
+
+def get_reader_language() -> str:
+    """Return the code of the language of the user's locale, "" if that is not set."""
+    return os.environ.get("LANG", "")[:2]
+
+
 def main() -> None:
     """Run a command; print any error as one line and exit with a code."""
     is_debugging = "--debug" in sys.argv or bool(os.environ.get("PARAGLOSS_DEBUG"))

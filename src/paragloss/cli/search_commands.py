@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections import Counter
@@ -13,7 +12,7 @@ import typer
 
 from paragloss.cli.help_layout import COMMON, TRAINING
 from paragloss.cli.output import ProgressBar, check_writable, print_answer, print_json, print_table
-from paragloss.cli.program import AsJson, In, app
+from paragloss.cli.program import AsJson, In, app, get_reader_language, split_codes
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
 from paragloss.types import Query, Ranking, Translation
@@ -85,12 +84,13 @@ def search(
 
     if not collection:
         raise InputError("no --in given: say which collection to search")
-    if bool(query) == bool(queries) and not (explain_pipeline and not queries):
+    has_nothing_to_do = not (query or queries or explain_pipeline)
+    if has_nothing_to_do or (query and queries):
         raise InputError("give either a query or --queries FILE")
     condition_texts = [*(where or []), *([f"added>={since}"] if since else [])]
     conditions = None if explain_pipeline else parse_conditions(condition_texts)
-    options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, conditions)
-    options = replace(options, reader=os.environ.get("LANG", "")[:2], variants=not as_typed)
+    options = SearchOptions(lang or None, split_codes(to), k or 10, pipeline or None, conditions)
+    options = replace(options, reader=get_reader_language(), variants=not as_typed)
     with Collection.open(collection, default=not no_default) as opened:
         if explain_pipeline:
             print(opened.explain(query, options))

@@ -8,7 +8,7 @@ from paragloss.collection import Collection
 from paragloss.demo import encoded
 from paragloss.demo.texts import documents, queries
 from paragloss.evaluation import Scores, evaluate, mean
-from paragloss.types import Query, Ranking
+from paragloss.types import Qrels, Query, Ranking
 
 #: By the first document on the concept itself, and by the grades of the first ten.
 MEASURES = ("RR(rel=2)", "nDCG@10")
@@ -31,13 +31,18 @@ def measure_by_language(collection: Collection) -> Iterator[str]:
         rankings_by_searcher = _rank_with_lexical_searchers(collection, lang_queries, lang)
         rankings_by_searcher.append([encoder_ranking_by_id[query.id] for query in lang_queries])
         qrels = {query.id: judgments[query.id] for query in lang_queries}
-        runs = [dict(zip(qrels, rankings, strict=True)) for rankings in rankings_by_searcher]
-        lang_scores = [evaluate(run, qrels, MEASURES) for run in runs]
+        lang_scores = [_measure(rankings, qrels) for rankings in rankings_by_searcher]
         for total, scores in zip(total_scores, lang_scores, strict=True):
             for measure in MEASURES:
                 total[measure] |= scores[measure]
         yield _format_line(lang, lang_scores)
     yield _format_line("all", total_scores)
+
+
+def _measure(rankings: Sequence[Ranking], qrels: Qrels) -> Scores:
+    """Measure the rankings of the queries, in the order of the judgments."""
+    run = dict(zip(qrels, rankings, strict=True))
+    return evaluate(run, qrels, MEASURES)
 
 
 def _rank_with_lexical_searchers(

@@ -43,6 +43,7 @@ class ServerClient:
         The key is the one that PARAGLOSS_KEY (`HOST=KEY`) has for this host.
         """
         parts = urlsplit(address)
+        self.address = address
         self._base = f"{parts.scheme}://{parts.netloc}"
         self._collection = parts.path.strip("/")
         self._key = hosts.key_for_host(address, KEY_VARIABLE)
