@@ -21,10 +21,7 @@ def measure_by_language(collection: Collection) -> Iterator[str]:
     all_queries, judgments = queries()
     encoder_rankings = encoded.rank(documents(), all_queries, k=_DEPTH)
     encoder_ranking_by_id = dict(zip([query.id for query in all_queries], encoder_rankings, strict=True))
-    yield f"{len(all_queries)} queries, each searched in the other languages; the model has not seen these documents."
-    yield "MRR: the first document on the same concept. nDCG@10: those on a closely related concept count half.\n"
-    yield f"{'':6}" + "".join(f"{name:28}" for name in SEARCHERS).rstrip()
-    yield f"{'':6}" + (f"{'MRR':7}{'nDCG@10':21}" * len(SEARCHERS)).rstrip()
+    yield from _format_header(len(all_queries))
     total_scores: list[Scores] = [{measure: {} for measure in MEASURES} for _ in SEARCHERS]
     for lang in collection.langs:
         lang_queries = [query for query in all_queries if query.lang == lang]
@@ -37,6 +34,14 @@ def measure_by_language(collection: Collection) -> Iterator[str]:
                 total[measure] |= scores[measure]
         yield _format_line(lang, lang_scores)
     yield _format_line("all", total_scores)
+
+
+def _format_header(n_queries: int) -> Iterator[str]:
+    """Yield what the table shows, and its header: the names of the searchers above those of the measures."""
+    yield f"{n_queries} queries, each searched in the other languages; the model has not seen these documents."
+    yield "MRR: the first document on the same concept. nDCG@10: those on a closely related concept count half.\n"
+    yield f"{'':6}" + "".join(f"{name:28}" for name in SEARCHERS).rstrip()
+    yield f"{'':6}" + (f"{'MRR':7}{'nDCG@10':21}" * len(SEARCHERS)).rstrip()
 
 
 def _measure(rankings: Sequence[Ranking], qrels: Qrels) -> Scores:

@@ -103,16 +103,22 @@ def _randomisation(gains: ScoreArray, rounds: int, seed: int) -> float:
     if len(gains) == 0:
         return 1.0
     if len(gains) <= MAX_GAINS_FOR_EXACT_TEST:
-        assignments = np.arange(2 ** len(gains))[:, None]
-        signs = 1 - 2 * ((assignments >> np.arange(len(gains))) & 1)  # (assignments, gains) of -1 and 1
-        return _count_extreme(signs, gains) / len(signs)
+        all_signs = _list_sign_assignments(len(gains))
+        return _count_extreme(all_signs, gains) / len(all_signs)
     rng = np.random.default_rng(seed)
     n_extreme = 0
-    block = max(1, MAX_SIGNS_IN_MEMORY // len(gains))
-    for start in range(0, rounds, block):
-        flips = rng.integers(0, 2, (min(block, rounds - start), len(gains)), dtype=np.int8)
+    rounds_per_block = max(1, MAX_SIGNS_IN_MEMORY // len(gains))
+    for start in range(0, rounds, rounds_per_block):
+        n_rounds = min(rounds_per_block, rounds - start)
+        flips = rng.integers(0, 2, (n_rounds, len(gains)), dtype=np.int8)
         n_extreme += _count_extreme(1 - 2 * flips, gains)
     return (n_extreme + 1) / (rounds + 1)
+
+
+def _list_sign_assignments(n: int) -> npt.NDArray[np.int64]:
+    """Return all assignments of -1 and 1 to n gains, (2 ** n, n)."""
+    assignments = np.arange(2**n)[:, None]
+    return 1 - 2 * ((assignments >> np.arange(n)) & 1)
 
 
 def _count_extreme(signs: npt.NDArray[np.integer[Any]], gains: ScoreArray) -> int:

@@ -18,6 +18,7 @@ def list_files(
 
     Hidden files and folders are left out. A link is followed only to a file inside the root.
 
+    :param root: the folder
     :param on_unlisted: called with each folder that can't be listed
     :param on_error: called with the error of such a folder; without it the error is raised
     """
@@ -26,13 +27,15 @@ def list_files(
     handle_error = partial(_handle_unlisted_folder, on_unlisted, on_error)
     for folder, subfolders, file_names in os.walk(top, onerror=handle_error):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in sorted(file_names):
+        visible_names = sorted(name for name in file_names if not name.startswith("."))
+        for name in visible_names:
             path = Path(folder) / name
-            if name.startswith(".") or not path.is_file():
-                continue
-            leads_outside = path.is_symlink() and not path.resolve().is_relative_to(resolved_top)
-            if not leads_outside:
+            if path.is_file() and not _leads_outside(path, resolved_top):
                 yield path.relative_to(top).as_posix(), path
+
+
+def _leads_outside(path: Path, resolved_top: Path) -> bool:
+    return path.is_symlink() and not path.resolve().is_relative_to(resolved_top)
 
 
 def _handle_unlisted_folder(on_unlisted: Callable[[Path], None], on_error: OnError, error: OSError) -> None:
@@ -45,10 +48,13 @@ def _handle_unlisted_folder(on_unlisted: Callable[[Path], None], on_error: OnErr
 
 
 def guess_path_language(relative: str) -> str:
-    """Return the language a path names: `report.fr.txt`, else the nearest folder, `fr/report.txt`; else ""."""
+    """Return the language that a path names, or "": that of `report.fr.txt`, else of the nearest folder `fr/`.
+
+    :param relative: the path below the folder that is read, with slashes
+    """
     path = PurePosixPath(relative)
     name_parts = path.name.split(".")
-    if len(name_parts) > 2 and "." + name_parts[-1].lower() in COMPRESSED_SUFFIXES:
+    if len(name_parts) > 2 and f".{name_parts[-1].lower()}" in COMPRESSED_SUFFIXES:
         name_parts.pop()
     if len(name_parts) > 2 and is_language_code(name_parts[-2]):
         return parse_language_code(name_parts[-2])

@@ -50,8 +50,9 @@ class SandboxedReader:
         :param on_scanned_page: called after each page of a scan
         """
         with _errors_with_path(path) as absolute:
-            request = {"kind": kind, "path": absolute, "id": id, "seconds": _count_seconds(path)}
-            page_request = {"kind": kind, "path": absolute, "seconds": SECONDS_PER_PAGE}
+            file = {"kind": kind, "path": absolute}
+            request = {"action": "read", **file, "id": id, "seconds": _count_seconds(path)}
+            page_request = {"action": "read_page", **file, "seconds": SECONDS_PER_PAGE}
             return complete_scanned_pages(
                 self._request_document(request),
                 path,
@@ -62,15 +63,16 @@ class SandboxedReader:
     def unpack(self, kind: str, path: PathLike, folder: PathLike) -> None:
         """Write the members of an archive, or the attachments of a mail, into an empty folder (`unpacking`)."""
         with _errors_with_path(path) as absolute:
-            seconds = _count_seconds(path)
-            self._request({"kind": kind, "path": absolute, "folder": os.path.abspath(folder), "seconds": seconds})
+            request = {"action": "unpack", "kind": kind, "path": absolute, "folder": os.path.abspath(folder)}
+            self._request({**request, "seconds": _count_seconds(path)})
 
     def unpack_mailbox_part(self, path: PathLike, folder: PathLike, first_message: int) -> MailboxPart:
         """Write some messages of an Outlook mailbox into an empty folder, from the given one on (`pst`)."""
         with _errors_with_path(path) as absolute:
-            request = {"kind": ".pst", "path": absolute, "folder": os.path.abspath(folder)}
+            target = {"folder": os.path.abspath(folder), "first_message": first_message}
+            request = {"action": "unpack_mailbox_part", "kind": ".pst", "path": absolute, **target}
             seconds = min(_count_seconds(path), SECONDS_PER_MAILBOX_PART)
-            answer = self._request({**request, "first_message": first_message, "seconds": seconds})
+            answer = self._request({**request, "seconds": seconds})
         return MailboxPart(answer["next_message"], answer["problems"])
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import os
 import signal
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
@@ -29,11 +30,14 @@ MAX_SCAN_MEMORY_BYTES = 3 * 2**30
 
 
 def main() -> None:
-    """Answer requests until the input ends, or this process has grown too large for another one."""
+    """Answer requests until the input ends, or this process has grown too large for another one.
+
+    A request has an `action`, a key of `_ACTIONS`, with what that needs, and the `seconds` that it may take.
+    """
     requests, answers = sys.stdin.buffer, _redirect_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
     while (request := receive_framed(requests)) is not None:
-        max_memory = MAX_SCAN_MEMORY_BYTES if "page" in request else MAX_MEMORY_BYTES
+        max_memory = MAX_SCAN_MEMORY_BYTES if request["action"] == "read_page" else MAX_MEMORY_BYTES
         if _read_peak_memory() > max_memory // 2:
             return  # after pages of a scan; the parent repeats its request to a new process
         _limit_memory(max_memory)
@@ -72,7 +76,7 @@ def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
     """Do what a request asks for; every error becomes an answer with the reason in one line."""
     path, kind = request["path"], request["kind"]
     try:
-        return _do_request(request)
+        return _ACTIONS[request["action"]](request)
     except InputError as error:
         return {"error": error.reason, "place": error.location, "empty": isinstance(error, EmptyFileError)}
     except MissingExtraError as error:
@@ -85,18 +89,31 @@ def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"can't be read as {kind} ({reason}); save it anew", "place": path}
 
 
-def _do_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Unpack a part of a mailbox or an archive, or read a page of a scan or a document, as the request's keys say."""
-    path, kind = request["path"], request["kind"]
-    if "first_message" in request:
-        writer = MemberWriter(path, request["folder"])
-        return unpack_mailbox_part(path, writer, request["first_message"])._asdict()
-    if "folder" in request:
-        unpack(kind, path, request["folder"])
-        return {"unpacked": True}
-    if "page" in request:
-        return {"document": _encode_document(read_page(kind, path, request["page"]))}
-    return {"document": _encode_document(READERS[kind](path, id=request["id"]))}
+def _answer_read(request: dict[str, Any]) -> dict[str, Any]:
+    document = READERS[request["kind"]](request["path"], id=request["id"])
+    return {"document": _encode_document(document)}
+
+
+def _answer_read_page(request: dict[str, Any]) -> dict[str, Any]:
+    return {"document": _encode_document(read_page(request["kind"], request["path"], request["page"]))}
+
+
+def _answer_unpack(request: dict[str, Any]) -> dict[str, Any]:
+    unpack(request["kind"], request["path"], request["folder"])
+    return {"unpacked": True}
+
+
+def _answer_unpack_mailbox_part(request: dict[str, Any]) -> dict[str, Any]:
+    writer = MemberWriter(request["path"], request["folder"])
+    return unpack_mailbox_part(request["path"], writer, request["first_message"])._asdict()
+
+
+_ACTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "read": _answer_read,
+    "read_page": _answer_read_page,
+    "unpack": _answer_unpack,
+    "unpack_mailbox_part": _answer_unpack_mailbox_part,
+}
 
 
 def _encode_document(document: Document) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
@@ -16,23 +17,17 @@ class Metrics:
     def __init__(self) -> None:
         """Register the metrics, all of them at 0."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
-        registry = self._registry = CollectorRegistry()
-        labels = ["method", "route", "status"]
-        self._requests = Counter("paragloss_requests", "Requests answered.", labels, registry=registry)
-        self._seconds = Histogram("paragloss_request_seconds", "How long requests took.", ["route"], registry=registry)
-        self._written = Counter(
-            "paragloss_documents_written",
-            "Documents added, deleted or refused.",
-            ["collection", "kind"],
-            registry=registry,
-        )
-        self._refused = Counter(
-            "paragloss_refused", "Requests refused before they were looked at.", ["reason"], registry=registry
-        )
-        self._documents = Gauge("paragloss_documents", "Documents in a collection.", ["collection"], registry=registry)
-        self._waiting = Gauge(
-            "paragloss_searches_waiting", "Searches running or waiting for their turn.", registry=registry
-        )
+        self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=self._registry)
+        gauge = partial(Gauge, registry=self._registry)
+        histogram = partial(Histogram, registry=self._registry)
+        self._requests = counter("paragloss_requests", "Requests answered.", ["method", "route", "status"])
+        self._seconds = histogram("paragloss_request_seconds", "How long requests took.", ["route"])
+        written = "Documents added, deleted or refused."
+        self._written = counter("paragloss_documents_written", written, ["collection", "kind"])
+        self._refused = counter("paragloss_refused", "Requests refused before they were looked at.", ["reason"])
+        self._documents = gauge("paragloss_documents", "Documents in a collection.", ["collection"])
+        self._waiting = gauge("paragloss_searches_waiting", "Searches running or waiting for their turn.")
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answered request and its duration."""
