@@ -40,7 +40,12 @@ def _normalise_code(lang: str) -> str:
 
 @cache
 def _build_analyzer(lang: str, stem: bool, stop: bool) -> Analyzer:
-    """Build the analyzer of a language code; the library that splits its words is only loaded if it is needed."""
+    """Build the analyzer of a language; the library that splits its words is only loaded if it is needed.
+
+    :param lang: the base code of the language
+    :param stem: whether words are reduced to their stems
+    :param stop: whether stop words are left out
+    """
     if lang == "zh":
         from paragloss.analysis import chinese
         from paragloss.analysis._segmented import SegmentedAnalyzer

@@ -60,7 +60,11 @@ def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]
 def _group_foreign_lines(
     text: str, words_by_line: Sequence[Sequence[str]], classifier: _LineClassifier
 ) -> dict[str, list[tuple[int, int]]]:
-    """Return for each other language the (start, end) of the lines that seem to be in it, without space around them."""
+    """Find the lines of a text that seem to be in another language.
+
+    :param words_by_line: the lower-cased words of each line
+    :return: for each other language the (start, end) of its lines, without the white space around them
+    """
     spans_by_lang: dict[str, list[tuple[int, int]]] = {}
     line_start = 0
     for line, words in zip(text.split("\n"), words_by_line, strict=True):

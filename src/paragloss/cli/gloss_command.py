@@ -87,7 +87,10 @@ def _open_sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
 
 
 def _print_glosses(text: str, glossed: Any) -> None:
-    """Print the text, each word followed by its meanings; ~ stands before a guess, ? for an unknown word."""
+    """Print a text, each word followed by its meanings; ~ stands before a guess, ? for an unknown word.
+
+    :param glossed: the `Gloss` of the text.
+    """
     print(f"[{glossed.lang} -> {glossed.to}]  {glossed.rendering}\n")
     position = 0
     for word in glossed.words:
@@ -106,7 +109,11 @@ def _format_meanings(word: Any) -> str:
 
 
 def _make_page(text: str, glossed: Any) -> str:
-    """Return an HTML page with the meanings above the words."""
+    """Return an HTML page with the meanings above the words.
+
+    :param text: the text.
+    :param glossed: the `Gloss` of the text.
+    """
     from html import escape  # slow to import: it builds a table of all names of characters
 
     pieces: list[str] = []

@@ -155,7 +155,12 @@ class _Summary:
 def _make_settings(
     models: list[str] | None, no_default: bool, no_meaning: bool, precision: str, machine: str, translate_to: str
 ) -> CollectionKeywords:
-    """Return the settings of a new collection."""
+    """Return the settings of a new collection, as the keyword arguments of `Collection.open_or_create`.
+
+    :param models: models to search with besides the default one.
+    :param machine: the engine of machine translation, or "".
+    :param translate_to: the language into which all documents are translated, or "".
+    """
     return {
         "models": models or [],
         "default": not no_default,
@@ -175,7 +180,13 @@ def _open_skipped_list(into: str, skipped_file: str, strict: bool) -> Skipped:
 
 
 def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, skipped: Skipped) -> _Summary:
-    """Index files into a collection that this process opens or creates."""
+    """Index files into a collection that this process opens or creates.
+
+    :param into: the folder or address of the collection.
+    :param settings: those of a collection that is created.
+    :param skipped: the list of files and rows that can't be read.
+    :raises InputError: if nothing could be read.
+    """
     with _open_target(into, settings) as collection, ProgressBar("indexing") as bar:
         start_time = time.perf_counter()
         if reading.take_over:
@@ -209,7 +220,11 @@ def _read_files(collection: Collection, reading: _Reading, skipped: Skipped, bar
 
 
 def _print_summary(summary: _Summary, into: str, skipped: Skipped, as_json: bool) -> None:
-    """Print what an `index` command did, and what it skipped."""
+    """Print what an `index` command did, and what it skipped.
+
+    :param into: the folder or address of the collection.
+    :param skipped: the list of files and rows that could not be read.
+    """
     skipped.print_summary()
     report = summary.report
     if as_json:

@@ -112,7 +112,11 @@ class ProgressBar:
                 self(number, total)
 
     def show_encoding(self, count: int, total: int) -> None:
-        """Show how many documents an encoder has encoded, and about how long the others take."""
+        """Show how many documents an encoder has encoded, and about how long the others take.
+
+        :param count: documents that are encoded.
+        :param total: documents to encode, these included.
+        """
         current_time = time.monotonic()
         if self._encoding_start is None:
             self._encoding_start = (current_time, count)

@@ -101,7 +101,11 @@ def search(
 
 
 def _search_and_print(collection: Collection, query: str, options: SearchOptions, *, why: bool, as_json: bool) -> None:
-    """Search and print the answer; with `why`, explain every result."""
+    """Search and print the answer.
+
+    :param why: explain every result.
+    :param as_json: print JSON instead of text.
+    """
     answer = collection.search(query, options)
     reasons = [answer.why(result.id) for result in answer.results] if why else []
     if as_json:

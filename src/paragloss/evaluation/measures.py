@@ -182,7 +182,10 @@ def mean(scores: Scores) -> dict[str, float]:
 
 
 def _parse_measure(name: str) -> _Measure:
-    """Parse the name of a measure; raise InputError if it is unknown, or lacks a cut-off that it needs."""
+    """Parse the name of a measure, such as nDCG@10 or P(rel=2)@5.
+
+    :raises InputError: if the measure or an option is unknown, or a cut-off is missing that the measure needs
+    """
     match = _NAME.fullmatch(_expand_spelling(name))
     if match is None or match["measure"] not in _MEASURES:
         examples = "nDCG@10, AP, RR, P@5, R@100, Success@10, P_mr@1, P_r@5 or MRR_mr"

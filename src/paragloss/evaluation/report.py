@@ -59,7 +59,7 @@ def _tabulate_averages(runs: Mapping[str, Scores], measures: Sequence[str]) -> s
 
 
 def _tabulate_comparison(baseline: Scores, scores: Scores) -> str:
-    """Return a table with a row for each measure: the difference to the baseline and its significance."""
+    """Return an HTML table with a row for each measure: the difference to the baseline and its significance."""
     header = ["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"]
     rows: list[list[str]] = []
     for measure in baseline:

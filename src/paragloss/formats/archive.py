@@ -99,7 +99,12 @@ class DocumentArchive:
 
 
 def _open_zip(data: bytes, path: PathLike) -> zipfile.ZipFile:
-    """Open the content of a zip file; raise InputError, with the file's path, if it is damaged or something else."""
+    """Open the content of a zip file.
+
+    :param data: the bytes of the file
+    :param path: its path, which errors name
+    :raises InputError: if the file is encrypted, damaged or of another format
+    """
     if data.startswith(OLE_SIGNATURE):
         message = "is encrypted, or an Office file until 2003; save it anew without a password"
         raise InputError(message, location=path)

@@ -218,7 +218,13 @@ def _escape_formula(value: object) -> object:
 
 
 def _parse_row(columns: list[str], cells: list[str]) -> dict[str, Any]:
-    """Name the cells of a row by their columns, without empty cells; columns `fields.NAME` go under "fields"."""
+    """Name the cells of a row by their columns.
+
+    :param columns: the names of the columns
+    :param cells: as many cells; empty ones are left out
+    :return: the cells by column; those of columns `fields.NAME` are in a dictionary of their own under "fields"
+    :raises InputError: if there are more or fewer cells
+    """
     if len(cells) != len(columns):
         remedy = "quote a cell that holds the separator"
         raise InputError(f"{len(cells)} cells in a table of {len(columns)} columns; {remedy}")

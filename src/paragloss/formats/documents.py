@@ -247,7 +247,10 @@ class _FileReader:
             self.on_error(error)
 
     def _read_file(self, source: _SourceFile, depth: int) -> Iterator[Document]:
-        """Yield the documents of a file by the reader of its format; `depth` counts the archives around it."""
+        """Yield the documents of a file by the reader of its format.
+
+        :param depth: how many archives, mailboxes and messages the file is inside of
+        """
         kind = _detect_kind(source.path)
         if kind in _ROW_READERS:
             yield from _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error)
@@ -272,7 +275,11 @@ class _FileReader:
             yield from self._read_attachments(source, kind, depth)
 
     def _parse_file(self, source: _SourceFile, kind: str) -> Document | None:
-        """Return the document of a file as its reader made it; None for a folder's picture without words."""
+        """Return the document of a file that holds one, as its reader made it.
+
+        :param kind: the suffix that names the format of the file
+        :return: the document; None for one of a folder's pictures that has no words
+        """
         if source.pending is not None:
             try:
                 return source.pending.result()
@@ -323,7 +330,11 @@ class _FileReader:
                     yield _place_inside(document, source.path, relative)
 
     def _read_attachments(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
-        """Yield the documents attached to a message; `meta["mail"]` is the id of the message."""
+        """Yield the documents attached to a message; `meta["mail"]` is the id of the message.
+
+        :param kind: the suffix that names the format of the message
+        :param depth: how many files the message is inside of; nothing is read from `MAX_NESTING` on
+        """
         if depth >= MAX_NESTING:
             return
         with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
@@ -385,6 +396,9 @@ def _complete_document(document: Document, source: _SourceFile, kind: str) -> Do
 
     A declared language is checked against the text. Without one the language is "": it is identified when the document
     is indexed, unless the user says it.
+
+    :param source: the file that the document was read from
+    :param kind: the suffix that names the file's format
     """
     title = choose_title(document, source.relative, kind)
     declared_lang = document.lang or guess_path_language(source.relative)

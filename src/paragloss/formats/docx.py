@@ -88,7 +88,10 @@ def _join_runs(runs: Iterable[_Run]) -> str:
 
 
 def _read_runs(element: Element, is_bold: bool = False) -> Iterator[_Run]:
-    """Yield the visible text in a paragraph or a cell; `is_bold` says whether the element is inside a bold run."""
+    """Yield the visible text in a paragraph, a cell, or an element inside them, in order.
+
+    :param is_bold: whether the element is inside a bold run
+    """
     for child in element:
         if child.tag == "t":
             yield _Run(child.text or "", is_bold)

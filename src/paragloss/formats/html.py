@@ -39,6 +39,7 @@ def read_html(path: PathLike, *, id: str = "") -> Document:
 def parse_html(source: str, *, id: str) -> Document:
     """Parse the markup of a page into a document.
 
+    :param id: the id of the document
     :return: a document with the fields `headings`, `strong` and `url`, those that the page has, and in `meta` the
         addresses of its translations
     :raises EmptyFileError: if the page has neither a text nor a title

@@ -61,7 +61,10 @@ def write_jsonl_queries(path: PathLike, queries: Iterable[Query]) -> int:
 
 
 def parse_json_object(line: str) -> dict[str, Any]:
-    """Parse a line that holds one JSON object; raise InputError, with the remedy, if it is anything else."""
+    """Parse a line that holds one JSON object.
+
+    :raises InputError: with the remedy, if it is no JSON, not an object, or holds what can't be stored
+    """
     try:
         value = _DECODER.decode(line)
         if "\\u" in line:  # escapes may spell half a surrogate pair, which can't be stored

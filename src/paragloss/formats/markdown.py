@@ -105,7 +105,7 @@ class _TextRenderer:
         self._row_cells: list[str] | None = None  # of the table row that is open
 
     def add_token(self, token: Token) -> None:
-        """Add the text of a token, or note what the text after it is."""
+        """Add the text of a block token, or note what the text after it is: a heading, a list item or a cell."""
         if token.type == "heading_open":
             self._is_heading = True
         elif token.type in ("list_item_open", "list_item_close"):

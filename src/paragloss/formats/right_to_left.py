@@ -68,7 +68,9 @@ def reorder_page(text: str, textpage: Any) -> str:
 def order_line(glyphs: Sequence[Glyph], min_share: float = 0.5) -> str:
     """Return the characters of one line in logical order, with spaces where there are gaps.
 
-    The line is read from right to left if at least `min_share` of its letters are of a right-to-left script.
+    :param glyphs: the characters of the line, in any order
+    :param min_share: the line is read from right to left if at least this share of its letters are of a right-to-left
+        script
     """
     letters = [glyph for glyph in glyphs if not glyph.character.isspace()]
     share = _share_right_to_left(letters)

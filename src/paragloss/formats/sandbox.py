@@ -194,7 +194,11 @@ def _count_seconds(path: PathLike) -> int:
 
 
 def _exchange_with(process: subprocess.Popen[bytes], request: dict[str, Any]) -> dict[str, Any] | None:
-    """Send a request to a child process; None if the process ends without an answer, or is killed for its time."""
+    """Send a request to a child process and wait for its answer.
+
+    :param request: it names the `seconds` of processor time that it may take, see `sandbox_child`
+    :return: the answer; None if the process ends without one, or is killed because it takes too long
+    """
     assert process.stdin is not None
     assert process.stdout is not None
     deadline = threading.Timer(WALL_CLOCK_FACTOR * request["seconds"], process.kill)

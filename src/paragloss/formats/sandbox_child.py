@@ -73,7 +73,12 @@ def receive_framed(stream: IO[bytes]) -> Any:
 
 
 def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Do what a request asks for; every error becomes an answer with the reason in one line."""
+    """Do what a request asks for.
+
+    :param request: see `main`
+    :return: what its action returns; or the reason of an error in one line (`error`), its file (`place`),
+        and whether that is `empty`
+    """
     path, kind = request["path"], request["kind"]
     try:
         return _ACTIONS[request["action"]](request)

@@ -218,7 +218,11 @@ class _DocElement:
 
 
 def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
-    """Yield (line, markup) of every <DOC> element, from its opening tag to its closing one."""
+    """Yield (line, markup) of every <DOC> element, from its opening tag to its closing one.
+
+    :param on_error: called with the error of each element that is not closed or too long; otherwise it is raised
+    :raises InputError: if there is no such element
+    """
     unclosed = InputError("<DOC> is never closed; end it with </DOC>")
     too_long = InputError(f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>")
     element: _DocElement | None = None
@@ -317,7 +321,11 @@ def _read_closed_elements(body: str) -> dict[str, list[str]]:
 
 
 def _remove_elements(body: str, names: frozenset[str]) -> str:
-    """Return the body without the elements of these names; one that is never closed goes up to the end."""
+    """Return markup without some elements; one that is never closed is removed up to the end.
+
+    :param body: the markup inside a document or topic
+    :param names: the names of these elements, in lower case
+    """
     pieces: list[str] = []
     position, open_element = 0, ""
     for tag in _TAG.finditer(body):

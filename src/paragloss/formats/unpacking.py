@@ -127,7 +127,11 @@ def unpack(kind: str, path: PathLike, folder: PathLike) -> None:
 
 
 def _unpack_zip(path: PathLike, writer: MemberWriter) -> None:
-    """Write the files inside a zip archive; links and encrypted files are left out."""
+    """Write the files inside a zip archive; links and encrypted files are left out.
+
+    :param writer: writes them into a folder
+    :raises InputError: if there are too many, or all are encrypted
+    """
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         if len(members) > MAX_MEMBERS:
@@ -159,7 +163,11 @@ def _unpack_tar(path: PathLike, writer: MemberWriter) -> None:
 
 
 def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
-    """Write the files inside a 7z archive; folders and links are left out."""
+    """Write the files inside a 7z archive; folders and links are left out.
+
+    :param writer: gives the file for each member
+    :raises InputError: if the archive is damaged or encrypted
+    """
     try:
         import py7zr
     except ImportError as error:

@@ -147,8 +147,9 @@ def _guess_dimensions(lines: list[str], path: PathLike) -> int:
 
 
 def _parse_vector(line: str, dim: int) -> tuple[str, list[float]]:
-    """Split a line into the word and its `dim` numbers.
+    """Split a line into the word and its vector.
 
+    :param dim: how many numbers the vector has; all before them is the word, which may have blanks
     :raises InputError: if there are fewer numbers, or one is not finite
     """
     word, *fields = line.rsplit(" ", dim)

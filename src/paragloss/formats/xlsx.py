@@ -41,7 +41,11 @@ def _list_sheets(archive: DocumentArchive) -> list[str]:
 
 
 def _read_rows(archive: DocumentArchive, sheet: str, shared_strings: list[str]) -> Iterator[str]:
-    """Yield the rows of a sheet that are not empty."""
+    """Yield the rows of a sheet that are not empty, each with tabs between its cells.
+
+    :param sheet: the name of the part that is the sheet
+    :param shared_strings: the texts that cells refer to by their index
+    """
     strings_by_index = {str(index): text for index, text in enumerate(shared_strings)}
     for row in archive.read_part_elements(sheet, ("row",)):
         cells: list[str] = []

@@ -69,7 +69,12 @@ class _ElementBuilder:
         parser.EntityDeclHandler = _refuse_entity
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Open an element if it is a chosen one or inside one."""
+        """Open an element if it is a chosen one or inside one.
+
+        :param name: its name with its namespace, as expat gives it: `NAMESPACE}NAME`
+        :param attributes: its attributes, named likewise
+        :raises InputError: if elements are nested too deep
+        """
         local_name = _remove_namespace(name)
         if not self.depth:
             if local_name not in self.names:

@@ -53,7 +53,7 @@ def _remove_other_versions(cached: Path) -> None:
 
 
 def load_identifier() -> LanguageIdentifier:
-    """Load py3langid's model."""
+    """Load the model by which py3langid identifies languages, unpacked in the user's cache."""
     from py3langid import __version__
     from py3langid.langid import LanguageIdentifier
 

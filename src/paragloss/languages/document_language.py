@@ -71,7 +71,10 @@ def _count_letters_by_language(body: str) -> Mapping[str, float]:
 
 
 def _group_lines_by_script(body: str) -> dict[str, list[str]]:
-    """Group the lines with letters by the script of each; lines of Chinese characters beside kana are Japanese."""
+    """Group the lines of a text that have letters by their script; Chinese characters beside kana are Japanese.
+
+    :return: lines by the code of their script; all lines of a text in one script, also those without letters
+    """
     scripts = scripts_in(body)
     if len(scripts) == 1:
         return {scripts[0]: body.split("\n")}

@@ -131,7 +131,10 @@ def _count_fields(collection: Collection, documents: Sequence[Document]) -> dict
 
 
 def _filterable_fields(collection: Collection, document: Document) -> dict[str, str]:
-    """Return the values by which a document can be filtered: its kind, folder and year, and short metadata."""
+    """Return the values by which a document can be filtered, by field.
+
+    :return: its `kind` (the suffix of its file), `folder` and year (`dated`), and short values of its metadata
+    """
     meta = collection.sources.hide_folders(document.meta)
     folder, file_name = posixpath.split(str(meta.get("path", "")))
     suffix = posixpath.splitext(file_name)[1]

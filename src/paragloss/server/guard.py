@@ -95,7 +95,10 @@ class Guard:
             self._log(scope, response.status, time.perf_counter() - start_time)
 
     async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request that may not be answered, or pass it on with a limit on its body."""
+        """Refuse a request that may not be answered, or pass it on with a limit on its body.
+
+        The arguments are those of an ASGI application.
+        """
         headers = Headers(scope=scope)
         refusal = self._check_sender(scope, headers)
         max_size = self._max_body_size(scope["path"])
@@ -121,7 +124,10 @@ class Guard:
         return None
 
     def _check_key(self, scope: Scope, headers: Headers) -> JSONResponse | None:
-        """Return the refusal of a request whose key is missing, wrong or not enough; None where it may go on."""
+        """Check the key of a request.
+
+        :return: the refusal of a request whose key is missing, wrong or may not write; None where the request may go on
+        """
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             return None  # a browser asks so before it sends a key
         address = (scope.get("client") or ("",))[0]

@@ -29,7 +29,10 @@ class Keys:
 
     @classmethod
     def read(cls, path: str | Path) -> Keys:
-        """Read a file with `read KEY` or `write KEY` on each line; # begins a comment."""
+        """Read a file with `read KEY` or `write KEY` on each line; # begins a comment.
+
+        :raises InputError: if the file can't be read, holds no key, or a line is wrong.
+        """
         try:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:

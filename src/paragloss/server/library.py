@@ -134,7 +134,9 @@ class Library:
     async def write(self, client: str, work: Callable[[], T]) -> T:
         """Run work in the thread that writes. Once begun it is finished, even if the client hangs up.
 
-        A client has one piece of writing work at a time, and waits for its turn no longer than for a search.
+        :param client: the address of whoever asks: it has one piece of writing work at a time, and waits for its turn
+            as long as for a search.
+        :return: the result of the work.
         """
         turn = await self._writes.enter(client, self.limits.seconds)
         try:
@@ -169,7 +171,12 @@ class Library:
     async def _submit_in_turn(
         self, client: str, deadline: YieldingDeadline, submit: Callable[[YieldingDeadline], Future[T]]
     ) -> Future[T]:
-        """Wait for the client's turn and submit work, which counts until it ends, even if nobody waits for it."""
+        """Wait for the client's turn and submit work, which counts until it ends, even if nobody waits for it.
+
+        :param client: the address of whoever asks.
+        :param deadline: is told whether the work has to give way, and knows its processor time in the end.
+        :param submit: starts the work and returns its future result.
+        """
         turn = await self._reads.enter(client, self.limits.seconds)
         deadline.is_long = turn.is_above_share
         try:

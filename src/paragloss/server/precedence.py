@@ -63,7 +63,11 @@ class Precedence:
         self._running: set[YieldingDeadline] = set()
 
     def run(self, deadline: YieldingDeadline, work: Callable[[Deadline], T]) -> T:
-        """Do a piece of work in this thread; work that is long from the beginning gives way before it begins."""
+        """Do a piece of work in this thread; work that is long from the beginning gives way before it begins.
+
+        :param deadline: the deadline of the work, which counts its processor time.
+        :return: the result of `work(deadline)`.
+        """
         deadline.start()
         with self._changed:
             self._running.add(deadline)
