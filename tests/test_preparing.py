@@ -52,4 +52,4 @@ def test_weights_are_made_anew_once_though_documents_become_longer(tmp_path, mon
     with Collection.create(str(tmp_path / "new"), meaning=False, default=False) as engine:
         engine.index(documents)
         assert passes == ["en"]
-        assert not engine.state.index.statistics.stale(0.0)
+        assert not engine.state.index.statistics.find_stale_languages(0.0)

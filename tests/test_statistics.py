@@ -168,11 +168,11 @@ def test_reweighing_is_weighing_with_everything_known():
     vectors = weigh(statistics, long)
     statistics.count(["en"], vectors)
     assert statistics.average("text", "en") == 5.0
-    assert statistics.stale() == {"en"}  # the short one was weighed with an average of 1
+    assert statistics.find_stale_languages() == {"en"}  # the short one was weighed with an average of 1
     new, old = statistics.reweigh("en", pack_sparse_rows([short, *vectors]))
     assert [*new] == [0]  # the long one was weighed with the average of now
     statistics.recast("en", old)
-    assert statistics.stale(0.0) == set()
+    assert statistics.find_stale_languages(0.0) == set()
     fresh, expected = count_documents(("en", {"text": ["a"]}), long)
     for vector, expected_vector in zip([new[0], *vectors], expected, strict=True):
         np.testing.assert_array_equal(vector.indices, expected_vector.indices)

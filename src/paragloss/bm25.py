@@ -76,8 +76,16 @@ class _Part(NamedTuple):
 
     row: int  # the document
     field: str
-    lang: str
-    terms: Sequence[str]
+    length: int  # number of its terms in the document's main language
+    hashes: list[int]  # one for each occurrence of a term, those in second languages last
+
+
+class _TermCounts(NamedTuple):
+    """How often each distinct term occurs in each part; the arrays have one item for each such pair."""
+
+    parts: Integers  # the number of the part
+    hashes: Integers  # the hash of the term
+    counts: Integers
 
 
 class Layout:
@@ -115,43 +123,43 @@ class Layout:
         return np.asarray(hashes, np.int64) % (self.span - _RESERVED) + _RESERVED
 
     def count_terms(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> CountedTerms:
-        """Count the terms of documents, given as their language and their terms by field; averages are not set yet.
+        """Count how often each term occurs in each field of documents.
 
         Text of a field in a second language (`text@en` beside `text`, if that is not a field of its own) is counted in
         that language's terms as well, together with `LANGUAGE_SIGNS`. It does not add to the length of the field.
+
+        :param documents: the main language of each document, and its terms in reading order by field.
+        :return: the counts; the average lengths are zeros, to be set by the caller.
         """
-        parts = [
-            _Part(row, field, lang, terms)
-            for row, (lang, terms_by_field) in enumerate(documents)
-            for field, terms in terms_by_field.items()
-            if terms and (field in self.fields or "@" not in field)
-        ]
-        hashes_of_parts = [self._hash_terms(part, documents[part.row][1]) for part in parts]
-        part_of_term = list_groups([len(hashes) for hashes in hashes_of_parts])
-        hashes = np.fromiter(chain.from_iterable(hashes_of_parts), np.int64, len(part_of_term))
-        # Each key joins a part and a term; equal keys are one entry with its count.
-        keys, counts = np.unique(part_of_term << 32 | hashes, return_counts=True)
-        part_of_entry, hash_of_entry = keys >> 32, keys & 0xFFFFFFFF
+        parts = self._list_parts(documents)
         fields = np.array([self.field(part.field) for part in parts], np.int64)
+        entries = _count_hashes([part.hashes for part in parts])
         return CountedTerms(
             rows=len(documents),
             row=np.array([part.row for part in parts], np.int64),
             field=fields,
-            length=np.array([len(part.terms) for part in parts], np.float64),
+            length=np.array([part.length for part in parts], np.float64),
             average=np.zeros(len(parts)),
-            size=np.bincount(part_of_entry, minlength=len(parts)),
-            ids=self.ids(fields[part_of_entry], hash_of_entry),
-            counts=counts.astype(np.float64),
+            size=np.bincount(entries.parts, minlength=len(parts)),
+            ids=self.ids(fields[entries.parts], entries.hashes),
+            counts=entries.counts.astype(np.float64),
         )
 
-    def _hash_terms(self, part: _Part, terms_by_field: Mapping[str, Sequence[str]]) -> list[int]:
-        """Return the hashes of the terms of a part, and of its terms in second languages."""
-        own_hashes = map(term_hashes(part.lang).__getitem__, part.terms)
-        return [*own_hashes, *self._hash_second_languages(terms_by_field, part.field)]
+    def _list_parts(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> list[_Part]:
+        """List the fields of documents that have terms, document by document."""
+        parts = []
+        for row, (lang, terms_by_field) in enumerate(documents):
+            for field, terms in terms_by_field.items():
+                is_second_language = "@" in field and field not in self.fields
+                if terms and not is_second_language:
+                    hashes = [*map(term_hashes(lang).__getitem__, terms)]
+                    hashes += self._hash_second_languages(terms_by_field, field)
+                    parts.append(_Part(row, field, len(terms), hashes))
+        return parts
 
-    def _hash_second_languages(self, texts: Mapping[str, Sequence[str]], field: str) -> Iterator[int]:
+    def _hash_second_languages(self, terms_by_field: Mapping[str, Sequence[str]], field: str) -> Iterator[int]:
         """Yield the hashes of a field's terms in second languages, and of the signs of those languages."""
-        for name, terms in texts.items() if len(texts) > 1 else ():
+        for name, terms in terms_by_field.items() if len(terms_by_field) > 1 else ():
             own_name, _, lang = name.partition("@")
             if own_name == field and lang and terms and name not in self.fields:
                 yield from map(term_hashes(lang).__getitem__, (*LANGUAGE_SIGNS, *terms))
@@ -184,44 +192,60 @@ class Layout:
         )
 
     def unpack(self, vectors: Sequence[SparseVector]) -> CountedTerms:
-        """Return the bags that `pack` was given.
+        """Recover the term counts from vectors that `pack` has made.
 
         Lengths and averages are exact, counts up to about 2,000 in one document: float32 does not distinguish larger
         ones, nor does a score.
         """
-        return self.unpack_rows(
-            SparseRows(
-                np.array([len(vector.indices) for vector in vectors], np.int64),
-                np.concatenate([np.zeros(0, np.uint32), *(vector.indices for vector in vectors)]),
-                np.concatenate([np.zeros(0, np.float32), *(vector.values for vector in vectors)]),
-            )
-        )
+        sizes = np.array([len(vector.indices) for vector in vectors], np.int64)
+        indices = np.concatenate([np.zeros(0, np.uint32), *(vector.indices for vector in vectors)])
+        values = np.concatenate([np.zeros(0, np.float32), *(vector.values for vector in vectors)])
+        return self.unpack_rows(SparseRows(sizes, indices, values))
 
     def with_lengths(self, ids: Ids) -> Ids:
         """Add the ids of lengths and averages to those of terms: what scoring reads of a vector."""
         return np.concatenate([ids, self._lengths])
 
     def unpack_rows(self, rows: SparseRows) -> CountedTerms:
-        """Do what `unpack` does for vectors in flat arrays."""
+        """Do what `unpack` does for vectors in flat arrays.
+
+        Each field of a document begins with two entries, its length and the average length; those of its terms follow.
+        """
         indices, values = rows.indices, rows.values
-        offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices
-        # In each part the length comes first, the average next, and the terms last.
+        offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices  # within the ids of the field
         is_length = offsets == _LENGTH
-        length_positions = is_length.nonzero()[0]
-        term_positions = (offsets >= _RESERVED).nonzero()[0]
-        part_of_term = is_length.cumsum()[term_positions] - 1
+        length_positions = is_length.nonzero()[0]  # (n_parts,)
+        average_positions = length_positions + 1
+        term_positions = (offsets >= _RESERVED).nonzero()[0]  # (n_entries,)
+        part_of_entry = is_length.cumsum()[term_positions] - 1
+        document_ends = rows.sizes.cumsum()
         bags = CountedTerms(
             rows=len(rows.sizes),
-            row=rows.sizes.cumsum().searchsorted(length_positions, side="right"),
+            row=document_ends.searchsorted(length_positions, side="right"),
             field=indices[length_positions].astype(np.int64) // self.span,
             length=values[length_positions].astype(np.float64),
-            average=values[length_positions + 1].astype(np.float64),
-            size=np.bincount(part_of_term, minlength=len(length_positions)),
+            average=values[average_positions].astype(np.float64),
+            size=np.bincount(part_of_entry, minlength=len(length_positions)),
             ids=indices[term_positions],
             counts=np.zeros(0),
         )
-        weights = np.minimum(values[term_positions].astype(np.float64), _MAX_WEIGHT)
-        return bags._replace(counts=np.rint(self.norms(bags)[part_of_term] * weights / (1 - weights)))
+        weights = values[term_positions].astype(np.float64)
+        return bags._replace(counts=_recover_counts(weights, self.norms(bags)[part_of_entry]))
+
+
+def _count_hashes(hashes_of_parts: Sequence[Sequence[int]]) -> _TermCounts:
+    """Count how often each hash occurs in each part."""
+    part_of_term = list_groups([len(hashes) for hashes in hashes_of_parts])
+    hashes = np.fromiter(chain.from_iterable(hashes_of_parts), np.int64, len(part_of_term))
+    # Each key joins a part (upper half) and a hash (lower half).
+    keys, counts = np.unique(part_of_term << 32 | hashes, return_counts=True)
+    return _TermCounts(keys >> 32, keys & 0xFFFFFFFF, counts)
+
+
+def _recover_counts(weights: Doubles, norms: Doubles) -> Doubles:
+    """Return tf, given tf / (tf + K) and K."""
+    weights = np.minimum(weights, _MAX_WEIGHT)
+    return np.rint(norms * weights / (1 - weights))
 
 
 @cache

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
@@ -83,19 +83,11 @@ def run_in_order(
     :param error_if_killed: raised if a process has died
     :param max_inline: up to so many jobs are done by `run_inline` in this process; of more jobs, the first is
     """
+    max_waiting = _MAX_WAITING_PER_PROCESS * workers
     with open_pool(workers, initialize, argument) as pool:
-        run = _OrderedRun(
-            lambda job: pool.submit(work, job), run_inline, max_inline, _MAX_WAITING_PER_PROCESS * workers
-        )
+        run = _OrderedRun(pool, work, run_inline, max_inline, max_waiting)
         try:
-            try:
-                for job in jobs:
-                    run.add(job)
-                    yield from run.take_surplus()
-            except (ParaglossError, KeyboardInterrupt):
-                yield from run.finish()
-                raise
-            yield from run.finish()
+            yield from run.run_all(jobs)
         except BrokenProcessPool:
             raise error_if_killed from None
 
@@ -104,16 +96,32 @@ class _OrderedRun(Generic[J, T]):
     """The jobs of a call of `run_in_order` whose results have not been taken."""
 
     def __init__(
-        self, submit: Callable[[J], Future[T]], run_inline: Callable[[J], T] | None, max_inline: int, max_waiting: int
+        self,
+        pool: ProcessPoolExecutor,
+        work: Callable[[J], T],
+        run_inline: Callable[[J], T] | None,
+        max_inline: int,
+        max_waiting: int,
     ) -> None:
         """Begin without jobs; `max_waiting` jobs may wait for their results to be taken."""
-        self._submit, self._run_inline = submit, run_inline
+        self._pool, self._work, self._run_inline = pool, work, run_inline
         self._max_inline, self._max_waiting = max_inline, max_waiting
         self._n_jobs = 0
         self._held_back: list[J] = []  # jobs that this process does if no more come
         self._results: deque[Callable[[], T]] = deque()
 
-    def add(self, job: J) -> None:
+    def run_all(self, jobs: Iterable[J]) -> Iterator[T]:
+        """Yield the result of each job; if reading the jobs fails, the results of those before come first."""
+        try:
+            for job in jobs:
+                self._add(job)
+                yield from self._take_surplus()
+        except (ParaglossError, KeyboardInterrupt):
+            yield from self._finish()
+            raise
+        yield from self._finish()
+
+    def _add(self, job: J) -> None:
         """Add a job. The first `max_inline` are held back until there is one more, and then submitted with it."""
         self._held_back.append(job)
         self._n_jobs += 1
@@ -121,15 +129,15 @@ class _OrderedRun(Generic[J, T]):
             return
         if self._n_jobs == self._max_inline + 1 and self._run_inline:
             self._results.append(partial(self._run_inline, self._held_back.pop(0)))
-        self._results.extend([self._submit(held_job).result for held_job in self._held_back])
+        self._results.extend([self._pool.submit(self._work, held_job).result for held_job in self._held_back])
         self._held_back.clear()
 
-    def take_surplus(self) -> Iterator[T]:
+    def _take_surplus(self) -> Iterator[T]:
         """Yield results, in order, until no more than `max_waiting` remain."""
         while len(self._results) > self._max_waiting:
             yield self._results.popleft()()
 
-    def finish(self) -> Iterator[T]:
+    def _finish(self) -> Iterator[T]:
         """Yield all remaining results in order."""
         while self._results:
             yield self._results.popleft()()

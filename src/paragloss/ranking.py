@@ -87,6 +87,8 @@ def find_nearest(
 
     All documents are compared; those with equal scores are ordered by row number.
 
+    :param queries: vectors of queries, shape (n_queries, dim).
+    :param documents: vectors of documents, shape (n_documents, dim); with fewer than k, all are returned.
     :param csls: rank by CSLS over so many neighbours; 0 ranks by the dot product.
     :param neighbours: the rows among which the neighbours of documents are found; the queries if None, as in Cr5's
         evaluation.
@@ -97,16 +99,21 @@ def find_nearest(
         queries, documents = csls_queries(queries), csls_documents(documents, hubness)
     k = min(k, len(documents))
     best = np.empty((len(queries), k), np.int64)
-    for start in range(0, len(queries), block):
+    for start in range(0, len(queries), block) if k else ():
         scores = queries[start : start + block] @ documents.T
-        if not k:
-            continue
-        kth_scores = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k]  # (n_block,)
-        for i, row in enumerate(scores):
-            candidates = np.flatnonzero(row >= kth_scores[i])
-            # A stable sort keeps the first of documents with equal scores first, also of those that are cut off.
-            best[start + i] = candidates[np.argsort(-row[candidates], kind="stable")[:k]]
+        best[start : start + block] = _select_columns(scores, k)
     return best
+
+
+def _select_columns(scores: Floats, k: int) -> npt.NDArray[np.int64]:
+    """Return the columns of the k highest scores of each row, highest first, equal scores by column; (n_rows, k)."""
+    kth_scores = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k]  # (n_rows,)
+    columns = np.empty((len(scores), k), np.int64)
+    for i, row in enumerate(scores):
+        candidates = np.flatnonzero(row >= kth_scores[i])
+        # A stable sort keeps the first of equal scores first, also of those that are cut off.
+        columns[i] = candidates[np.argsort(-row[candidates], kind="stable")[:k]]
+    return columns
 
 
 def score_globally_corrected(queries: Floats, targets: Floats) -> Floats:

@@ -36,9 +36,16 @@ FILTER_EXTRA_BITS = 4
 #: Look-ups before a filter is built, which costs as much as they did: a command needs fewer, and search processes read
 #: new statistics twice a second.
 LOOKUPS_BEFORE_FILTER = 100
-_PASS_ALL = np.ones(1, bool)
 
 _Key: TypeAlias = tuple[str, str]  # field, language
+_QueryWeights: TypeAlias = tuple[str, Mapping[str, float]]  # language, weight of each term
+
+
+class WeightedQuery(NamedTuple):
+    """A query for documents of one language, as the store searches for it."""
+
+    vector: SparseVector
+    max_score: float  # of a document full of every term
 
 
 class _TermWeights(NamedTuple):
@@ -93,6 +100,7 @@ class Statistics:
         return self._secondary_languages
 
     def _count_secondary_languages(self) -> dict[str, int]:
+        """Count the documents with the signs of each language; where the counts differ, one is that of another term."""
         if "text" not in self.layout.fields:
             return {}
         hashes = [term_hashes(lang)[term] for lang in known_codes() for term in LANGUAGE_SIGNS]
@@ -101,9 +109,16 @@ class Statistics:
 
     def summarize_languages(self, langs: tuple[str, ...]) -> LanguageSummary:
         """Return numbers of documents and average lengths of the fields in several languages."""
-        cached_summary = self._summaries.get(langs)
-        if cached_summary is not None:
-            return cached_summary
+        summary = self._summaries.get(langs)
+        if summary is None:
+            summary = self._compute_summary(langs)
+            if len(self._summaries) >= MAX_CACHED_SUMMARIES:
+                self._summaries = {}
+            self._summaries[langs] = summary
+        return summary
+
+    def _compute_summary(self, langs: tuple[str, ...]) -> LanguageSummary:
+        """Compute what `summarize_languages` returns."""
         fields = self.layout.fields
         n_documents = np.array([[self._documents[field, lang] for lang in langs] for field in fields], np.float64)
         secondary_languages = self.secondary_languages
@@ -111,11 +126,7 @@ class Statistics:
             n_documents += [secondary_languages.get(lang, 0) for lang in langs]  # in every field
         averages = np.array([[self.average(field, lang) for lang in langs] for field in fields], np.float64)
         most_documents = np.maximum(n_documents.max(axis=0, initial=0), 1)  # (n_languages,)
-        summary = LanguageSummary(n_documents, n_documents / most_documents, averages)
-        if len(self._summaries) >= MAX_CACHED_SUMMARIES:
-            self._summaries = {}
-        self._summaries[langs] = summary
-        return summary
+        return LanguageSummary(n_documents, n_documents / most_documents, averages)
 
     def average(self, field: str, lang: str) -> float:
         """Return the current average length in terms, as a float32 because vectors contain it."""
@@ -143,77 +154,84 @@ class Statistics:
         return self.layout.ids(self.layout.field(field), [hashes[term] for term in terms])
 
     def weigh_query(self, lang: str, terms: Mapping[str, float], weights: Mapping[str, float]) -> SparseVector:
-        """Return the request for documents of a language: idf times the weight of each term and field.
+        """Return the vector of a query for documents of a language: idf times the weight of each term and field.
 
         Its dot product with a document's vector is BM25. Terms that no document contains are left out.
+
+        :param terms: the weight of each term.
+        :param weights: the weight of each searched field.
         """
-        return self.weigh_queries([(lang, terms)], weights)[0][0]
+        return self.weigh_queries([(lang, terms)], weights)[0].vector
 
     def weigh_queries(
-        self, queries: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
-    ) -> list[tuple[SparseVector, float]]:
-        """Do `weigh_query` for several languages, and return the highest possible score of each, too.
+        self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]
+    ) -> list[WeightedQuery]:
+        """Do `weigh_query` for several languages, and compute the highest possible score of each, too.
 
         The highest score is that of a document full of every term; terms that no document contains count as well. A
         field counts by the share of documents that have it: the few that have more don't lower the others.
         """
         if len(queries) == 1 and set(queries[0][1].values()) == {1.0}:
-            return [self._weigh_plain_terms(queries[0][0], list(queries[0][1]), weights)]
-        return self._weigh_terms(queries, weights)
+            ((lang, terms),) = queries
+            return [self._weigh_plain_terms(lang, list(terms), field_weights)]
+        return self._weigh_terms(queries, field_weights)
 
-    def _weigh_plain_terms(
-        self, lang: str, terms: Sequence[str], weights: Mapping[str, float]
-    ) -> tuple[SparseVector, float]:
+    def _weigh_plain_terms(self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]) -> WeightedQuery:
         """Weigh terms of one language that count 1 each; their weights are cached."""
-        term_weights = self._look_up_term_weights(lang, terms, weights)
+        term_weights = self._look_up_term_weights(lang, terms, field_weights)
         entries = sorted(entry for term in terms for entry in term_weights[term].entries)
         ids, values = zip(*entries, strict=True) if entries else ((), ())
         if len(set(ids)) < len(ids):  # two terms with one id
-            return self._weigh_terms([(lang, dict.fromkeys(terms, 1.0))], weights)[0]
-        maximum = sum([term_weights[term].maximum for term in terms], 0.0)
-        return SparseVector(np.array(ids, np.uint32), np.array(values, np.float32)), maximum
+            return self._weigh_terms([(lang, dict.fromkeys(terms, 1.0))], field_weights)[0]
+        max_score = sum([term_weights[term].maximum for term in terms], 0.0)
+        return WeightedQuery(SparseVector(np.array(ids, np.uint32), np.array(values, np.float32)), max_score)
 
     def _look_up_term_weights(
-        self, lang: str, terms: Sequence[str], weights: Mapping[str, float]
+        self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]
     ) -> Mapping[str, _TermWeights]:
-        """Return the weights of single terms of a language, from the cache or computed.
+        """Return what each term adds to a query of a language; what is not cached is computed and cached.
 
-        :param weights: the weight of each searched field.
+        Other terms may be in the result as well.
         """
-        key = lang, *weights.items()
+        key = lang, *field_weights.items()
         cache = self._term_weights.setdefault(key, {})
         missing_terms = [term for term in terms if term not in cache]
         if not missing_terms:
             return cache
-        weighted = self._weigh_terms([(lang, {term: 1.0}) for term in missing_terms], weights)
-        computed = {}
-        for term, (vector, max_score) in zip(missing_terms, weighted, strict=True):
-            entries = list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True))
-            computed[term] = _TermWeights(entries, max_score)
-        if len(cache) + len(computed) > MAX_CACHED_TERMS:
+        new_weights = self._compute_term_weights(lang, missing_terms, field_weights)
+        if len(cache) + len(new_weights) > MAX_CACHED_TERMS:
             self._term_weights[key] = {}
-        self._term_weights[key].update(computed)
-        return {**cache, **computed}
+        self._term_weights[key].update(new_weights)
+        return {**cache, **new_weights}
 
-    def _weigh_terms(
-        self, queries: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
-    ) -> list[tuple[SparseVector, float]]:
-        """Weigh the terms of queries by idf and by the weights of fields.
+    def _compute_term_weights(
+        self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]
+    ) -> dict[str, _TermWeights]:
+        """Weigh each term as a query of its own."""
+        weighted = self._weigh_terms([(lang, {term: 1.0}) for term in terms], field_weights)
+        term_weights = {}
+        for term, (vector, max_score) in zip(terms, weighted, strict=True):
+            entries = list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True))
+            term_weights[term] = _TermWeights(entries, max_score)
+        return term_weights
 
-        Returns for each query its vector, and the score of a document full of its terms.
-        """
+    def _weigh_terms(self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]) -> list[WeightedQuery]:
+        """Weigh the terms of queries by idf and by the weights of fields."""
         terms = _gather_query_terms(queries)
-        fields = np.array([self.layout.field(field) for field in weights], np.int64)
-        ids = self.layout.ids(fields[:, None], terms.hashes)  # (n_fields, n_terms)
+        fields = np.array([self.layout.field(field) for field in field_weights], np.int64)
+        ids = self.layout.ids(fields[:, None], terms.hashes)  # this and all below: (n_fields, n_terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
+        query_numbers = np.broadcast_to(terms.queries, ids.shape)
         summary = self.summarize_languages(tuple(lang for lang, _ in queries))
-        n_documents, field_shares = summary[0][fields], summary[1][fields]  # (n_fields, n_queries)
-        idf = compute_idf(n_documents[:, terms.queries], df)
-        values = np.array(list(weights.values()))[:, None] * terms.weights * idf  # (n_fields, n_terms)
-        term_scores = (values * field_shares[:, terms.queries]).sum(axis=0)  # in a document full of the term
-        max_scores = np.bincount(terms.queries, term_scores, len(queries)).tolist()
-        vectors = _make_query_vectors(len(queries), np.broadcast_to(terms.queries, ids.shape), ids, values, df > 0)
-        return list(zip(vectors, max_scores, strict=True))
+        n_documents = summary.n_documents[fields].take(terms.queries, axis=1)
+        field_shares = summary.field_shares[fields].take(terms.queries, axis=1)
+        values = np.array(list(field_weights.values()))[:, None] * terms.weights * compute_idf(n_documents, df)
+
+        max_scores_of_terms = (values * field_shares).sum(axis=0)
+        max_scores = np.bincount(terms.queries, max_scores_of_terms, len(queries)).tolist()
+        occurs = df > 0
+        vectors = _make_query_vectors(query_numbers[occurs], ids[occurs], values[occurs], n_queries=len(queries))
+        return [*map(WeightedQuery, vectors, max_scores)]
 
     def weigh(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
         """Return the vector of each document, given its language and its counted terms. The statistics stay the same.
@@ -222,11 +240,11 @@ class Statistics:
         it is still within DRIFT, otherwise that of the collection with these documents in it.
         """
         keys = self._list_keys(langs, bags)
-        total_lengths, n_documents = Counter(self._lengths), Counter(self._documents)  # with these documents
-        for key, length in zip(keys, bags.length.tolist(), strict=True):
+        total_lengths, n_documents = Counter(self._lengths), Counter(self._documents)
+        for key, length in zip(keys, bags.length.tolist(), strict=True):  # as if these documents were in the collection
             total_lengths[key] += int(length)
             n_documents[key] += 1
-        averages = {key: self._choose_average(key, total_lengths[key] / n_documents[key]) for key in n_documents}
+        averages = {key: self._choose_average(key, total_lengths[key] / n_documents[key]) for key in set(keys)}
         average_of_part = np.array([averages[key] for key in keys], np.float64)
         return self.layout.pack(bags._replace(average=average_of_part))
 
@@ -253,9 +271,12 @@ class Statistics:
         self._df.add(bags.ids, sign)
         self._clear_caches()
 
-    def merge(self, parts: Sequence[tuple[Statistics, int]]) -> None:
-        """Add what others counted, or with -1 subtract it, as one sum: their order does not matter."""
-        for other, sign in parts:
+    def merge(self, changes: Sequence[tuple[Statistics, int]]) -> None:
+        """Add statistics of other documents, or with the sign -1 subtract them, as one sum: their order is irrelevant.
+
+        :param changes: each statistics with its sign, 1 or -1.
+        """
+        for other, sign in changes:
             for key, number in other._documents.items():
                 self._documents[key] += sign * number
                 self._lengths[key] += sign * other._lengths[key]
@@ -264,13 +285,19 @@ class Statistics:
                 for average, number in counts.items():
                     totals[average] += sign * number
             self._df.merge(*other._df.to_arrays(), sign)
+        self._drop_zero_counts()
+        self._clear_caches()
+
+    def _drop_zero_counts(self) -> None:
+        """Forget fields and languages without documents, and averages that no document was weighted with."""
         for key in [key for key, number in self._documents.items() if not number]:
             del self._documents[key], self._lengths[key]
-        for key, counts in list(self._averages.items()):
-            self._averages[key] = Counter({average: number for average, number in counts.items() if number})
-            if not self._averages[key]:
-                del self._averages[key]
-        self._clear_caches()
+        nonzero_averages = {}
+        for key, counts in self._averages.items():
+            nonzero_counts = Counter({average: number for average, number in counts.items() if number})
+            if nonzero_counts:
+                nonzero_averages[key] = nonzero_counts
+        self._averages = nonzero_averages
 
     def recast(self, lang: str, old_bags: CountedTerms) -> None:
         """Note that documents have new weights; nothing else about them has changed."""
@@ -282,18 +309,18 @@ class Statistics:
         averages = np.array([self.average(field, lang) for field in self.layout.fields])
         return bags._replace(average=averages[bags.field])
 
-    def stale(self, tolerance: float = DRIFT) -> set[str]:
-        """Return the languages with documents whose weights use an average that is off by more than `tolerance`.
+    def find_stale_languages(self, tolerance: float = DRIFT) -> set[str]:
+        """Return the languages with documents whose weights use an average length that is off by more than `tolerance`.
 
         With average A' in place of A, tf / (tf + k1 (1 - b + b length / A')) is off by a factor between 1 and
         A' / A, whatever tf and length; so is a sum of such weights. A drift of 5 % moves no score by more than 5 %.
         """
-        return {
-            lang
-            for (field, lang), counts in self._averages.items()
-            for average in counts
-            if abs(average / self.average(field, lang) - 1) > tolerance
-        }
+        stale_languages = set()
+        for (field, lang), counts_by_average in self._averages.items():
+            current_average = self.average(field, lang)
+            if any(abs(average / current_average - 1) > tolerance for average in counts_by_average):
+                stale_languages.add(lang)
+        return stale_languages
 
     def clear(self) -> None:
         """Forget every document."""
@@ -315,25 +342,34 @@ class Statistics:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> tuple[Statistics, bool]:
-        """Return the statistics, and whether they are complete; if not they are empty and must be recounted."""
+        """Read what `to_bytes` or `unfinished` has written: a line of JSON, then ids and document frequencies.
+
+        :return: the statistics, and whether they are complete; if not they are empty and must be recounted.
+        :raises StoreError: if the data are damaged or have another format.
+        """
         try:
             line, _, arrays = data.partition(b"\n")
             header = json.loads(line)
             if header["format"] != FORMAT:
                 raise StoreError(f"the statistics have format {header['format']}, this version reads {FORMAT}")
             statistics = cls(Layout(header["fields"], k1=header["k1"], b=header["b"]))
-            if "terms" not in header:
-                return statistics, False
-            n_terms, statistics.records = header["terms"], header.get("records")
-            ids, df = np.frombuffer(arrays, "<u4", n_terms), np.frombuffer(arrays, "<u4", n_terms, 4 * n_terms)
-            for field, lang, number, length, averages in header["languages"]:
-                statistics._documents[field, lang] = number
-                statistics._lengths[field, lang] = length
-                statistics._averages[field, lang] = Counter(dict(averages))
+            is_complete = "terms" in header
+            if is_complete:
+                statistics._restore(header, arrays)
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"the collection's term statistics are damaged ({error}): index again") from None
-        statistics._df = DocumentFrequencies(ids, df.astype(np.int64), span=statistics.layout.span)
-        return statistics, True
+        return statistics, is_complete
+
+    def _restore(self, header: Mapping[str, Any], arrays: bytes) -> None:
+        """Fill empty statistics with the counts that `to_bytes` has written."""
+        n_terms = header["terms"]
+        ids, df = np.frombuffer(arrays, "<u4", n_terms), np.frombuffer(arrays, "<u4", n_terms, 4 * n_terms)
+        self.records = header.get("records")
+        for field, lang, n_documents, total_length, averages in header["languages"]:
+            self._documents[field, lang] = n_documents
+            self._lengths[field, lang] = total_length
+            self._averages[field, lang] = Counter(dict(averages))
+        self._df = DocumentFrequencies(ids, df.astype(np.int64), span=self.layout.span)
 
     def _make_header(self) -> dict[str, Any]:
         return {"format": FORMAT, "fields": list(self.layout.fields), "k1": self.layout.k1, "b": self.layout.b}
@@ -365,10 +401,46 @@ class Statistics:
         return float(np.float32(average))
 
 
+class _Segment(NamedTuple):
+    """Document frequencies of some terms."""
+
+    ids: Ids  # of the terms, ascending
+    df: Integers
+
+    def look_up(self, ids: Ids) -> Integers:
+        """Return the frequency of each id, 0 for ids that the segment doesn't have."""
+        if not len(self.ids):
+            return np.zeros(len(ids), np.int64)
+        positions = np.minimum(self.ids.searchsorted(ids), len(self.ids) - 1)
+        return np.where(self.ids[positions] == ids, self.df[positions], 0)
+
+
+class _IdFilter:
+    """Tells for nearly all ids that were not added that they are absent.
+
+    An id's last bits are its position in an array whose size is a power of 2; ids with equal last bits share one.
+    """
+
+    def __init__(self, n_bits: int, span: int) -> None:
+        """Let positions have `n_bits` bits; `span` is the number of ids of each field."""
+        self._is_present = np.zeros(1 << n_bits, bool)
+        self._mask = len(self._is_present) - 1
+        self._span = span
+
+    def add(self, ids: Ids) -> None:
+        """Add ids, and their offsets in the span of their field."""
+        self._is_present[ids & self._mask] = True
+        self._is_present[ids.astype(np.int64) % self._span & self._mask] = True
+
+    def may_contain(self, ids: Ids | Integers) -> npt.NDArray[np.bool_]:
+        """Tell for each id, or offset in a span, whether it may have been added."""
+        return self._is_present.take(ids & self._mask)
+
+
 class DocumentFrequencies:
     """Document frequencies by term id.
 
-    They are sorted arrays: the first with everything that was merged, and behind it changes since then, each at most
+    They are kept in segments: the first with everything that was merged, and behind it changes since then, each at most
     half as long as the one before. So look-ups read few arrays, and merging costs little per document. Most ids that
     are looked up are absent; a filter of the last bits of ids tells so for nearly all of them.
     """
@@ -377,50 +449,37 @@ class DocumentFrequencies:
         """Start with ascending ids and their frequencies, or empty; `span` is the number of ids of each field."""
         self._span = span
         ids = np.zeros(0, np.uint32) if ids is None else ids
-        self._parts: tuple[tuple[Ids, Integers], ...] = ((ids, np.zeros(0, np.int64) if df is None else df),)
-        self._filter: npt.NDArray[np.bool_] | None = None  # for each value of the last bits, whether some id has it
+        self._segments: tuple[_Segment, ...] = (_Segment(ids, np.zeros(0, np.int64) if df is None else df),)
+        self._filter: _IdFilter | None = None
         self._n_lookups = 0
         self._lock = threading.Lock()  # one thread may look up while another counts
 
     def look_up(self, ids: Ids) -> Integers:
-        """Return the frequency of each id."""
+        """Return the frequency of each id, 0 for ids that no document has."""
         frequencies = np.zeros(len(ids), np.int64)
-        parts, passes_filter = self._read_parts()
-        may_exist = passes_filter.take(ids & np.uint32(len(passes_filter) - 1))
-        positions = may_exist.nonzero()[0]
-        positions = positions[ids[positions].argsort()]  # sorted ids are found in half the time
-        candidate_ids = ids[positions]
-        for part_ids, part_df in parts:
-            if len(part_ids):
-                rows = np.minimum(part_ids.searchsorted(candidate_ids), len(part_ids) - 1)
-                frequencies[positions] += np.where(part_ids[rows] == candidate_ids, part_df[rows], 0)
+        segments, id_filter = self._get_segments()
+        candidates = np.arange(len(ids)) if id_filter is None else id_filter.may_contain(ids).nonzero()[0]
+        candidates = candidates[ids[candidates].argsort()]  # sorted ids are found in half the time
+        candidate_ids = ids[candidates]
+        for segment in segments:
+            frequencies[candidates] += segment.look_up(candidate_ids)
         return frequencies
 
     def may_contain(self, offsets: Integers) -> npt.NDArray[np.bool_]:
         """Tell for each offset in a field's span whether an id of some field may have it."""
-        _, passes_filter = self._read_parts()
-        return passes_filter.take(offsets & (len(passes_filter) - 1))
+        _, id_filter = self._get_segments()
+        return np.ones(len(offsets), bool) if id_filter is None else id_filter.may_contain(offsets)
 
-    def _read_parts(self) -> tuple[tuple[tuple[Ids, Integers], ...], npt.NDArray[np.bool_]]:
-        """Return the arrays of ids and frequencies, and a filter of ids that they may have.
-
-        The filter is built when enough look-ups have been made. Its size is a power of 2; an id's last bits are its
-        position in the filter.
-        """
+    def _get_segments(self) -> tuple[tuple[_Segment, ...], _IdFilter | None]:
+        """Return the segments and a filter of their ids, which is built when enough look-ups have been made."""
         with self._lock:
             self._n_lookups += 1
-            if self._filter is None and self._n_lookups < LOOKUPS_BEFORE_FILTER:
-                return self._parts, _PASS_ALL
-            if self._filter is None:
-                size = sum(len(ids) for ids, _ in self._parts)
-                self._filter = np.zeros(1 << (size.bit_length() + FILTER_EXTRA_BITS), bool)
-                for ids, _ in self._parts:
-                    self._add_to_filter(ids, self._filter)
-            return self._parts, self._filter
-
-    def _add_to_filter(self, ids: Ids, passes: npt.NDArray[np.bool_]) -> None:
-        passes[ids & np.uint32(len(passes) - 1)] = True
-        passes[ids.astype(np.int64) % self._span & len(passes) - 1] = True
+            if self._filter is None and self._n_lookups >= LOOKUPS_BEFORE_FILTER:
+                n_ids = sum(len(segment.ids) for segment in self._segments)
+                self._filter = _IdFilter(n_ids.bit_length() + FILTER_EXTRA_BITS, self._span)
+                for segment in self._segments:
+                    self._filter.add(segment.ids)
+            return self._segments, self._filter
 
     def add(self, ids: Ids, sign: int) -> None:
         """Count each id once, or with sign=-1 subtract one."""
@@ -428,22 +487,22 @@ class DocumentFrequencies:
 
     def merge(self, ids: Ids, df: Integers, sign: int) -> None:
         """Add frequencies, perhaps counted elsewhere, or with sign=-1 subtract them."""
-        parts = [*self._parts, _merge_parts([(ids, sign * df)])]
-        while len(parts) > 1 and 2 * len(parts[-1][0]) > len(parts[-2][0]):
-            parts[-2:] = [_merge_parts(parts[-2:])]
+        segments = [*self._segments, _merge_segments([_Segment(ids, sign * df)])]
+        while len(segments) > 1 and 2 * len(segments[-1].ids) > len(segments[-2].ids):
+            segments[-2:] = [_merge_segments(segments[-2:])]
         with self._lock:
-            if self._filter is not None and len(parts) > 1:
-                self._add_to_filter(ids, self._filter)
+            if self._filter is not None and len(segments) > 1:
+                self._filter.add(ids)
             else:
-                self._filter = None
-            self._parts = tuple(parts)
+                self._filter = None  # it is built again for the merged ids
+            self._segments = tuple(segments)
 
     def to_arrays(self) -> tuple[Ids, Integers]:
         """Return all ids in order, and their frequencies, none of which is zero."""
-        ids, df = _merge_parts(self._parts)
+        ids, df = _merge_segments(self._segments)
         if not df.all():
             ids, df = ids[df != 0], df[df != 0]
-        self._parts = ((ids, df),)
+        self._segments = (_Segment(ids, df),)
         return ids, df
 
 
@@ -466,77 +525,84 @@ def compute_idf(n_documents: npt.ArrayLike, df: npt.ArrayLike) -> Doubles:
 
 
 class _QueryTerms(NamedTuple):
-    """The terms of several queries, query after query; the arrays have one item for each."""
+    """The terms of several queries, query after query; the arrays have one item for each term."""
 
     queries: Integers  # the number of the query
     weights: Doubles
     hashes: list[int]
 
 
-def _gather_query_terms(queries: Sequence[tuple[str, Mapping[str, float]]]) -> _QueryTerms:
-    """Put the terms of queries, given as language and weights by term, one after the other."""
+def _gather_query_terms(queries: Sequence[_QueryWeights]) -> _QueryTerms:
+    """Put the terms of queries one after the other."""
     weights: list[float] = []
     hashes: list[int] = []
     for lang, terms in queries:
         weights += terms.values()
         hashes += map(term_hashes(lang).__getitem__, terms)
-    numbers = list_groups([len(terms) for _, terms in queries])
-    return _QueryTerms(numbers, np.array(weights, np.float64), hashes)
+    query_numbers = list_groups([len(terms) for _, terms in queries])
+    return _QueryTerms(query_numbers, np.array(weights, np.float64), hashes)
 
 
-def _make_query_vectors(
-    n_queries: int, queries: Integers, ids: Ids, values: Doubles, is_used: npt.NDArray[np.bool_]
-) -> list[SparseVector]:
-    """Return the vector of each query; values of equal ids are added.
+def _make_query_vectors(queries: Integers, ids: Ids, values: Doubles, *, n_queries: int) -> list[SparseVector]:
+    """Return the vector of each query.
 
-    :param queries: the number of the query of each value, and so are `ids` the ids; all have one shape
-    :param is_used: which of the values are in the vectors
+    :param queries: for each entry the number of the query, shape (n_entries,).
+    :param ids: the entries' ids; if a query has an id several times, the values are added.
+    :param values: the entries' values.
     """
     # A key joins a query (upper half) and an id (lower half).
-    keys, sums = sum_by_key(((queries << 32) + ids)[is_used], values[is_used])
+    keys, sums = sum_by_key((queries << 32) + ids, values)
     edges = keys.searchsorted(np.arange(n_queries + 1) << 32).tolist()
-    indices, vector_values = keys.astype(np.uint32), sums.astype(np.float32)
-    return [SparseVector(indices[start:end], vector_values[start:end]) for start, end in pairwise(edges)]
+    vector_ids, vector_values = keys.astype(np.uint32), sums.astype(np.float32)
+    return [SparseVector(vector_ids[start:end], vector_values[start:end]) for start, end in pairwise(edges)]
+
+
+class TemperedAlternatives(NamedTuple):
+    """How much the alternatives of clauses count, and how common the clauses are."""
+
+    counts: Doubles  # (n_alternatives,) the best of each clause that occurs counts 1
+    clause_df: Doubles  # (n_fields, n_clauses) the expected number of documents with any of the alternatives
 
 
 def temper_alternatives(
     probabilities: Doubles,
     df: Doubles,
-    first: Integers,
+    first_alternatives: Integers,
     n_documents: Doubles,
     *,
     probability_exponent: float = PROBABILITY_EXPONENT,
     rarity_exponent: float = RARITY_EXPONENT,
-) -> tuple[Doubles, Doubles]:
-    """Weigh the alternatives of each clause by probability and rarity; the best one that occurs counts 1.
+) -> TemperedAlternatives:
+    """Weigh the alternatives of each clause by probability and rarity, and estimate the clause's document frequency.
 
-    :param probabilities: shape (n_alternatives,), those of one clause side by side.
-    :param df: document frequencies, shape (n_fields, n_alternatives).
-    :param first: the first alternative of each clause, shape (n_clauses,).
+    :param probabilities: of the alternatives, those of one clause side by side; shape (n_alternatives,).
+    :param df: document frequencies of the alternatives, shape (n_fields, n_alternatives).
+    :param first_alternatives: the number of the first alternative of each clause, shape (n_clauses,).
     :param n_documents: documents of the clause's language, shape (n_fields, n_clauses).
-    :return: how much each alternative counts, shape (n_alternatives,), and the document frequency of each clause, shape
-        (n_fields, n_clauses).
     """
-    clause_of_alternative = np.arange(len(first)).repeat(np.append(first[1:], len(probabilities)) - first)
+    clause_sizes = np.diff(first_alternatives, append=len(probabilities))
+    clause_of_alternative = list_groups(clause_sizes)
     highest_df = df.max(axis=0)
     rarities = np.maximum(highest_df, 1.0) ** -rarity_exponent
     counts = np.where(highest_df > 0, probabilities**probability_exponent * rarities, 0.0)
-    highest_counts = np.maximum.reduceat(counts, first)
+    highest_counts = np.maximum.reduceat(counts, first_alternatives)  # (n_clauses,)
     counts /= np.where(highest_counts > 0, highest_counts, 1.0)[clause_of_alternative]
     # A document matches a clause unless it lacks all alternatives, which are assumed to occur independently.
     n_documents_of_alternative = np.maximum(n_documents, 1).take(clause_of_alternative, axis=1)
     shares_without = 1 - counts * df / n_documents_of_alternative  # of documents, by field and alternative
-    clause_df = n_documents * (1 - np.multiply.reduceat(shares_without, first, axis=1))
-    return counts, np.asarray(clause_df)
+    clause_df = n_documents * (1 - np.multiply.reduceat(shares_without, first_alternatives, axis=1))
+    return TemperedAlternatives(counts, np.asarray(clause_df))
 
 
-def _merge_parts(parts: Sequence[tuple[Ids, Integers]]) -> tuple[Ids, Integers]:
-    """Return all ids in order, each once, with the sum of its numbers."""
-    if len(parts) == 1 and (parts[0][0][1:] > parts[0][0][:-1]).all():
-        return parts[0]
-    ids = np.concatenate([ids for ids, _ in parts])
-    numbers = np.concatenate([numbers for _, numbers in parts])
+def _merge_segments(segments: Sequence[_Segment]) -> _Segment:
+    """Return all ids in order, each once, with the sum of its frequencies."""
+    if len(segments) == 1 and (segments[0].ids[1:] > segments[0].ids[:-1]).all():
+        return segments[0]
+    ids = np.concatenate([segment.ids for segment in segments])
+    df = np.concatenate([segment.df for segment in segments])
+    if not len(ids):
+        return _Segment(ids, df)
     order = ids.argsort(kind="stable")
-    ids, numbers = ids[order], numbers[order]
-    first = np.flatnonzero(np.concatenate([np.ones(min(len(ids), 1), bool), ids[1:] != ids[:-1]]))
-    return ids[first], np.add.reduceat(numbers, first) if len(first) else numbers
+    ids, df = ids[order], df[order]
+    first_positions = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    return _Segment(ids[first_positions], np.add.reduceat(df, first_positions))

@@ -357,7 +357,7 @@ class TokenizedText(NamedTuple):
         """Return the tokens that lie within text[start:end] and their words, with offsets in that slice."""
         low, high = self.starts.searchsorted([start, end]).tolist()
         if high > low and self.starts[high - 1] + self.lengths[self.word_indices[high - 1]] > end:
-            high -= 1
+            high -= 1  # the last token begins within the slice and ends behind it
         word_indices = self.word_indices[low:high]
         used_words = sorted({*word_indices.tolist()})
         new_numbers = 0 * self.lengths  # (words,) the number of each used word in the slice
@@ -375,20 +375,24 @@ class TokenizedText(NamedTuple):
         return [*map(self.terms.__getitem__, self.word_indices.tolist())]
 
     def spell_words(self, numbers: Sequence[int] | None = None) -> list[str]:
-        """Return distinct words, all or those with these numbers, as they are first written in the text.
+        """Return distinct words as they are first written in the text; a word that no token stands for is "".
 
-        A word that no token stands for is spelled "".
+        :param numbers: the numbers of the words; None for all.
         """
-        if numbers is not None and len(numbers) < _MAX_WORDS_SPELLED_SINGLY:
+        if numbers is None:
+            return self._spell_all_words()
+        if len(numbers) < _MAX_WORDS_SPELLED_SINGLY:
             return [self._spell_word(number) for number in numbers]
+        spellings = self._spell_all_words()
+        return [spellings[number] for number in numbers]
+
+    def _spell_all_words(self) -> list[str]:
         # Zeros, made without numpy, which is not imported here; they remain for a word without a token.
         first_starts, lengths = 0 * self.lengths, 0 * self.lengths
         first_starts[self.word_indices[::-1]] = self.starts[::-1]  # the last assignment is that of the first token
         lengths[self.word_indices] = self.lengths[self.word_indices]
-        first_ends = first_starts + lengths
-        spans = zip(first_starts.tolist(), first_ends.tolist(), strict=True)
-        spellings = [self.text[start:end] for start, end in spans]
-        return spellings if numbers is None else [spellings[number] for number in numbers]
+        spans = zip(first_starts.tolist(), (first_starts + lengths).tolist(), strict=True)
+        return [self.text[start:end] for start, end in spans]
 
     def _spell_word(self, number: int) -> str:
         is_token_of_word = self.word_indices == number

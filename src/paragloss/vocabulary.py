@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -140,52 +140,63 @@ def merge_word_vectors(words: Sequence[str], rows: Floats, lang: str, *, stem: b
     """
     import scipy.sparse as sp
 
+    ranks_by_term = _group_words_by_term(words, lang, stem=stem)
+    term_ids = list_groups([len(ranks) for ranks in ranks_by_term.values()])
+    ranks = np.array([rank for ranks in ranks_by_term.values() for rank in ranks], np.int64)
+    frequencies = 1 / (ranks + 1)
+    shares = frequencies / np.bincount(term_ids, frequencies, minlength=len(ranks_by_term))[term_ids]
+    mixture = sp.csr_matrix((shares.astype(np.float32), (term_ids, ranks)), shape=(len(ranks_by_term), len(words)))
+    return list(ranks_by_term), np.asarray(mixture @ np.asarray(rows, np.float32), np.float32)
+
+
+def _group_words_by_term(words: Sequence[str], lang: str, *, stem: bool) -> dict[str, list[int]]:
+    """Return for each term the positions in `words` of those that become this term alone, ascending."""
     tokenize = analyzer(lang, stem=stem, stop=stem).terms
-    term_ids: dict[str, int] = {}
-    used_words: list[int] = []  # the ranks of words that are one term
-    id_of_used: list[int] = []  # the term of each
-    for rank, word in enumerate(words):
+    positions_by_term: dict[str, list[int]] = defaultdict(list)
+    for position, word in enumerate(words):
         terms = tokenize(word)
         if len(terms) == 1:
-            used_words.append(rank)
-            id_of_used.append(term_ids.setdefault(terms[0], len(term_ids)))
-    ranks, ids = np.array(used_words, np.int64), np.array(id_of_used, np.int64)
-    frequencies = (1 / (ranks + 1)).astype(np.float64)
-    shares = frequencies / np.bincount(ids, frequencies, minlength=len(term_ids))[ids]
-    mixture = sp.csr_matrix((shares.astype(np.float32), (ids, ranks)), shape=(len(term_ids), len(words)))
-    return list(term_ids), np.asarray(mixture @ np.asarray(rows, np.float32), np.float32)
+            positions_by_term[terms[0]].append(position)
+    return positions_by_term
 
 
 def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
     """Turn counts into weights, in a new matrix.
 
-    tfidf: count x idf, rows of unit length. idf-mean: count x idf, rows that sum to one. mean: rows that sum
-    to one. count: as they are. A row without terms stays empty.
+    :param counts: how often each text (row) has each term (column).
+    :param idf: the idf of each term, shape (n_terms,).
+    :param weighting: "tfidf": count x idf, rows of unit length. "idf-mean": count x idf, rows that sum to one. "mean":
+        rows that sum to one. "count": as they are. A row without terms stays empty.
     """
     import scipy.sparse as sp
 
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting {weighting!r}: expected one of {', '.join(WEIGHTINGS)}")
-    data = counts.data.astype(np.float32)
+    weights = counts.data.astype(np.float32)
     if weighting in ("tfidf", "idf-mean"):
-        data *= idf[counts.indices]
+        weights *= idf[counts.indices]
     if weighting != "count":
-        row_of_entry = list_groups(np.diff(counts.indptr))
-        addends = data * data if weighting == "tfidf" else data
-        row_norms = np.bincount(row_of_entry, addends, minlength=counts.shape[0])
+        row_of_weight = list_groups(np.diff(counts.indptr))
         if weighting == "tfidf":
-            row_norms = np.sqrt(row_norms)
-        data /= np.maximum(row_norms, np.finfo(np.float32).tiny).astype(np.float32)[row_of_entry]
-    return sp.csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
+            norms = np.sqrt(np.bincount(row_of_weight, weights * weights, minlength=counts.shape[0]))
+        else:
+            norms = np.bincount(row_of_weight, weights, minlength=counts.shape[0])
+        weights /= np.maximum(norms, np.finfo(np.float32).tiny).astype(np.float32)[row_of_weight]
+    return sp.csr_matrix((weights, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def count_rows(ids: Iterable[Iterable[int]], width: int | None = None) -> sp.csr_matrix:
-    """Count how often each row has each id, as float32; without a `width` the matrix is as wide as the largest id."""
+    """Count how often each text has each id.
+
+    :param ids: the ids of each text, repeated ones repeatedly.
+    :param width: the number of columns; None is enough for the largest id.
+    :return: the counts, float32, a row per text and a column per id.
+    """
     import scipy.sparse as sp
 
     columns, values, row_ends = array("i"), array("f"), array("q", [0])
-    for row in ids:
-        counts = Counter(row)
+    for text_ids in ids:
+        counts = Counter(text_ids)
         columns.extend(counts)
         values.extend(counts.values())
         row_ends.append(len(columns))

@@ -183,7 +183,7 @@ class TermIndex:
         After refresh() scores are exactly BM25. `add` sees to it that they are never off by more than its `drift`.
         """
         with self._write_lock, self._store.write_session():
-            for lang in sorted(self.statistics.stale(tolerance)):
+            for lang in sorted(self.statistics.find_stale_languages(tolerance)):
                 self._begin()
                 self._rewrite_weights(lang)
                 self._n_finished_changes += 1
