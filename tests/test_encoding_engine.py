@@ -32,9 +32,9 @@ def test_a_name_is_all_it_takes(collection):
 
 def test_a_document_that_has_not_changed_is_not_read_again(collection, monkeypatch):
     read = []
-    real = backfill.passages.read_passage_bodies
+    read_passage_spans = backfill.read_passage_spans
     monkeypatch.setattr(
-        backfill.passages, "read_passage_bodies", lambda document: read.append(document.id) or real(document)
+        backfill, "read_passage_spans", lambda record: read.append(record.document.id) or read_passage_spans(record)
     )
     with Collection.open(collection) as opened_collection:
         opened_collection.index(DOCUMENTS)

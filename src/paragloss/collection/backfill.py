@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import passages
+from paragloss.analysis.tokenization import read_passage_spans
 from paragloss.encoders.pretrained import Pretrained, pool
 from paragloss.encoders.pretrained.titles import find_shared_parts, read_title, title_vector_name
 from paragloss.stores import AnyStore
-from paragloss.types import Document, Floats, Where
+from paragloss.types import Document, Floats, Record, Where
 
 #: Passages encoded together. A process that is killed loses the work on at most this many.
 PASSAGES_PER_JOB = 16
@@ -246,12 +247,18 @@ def _make_batches(
     for records in store.scroll(where, batch=256, without_vector=missing_vector):
         tasks_by_language: dict[str, list[EncodingTask]] = {}
         for record in records:
-            bodies = passages.read_passage_bodies(record.document) if with_passages else []
+            bodies = _read_passage_bodies(record) if with_passages else []
             task = _make_task(record.document, bodies, repeated, shared_parts)
             tasks_by_language.setdefault(record.document.lang, []).append(task)
         for lang, tasks in tasks_by_language.items():
             for batch in _split_tasks(tasks):
                 yield lang, batch
+
+
+def _read_passage_bodies(record: Record) -> list[str]:
+    """Return the texts of the passages of a stored document, without the title."""
+    text = record.document.text
+    return [text[start:end].strip() for start, end in read_passage_spans(record)]
 
 
 def _make_task(
@@ -268,7 +275,7 @@ def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) 
     repeated = set()
     for records in store.scroll(where, batch=256, without_vector=missing_vector):
         for record in records:
-            bodies = passages.read_passage_bodies(record.document)
+            bodies = _read_passage_bodies(record)
             if len(bodies) < 2:
                 continue
             for body in set(bodies):
