@@ -3,10 +3,10 @@ weights, and sets to be measured on, in a few files that a machine without a net
 
     PARAGLOSS_DATA=... python studies/student_texts.py INTO [--ntrex FOLDER] [--tiny]
 
-Read: `open` (texts, names, a sample of the words), Tatoeba, MDN, LibreOffice help (licences: see `sources`) and, with
---ntrex, the languages of NTREX-128 (CC BY-SA 4.0, GitHub MicrosoftTranslator/NTREX) that `open` leaves out. Left
-out is whatever `fusion` measures or was chosen on: test and validation runs of news and health text, held-out Tatoeba,
-the FLORES lines it draws, held-out pages. Debian's descriptions are not read (licences differ by package).
+Read: `open` (texts, names, a sample of the words), Tatoeba (licences: see `sources`) and, with --ntrex, the languages
+of NTREX-128 (CC BY-SA 4.0, GitHub MicrosoftTranslator/NTREX) that `open` leaves out. Left out is whatever is measured:
+test and validation parts of news and health text, held-out Tatoeba, FLORES, the titles of MDN and of LibreOffice help.
+Debian's descriptions are not read (licences differ by package).
 
 A text is one or more sentences in their order; sentences of one concept in several languages know of each other. Joined
 by a space, tokens of sentences are the tokens of the whole (pieces never cross a space), so passages and spans of words
@@ -136,7 +136,7 @@ def _short() -> Iterator[Sentence]:
 
 
 def held_out() -> Iterator[str]:
-    """Sentences that `fusion` is measured or was chosen on: one of them may stand in a training pair, too."""
+    """Yield the sentences that are measured on; one of them may also stand in a training pair."""
     for path in sorted((folder() / "tatoeba").glob("en-*.tsv.gz")):
         code = path.name[3:].split(".")[0]
         for pair in sources.tatoeba({written: lang for lang, written in sources._FILES.items()}.get(code, code)):
