@@ -275,6 +275,15 @@ def concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
     return np.asarray((starts - totals + sizes).repeat(sizes) + np.arange(totals[-1] if len(totals) else 0))
 
 
+def concatenate_rows(parts: Sequence[SparseRows]) -> SparseRows:
+    """Join the rows of several vectors, one part after the other."""
+    return SparseRows(
+        np.concatenate([np.zeros(0, np.int64), *(part.sizes for part in parts)]),
+        np.concatenate([np.zeros(0, np.uint32), *(part.indices for part in parts)]),
+        np.concatenate([np.zeros(0, np.float32), *(part.values for part in parts)]),
+    )
+
+
 def make_id_filter(ids: Ids) -> Callable[[Ids], Integers]:
     """Return a function that finds the positions of some ids, and of a few that share their bucket, in an array."""
     is_wanted = np.zeros(FILTER_BUCKETS, bool)

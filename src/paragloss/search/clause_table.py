@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import CountedTerms, Doubles, Ids, Integers, concatenate_ranges
+from paragloss.groups import list_groups, list_starts
 from paragloss.index.fields import INNER, TITLE_SUBWORDS, choose_field_weights, translation_field
 from paragloss.search.clauses import Clause
 from paragloss.search.evidence import Match
@@ -48,6 +49,12 @@ class LexicalEvidence:
     match_rarity: Doubles  # (n_docs,) -log of how many documents would match as many clauses by chance
     text_length: Doubles  # (n_docs,) terms of the text
 
+    @classmethod
+    def make_zeros(cls, n_documents: int) -> LexicalEvidence:
+        """Make the evidence of documents for a query without clauses: they match nothing."""
+        no_clauses, zeros = np.zeros((n_documents, 0)), np.zeros(n_documents)
+        return cls(no_clauses, no_clauses, zeros, zeros, zeros, zeros, zeros, zeros)
+
     @property
     def combined_share(self) -> Doubles:
         """Return the share of the query's weight that title and body match, 0 to 1."""
@@ -68,6 +75,23 @@ class LexicalEvidence:
         """Return the score of words alone, 0 to 1: the share of both weights of the query that documents match."""
         query_weight = self.query_weight + self.query_title_weight
         return (self.combined_weight + self.title_weight) / np.maximum(query_weight, MIN_QUERY_WEIGHT)
+
+
+class TermMatches(NamedTuple):
+    """The terms of documents that are in a clause table, one item for each pair of a term and an entry of the table."""
+
+    documents: Integers  # row of the document
+    fields: Integers  # number of the field of the document that has the term
+    entries: Integers  # position in the table
+    counts: Doubles  # occurrences of the term, times how much an occurrence counts
+    length_norms: Doubles  # BM25's norm of the length of the field
+
+    def weigh(self, field_factors: Doubles) -> Doubles:
+        """Return what each match adds to the occurrences of its clause; (n_matches,).
+
+        :param field_factors: how much an occurrence in each field counts, (n_fields,).
+        """
+        return np.asarray(self.counts * field_factors[self.fields] / self.length_norms)
 
 
 @dataclass(frozen=True)
@@ -91,82 +115,82 @@ class ClauseTable:
 
     def measure(self, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
         """Measure documents, given their languages and their stored vectors."""
-        layout = self.statistics.layout
-        bags = layout.unpack_rows(rows)
-        language_rows = np.array([self.languages.get(lang, -1) for lang in languages], np.int64)
-        entries = self.match_entries(bags)
-        norms = self._length_norms(bags, language_rows)
-        title_tf = self._sum_occurrences(bags, entries, self.title_factors, norms)
-        body_tf = self._sum_occurrences(bags, entries, self.body_factors, norms)
+        bags = self.statistics.layout.unpack_rows(rows)
+        language_rows = self._find_language_rows(languages)
+        matches = self._match_terms(bags, language_rows)
+        title_tf = self._sum_by_clause(matches.weigh(self.title_factors), matches, bags.rows)
+        body_tf = self._sum_by_clause(matches.weigh(self.body_factors), matches, bags.rows)
         return self._summarize(bags, language_rows, title_tf, body_tf)
 
     def attribute(self, language: str, rows: SparseRows) -> list[Match]:
         """Divide the score of one document among the pairs of query term and document word that matched.
 
-        The scores of the matches sum to the document's `LexicalEvidence.scores`. A word that matched inside a compound
-        has SUBWORD_PREFIX.
+        :param language: the language of the document.
+        :param rows: its stored vector, as the only row.
+        :return: a match for each pair; their scores sum to the document's `LexicalEvidence.scores`. A word that matched
+            inside a compound has SUBWORD_PREFIX.
         """
         bags = self.statistics.layout.unpack_rows(rows)
-        in_document, in_table = entries = self.match_entries(bags)
-        gains = self._compute_gains(language, rows, bags, entries)
-        term_ids, word_numbers = bags.ids[in_document].tolist(), self.word_numbers[in_table].tolist()
+        matches = self._match_terms(bags, self._find_language_rows([language]))
+        gains = self._compute_gains(language, matches, self.measure([language], rows))
         gain_of_pair: dict[tuple[str, str], float] = {}
-        for term_id, word_number, gain in zip(term_ids, word_numbers, gains.tolist(), strict=True):
-            pair = self._name_pair(word_number, term_id)
+        for entry, field, gain in zip(matches.entries.tolist(), matches.fields.tolist(), gains.tolist(), strict=True):
+            pair = self._name_pair(entry, field)
             gain_of_pair[pair] = gain_of_pair.get(pair, 0.0) + gain
         return [Match(source, word, gain) for (source, word), gain in gain_of_pair.items() if gain]
 
-    def _compute_gains(
-        self, language: str, rows: SparseRows, bags: CountedTerms, entries: tuple[Integers, Integers]
-    ) -> Doubles:
-        """Return what each matched entry of one document adds to its score; (n_matches,).
+    def _compute_gains(self, language: str, matches: TermMatches, evidence: LexicalEvidence) -> Doubles:
+        """Return what each matched term of one document adds to its score; (n_matches,).
 
-        :param rows: the stored vector of the document.
-        :param bags: the same, unpacked.
-        :param entries: its matches, see `match_entries`.
+        :param language: the language of the document.
+        :param evidence: what was measured of the document.
         """
-        evidence = self.measure([language], rows)
         language_row = self.languages.get(language, -1)
-        norms = self._length_norms(bags, np.array([language_row]))
-        combined_factors = TITLE_BOOST * self.title_factors + self.body_factors
-        k1, clauses = self.statistics.layout.k1, self.clauses[entries[1]]
+        k1 = self.statistics.layout.k1
         combined_gains = self.body_weights[language_row] / (evidence.combined_tf[0] + k1)  # (n_clauses,) per occurrence
         title_gains = self.title_weights[language_row] / (evidence.title_tf[0] + k1)
-        gains = self._weigh_entries(bags, entries, combined_factors, norms) * combined_gains[clauses]
-        gains += self._weigh_entries(bags, entries, self.title_factors, norms) * title_gains[clauses]
-        return np.asarray(gains / max(evidence.query_weight[0] + evidence.query_title_weight[0], MIN_QUERY_WEIGHT))
+        clauses = self.clauses[matches.entries]
+        gains = matches.weigh(TITLE_BOOST * self.title_factors + self.body_factors) * combined_gains[clauses]
+        gains += matches.weigh(self.title_factors) * title_gains[clauses]
+        total_weight = evidence.query_weight[0] + evidence.query_title_weight[0]
+        return np.asarray(gains / max(total_weight, MIN_QUERY_WEIGHT))
 
-    def _name_pair(self, word_number: int, term_id: int) -> tuple[str, str]:
-        """Return the query term and the word of a match, given the word's position and the id of the stored term."""
-        source, word = self.words[word_number]
-        field = self.statistics.layout.fields[term_id // self.statistics.layout.span]
-        is_inside_compound = field in HOME_FIELDS and not word.startswith(SOUND_PREFIX)
-        return source, SUBWORD_PREFIX + word if is_inside_compound else word
+    def _name_pair(self, entry: int, field: int) -> tuple[str, str]:
+        """Return the query term and the word of a match, given its entry in this table and the field it is in."""
+        source, word = self.words[self.word_numbers[entry]]
+        is_subword_field = self.statistics.layout.fields[field] in HOME_FIELDS
+        if is_subword_field and not word.startswith(SOUND_PREFIX):
+            return source, SUBWORD_PREFIX + word
+        return source, word
 
-    def match_entries(self, bags: CountedTerms) -> tuple[Integers, Integers]:
-        """Pair the entries of documents with the entries of this table: (positions in `bags.ids`, in `term_ids`)."""
-        first = self.term_ids.searchsorted(bags.ids, side="left")
-        sizes = self.term_ids.searchsorted(bags.ids, side="right") - first
-        return np.arange(len(bags.ids)).repeat(sizes), concatenate_ranges(first, sizes)
+    def _find_language_rows(self, languages: Sequence[str]) -> Integers:
+        """Return the row of the language of each document; -1 for languages that were not searched."""
+        return np.array([self.languages.get(lang, -1) for lang in languages], np.int64)
 
-    def _sum_occurrences(
-        self, bags: CountedTerms, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
-    ) -> Doubles:
-        """Add the length-normalized occurrences of each clause in some fields; (n_docs, n_clauses)."""
-        in_document, in_table = entries
-        row_of_entry = bags.row.repeat(bags.size)
-        cells = row_of_entry[in_document] * len(self.sources) + self.clauses[in_table]
-        amounts = self._weigh_entries(bags, entries, factors, norms)
-        totals = np.bincount(cells, amounts, bags.rows * len(self.sources))
-        return np.asarray(totals, np.float64).reshape(bags.rows, len(self.sources))
+    def _match_terms(self, bags: CountedTerms, language_rows: Integers) -> TermMatches:
+        """Find the terms of documents that are in this table.
 
-    def _weigh_entries(
-        self, bags: CountedTerms, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
-    ) -> Doubles:
-        """Return what each matched entry adds to the occurrences of its clause, given a factor for each field."""
-        in_document, in_table = entries
-        part = np.arange(len(bags.row)).repeat(bags.size)[in_document]
-        return np.asarray(bags.counts[in_document] * self.counts[in_table] * factors[bags.field[part]] / norms[part])
+        :param language_rows: the row of each document's language in the weights, (n_docs,).
+        """
+        first_entries = self.term_ids.searchsorted(bags.ids, side="left")
+        n_entries = self.term_ids.searchsorted(bags.ids, side="right") - first_entries
+        terms = list_groups(n_entries)  # position of each match in `bags.ids`
+        entries = concatenate_ranges(first_entries, n_entries)
+        parts = list_groups(bags.size)[terms]
+        return TermMatches(
+            documents=bags.row[parts],
+            fields=bags.field[parts],
+            entries=entries,
+            counts=bags.counts[terms] * self.counts[entries],
+            length_norms=self._length_norms(bags, language_rows)[parts],
+        )
+
+    def _sum_by_clause(self, amounts: Doubles, matches: TermMatches, n_documents: int) -> Doubles:
+        """Add what matches count, by document and clause; (n_docs, n_clauses)."""
+        n_clauses = len(self.sources)
+        cells = matches.documents * n_clauses + self.clauses[matches.entries]  # of the table, row after row
+        totals = np.bincount(cells, amounts, n_documents * n_clauses)
+        return np.asarray(totals, np.float64).reshape(n_documents, n_clauses)
 
     def _length_norms(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
         """Compute BM25's length norm, 1 - b + b * length / average, of every field of every document; (n_parts,).
@@ -178,11 +202,9 @@ class ClauseTable:
         norms = np.asarray(1 - layout.b + layout.b * bags.length / average_lengths)
         for subword_field, home_field in HOME_FIELDS.items():
             if subword_field in layout.fields and home_field in layout.fields:
-                is_home = bags.field == layout.field(home_field)
+                home_norms = _align_with_documents(bags, layout.field(home_field), norms, default=1.0)
                 is_subwords = bags.field == layout.field(subword_field)
-                norm_of_document = np.ones(bags.rows)
-                norm_of_document[bags.row[is_home]] = norms[is_home]
-                norms[is_subwords] = norm_of_document[bags.row[is_subwords]]
+                norms[is_subwords] = home_norms[bags.row[is_subwords]]
         return norms
 
     def _average_lengths(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
@@ -216,8 +238,15 @@ class ClauseTable:
             query_weight=body_weights.sum(axis=1),
             query_title_weight=title_weights.sum(axis=1),
             match_rarity=self._compute_rarity(combined_tf > 0),
-            text_length=_length_of_field(bags, self.statistics, "text"),
+            text_length=self._text_lengths(bags),
         )
+
+    def _text_lengths(self, bags: CountedTerms) -> Doubles:
+        """Return how many terms the text of each document has; (n_docs,)."""
+        layout = self.statistics.layout
+        if "text" not in layout.fields:
+            return np.zeros(bags.rows)
+        return _align_with_documents(bags, layout.field("text"), bags.length, default=0.0)
 
     def _compute_rarity(self, is_matched: npt.NDArray[np.bool_]) -> Doubles:
         """Return minus the logarithm of the number of documents expected to match the same clauses by chance."""
@@ -237,20 +266,23 @@ def build_clause_table(
     :param field_weights: how much an occurrence in each field counts; the default weights if None. Fields without a
         weight are not searched.
     """
+    languages = [lang for lang, _ in forms]
     clause_list = [(lang, clause) for lang, clauses in forms for clause in clauses]
     if not clause_list:
         return None
-    weights = choose_field_weights(statistics, None) if field_weights is None else field_weights
-    return _TableBuilder(query, [lang for lang, _ in forms], clause_list, statistics, weights).build()
+    if field_weights is None:
+        field_weights = choose_field_weights(statistics, None)
+    return _TableBuilder(query, languages, clause_list, statistics, field_weights).build()
 
 
 class _Terms(NamedTuple):
-    """The alternatives of all clauses of all languages, one clause after the other."""
+    """The alternatives of all clauses of all languages, one clause after the other; (n_terms,) each."""
 
     hashes: Integers
     probabilities: Doubles  # those of a clause sum to 1
     subword_weights: Doubles  # how much an occurrence inside a compound counts
     clauses: Integers  # position in the list of clauses
+    words: Integers  # position in the list of words
 
 
 class _ClauseWeights(NamedTuple):
@@ -284,7 +316,9 @@ class _TableBuilder:
     ) -> None:
         """Number the languages and the distinct query terms, and remember of which each clause is.
 
+        :param languages: the searched languages.
         :param clause_list: each clause with its language.
+        :param field_weights: how much an occurrence in each field counts.
         """
         self.statistics, self.layout = statistics, statistics.layout
         self.source_language = query.lang
@@ -297,53 +331,56 @@ class _TableBuilder:
         self.row_of_clause = np.array([self.languages[lang] for lang, _ in clause_list], np.int64)
         summary = statistics.summarize_languages(tuple(self.languages))
         self.documents_per_language = summary.n_documents  # (n_fields, n_languages)
-        self.words = [(clause.source, word) for _, clause in clause_list for word in clause.words]
 
     def build(self) -> ClauseTable:
         """Look up the clauses' terms, weigh them, and arrange them in the order of their ids."""
-        terms, word_numbers = self._collect_terms()
+        words = [(clause.source, word) for _, clause in self.clause_list for word in clause.words]
+        terms = self._collect_terms()
         weights = self._weigh_clauses(terms)
-        entries = self._join_entries(
-            self._list_entries(terms, word_numbers, weights.counts), self._list_document_translations()
-        )
-        order = entries.ids.argsort(kind="stable")
+        own_entries = self._list_entries(terms, weights.counts)
+        translation_words, translation_entries = self._list_document_translations(first_word=len(words))
+        entries = self._join_entries(own_entries, translation_entries)
         return ClauseTable(
             statistics=self.statistics,
             languages=self.languages,
             sources=list(self.columns),
-            term_ids=entries.ids[order],
-            clauses=self.column_of_clause[entries.clauses][order],
-            counts=entries.counts[order],
+            term_ids=entries.ids,
+            clauses=self.column_of_clause[entries.clauses],
+            counts=entries.counts,
             body_weights=self._arrange(weights.body),
             title_weights=self._arrange(weights.title),
             rates=self._estimate_rates(weights.clause_df),
             title_factors=self.title_factors,
             body_factors=self.body_factors,
-            words=self.words,
-            word_numbers=entries.words[order],
+            words=words + translation_words,
+            word_numbers=entries.words,
             request=self._make_request(entries, weights.body),
         )
 
-    def _collect_terms(self) -> tuple[_Terms, Integers]:
-        """Return the alternatives that documents may hold, and their positions in `words`."""
-        numbers = np.concatenate([clause.numbers for _, clause in self.clause_list], axis=1)  # (3, n_words)
-        sizes = [len(clause.words) for _, clause in self.clause_list]
-        clause_of_word = np.arange(len(self.clause_list)).repeat(sizes)
-        occurs = self.statistics.may_occur(numbers[0].astype(np.int64))
-        occurs[clause_of_word.searchsorted(np.arange(len(sizes)))] = True  # every clause keeps at least one term
-        hashes, probabilities, subword_weights = numbers[:, occurs]
-        terms = _Terms(hashes.astype(np.int64), probabilities, subword_weights, clause_of_word[occurs])
-        return terms, np.flatnonzero(occurs)
+    def _collect_terms(self) -> _Terms:
+        """Return the alternatives that documents may hold, and at least one of each clause."""
+        clauses = [clause for _, clause in self.clause_list]
+        sizes = [len(clause.words) for clause in clauses]
+        hashes = np.concatenate([clause.hashes for clause in clauses])
+        is_used = self.statistics.may_occur(hashes)
+        is_used[list_starts(sizes)] = True
+        return _Terms(
+            hashes=hashes[is_used],
+            probabilities=np.concatenate([clause.probabilities for clause in clauses])[is_used],
+            subword_weights=np.concatenate([clause.subword_weights for clause in clauses])[is_used],
+            clauses=list_groups(sizes)[is_used],
+            words=np.flatnonzero(is_used),
+        )
 
     def _weigh_clauses(self, terms: _Terms) -> _ClauseWeights:
         """Weigh the alternatives of each clause against each other, and the clauses by importance and idf."""
         first_terms = terms.clauses.searchsorted(np.arange(len(self.clause_list)))
-        frequencies = [
-            self._document_frequencies("text", INNER, terms),
-            self._document_frequencies("title", TITLE_SUBWORDS, terms),
-        ]
-        documents = np.stack([self._count_documents("text"), self._count_documents("title")])[:, self.row_of_clause]
-        counts, clause_df = temper_alternatives(terms.probabilities, np.stack(frequencies), first_terms, documents)
+        text_frequencies = self._document_frequencies("text", INNER, terms)
+        title_frequencies = self._document_frequencies("title", TITLE_SUBWORDS, terms)
+        frequencies = np.stack([text_frequencies, title_frequencies])  # (2, n_terms)
+        documents_per_language = np.stack([self._count_documents("text"), self._count_documents("title")])
+        documents = documents_per_language[:, self.row_of_clause]  # (2, n_clauses)
+        counts, clause_df = temper_alternatives(terms.probabilities, frequencies, first_terms, documents)
         importance = np.array([clause.weight for _, clause in self.clause_list])
         body_weights, title_weights = importance * compute_idf(documents, clause_df)
         return _ClauseWeights(counts, clause_df[0], body_weights, title_weights)
@@ -359,12 +396,12 @@ class _TableBuilder:
         searched = np.bincount(self.column_of_clause, documents, len(self.columns))
         return np.asarray(np.minimum((matching + 1.0) / (searched + 2.0), 1.0))
 
-    def _document_frequencies(self, field: str, subwords: str, terms: _Terms) -> Doubles:
+    def _document_frequencies(self, field: str, subword_field: str, terms: _Terms) -> Doubles:
         """Return the document frequency of each term in a field, parts of compounds counted by their weight."""
-        frequencies = self._field_frequencies(field, terms.hashes)
-        frequencies = frequencies + terms.subword_weights * self._field_frequencies(subwords, terms.hashes)
-        documents = self._count_documents(field)[self.row_of_clause[terms.clauses]]
-        return np.asarray(np.minimum(frequencies, documents))
+        word_frequencies = self._field_frequencies(field, terms.hashes)
+        subword_frequencies = self._field_frequencies(subword_field, terms.hashes)
+        n_documents = self._count_documents(field)[self.row_of_clause[terms.clauses]]
+        return np.minimum(word_frequencies + terms.subword_weights * subword_frequencies, n_documents)
 
     def _count_documents(self, field: str) -> Doubles:
         """Return how many documents of each language have a field; (n_languages,)."""
@@ -377,55 +414,59 @@ class _TableBuilder:
             return np.zeros(len(hashes))
         return self.statistics.df_of(self.layout.ids(self.layout.field(field), hashes)).astype(np.float64)
 
-    def _list_entries(self, terms: _Terms, word_numbers: Integers, counts: Doubles) -> _Entries:
-        """List the entries of all alternatives in all searched fields, except translations of documents."""
+    def _list_entries(self, terms: _Terms, counts: Doubles) -> _Entries:
+        """List the entries of all alternatives in all searched fields, except translations of documents.
+
+        :param counts: how much an occurrence of each alternative counts, (n_terms,).
+        """
         factors = self.title_factors + self.body_factors
-        fields = [
-            field
-            for field, factor in zip(self.layout.fields, factors.tolist(), strict=True)
-            if factor and field != translation_field(self.source_language)
-        ]
-        ids_by_field = [self.layout.ids(self.layout.field(field), terms.hashes) for field in fields]
         subword_counts = counts * terms.subword_weights
-        counts_by_field = [subword_counts if field in HOME_FIELDS else counts for field in fields]
+        ids_by_field: list[Ids] = []
+        counts_by_field: list[Doubles] = []
+        for number, field in enumerate(self.layout.fields):
+            if factors[number] and field != translation_field(self.source_language):
+                ids_by_field.append(self.layout.ids(number, terms.hashes))
+                counts_by_field.append(subword_counts if field in HOME_FIELDS else counts)
         return _Entries(
             ids=np.concatenate(ids_by_field),
-            words=np.tile(word_numbers, len(fields)),
-            clauses=np.tile(terms.clauses, len(fields)),
+            words=np.tile(terms.words, len(ids_by_field)),
+            clauses=np.tile(terms.clauses, len(ids_by_field)),
             counts=np.concatenate(counts_by_field),
         )
 
-    def _list_document_translations(self) -> _Entries:
-        """List the entries of the query's own words in the field that holds translations of documents, if there is one.
+    def _list_document_translations(self, first_word: int) -> tuple[list[tuple[str, str]], _Entries]:
+        """List the query's own words, and their entries in the field that has translations of documents.
 
-        The ids of its terms depend on the language of the document, as those of all fields do. The words are added to
-        `words`.
+        The ids of its terms depend on the language of the document, as those of all fields do.
+
+        :param first_word: the position of the first of these words in the list of words.
+        :return: each word after its term of the query, and the entries; nothing if the field is not indexed.
         """
-        field = translation_field(self.source_language)
-        if field not in self.layout.fields:
-            no_numbers = np.zeros(0, np.int64)
-            return _Entries(np.zeros(0, np.uint32), no_numbers, no_numbers, np.zeros(0))
+        words: list[tuple[str, str]] = []
         ids: list[int] = []
         clauses: list[int] = []
         counts: list[float] = []
-        first_word = len(self.words)
-        for clause_number, (lang, clause) in enumerate(self.clause_list):
-            own_terms = analyzer(self.source_language).terms(clause.source)
-            ids += self.statistics.ids(field, lang, own_terms).tolist()
-            clauses += [clause_number] * len(own_terms)
-            counts += [1 / len(own_terms)] * len(own_terms)
-            self.words += [(clause.source, term) for term in own_terms]
-        words = np.arange(first_word, len(self.words))
-        return _Entries(np.array(ids, np.uint32), words, np.array(clauses, np.int64), np.array(counts, np.float64))
+        field = translation_field(self.source_language)
+        if field in self.layout.fields:
+            analyze = analyzer(self.source_language).terms
+            for clause_number, (lang, clause) in enumerate(self.clause_list):
+                terms = analyze(clause.source)
+                words += [(clause.source, term) for term in terms]
+                ids += self.statistics.ids(field, lang, terms).tolist()
+                clauses += [clause_number] * len(terms)
+                counts += [1 / len(terms)] * len(terms)
+        word_numbers = first_word + np.arange(len(words))
+        return words, _Entries(np.array(ids, np.uint32), word_numbers, np.array(clauses, np.int64), np.array(counts))
 
-    def _join_entries(self, own: _Entries, translated: _Entries) -> _Entries:
-        """Concatenate two lists of entries without those that no document holds."""
-        ids = np.concatenate([own.ids, translated.ids])
-        counts = np.concatenate([own.counts, translated.counts])
+    def _join_entries(self, first: _Entries, second: _Entries) -> _Entries:
+        """Return the entries of two lists that occur in documents, ordered by id."""
+        ids = np.concatenate([first.ids, second.ids])
+        words = np.concatenate([first.words, second.words])
+        clauses = np.concatenate([first.clauses, second.clauses])
+        counts = np.concatenate([first.counts, second.counts])
         useful = np.flatnonzero((counts > 0) & (self.statistics.df_of(ids) > 0))
-        words = np.concatenate([own.words, translated.words])
-        clauses = np.concatenate([own.clauses, translated.clauses])
-        return _Entries(ids[useful], words[useful], clauses[useful], counts[useful])
+        order = useful[ids[useful].argsort(kind="stable")]
+        return _Entries(ids[order], words[order], clauses[order], counts[order])
 
     def _split_field_weights(self, field_weights: Mapping[str, float]) -> tuple[Doubles, Doubles]:
         """Return how much an occurrence in each field counts for the title and for the body; (n_fields,) each."""
@@ -438,15 +479,17 @@ class _TableBuilder:
         return np.where(is_title, factors, 0.0), np.where(is_title, 0.0, factors)
 
     def _make_request(self, entries: _Entries, body_weights: Doubles) -> SparseVector:
-        """Weigh each entry by its clause's share of the query and its field; equal ids are added."""
-        totals = np.bincount(self.row_of_clause, body_weights, len(self.languages))
-        clause_shares = body_weights / np.maximum(totals[self.row_of_clause], 1e-9)
-        factors = TITLE_BOOST * self.title_factors + self.body_factors
-        weights = (
-            entries.counts * clause_shares[entries.clauses] * factors[entries.ids.astype(np.int64) // self.layout.span]
-        )
-        keys, values = sum_by_key(entries.ids.astype(np.int64), weights)
-        return SparseVector(keys.astype(np.uint32), values.astype(np.float32))
+        """Return the vector that the store is searched with; entries with equal ids are added.
+
+        An entry weighs as much as its clause's share of the query in its language, times the factor of its field.
+        """
+        weight_of_language = np.bincount(self.row_of_clause, body_weights, len(self.languages))
+        clause_shares = body_weights / np.maximum(weight_of_language[self.row_of_clause], MIN_QUERY_WEIGHT)
+        field_factors = TITLE_BOOST * self.title_factors + self.body_factors
+        ids = entries.ids.astype(np.int64)
+        weights = entries.counts * clause_shares[entries.clauses] * field_factors[ids // self.layout.span]
+        distinct_ids, values = sum_by_key(ids, weights)
+        return SparseVector(distinct_ids.astype(np.uint32), values.astype(np.float32))
 
     def _arrange(self, clause_weights: Doubles) -> Doubles:
         """Arrange the weights of clauses by language and column; (n_languages + 1, n_clauses), the last row zeros."""
@@ -455,14 +498,16 @@ class _TableBuilder:
         return table
 
 
-def _length_of_field(bags: CountedTerms, statistics: Statistics, field: str) -> Doubles:
-    """Return how many terms a field of each document has; (n_docs,)."""
-    lengths = np.zeros(bags.rows)
-    if field not in statistics.layout.fields:
-        return lengths
-    parts = bags.field == statistics.layout.field(field)
-    lengths[bags.row[parts]] = bags.length[parts]
-    return lengths
+def _align_with_documents(bags: CountedTerms, field: int, values: Doubles, *, default: float) -> Doubles:
+    """Return the value of one field of each document; (n_docs,).
+
+    :param values: the values of all fields of all documents, (n_parts,).
+    :param default: the value of documents without the field.
+    """
+    values_by_document = np.full(bags.rows, default)
+    is_field = bags.field == field
+    values_by_document[bags.row[is_field]] = values[is_field]
+    return values_by_document
 
 
 def _analyze_source(source: str, lang: str) -> str:

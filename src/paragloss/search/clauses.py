@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Doubles, term_hashes
+from paragloss.bm25 import Doubles, Integers, term_hashes
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT
 from paragloss.types import Analyzer, Query, Translation
 
@@ -24,9 +24,9 @@ class Clause(NamedTuple):
     source: str
     weight: float  # how much the query term counts
     words: tuple[str, ...]
-    #: (3, n_words) the hash of each word; its probability (they sum to 1, words of a phrase share that of the phrase);
-    #: and how much it counts inside a compound, which is nothing in the query's own language
-    numbers: Doubles
+    hashes: Integers  # (n_words,)
+    probabilities: Doubles  # (n_words,) they sum to 1; words of a phrase share that of the phrase
+    subword_weights: Doubles  # (n_words,) how much it counts inside a compound; 0 in the query's own language
 
 
 def split_into_clauses(query: Query, analyze: Callable[[str], Analyzer] = analyzer) -> list[Clause]:
@@ -50,19 +50,18 @@ def _split_alternatives(translation: Translation, lang: str, analyze: Callable[[
     The probability of a translation of several words is divided among them.
     """
     tokenize = analyze(lang).terms
-    phrases: list[tuple[Sequence[str], float]] = []
-    for text, weight, terms in translation.alternatives:
-        phrase = terms or tuple(tokenize(text))
-        if phrase:
-            phrases.append((phrase, weight))
-    total_weight = sum([weight for _, weight in phrases])
-    probabilities: dict[str, float] = {}
-    for words, weight in phrases:
+    total_weight = 0.0
+    weights: dict[str, float] = {}
+    for alternative in translation.alternatives:
+        words = alternative.terms or tokenize(alternative.text)
+        if words:
+            total_weight += alternative.weight
         for word in words:
-            probabilities[word] = probabilities.get(word, 0.0) + weight / (total_weight * len(words))
-    if not probabilities:
+            weights[word] = weights.get(word, 0.0) + alternative.weight / len(words)
+    if not weights:
         return None
-    subword_weights = [1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in probabilities]
+    probabilities = {word: weight / total_weight for word, weight in weights.items()}
+    subword_weights = [1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in weights]
     return _make_clause(translation.source, translation.weight, probabilities, subword_weights, lang)
 
 
@@ -75,6 +74,21 @@ def _make_untranslated_clause(word: str, lang: str) -> Clause:
 def _make_clause(
     source: str, weight: float, probabilities: dict[str, float], subword_weights: Sequence[float], lang: str
 ) -> Clause:
-    hashes = map(term_hashes(lang).__getitem__, probabilities)
-    numbers = np.array([[*hashes], [*probabilities.values()], subword_weights], np.float64)
-    return Clause(source, weight, tuple(probabilities), numbers)
+    hashes = term_hashes(lang)
+    return Clause(
+        source,
+        weight,
+        words=tuple(probabilities),
+        hashes=np.array([hashes[word] for word in probabilities], np.int64),
+        probabilities=np.array([*probabilities.values()], np.float64),
+        subword_weights=np.array(subword_weights, np.float64),
+    )
+
+
+def attribute_clauses(query: Query, name: str) -> Query:
+    """Name the translator of each clause of a query, unless the clause names the translators that it is from."""
+    clauses = [
+        clause if clause.origins else clause._replace(origins=((name, 1.0, clause.alternatives),))
+        for clause in query.clauses
+    ]
+    return query._replace(clauses=tuple(clauses))

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import filter_entries
+from paragloss.bm25 import Doubles, concatenate_rows, filter_entries
 from paragloss.index.fields import INNER
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
-from paragloss.search.clauses import split_into_clauses
-from paragloss.search.evidence import attribute_clauses, explain_matches, list_origins
+from paragloss.search.clauses import attribute_clauses, split_into_clauses
+from paragloss.search.evidence import explain_matches, list_origins
 from paragloss.search.scoring import (
     FEATURE_NAMES,
     MeasuredCandidates,
@@ -58,7 +58,6 @@ VECTOR_CANDIDATES = 50
 PASSAGE_CORRECTION = 0.5
 
 
-_NO_SIZES, _NO_IDS, _NO_VALUES = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32)
 #: The parts of an explanation, each with the features whose contributions it adds up.
 WORDS_PART = "words"
 PARTS_OF_EXPLANATION: Mapping[str, tuple[str, ...]] = {
@@ -77,6 +76,39 @@ class SemanticSearchers:
     passages: SimilaritySearcher
     titles: SimilaritySearcher | None
 
+    def encode(self, query: Query) -> Floats | None:
+        """Return the vector of a query; None where the encoder knows nothing of it."""
+        if query.lang not in self.encoder.langs:
+            return None
+        vector = self.encoder.encode([query.text], query.lang)[0]
+        return vector if vector.any() else None
+
+    def search(self, query_vector: Floats, limit: int, where: Where | None) -> SimilarDocuments:
+        """Find the documents with the most similar passages, and those with the most similar titles."""
+        passage_cosines = self.passages.search(query_vector, limit, where)
+        title_cosines = self.titles.search(query_vector, limit, where) if self.titles is not None else {}
+        return SimilarDocuments(query_vector, passage_cosines, title_cosines)
+
+    def measure(self, similar: SimilarDocuments, documents: StoredTerms, text_lengths: Doubles) -> SemanticEvidence:
+        """Measure how similar the title and the best passage of each document are to the query.
+
+        :param similar: the cosines that are known from searching; those of other documents are read.
+        :param text_lengths: the number of terms of each document, from which that of its passages is estimated.
+        """
+        passages = self.passages.measure(similar.query_vector, similar.passages, documents.doc_ids, documents.languages)
+        n_passages = text_lengths / TERMS_PER_PASSAGE
+        passage_similarity = passages.similarities - PASSAGE_CORRECTION * expected_best_of(n_passages)
+        title_similarity = passage_similarity
+        if self.titles is not None:
+            titles = self.titles.measure(similar.query_vector, similar.titles, documents.doc_ids, documents.languages)
+            title_similarity = np.where(titles.has_vectors, titles.similarities, passage_similarity)
+        has_vectors = passages.has_vectors
+        return SemanticEvidence(
+            title=np.where(has_vectors, title_similarity, np.float32(0)),
+            passage=np.where(has_vectors, passage_similarity, np.float32(0)),
+            has_vectors=has_vectors,
+        )
+
 
 class StoredTerms(NamedTuple):
     """Documents with their languages and what their stored vectors hold of some terms."""
@@ -87,8 +119,9 @@ class StoredTerms(NamedTuple):
 
 
 class SimilarDocuments(NamedTuple):
-    """Cosines of documents with the query's vector, by document id."""
+    """The vector of a query, and its cosines with documents, by document id."""
 
+    query_vector: Floats
     passages: dict[str, float]  # of each document's most similar passage
     titles: dict[str, float]
 
@@ -99,6 +132,12 @@ class SemanticEvidence(NamedTuple):
     title: Floats  # of the best passage where a document has no title vector
     passage: Floats
     has_vectors: npt.NDArray[np.bool_]
+
+    @classmethod
+    def make_zeros(cls, n_documents: int) -> SemanticEvidence:
+        """Make the evidence of documents without vectors."""
+        zeros = np.zeros(n_documents, np.float32)
+        return cls(zeros, zeros, np.zeros(n_documents, bool))
 
 
 @dataclass(frozen=True)
@@ -140,7 +179,7 @@ class DefaultSearcher:
         self._store, self._statistics, self._targets = store, statistics, tuple(targets)
         self._translator, self._translator_name = translator, translator_name
         self._semantic = semantic
-        self._encoder = semantic.encoder if semantic is not None else None
+        self._encoder = semantic.encoder if semantic is not None else None  # for `search_plan`, which prints searchers
         self._model = model or shipped_model()
         self._variants = variants
 
@@ -154,19 +193,17 @@ class DefaultSearcher:
 
     def collect(self, query: Query, k: int, where: Where | None = None) -> QueryEvidence:
         """Find candidates for a query and measure their features."""
-        languages = [str(lang) for lang in (where or {}).get("lang", self._targets)]
-        forms = self.translate(query, languages)
-        clauses_by_language = []
-        for form in forms:
-            self._step()
-            clauses_by_language.append((form.lang, split_into_clauses(form)))
-        table = build_clause_table(query, clauses_by_language, self._statistics)
-        word_matches = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
-        query_vector = self._encode(query)
-        cosines = self._find_similar(query_vector, max(k, VECTOR_CANDIDATES), where)
-        documents = self._add_documents(word_matches, cosines)
-        candidates = self._measure(query, documents, table, query_vector, cosines)
-        return QueryEvidence(candidates, table, QueryForms(tuple(forms), self._name_vector(query_vector)))
+        forms = self.translate(query, [str(lang) for lang in (where or {}).get("lang", self._targets)])
+        table = self._build_clause_table(query, forms)
+        documents = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
+        similar = self._find_similar(query, max(k, VECTOR_CANDIDATES), where)
+        if similar is not None:
+            documents = self._add_documents(documents, [*similar.passages, *similar.titles])
+        candidates = self._measure(query, documents, table, similar)
+        vectors = {}
+        if similar is not None and self._semantic is not None:
+            vectors[self._semantic.passages.vector_name] = similar.query_vector
+        return QueryEvidence(candidates, table, QueryForms(tuple(forms), vectors))
 
     def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
         """Return the query in each language that documents are searched in.
@@ -197,117 +234,92 @@ class DefaultSearcher:
         known_languages = list_known_targets(self._translator, query.lang, languages)
         return translate_many(self._translator, query, known_languages) if known_languages else {}
 
+    def _build_clause_table(self, query: Query, forms: Sequence[Query]) -> ClauseTable | None:
+        """Compile the clauses of a query in all languages; None if it has none.
+
+        :param forms: the query in each searched language.
+        """
+        clauses_by_language = []
+        for form in forms:
+            self._step()
+            clauses_by_language.append((form.lang, split_into_clauses(form)))
+        return build_clause_table(query, clauses_by_language, self._statistics)
+
     def _find_by_words(self, table: ClauseTable | None, limit: int, where: Where | None) -> StoredTerms:
         """Find documents by words, and read what their stored vectors hold of the query's terms."""
         if table is None or not len(table.request.indices):
-            return StoredTerms([], [], SparseRows(_NO_SIZES, _NO_IDS, _NO_VALUES))
+            return StoredTerms([], [], concatenate_rows([]))
         needed_ids = self._statistics.layout.with_lengths(table.term_ids)
-        rows = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, where, needed_ids)
-        return StoredTerms(rows.ids, rows.langs, rows.rows)
+        candidates = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, where, needed_ids)
+        return StoredTerms(candidates.ids, candidates.langs, candidates.rows)
 
-    def _add_documents(self, documents: StoredTerms, cosines: SimilarDocuments) -> StoredTerms:
-        """Read the documents that only vectors have found, and return them behind the others."""
+    def _add_documents(self, documents: StoredTerms, doc_ids: Sequence[str]) -> StoredTerms:
+        """Read those of some documents that are not yet among the others, and return them behind the others."""
         known_ids = set(documents.doc_ids)
-        similar_ids = dict.fromkeys([*cosines.passages, *cosines.titles])
-        new_ids = [doc_id for doc_id in similar_ids if doc_id not in known_ids]
+        new_ids = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in known_ids]
         new_languages, new_rows = self._store.read_sparse(TERMS_VECTOR, new_ids)
-        joined_rows = SparseRows(
-            np.concatenate([documents.rows.sizes, new_rows.sizes]),
-            np.concatenate([documents.rows.indices, new_rows.indices]),
-            np.concatenate([documents.rows.values, new_rows.values]),
+        return StoredTerms(
+            doc_ids=[*documents.doc_ids, *new_ids],
+            languages=[*documents.languages, *new_languages],
+            rows=concatenate_rows([documents.rows, new_rows]),
         )
-        return StoredTerms([*documents.doc_ids, *new_ids], [*documents.languages, *new_languages], joined_rows)
 
-    def _encode(self, query: Query) -> Floats | None:
-        """Return the query's vector; None where the encoder knows nothing of it."""
-        if self._semantic is None or query.lang not in self._semantic.encoder.langs:
+    def _find_similar(self, query: Query, limit: int, where: Where | None) -> SimilarDocuments | None:
+        """Find documents by vectors; None if the query has no vector."""
+        if self._semantic is None:
             return None
-        vector = self._semantic.encoder.encode([query.text], query.lang)[0]
-        return vector if vector.any() else None
-
-    def _name_vector(self, vector: Floats | None) -> dict[str, Floats]:
-        """Return the query's vector by the name under which documents have theirs."""
-        return {} if vector is None or self._semantic is None else {self._semantic.passages.vector_name: vector}
-
-    def _find_similar(self, vector: Floats | None, limit: int, where: Where | None) -> SimilarDocuments:
-        """Find the documents with the most similar passages, and those with the most similar titles."""
-        if vector is None or self._semantic is None:
-            return SimilarDocuments({}, {})
-        passages, titles = self._semantic.passages, self._semantic.titles
-        return SimilarDocuments(
-            passages.search(vector, limit, where), titles.search(vector, limit, where) if titles is not None else {}
-        )
+        query_vector = self._semantic.encode(query)
+        return None if query_vector is None else self._semantic.search(query_vector, limit, where)
 
     def _measure(
-        self,
-        query: Query,
-        documents: StoredTerms,
-        table: ClauseTable | None,
-        query_vector: Floats | None,
-        cosines: SimilarDocuments,
+        self, query: Query, documents: StoredTerms, table: ClauseTable | None, similar: SimilarDocuments | None
     ) -> MeasuredCandidates:
         """Compute the features of all candidates, by words and by vectors, however they were found.
 
         :param documents: the candidates with their stored terms.
         :param table: the clauses of the query, if it has any.
-        :param cosines: the cosines that are known from searching.
+        :param similar: the query's vector, if it has one, and the cosines that are known from searching.
         """
-        lexical = self._measure_words(table, documents.languages, documents.rows)
-        similarity = self._measure_similarity(query_vector, cosines, documents, lexical)
-        columns = build_features(query, lexical, similarity.title, similarity.passage)
+        lexical = self._measure_words(table, documents)
+        if similar is None or self._semantic is None or not documents.doc_ids:
+            semantic = SemanticEvidence.make_zeros(len(documents.doc_ids))
+        else:
+            semantic = self._semantic.measure(similar, documents, lexical.text_length)
+        columns = build_features(query, lexical, semantic.title, semantic.passage)
         features = np.stack([columns[name] for name in FEATURE_NAMES], axis=1).astype(np.float32)
-        return MeasuredCandidates(list(documents.doc_ids), documents.languages, features, similarity.has_vectors)
+        return MeasuredCandidates(list(documents.doc_ids), documents.languages, features, semantic.has_vectors)
 
-    def _measure_words(self, table: ClauseTable | None, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
+    def _measure_words(self, table: ClauseTable | None, documents: StoredTerms) -> LexicalEvidence:
         """Measure how far documents match the clauses of the query; not at all if it has none."""
         if table is None:
-            no_clauses, no_weight = np.zeros((len(languages), 0)), np.zeros(len(languages))
-            return LexicalEvidence(no_clauses, no_clauses, *[no_weight] * 6)
+            return LexicalEvidence.make_zeros(len(documents.doc_ids))
         needed_ids = self._statistics.layout.with_lengths(table.term_ids)
-        return table.measure(languages, filter_entries(rows, needed_ids))
-
-    def _measure_similarity(
-        self, vector: Floats | None, cosines: SimilarDocuments, documents: StoredTerms, lexical: LexicalEvidence
-    ) -> SemanticEvidence:
-        """Measure how similar the title and the best passage of each document are to the query.
-
-        :param vector: the query's vector, if it has one.
-        :param cosines: those that are known from searching; the others are read.
-        :param lexical: has the lengths of the documents, from which the number of passages is estimated.
-        """
-        zeros = np.zeros(len(documents.doc_ids), np.float32)
-        if vector is None or self._semantic is None or not documents.doc_ids:
-            return SemanticEvidence(zeros, zeros, zeros.astype(bool))
-        n_passages = lexical.text_length / TERMS_PER_PASSAGE
-        passage, has_vectors = _standardize(self._semantic.passages, vector, cosines.passages, documents)
-        passage -= PASSAGE_CORRECTION * expected_best_of(n_passages)
-        title = passage
-        if self._semantic.titles is not None:
-            title, has_title = _standardize(self._semantic.titles, vector, cosines.titles, documents)
-            title = np.where(has_title, title, passage)
-        return SemanticEvidence(np.where(has_vectors, title, zeros), np.where(has_vectors, passage, zeros), has_vectors)
+        return table.measure(documents.languages, filter_entries(documents.rows, needed_ids))
 
     def _rank(self, evidence: QueryEvidence, k: int) -> RankedList:
         """Return the k candidates with the highest probabilities, and the other candidates as lower hits."""
         candidates = evidence.candidates
-        log_odds = self._model.log_odds(candidates)
-        scores = dict(zip(candidates.doc_ids, compute_probabilities(log_odds).tolist(), strict=True))
-        hits = tuple(rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores)))
+        probabilities = compute_probabilities(self._model.log_odds(candidates)).tolist()
+        hits = [Hit(doc_id, score) for doc_id, score in zip(candidates.doc_ids, probabilities, strict=True)]
+        ranked_hits = tuple(rank_hits(hits, len(hits)))
         explainer = partial(self._explain, evidence)
-        return RankedList(hits[:k], evidence.forms, explainer, has_probabilities=True, lower_hits=hits[k:])
+        return RankedList(
+            ranked_hits[:k], evidence.forms, explainer, has_probabilities=True, lower_hits=ranked_hits[k:]
+        )
 
     def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> ScoreExplanation:
         """Split the log-odds of a candidate into named parts, and the part of the words into pairs of words."""
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
         contributions = self._model.explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
+        log_odds = {contribution.feature: contribution.log_odds for contribution in contributions}
         parts = []
         for name, features in PARTS_OF_EXPLANATION.items():
-            log_odds = sum(contribution.log_odds for contribution in contributions if contribution.feature in features)
+            part_log_odds = sum(log_odds[feature] for feature in features)
             if name == WORDS_PART:
-                parts.append((name, self._explain_words(evidence, document, candidates.languages[row], log_odds)))
-            elif log_odds:
-                parts.append((name, ScoreExplanation(log_odds, (Contribution("", "", name, log_odds),))))
+                parts.append((name, self._explain_words(evidence, document, candidates.languages[row], part_log_odds)))
+            elif part_log_odds:
+                parts.append((name, _explain_whole(name, part_log_odds)))
         return ScoreExplanation(sum(part.score for _, part in parts), parts=tuple(parts))
 
     def _explain_words(
@@ -315,18 +327,20 @@ class DefaultSearcher:
     ) -> ScoreExplanation:
         """Share the log-odds of the words among the pairs of words that matched.
 
+        :param language: the language of the document.
         :param log_odds: what the words contribute to the score of the document.
         """
-        without_pairs = ScoreExplanation(log_odds, (Contribution("", "", WORDS_PART, log_odds),))
         if evidence.table is None:
-            return without_pairs
+            return _explain_whole(WORDS_PART, log_odds)
         _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
         matches = evidence.table.attribute(language, rows)
         origins: dict[tuple[str, str], dict[str, float]] = {}
         for form in evidence.forms.queries:
             origins.update(list_origins(form))
         total = sum(match.score for match in matches)
-        return explain_matches(matches, origins, total).scale_to(log_odds) if total else without_pairs
+        if not total:
+            return _explain_whole(WORDS_PART, log_odds)
+        return explain_matches(matches, origins, total).scale_to(log_odds)
 
 
 def build_features(
@@ -349,14 +363,6 @@ def build_features(
     }
 
 
-def _standardize(
-    searcher: SimilaritySearcher, vector: Floats, cosines: dict[str, float], documents: StoredTerms
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return the cosine of each document in standard deviations, and whether the document has a vector.
-
-    :param cosines: the known cosines by document id; the others are read from the store.
-    """
-    all_cosines = searcher.complete(vector, cosines, documents.doc_ids)
-    has_vector = np.array([doc_id in all_cosines for doc_id in documents.doc_ids], bool)
-    column = np.array([all_cosines.get(doc_id, 0.0) for doc_id in documents.doc_ids], np.float32)
-    return searcher.standardize(vector, documents.languages, column), has_vector
+def _explain_whole(name: str, log_odds: float) -> ScoreExplanation:
+    """Explain a part of a score by its name alone."""
+    return ScoreExplanation(log_odds, (Contribution("", "", name, log_odds),))

@@ -70,15 +70,6 @@ def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Docu
     return explanation._replace(score=explanation.score + doubt, parts=(*explanation.parts, (DOUBT, doubt_part)))
 
 
-def attribute_clauses(query: Query, name: str) -> Query:
-    """Name the translator of each clause of a query, unless the clause names the translators that it is from."""
-    clauses = [
-        clause if clause.origins else clause._replace(origins=((name, 1.0, clause.alternatives),))
-        for clause in query.clauses
-    ]
-    return query._replace(clauses=tuple(clauses))
-
-
 def explain_matches(
     matches: Sequence[Match], origins: Mapping[tuple[str, str], Mapping[str, float]], score: float
 ) -> ScoreExplanation:

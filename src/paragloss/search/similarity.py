@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -96,10 +97,22 @@ def expected_best_of(n_passages: npt.ArrayLike) -> Floats:
     return np.asarray(np.sqrt(2.0 * np.log(np.maximum(n_passages, 1.0))), np.float32)
 
 
+class MeasuredSimilarity(NamedTuple):
+    """How similar documents are to a query; (n_docs,) each."""
+
+    similarities: Floats  # in standard deviations above unrelated documents of the same language
+    has_vectors: npt.NDArray[np.bool_]
+
+
 class SimilaritySearcher:
     """Finds documents by one vector name, and measures documents that others found."""
 
     def __init__(self, store: Store, vector_name: str, background: Callable[[], Background]) -> None:
+        """Search a store.
+
+        :param vector_name: the name of the vectors that queries are compared with.
+        :param background: returns the sample of documents that similarities are measured against.
+        """
         self.vector_name = vector_name
         self._store, self._background = store, background
 
@@ -108,8 +121,22 @@ class SimilaritySearcher:
         (hits,) = self._store.search_dense(self.vector_name, query_vector[None], limit, where)
         return {hit.id: hit.score for hit in hits}
 
-    def complete(self, query_vector: Floats, cosines: dict[str, float], doc_ids: Sequence[str]) -> dict[str, float]:
-        """Add the cosines of further documents that have a vector."""
+    def measure(
+        self, query_vector: Floats, cosines: dict[str, float], doc_ids: Sequence[str], languages: Sequence[str]
+    ) -> MeasuredSimilarity:
+        """Measure how similar documents are to a query.
+
+        :param cosines: the known cosines by document id; the others are read from the store.
+        :param languages: the language of each document.
+        """
+        all_cosines = self._complete(query_vector, cosines, doc_ids)
+        has_vectors = np.array([doc_id in all_cosines for doc_id in doc_ids], bool)
+        cosines_of_documents = np.array([all_cosines.get(doc_id, 0.0) for doc_id in doc_ids], np.float32)
+        similarities = self._background().standardize(query_vector, languages, cosines_of_documents)
+        return MeasuredSimilarity(similarities, has_vectors)
+
+    def _complete(self, query_vector: Floats, cosines: dict[str, float], doc_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosines of those documents that have a vector; the missing ones are read from the store."""
         missing = [doc_id for doc_id in doc_ids if doc_id not in cosines]
         if not missing:
             return cosines
@@ -117,7 +144,3 @@ class SimilaritySearcher:
             self.vector_name, query_vector[None], len(missing), exact=True, candidate_ids=missing
         )
         return cosines | {hit.id: hit.score for hit in hits}
-
-    def standardize(self, query_vector: Floats, languages: Sequence[str], cosines: Floats) -> Floats:
-        """Express cosines in standard deviations above the background of each document's language."""
-        return self._background().standardize(query_vector, languages, cosines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paragloss.search.evidence import attribute_clauses
+from paragloss.search.clauses import attribute_clauses
 from paragloss.translation.name_alternatives import add_name_alternatives
 from paragloss.types import Query, RankedList, Searcher, Translator, Where
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import CountedTerms, Doubles, Ids, Integers, concatenate_ranges, filter_entries
+from paragloss.groups import list_groups, list_starts
 from paragloss.index.fields import INNER, SUBWORD_FIELDS
 from paragloss.ranking import rank_hits
 from paragloss.search.clauses import MAX_CANDIDATES, Clause, split_into_clauses
@@ -87,15 +88,14 @@ class _Alternatives(NamedTuple):
     @classmethod
     def gather(cls, clauses: Sequence[Clause]) -> _Alternatives:
         """Put the arrays of the clauses together."""
-        hashes, probabilities, subword_shares = np.concatenate([clause.numbers for clause in clauses], axis=1)
         sizes = [len(clause.words) for clause in clauses]
         return cls(
-            hashes.astype(np.int64),
-            probabilities,
-            subword_shares,
-            np.arange(len(clauses)).repeat(sizes),
-            np.cumsum([0, *sizes[:-1]]),
-            np.array([clause.weight for clause in clauses]),
+            hashes=np.concatenate([clause.hashes for clause in clauses]),
+            probabilities=np.concatenate([clause.probabilities for clause in clauses]),
+            subword_shares=np.concatenate([clause.subword_weights for clause in clauses]),
+            clause=list_groups(sizes),
+            first=list_starts(sizes),
+            importance=np.array([clause.weight for clause in clauses]),
         )
 
 
