@@ -3,7 +3,7 @@ searched through the server with ten results and their snippets, asked why, and 
 take instead.
 
     python benchmarks/manuals.py --fetch FOLDER     downloads and unpacks Debian's manuals (apt-get, dpkg-deb)
-    python benchmarks/manuals.py FOLDER [--pages 40] [--workers 1] [--queries 20] [--against OTHER/src] [--meaning]
+    python benchmarks/manuals.py FOLDER [--pages 40] [--workers 1] [--queries 20] [--against OTHER/src] [--no-meaning]
                                                     [--kinds html docx] [--inside]
 
 With `--against` the package in another folder does the same in the same run; its figures come first. Milliseconds of
@@ -283,7 +283,7 @@ def main() -> None:
     options.add_argument("--pages", type=int, default=40, help="of each language and manual")
     options.add_argument("--queries", type=int, default=20)
     options.add_argument("--workers", type=int, default=1)
-    options.add_argument("--meaning", action="store_true", help="with the encoder in the box")
+    options.add_argument("--no-meaning", dest="meaning", action="store_false", help="without the built-in encoder")
     options.add_argument("--inside", action="store_true", help="no server: on a machine too busy for its deadlines")
     options.add_argument("--kinds", nargs="*", default=(), help="only these: html, docx, md, pdf, epub")
     options.add_argument("--against", default="")
@@ -313,7 +313,7 @@ def main() -> None:
             command += [
                 "--workers",
                 str(arguments.workers),
-                *["--meaning"] * arguments.meaning,
+                *["--no-meaning"] * (not arguments.meaning),
                 *["--inside"] * arguments.inside,
             ]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}

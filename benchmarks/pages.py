@@ -1,10 +1,10 @@
-"""Ten thousand long pages in nine languages, and 200,000 passages, through the real server on two cores: how long one
+"""Ten thousand long pages in nine languages, and 20,000 passages, through the real server on two cores: how long one
 person waits for ten results with snippets and glosses, for all reasons, and for the page; how long fifty people wait
 who ask once a second each while documents are added.
 
     python benchmarks/manuals.py --fetch FOLDER          downloads and unpacks Debian's manuals
     python benchmarks/pages.py FOLDER --pack SOURCES     keeps of them what is needed, in one file
-    PARAGLOSS_DATA=... python benchmarks/pages.py SOURCES [--pages 10000] [--passages 200000] [--meaning 20000]
+    PARAGLOSS_DATA=... python benchmarks/pages.py SOURCES [--pages 10000] [--passages 20000] [--no-meaning]
                                                          [--users 50] [--seconds 15] [--workers 0 --workers 2]
                                                          [--nodes 1 --nodes 3]
 
@@ -218,19 +218,16 @@ def measure(arguments: argparse.Namespace, sources: Path, folder: Path) -> None:
     number = pages(sources, folder / "pages", arguments.pages) if arguments.pages else 0
     if arguments.nodes:
         for nodes in arguments.nodes:
-            on_nodes(nodes, folder / "pages", number, arguments.turns)
+            on_nodes(nodes, folder / "pages", number, arguments.turns, arguments.meaning)
         return
-    kinds = [("pages", folder / "pages", number, False)]
-    for name, page_count in (("passages", arguments.passages), ("passages with meaning", arguments.meaning)):
-        files = folder / f"{name}.jsonl.gz"
-        if page_count:
-            rows(files, page_count)
-        kinds.append((name, files, page_count, name != "passages"))
-    for of, files, documents, meaning in kinds:
+    passages = folder / "passages.jsonl.gz"
+    if arguments.passages:
+        rows(passages, arguments.passages)
+    for of, files, documents in (("pages", folder / "pages", number), ("passages", passages, arguments.passages)):
         library = folder / f"library of {of}"
         if not documents:
             continue
-        index(of, files, library, documents, meaning)
+        index(of, files, library, documents, arguments.meaning)
         if of == "pages":
             starting(library)
         queries = QUESTIONS if of == "pages" else server.questions()
@@ -244,7 +241,7 @@ def measure(arguments: argparse.Namespace, sources: Path, folder: Path) -> None:
         shutil.rmtree(library)
 
 
-def on_nodes(number: int, files: Path, documents: int, turns: int) -> None:
+def on_nodes(number: int, files: Path, documents: int, turns: int, meaning: bool) -> None:
     """The pages on a Qdrant server of so many nodes, each with a copy of all; without the last of several, too."""
     from cluster import Server
 
@@ -252,7 +249,7 @@ def on_nodes(number: int, files: Path, documents: int, turns: int) -> None:
     try:
         nodes += [Server(nodes[0].peer, clustered=True) for _ in range(number - 1)]
         of, library = f"pages on {number} nodes", f"{nodes[0].url}/pages"
-        index(of, files, library, documents, False)
+        index(of, files, library, documents, meaning)
         with serving(library, 0, of) as (host, pid):
             measure_one_reader(host, [pid, *(node.process.pid for node in nodes)], of, turns)
             if nodes[1:]:
@@ -269,8 +266,8 @@ def main() -> None:
     options.add_argument("sources", type=Path, help="a folder of manuals, or what --pack made of one")
     options.add_argument("--pack", type=Path)
     options.add_argument("--pages", type=int, default=10_000)
-    options.add_argument("--passages", type=int, default=200_000)
-    options.add_argument("--meaning", type=int, default=20_000, help="passages that are searched by meaning as well")
+    options.add_argument("--passages", type=int, default=20_000)
+    options.add_argument("--no-meaning", dest="meaning", action="store_false", help="without the built-in encoder")
     options.add_argument("--turns", type=int, default=5, help="how often one person asks each query")
     options.add_argument("--queries", type=int, default=len(QUESTIONS), help="of how many queries")
     options.add_argument("--users", type=int, default=50)
