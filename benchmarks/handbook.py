@@ -14,12 +14,10 @@ import argparse
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
-from pages import AHEAD, Asking, index, serving, spread
+from measuring import READ_AHEAD_SECONDS, Client, index_files, print_latencies, run_server, search_concurrently
 
 from paragloss.formats.documents import read_documents
 
@@ -62,39 +60,16 @@ def measure(folder: Path, library: Path, n_users: int, seconds: float) -> None:
     """Index the pages unless that is done, and time searches of one person and of many."""
     n_pages = len(list(folder.rglob("*.html")))
     if not library.exists():
-        index("handbook", folder, library, n_pages, True)
+        index_files(folder, library, n_pages)
     queries = list(dict.fromkeys(page.title for page in read_documents(str(folder / "en-US"))))
-    with serving(library, 0, "handbook") as (host, _):
-        time.sleep(AHEAD)
-        reader = Asking(host)
+    with run_server(library) as server:
+        time.sleep(READ_AHEAD_SECONDS)
+        client = Client(server.host)
         for query in WARMING_QUERIES:
-            search(reader, query)
-        search_seconds = [search(reader, query) for query in queries]
-        spread("one person", search_seconds, worst=round(1000 * max(search_seconds), 1))
-        spread(f"{n_users} people", search_as_many(host, queries, n_users, seconds))
-
-
-def search(reader: Asking, query: str) -> float:
-    """Search as the page does and return how long it took."""
-    return reader.get("/api/search", q=query, lang="en", k=10)[0]
-
-
-def search_as_many(host: str, queries: Sequence[str], n_users: int, seconds: float) -> list[float]:
-    """Let each of many people search once a second, and return how long each search took."""
-    search_seconds: list[float] = []
-
-    def search_repeatedly(user: int) -> None:
-        reader, start = Asking(host), time.monotonic() + user / n_users
-        for turn in range(int(seconds)):
-            time.sleep(max(0.0, start + turn - time.monotonic()))
-            search_seconds.append(search(reader, queries[(user * 7 + turn) % len(queries)]))
-
-    threads = [threading.Thread(target=search_repeatedly, args=(user,)) for user in range(n_users)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return search_seconds
+            client.search(query)
+        search_seconds = [client.search(query)[0] for query in queries]
+        print_latencies("one person", search_seconds, worst=round(1000 * max(search_seconds), 1))
+        print_latencies(f"{n_users} people", search_concurrently(server.host, queries, n_users, seconds))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
-"""Real documents: long manuals as web pages, PDFs, Word files, e-books and Markdown in nine languages are indexed,
-searched through the server with ten results and their snippets, asked why, and glossed; beside it what a user would
-take instead.
+"""Real documents: long manuals as web pages, PDFs, Word files, e-books and Markdown in nine languages.
 
     python benchmarks/manuals.py --fetch FOLDER     downloads and unpacks Debian's manuals (apt-get, dpkg-deb)
-    python benchmarks/manuals.py FOLDER [--pages 40] [--workers 1] [--queries 20] [--against OTHER/src] [--no-meaning]
-                                                    [--kinds html docx] [--inside]
+    python benchmarks/manuals.py FOLDER [--pages 40] [--workers 1] [--queries 20] [--no-meaning] [--kinds html docx]
 
-With `--against` the package in another folder does the same in the same run; its figures come first. Milliseconds of
-the processor, children included, and by the clock; of everything short the best of three. MDN's pages come in as
-Markdown where PARAGLOSS_DATA has them. The peer is resiliparse or trafilatura before tantivy or bm25s, whichever are
-installed: words as they stand, no translation, so it finds English pages only.
+Indexes the files, searches in the process and through the server for ten results with snippets, explains and glosses
+them. Prints milliseconds of the processor, children included, and by the clock; of everything short the best of three.
+MDN's pages come in as Markdown where PARAGLOSS_DATA has them. The peers are resiliparse, which extracts the text of
+the same web pages, and bm25s, which finds words as they stand, in English pages only.
 """
 
 from __future__ import annotations
@@ -20,21 +17,26 @@ import json
 import os
 import resource
 import shutil
-import socket
 import subprocess
-import sys
 import tempfile
 import time
-import urllib.parse
-import urllib.request
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import bm25s
+import docx
 import numpy as np
+from measuring import Client, read_processor_ms, run_command, run_server
+from resiliparse.extract.html2text import extract_plain_text
 
-SOURCE_FOLDER = str(Path(__file__).parents[1] / "src")
+from paragloss.collection import Collection
+from paragloss.formats import sandbox
+from paragloss.formats.html import read_html
+from paragloss.types import Query
+
 GIMP = ("de", "en", "es", "fr", "it", "ja", "ko", "ru", "zh-cn")
 BOOKS = ("developers-reference", *(f"developers-reference-{lang}" for lang in ("de", "fr", "ja", "ru")))
 PACKAGES = "debian-handbook", *BOOKS, *(f"gimp-help-{lang}" for lang in GIMP)
@@ -49,299 +51,214 @@ default web browser; partition a disk
 """
 
 
-def fetch(folder: Path) -> None:
-    """Download and unpack the packages."""
+#: One Word file is made of so many web pages.
+PAGES_PER_WORD_FILE = 8
+MIN_TIMES_FOR_P99 = 10
+
+
+def main() -> None:
+    """Read the command line, and fetch or measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--fetch", action="store_true")
+    parser.add_argument("--pages", type=int, default=40, help="of each language and manual")
+    parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--no-meaning", dest="with_encoder", action="store_false", help="without the built-in encoder")
+    parser.add_argument("--kinds", nargs="*", default=(), help="only these: html, docx, md, pdf, epub")
+    arguments = parser.parse_args()
+    if arguments.fetch:
+        fetch_manuals(arguments.folder)
+        return
+    queries = [" ".join(query.split()) for query in QUERIES.split(";")][: arguments.queries]
+    with tempfile.TemporaryDirectory() as folder:
+        files, library = Path(folder) / "files", str(Path(folder) / "library")
+        make_files(arguments.folder, files, arguments.pages)
+        for kind in files.iterdir():
+            if arguments.kinds and kind.name not in arguments.kinds:
+                shutil.rmtree(kind)
+        times = TimeTable()
+        print("| ms of the processor / by the clock | |\n|---|---|")
+        measure_indexing(files, library, times, arguments)
+        measure_searches(library, queries, times)
+        measure_server(library, queries, times)
+        for command in (["--help"], ["search", "printer", "--in", library]):
+            for _ in range(3):
+                ran = run_command(*command)
+                times[f"paragloss {command[0]}"].append((ran.processor_ms, ran.elapsed_ms))
+        measure_peers(files, queries, times)
+        times.print_medians()
+
+
+def fetch_manuals(folder: Path) -> None:
+    """Download and unpack the packages of the manuals."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["apt-get", "download", *PACKAGES], cwd=folder, check=True)
     for package in folder.glob("*.deb"):
         subprocess.run(["dpkg-deb", "-x", str(package), str(folder / "all")], check=True)
 
 
-def make(folder: Path, into: Path, pages: int) -> None:
-    """So many of the longest pages of each language and manual; an eighth as many Word files made of them; all PDFs and
-    e-books; as many pages of MDN as Markdown."""
-    import docx
+def make_files(folder: Path, into: Path, n_pages: int) -> None:
+    """Collect files in folders by kind and language.
 
-    from paragloss.formats.html import read_html
-
+    :param n_pages: how many of the longest pages of each language and manual are taken, and of MDN as Markdown. An
+        eighth as many Word files are made of them. All PDFs and e-books are taken.
+    """
     for lang, code in LANGUAGES.items():
-        mdn_code = "zh_CN" if lang == "zh" else lang
-        for name, path in (
-            ("handbook", folder.rglob(f"{code}/*.html")),
-            ("gimp", folder.rglob(f"help/{mdn_code}/*.html")),
-        ):
-            longest = sorted(path, key=lambda file: (-file.stat().st_size, file.name))[:pages]
-            for number, file in enumerate(longest):
-                put(into / "html" / lang / f"{name}-{file.name}", file.read_bytes())
-                if number % 8 == 0:
-                    page, written = read_html(file), docx.Document()
-                    written.add_heading(page.title, 1)
-                    for line in page.text.split("\n"):
-                        written.add_paragraph(line)
-                    put(target := into / "docx" / lang / f"{name}-{file.stem}.docx", b"")
-                    written.save(str(target))
-        rows = Path(os.environ.get("PARAGLOSS_DATA", ".")) / "mdn" / f"{lang}.jsonl.gz"
-        if rows.exists():
-            with gzip.open(rows, "rt", encoding="utf-8") as lines:
-                for number, line in zip(range(pages), lines, strict=False):
-                    row = json.loads(line)
-                    put(into / "md" / lang / f"{number}.md", f"# {row.get('title', '')}\n\n{row['text']}".encode())
+        gimp_code = "zh_CN" if lang == "zh" else lang
+        for manual, pattern in (("handbook", f"{code}/*.html"), ("gimp", f"help/{gimp_code}/*.html")):
+            longest = sorted(folder.rglob(pattern), key=lambda path: (-path.stat().st_size, path.name))[:n_pages]
+            for number, path in enumerate(longest):
+                put(into / "html" / lang / f"{manual}-{path.name}", path.read_bytes())
+                if number % PAGES_PER_WORD_FILE == 0:
+                    write_word_file(path, into / "docx" / lang / f"{manual}-{path.stem}.docx")
+        for number, content in zip(range(n_pages), read_mdn_articles(lang), strict=False):
+            put(into / "md" / lang / f"{number}.md", content)
     for kind in ("pdf", "epub"):
-        for file in folder.rglob(f"developers-reference*.{kind}"):
-            put(into / kind / file.parent.name / file.name, file.read_bytes())
+        for path in folder.rglob(f"developers-reference*.{kind}"):
+            put(into / kind / path.parent.name / path.name, path.read_bytes())
+
+
+def write_word_file(page_path: Path, into: Path) -> None:
+    """Make a Word file of a web page."""
+    page, word_file = read_html(page_path), docx.Document()
+    word_file.add_heading(page.title, 1)
+    for line in page.text.split("\n"):
+        word_file.add_paragraph(line)
+    into.parent.mkdir(parents=True, exist_ok=True)
+    word_file.save(str(into))
+
+
+def read_mdn_articles(lang: str) -> Iterator[bytes]:
+    """Yield MDN's articles in a language as Markdown."""
+    path = Path(os.environ.get("PARAGLOSS_DATA", ".")) / "mdn" / f"{lang}.jsonl.gz"
+    if path.exists():
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                yield f"# {row.get('title', '')}\n\n{row['text']}".encode()
 
 
 def put(path: Path, data: bytes) -> None:
+    """Write a file, and the folders that it is in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
 
-def used() -> float:
-    """Milliseconds of the processor so far, of this process and of those it has waited for."""
-    times = [resource.getrusage(process_kind) for process_kind in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return 1000 * sum(usage.ru_utime + usage.ru_stime for usage in times)
+def read_own_processor_ms() -> float:
+    """Return the processor time of this process and of those that it has waited for."""
+    usages = [resource.getrusage(kind) for kind in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return 1000 * sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def used_by(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-class Rows(defaultdict[str, list[tuple[float, float]]]):
-    """What was measured: milliseconds of the processor and by the clock."""
+class TimeTable(defaultdict[str, list[tuple[float, float]]]):
+    """Milliseconds of the processor and by the clock, by the name of what was timed."""
 
     def __init__(self) -> None:
         super().__init__(list)
 
-    def best(self, name: str, do: Callable[[], Any], clock: Callable[[], float] = used, times: int = 3) -> Any:
-        seconds, answer = [], None
-        for _ in range(times):
-            before, began = clock(), time.perf_counter()
-            answer = do()
-            seconds.append((clock() - before, 1000 * (time.perf_counter() - began)))
-        self[name].append(tuple(map(min, zip(*seconds, strict=True))))
-        return answer
+    @contextmanager
+    def time_each(self, name: str, count: Callable[[], int]) -> Iterator[None]:
+        """Time the body of a `with` statement, and divide by the count that is known at its end."""
+        processor_before, start = read_own_processor_ms(), time.perf_counter()
+        yield
+        elapsed = 1000 * (time.perf_counter() - start)
+        self[name].append(((read_own_processor_ms() - processor_before) / count(), elapsed / count()))
 
-    def table(self) -> dict[str, tuple[float, float]]:
-        medians = {name: tuple(np.median(rows, axis=0)) for name, rows in self.items()}
-        medians |= {f"{n}, p99": tuple(np.quantile(rows, 0.99, axis=0)) for n, rows in self.items() if len(rows) > 9}
-        return dict(sorted(medians.items()))
+    def time_best(
+        self, name: str, function: Callable[[], Any], read_ms: Callable[[], float] = read_own_processor_ms
+    ) -> Any:
+        """Call a function three times, keep the best times, and return its last result.
+
+        :param read_ms: returns the processor time so far of the process that works.
+        """
+        times, result = [], None
+        for _ in range(3):
+            processor_before, start = read_ms(), time.perf_counter()
+            result = function()
+            times.append((read_ms() - processor_before, 1000 * (time.perf_counter() - start)))
+        self[name].append((min(processor for processor, _ in times), min(elapsed for _, elapsed in times)))
+        return result
+
+    def print_medians(self) -> None:
+        """Print the median of each name, and the 99th percentile where there are enough times."""
+        for name in sorted(self):
+            cells = [np.median(self[name], axis=0)]
+            if len(self[name]) >= MIN_TIMES_FOR_P99:
+                cells.append(np.quantile(self[name], 0.99, axis=0))
+            texts = [f"{processor:,.1f} / {elapsed:,.1f}" for processor, elapsed in cells]
+            label = f"{name}; p99" if len(texts) > 1 else name
+            print(f"| {label} | {'; '.join(texts)} |")
 
 
-def measure(
-    files: Path, library: str, queries: list[str], workers: int, meaning: bool, through_server: bool
-) -> dict[str, Any]:
-    """One round by the package that is imported here."""
-    from paragloss.collection import Collection
-    from paragloss.formats import sandbox
-    from paragloss.types import Query
-
-    rows, documents = Rows(), 0
-    with Collection.create(library, meaning=meaning) as engine:
+def measure_indexing(files: Path, library: str, times: TimeTable, arguments: argparse.Namespace) -> None:
+    """Index the files of each kind, and print the memory and the disk that it takes."""
+    n_documents = 0
+    with Collection.create(library, meaning=arguments.with_encoder) as collection:
         for kind in sorted(path.name for path in files.iterdir()):
-            before, began = used(), time.perf_counter()
-            number = engine.index_files([str(files / kind)], on_error=lambda _: None, workers=workers).read
-            sandbox.SHARED_READER.close()
-            spent = used() - before, 1000 * (time.perf_counter() - began)
-            rows[f"index a {kind} file"].append((spent[0] / number, spent[1] / number))
-            documents += number
-    extra = {"documents": documents, "memory of indexing, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
-    extra["KB on disk a document"] = round(size_of(library) / documents / 1000, 1)
-    with Collection.open(library) as engine:
-        for text in queries:
-            answer = rows.best("search in the process, ten results", lambda text=text: engine.search(text, lang="en"))
-            rows.best("why for all ten, in the process", lambda answer=answer, text=text: [
-                answer.why(result.id) if hasattr(answer, "why") else engine.why(Query("", text, "en"), result.id)
-                for result in answer.results
-            ])  # fmt: skip
-            rows.best("gloss of ten snippets", lambda answer=answer, text=text: [
-                engine.gloss(result.snippet, lang=result.lang, to="en", query=text) for result in answer.results
-            ])  # fmt: skip
-    if through_server:
-        extra |= served(library, queries, rows)
-    for name, command in (("--help", ["--help"]), ("paragloss search", ["search", "printer", "--in", library])):
-        command = [sys.executable, "-m", "paragloss", *command]
-        rows.best(name, lambda command=command: subprocess.run(command, check=True, capture_output=True))
-    return {"rows": rows.table(), "extra": extra}
+            counts: list[int] = []
+            with times.time_each(f"index a file: {kind}", lambda counts=counts: counts[0]):
+                report = collection.index_files([str(files / kind)], on_error=lambda _: None, workers=arguments.workers)
+                sandbox.SHARED_READER.close()
+                counts.append(report.read)
+            n_documents += report.read
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    disk_blocks = sum(path.stat().st_blocks for path in Path(library).rglob("*") if path.is_file())
+    print(f"| documents | {n_documents} |")
+    print(f"| memory of indexing | {megabytes} MB |")
+    print(f"| disk space of a document | {512 * disk_blocks / n_documents / 1000:.1f} kB |")
 
 
-def served(library: str, queries: list[str], rows: Rows) -> dict[str, Any]:
-    """The same through the server, as the page asks it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    command = [sys.executable, "-m", "paragloss", "serve", library, "--port", address.rpartition(":")[2]]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            try:
-                get(f"{address}/api/health")
-                break
-            except OSError:
-                time.sleep(0.1)
-        for turn in range(2):
-            for text in queries:
-                parameters = urllib.parse.urlencode({"q": text, "lang": "en", "k": 10})
-                name = "search through the server, ten results"
-                seconds = rows.best(
-                    name if turn else f"{name}, first time",
-                    lambda parameters=parameters: get(f"{address}/api/search?{parameters}"),
-                    lambda: used_by(running.pid),
-                    3 if turn else 1,
-                )
-                if turn:
-                    rows.best(
-                        "why for all ten, through the server",
-                        lambda seconds=seconds, text=text: [
-                            get(f"{address}/api/why?{urllib.parse.urlencode({'q': text, 'lang': 'en', 'id': r['id']})}")
-                            for r in seconds["results"]
-                        ],
-                        lambda: used_by(running.pid),
-                    )
-        status = Path(f"/proc/{running.pid}/status").read_text()
-    finally:
-        running.terminate()
-        running.wait()
-    return {"memory of the server, MB": int(status.partition("VmHWM:")[2].split()[0]) >> 10}
+def measure_searches(library: str, queries: Sequence[str], times: TimeTable) -> None:
+    """Time searches, explanations and glosses of ten results in this process."""
+    with Collection.open(library) as collection:
+        for query in queries:
+            answer = times.time_best(
+                "search in the process, ten results", lambda query=query: collection.search(query, lang="en")
+            )
+            times.time_best(
+                "explanations of ten results",
+                lambda query=query, answer=answer: [
+                    collection.why(Query("", query, "en"), result.id) for result in answer.results
+                ],
+            )
+            times.time_best(
+                "glosses of ten snippets",
+                lambda query=query, answer=answer: [
+                    collection.gloss(result.snippet, lang=result.lang, to="en", query=query)
+                    for result in answer.results
+                ],
+            )
 
 
-def get(address: str) -> Any:
-    with urllib.request.urlopen(address, timeout=60) as answer:
-        return json.loads(answer.read())
+def measure_server(library: str, queries: Sequence[str], times: TimeTable) -> None:
+    """Time searches through the server, after each query was asked once, and print the memory of the server."""
+    with run_server(library) as server:
+        client = Client(server.host)
+        for query in queries:
+            client.search(query)
+        for query in queries:
+            times.time_best(
+                "search through the server, ten results",
+                lambda query=query: client.search(query),
+                lambda: read_processor_ms(server.pid),
+            )
+        status = Path(f"/proc/{server.pid}/status").read_text()
+    print(f"| memory of the server | {int(status.partition('VmHWM:')[2].split()[0]) >> 10} MB |")
 
 
-def size_of(folder: str) -> int:
-    return sum(file.stat().st_blocks * 512 for file in Path(folder).rglob("*") if file.is_file())
-
-
-def peer(files: Path, queries: list[str]) -> dict[str, Any]:
-    """What a user would take instead, of the same web pages."""
-    rows, pages = Rows(), sorted((files / "html").rglob("*.html"))
-    texts: list[str] = []
-
-    def extract(read: Callable[[str], str | None]) -> None:
-        texts[:] = [read(page.read_text("utf-8", "replace")) or "" for page in pages]
-
-    def measure_step(name: str, do: Callable[[], None]) -> None:
-        before, began = used(), time.perf_counter()
-        do()
-        rows[name].append(((used() - before) / len(pages), 1000 * (time.perf_counter() - began) / len(pages)))
-
-    try:
-        import trafilatura
-
-        measure_step("peer: trafilatura, a page", lambda: extract(trafilatura.extract))
-    except ImportError:
-        from resiliparse.extract.html2text import extract_plain_text
-
-        measure_step(
-            "peer: resiliparse, a page", lambda: extract(lambda text: extract_plain_text(text, main_content=True))
-        )
-    try:
-        import tantivy
-    except ImportError:
-        tantivy = None
-    if tantivy is not None:
-        schema = tantivy.SchemaBuilder().add_text_field("text", stored=True).build()
-        index = tantivy.Index(schema)
-
-        def add() -> None:
-            writer = index.writer()
-            for text in texts:
-                writer.add_document(tantivy.Document(text=text))
-            writer.commit()
-            index.reload()
-
-        measure_step("peer: tantivy, index a page", add)
-
-        def search_text(text: str) -> list[str]:
-            searcher, query = index.searcher(), index.parse_query(text, ["text"])
-            snippets = tantivy.SnippetGenerator.create(searcher, query, schema, "text")
-            hits = searcher.search(query, 10).hits
-            return [snippets.snippet_from_doc(searcher.doc(doc_number)).to_html() for _, doc_number in hits]
-
-        for text in queries:
-            rows.best("peer: tantivy, ten results with snippets", lambda text=text: search_text(text))
-    try:
-        import bm25s
-    except ImportError:
-        return {"rows": rows.table(), "extra": {}}
+def measure_peers(files: Path, queries: Sequence[str], times: TimeTable) -> None:
+    """Time what a user would take instead, with the same web pages."""
+    pages = [path.read_text("utf-8", "replace") for path in sorted((files / "html").rglob("*.html"))]
+    with times.time_each("peer: resiliparse, a page", lambda: len(pages)):
+        texts = [extract_plain_text(page, main_content=True) for page in pages]
     bm25, quiet = bm25s.BM25(), {"show_progress": False}
-    measure_step("peer: bm25s, index a page", lambda: bm25.index(bm25s.tokenize(texts, **quiet), **quiet))
-    for text in queries:
-        rows.best(
+    with times.time_each("peer: bm25s, index a page", lambda: len(pages)):
+        bm25.index(bm25s.tokenize(texts, **quiet), **quiet)
+    for query in queries:
+        times.time_best(
             "peer: bm25s, ten results without snippets",
-            lambda text=text: bm25.retrieve(bm25s.tokenize(text, **quiet), k=10, **quiet),
+            lambda query=query: bm25.retrieve(bm25s.tokenize(query, **quiet), k=10, **quiet),
         )
-    return {"rows": rows.table(), "extra": {}}
-
-
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folder", type=Path)
-    options.add_argument("--fetch", action="store_true")
-    options.add_argument("--pages", type=int, default=40, help="of each language and manual")
-    options.add_argument("--queries", type=int, default=20)
-    options.add_argument("--workers", type=int, default=1)
-    options.add_argument("--no-meaning", dest="meaning", action="store_false", help="without the built-in encoder")
-    options.add_argument("--inside", action="store_true", help="no server: on a machine too busy for its deadlines")
-    options.add_argument("--kinds", nargs="*", default=(), help="only these: html, docx, md, pdf, epub")
-    options.add_argument("--against", default="")
-    options.add_argument("--round", default="", help=argparse.SUPPRESS)  # where its collection goes, or "peer"
-    arguments = options.parse_args()
-    queries = [" ".join(query.split()) for query in QUERIES.split(";")][: arguments.queries]
-    if arguments.fetch:
-        fetch(arguments.folder)
-        return
-    if arguments.round:
-        report = peer(arguments.folder, queries) if arguments.round == "peer" else measure(
-            arguments.folder, arguments.round, queries, arguments.workers, arguments.meaning, not arguments.inside
-        )  # fmt: skip
-        print(json.dumps(report))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder) / "files"
-        make(arguments.folder, files, arguments.pages)
-        for kind in files.iterdir():
-            if arguments.kinds and kind.name not in arguments.kinds:
-                shutil.rmtree(kind)
-        rounds = {"before": arguments.against} if arguments.against else {}
-        rounds_by_name = {}
-        for name, source in {**rounds, "after": SOURCE_FOLDER, "peer": SOURCE_FOLDER}.items():
-            into = name if name == "peer" else str(Path(folder) / name)
-            command = [sys.executable, __file__, str(files), "--round", into, "--queries", str(arguments.queries)]
-            command += [
-                "--workers",
-                str(arguments.workers),
-                *["--no-meaning"] * (not arguments.meaning),
-                *["--inside"] * arguments.inside,
-            ]
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
-            finished = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-            rounds_by_name[name] = json.loads(finished.stdout.splitlines()[-1])
-            shutil.rmtree(into, ignore_errors=True)
-    peers = rounds_by_name.pop("peer")
-    print(
-        "| ms of the processor / by the clock | "
-        + " | ".join(rounds_by_name)
-        + " |\n|---"
-        + "|---" * len(rounds_by_name)
-        + "|"
-    )
-    for name in rounds_by_name["after"]["rows"]:
-        cells = [
-            f"{cpu:,.1f} / {clock:,.1f}"
-            for cpu, clock in (round_report["rows"][name] for round_report in rounds_by_name.values())
-        ]
-        print(f"| {name} | " + " | ".join(cells) + " |")
-    for name in rounds_by_name["after"]["extra"]:
-        print(
-            f"| {name} | "
-            + " | ".join(f"{round_report['extra'][name]:,}" for round_report in rounds_by_name.values())
-            + " |"
-        )
-    for name, (cpu, clock) in peers["rows"].items():
-        print(f"| {name} | " + "| " * (len(rounds_by_name) - 1) + f"{cpu:,.1f} / {clock:,.1f} |")
 
 
 if __name__ == "__main__":
