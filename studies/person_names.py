@@ -36,9 +36,6 @@ from paragloss.translation import name_alternatives, name_spellings
 from paragloss.translation.name_spellings import build_name_list, list_name_spellings, open_name_list
 from paragloss.types import Query
 
-SCRIPTS = frozenset(
-    ["Latn", "Cyrl", "Arab", "Hebr", "Grek", "Hani", "Kana", "Hang", "Beng", "Deva", "Thai", "Taml", "Ethi"]
-)
 LANGS = {"ru": "Cyrl", "ar": "Arab", "he": "Hebr", "el": "Grek", "zh": "Hani", "ja": "Kana", "ko": "Hang", "bn": "Beng"}
 SCRIPTS = frozenset({"Latn", *LANGS.values(), "Deva", "Thai", "Taml", "Ethi"})
 HIRAGANA = re.compile("[ぁ-ゖ]")
@@ -109,14 +106,17 @@ def measure(names: Sequence[Name], work: Path, persons_per_language: int, seed: 
         for is_listed in (True, False)
         for person in draw_persons(names, lang, is_listed, persons_per_language // 2, seed)
     ]
-    ranks_by_folder = {}
+    ranks_by_folder, counted_by_folder = {}, {}
     with open_indexed(persons, work / f"collection-{seed}") as collection:
         for folder in (work / "none", work / "names"):
             name_spellings.FOLDER = folder
             for cached in (open_name_list, list_name_spellings, name_alternatives._add_spellings):
                 cached.cache_clear()
             ranks_by_folder[folder.name] = find_persons(collection, persons)
+            counted_by_folder[folder.name] = count_persons(collection, persons)
     print_table(persons, *ranks_by_folder.values())
+    print("            persons  counted as a term: without, with the list")
+    print_shares(persons, *counted_by_folder.values())
 
 
 def draw_persons(names: Sequence[Name], lang: str, is_listed: bool, count: int, seed: int) -> list[Person]:
@@ -175,22 +175,49 @@ def find_persons(collection: Collection, persons: Sequence[Person]) -> np.ndarra
     return ranks
 
 
+def count_persons(collection: Collection, persons: Sequence[Person]) -> np.ndarray:
+    """Return 1 for each person whose document is among those that a table of terms lists for the name, else 0."""
+    is_counted = np.zeros(len(persons))
+    for number, person in enumerate(persons):
+        (row,) = collection.count_terms([person.english], lang="en", to=[person.lang])
+        is_counted[number] = any(document.id == str(number) for document in row.listed)
+    return is_counted
+
+
 def print_table(persons: Sequence[Person], before: np.ndarray, after: np.ndarray) -> None:
     """Print the share found first and RR by language, in the list and not."""
     print("            persons  first: without, with the list   RR: without, with")
     for is_listed in (True, False):
         for lang in (*LANGS, "all"):
-            rows = [
-                number
-                for number, person in enumerate(persons)
-                if person.is_listed == is_listed and lang in (person.lang, "all")
-            ]
+            rows = list_rows(persons, lang, is_listed=is_listed)
             cells = [(values[rows] == 1).mean() for values in (before, after)]
             cells += [values[rows].mean() for values in (before, after)]
-            line = "  ".join(f"{cell:.3f}" for cell in cells)
-            print(f"{'listed' if is_listed else 'other':7}{lang:5}{len(rows):6}  {line}", flush=True)
+            print_row(lang, cells, len(rows), is_listed=is_listed)
         comparison = compare(*[{str(row): values[row] for row in rows} for values in (before, after)])
         print(f"p = {comparison.p_randomisation:.5f}, {comparison.wins} better, {comparison.losses} worse")
+
+
+def print_shares(persons: Sequence[Person], before: np.ndarray, after: np.ndarray) -> None:
+    """Print the share of persons that were counted, by language, in the list and not."""
+    for is_listed in (True, False):
+        for lang in (*LANGS, "all"):
+            rows = list_rows(persons, lang, is_listed=is_listed)
+            print_row(lang, [values[rows].mean() for values in (before, after)], len(rows), is_listed=is_listed)
+
+
+def list_rows(persons: Sequence[Person], lang: str, *, is_listed: bool) -> list[int]:
+    """Return the numbers of the persons of a language, or of "all", that are in the list or not."""
+    return [
+        number
+        for number, person in enumerate(persons)
+        if person.is_listed == is_listed and lang in (person.lang, "all")
+    ]
+
+
+def print_row(lang: str, cells: Sequence[float], count: int, *, is_listed: bool) -> None:
+    """Print a line of a table."""
+    line = "  ".join(f"{cell:.3f}" for cell in cells)
+    print(f"{'listed' if is_listed else 'other':7}{lang:5}{count:6}  {line}", flush=True)
 
 
 if __name__ == "__main__":

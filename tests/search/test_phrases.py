@@ -64,6 +64,20 @@ def test_only_the_best_translation_counts_where_that_is_wanted():
     assert places("la maison", "fr", clauses, "house", only_best=True) == ["maison"]
 
 
+def test_every_listed_spelling_of_a_name_counts_however_little_weight_it_has():
+    clauses = [Translation("Khrushchev", (Alternative("Khrushchev", 0.98), Alternative("chruschtschow", 0.02)))]
+    assert places("Chruschtschow kam", "de", clauses, "Khrushchev") == ["Chruschtschow"]
+    assert places("Chruschtschow kam", "de", clauses, "Khrushchev", only_best=True) == []
+
+
+def test_an_unlikely_sound_of_a_name_counts_beside_another_word_of_the_phrase():
+    first = Translation("Avril", (Alternative("Авриль", 1.0),))
+    last = Translation("Hvozdetskyi", (Alternative("Hvozdetskyi", 0.97), Alternative("≈GVZDTSK", 0.03, ("≈GVZDTSK",))))
+    text = "Авриль Гвоздецкий приехал"
+    assert places(text, "ru", [first, last], "Avril Hvozdetskyi", inside_words=True) == ["Авриль Гвоздецкий"]
+    assert places(text, "ru", [last], "Hvozdetskyi", inside_words=True) == []
+
+
 def test_every_place_is_found_once():
     text = "Nations unies et encore une fois, bien plus tard, dans un autre texte, les Nations unies"
     assert places(text, "fr", UNITED_NATIONS) == ["Nations unies", "Nations unies"]

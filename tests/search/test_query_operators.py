@@ -60,6 +60,8 @@ def test_operators_become_conditions_and_their_words_are_searched(query, expecte
         ("budget lang:klingonese", "budget", "lang:klingonese"),
         ("budget before:2020-13-45", "budget", "before:2020-13-45"),
         ("budget after:yesterday", "budget", "after:yesterday"),
+        ("budget lang: file:", "budget", "file: was left out: write its value right behind it"),
+        ("budget lang:,", "budget", "as in lang:de"),
         ('budget "of the year', 'budget "of the year', "not closed"),
         ("-budget", "-budget", "nothing to look for"),
         ("lang:de after:2020", "lang:de after:2020", "nothing to look for"),

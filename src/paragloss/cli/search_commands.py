@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 SEARCHING, MANY_QUERIES = "How to search", "Many queries"
 
-QueryText = Annotated[str, typer.Argument(help="What you are looking for, in your language.")]
+QueryText = Annotated[
+    str, typer.Argument(help="What you are looking for, in your language; behind -- if it begins with -.")
+]
 QueryLang = Annotated[str, typer.Option(help="Language of the query; detected by default.")]
 DocumentLangs = Annotated[str, typer.Option(help="Find documents in these languages only, such as da,it.")]
 ResultCount = Annotated[int | None, typer.Option(min=1, help="Number of results; 10, or 100 with --queries.")]

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.translation.subword_terms import find_subword_matches
+from paragloss.translation.name_spellings import list_name_spellings
+from paragloss.translation.subword_terms import SOUND_PREFIX, find_subword_matches
 from paragloss.types import Integers, Query, TokenizedText, Translation
 
 #: How many other words may stand between the translated words of a phrase: other languages put articles, prepositions
@@ -64,6 +65,10 @@ def build_phrase_forms(phrase: Query, lang: str, clauses: Sequence[Translation],
     min_weight = 1.0 if only_best else MIN_RELATIVE_WEIGHT
     required_words = [clause for clause in clauses if clause.required]
     translations = [_list_translations(word, lang, min_weight) for word in required_words]
+    if not only_best:
+        with_sounds = len(required_words) > 1
+        name_forms = [_list_name_forms(word, lang, with_sounds=with_sounds) for word in required_words]
+        translations = [likely | names for likely, names in zip(translations, name_forms, strict=True)]
     min_phrase_weight = max(min_weight, MIN_RELATIVE_WEIGHT_OF_PHRASE)
     likely_translations = [_list_translations(word, lang, min_phrase_weight) for word in required_words]
     shared_translations = frozenset.intersection(*likely_translations) if likely_translations else frozenset[Terms]()
@@ -86,6 +91,18 @@ def _list_translations(clause: Translation, lang: str, min_weight: float) -> fro
     best = max((alternative.weight for alternative in clause.alternatives), default=0.0)
     likely = [alternative for alternative in clause.alternatives if alternative.weight >= min_weight * best]
     return frozenset(filter(None, (a.terms or tuple(analyze(a.text)) for a in likely)))
+
+
+def _list_name_forms(clause: Translation, lang: str, *, with_sounds: bool) -> frozenset[Terms]:
+    """Return the terms of the spellings that a name is listed with, whatever their weight: they share that of one form.
+
+    :param with_sounds: add all that the name may sound like. Alone that is found in other names; words next to each
+        other rarely sound like a person's two names (docs/understand/model-figures.md).
+    """
+    spellings = {spelling for spelling, _ in list_name_spellings(clause.source, lang)}
+    listed = {tuple(analyzer(lang).terms(a.text)) for a in clause.alternatives if a.text in spellings}
+    sounds = {a.terms for a in clause.alternatives if with_sounds and a.text.startswith(SOUND_PREFIX)}
+    return frozenset(filter(None, listed | sounds))
 
 
 def find_phrase(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool = False) -> list[tuple[int, int]]:

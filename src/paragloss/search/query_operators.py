@@ -24,10 +24,11 @@ _OPERATOR = re.compile(
     rf"""(?<!\S)(?:
     (?P<sign>[+-]?)[{_QUOTES}](?P<phrase>[^{_QUOTES}]*)[{_QUOTES}]
     | (?P<word_sign>[+-])(?P<word>(?![\d.,]+(?!\S))\w[^\s{_QUOTES}]*)
-    | (?P<name>(?i:lang|file|after|before)):(?:"(?P<quoted_value>[^"]+)"|(?P<value>[^\s"]+))
+    | (?P<name>(?i:lang|file|after|before)):(?:"(?P<quoted_value>[^"]*)"|(?P<value>[^\s"]*))
     )(?![^\s,.;:!?)\]])""",
     re.VERBOSE,
 )
+_FILTER_EXAMPLES = {"lang": "lang:de", "file": "file:*.pdf", "after": "after:2020-01-31", "before": "before:2021"}
 _EXTENSION_PATTERN = re.compile(r"\*\.(\w{1,10})")
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
 
@@ -118,7 +119,7 @@ class _Parser:
 
     def _take_filter(self, name: str, value: str) -> str:
         """Record a filter, or a note if it can't be used; no words replace it."""
-        values = [part for part in value.split(",") if part] if name == "lang" else [value]
+        values = [part for part in value.split(",") if part] or [""] if name == "lang" else [value]
         for part in values:
             note = _check_filter(name, part)
             if note:
@@ -137,6 +138,8 @@ class _Parser:
 
 def _check_filter(name: str, value: str) -> str:
     """Return a note on a filter that can't be used, or "" for one that can."""
+    if not value:
+        return f"{name}: was left out: write its value right behind it, as in {_FILTER_EXAMPLES[name]}."
     if name == "lang" and not _parse_language(value):
         return f"lang:{value} was left out: no language is called that; write a code or an English name, as in lang:de."
     if name in ("after", "before") and _parse_day(value) is None:
