@@ -35,7 +35,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("schemas.py", "ready"): "field of the HTTP interface",
     ("schemas.py", "asked"): "field of the HTTP interface",
     ("parts.py", "most"): "option of the pipeline language",
-    ("pipeline_builder.py", "most"): "option of the pipeline language",
+    ("pipeline.py", "most"): "option of the pipeline language",
     ("parts.py", "one"): "option of the pipeline language",
     ("parts.py", "within"): "option of the pipeline language",
     ("combined.py", "most"): "argument of the library",

@@ -3,8 +3,14 @@
 import pytest
 
 from paragloss.bm25 import Layout, term_hashes
-from paragloss.index.fields import choose_field_weights, language_of, list_own_fields, read_field, translation_field
-from paragloss.index.terms import count_documents
+from paragloss.index.terms import (
+    choose_field_weights,
+    count_documents,
+    language_of,
+    list_own_fields,
+    read_field,
+    translation_field,
+)
 from paragloss.statistics import Statistics
 from paragloss.types import Document
 

@@ -61,7 +61,6 @@ def make_parts(encoders=None, translators=None, rerankers=None, fields=("title",
         ("e5", {"en": 1.0, "fr": 1.0, "de": 0}),
         ("dict", {"en": 1.0, "fr": 1.0, "de": 0}),
         ("bm25+e5", dict.fromkeys(("en", "fr", "de"), math.inf)),
-        (None, {"en": 1.0, "fr": 1.0, "de": 1.0}),
         ("bm25>knrm", dict.fromkeys(("en", "fr", "de"), math.inf)),
         ("rrf(bm25+e5)", dict.fromkeys(("en", "fr", "de"), math.inf)),
     ],
@@ -69,8 +68,13 @@ def make_parts(encoders=None, translators=None, rerankers=None, fields=("title",
 def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
     translators = {"dict": TranslatorInto("fr"), "finnish": TranslatorInto("fi")}
     parts = make_parts({"e5": TwoLanguageEncoder(), "bag": BAG}, translators, {"knrm": None})
-    searcher = build(parts, pipeline, source="en", targets=["en", "fr", "de"])
+    searcher = build(pipeline, SearchContext(parts, "en", ["en", "fr", "de"]))
     assert {lang: searcher.max_score(lang) for lang in ("en", "fr", "de")} == pytest.approx(best)
+
+
+def test_scores_of_the_default_search_are_probabilities():
+    searcher = parts_module.make_default_searcher(SearchContext(make_parts(), "en", ["en", "fr"]))
+    assert {lang: searcher.max_score(lang) for lang in ("en", "fr", "de")} == {"en": 1.0, "fr": 1.0, "de": 0.0}
 
 
 def test_every_part_of_a_pipeline_lists_its_options():
@@ -107,12 +111,12 @@ def test_a_stored_translation_of_a_document_can_be_searched(tmp_path):
         index = TermIndex.build(store, fields=("text", "text@en"))
         index.add(documents)
         parts = make_parts()._replace(store=store, statistics=index.statistics)
-        searcher = build(parts, "translated", source="en", targets=["fr", "de"])
+        searcher = build("translated", SearchContext(parts, "en", ["fr", "de"]))
         (ranking,) = searcher.search([Query("q", "horses", "en")], 5)
         # Said once among one word: 1 / (1 + 1.2) of what there is to be had. Two of three documents were translated.
         assert ranking == [Hit("cheval", pytest.approx(1 / 2.2 / (2 / 3)))]
         with pytest.raises(InputError, match="documents here were not translated into 'fr'"):
-            build(parts, "translated", source="fr", targets=["fr"])
+            build("translated", SearchContext(parts, "fr", ["fr"]))
 
 
 def test_a_translation_engine_is_opened_for_the_language_pair_of_the_search(monkeypatch):

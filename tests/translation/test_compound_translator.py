@@ -2,7 +2,7 @@
 
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation.combined import CombinedTranslator
-from paragloss.translation.compound_translator import CompoundTranslator
+from paragloss.translation.compounds import CompoundTranslator
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Query, Translator
 

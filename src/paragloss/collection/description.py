@@ -13,7 +13,7 @@ from paragloss.collection.models import about
 from paragloss.collection.state import State
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.gloss import Gloss, glosses, lexicon
-from paragloss.index.fields import SUBWORD_FIELDS
+from paragloss.index.terms import SUBWORD_FIELDS
 from paragloss.search import pipeline as pipelines
 from paragloss.translation.language_support import describe_support
 from paragloss.types import Query, Translator

@@ -17,8 +17,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.formats.subtitles import find_time_code
 from paragloss.gloss import compute_contributions, make_snippet
-from paragloss.index.fields import INNER
-from paragloss.index.terms import TERMS_VECTOR
+from paragloss.index.terms import INNER, TERMS_VECTOR
 from paragloss.translation.subword_terms import find_subword_matches
 from paragloss.types import Document, Floats, Query, QueryForms, Record, TokenizedText, Translation
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paragloss import languages
 from paragloss.errors import InputError
-from paragloss.index.fields import translation_field
+from paragloss.index.terms import translation_field
 from paragloss.stores import AnyStore
 from paragloss.translation import machine as machine_translation
 from paragloss.types import Document

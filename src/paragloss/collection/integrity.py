@@ -21,8 +21,7 @@ from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.errors import InputError, ParaglossError, UnfinishedError
 from paragloss.index import journal
-from paragloss.index.fields import FIELDS, SUBWORD_FIELDS
-from paragloss.index.terms import TERMS_VECTOR, read_term_vectors, recount
+from paragloss.index.terms import FIELDS, SUBWORD_FIELDS, TERMS_VECTOR, read_term_vectors, recount
 from paragloss.statistics import Statistics
 from paragloss.stores import (
     AnyStore,

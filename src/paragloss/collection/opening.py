@@ -15,9 +15,8 @@ from paragloss.collection.models import load, load_for_adding, name_of
 from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
-from paragloss.index.fields import FIELDS, SUBWORD_FIELDS, translation_field
 from paragloss.index.journal import choose_index_class
-from paragloss.index.terms import STATISTICS_BLOB, TERMS_VECTOR, TermIndex
+from paragloss.index.terms import FIELDS, STATISTICS_BLOB, SUBWORD_FIELDS, TERMS_VECTOR, TermIndex, translation_field
 from paragloss.stores import AnyStore, collection_exists, create_store, open_store
 
 #: Blob of a collection that is being filled by a copy or a restored backup, until it is whole.

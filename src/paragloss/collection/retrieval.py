@@ -34,6 +34,7 @@ from paragloss.search import pipeline as pipelines
 from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
 from paragloss.search.merged import merge_rankings
+from paragloss.search.parts import Parts, SearchContext, make_default_searcher
 from paragloss.search.query_operators import QueryOperators, parse_operators
 from paragloss.search.scoring import MeasuredCandidates
 from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Record, Searcher, TokenizedText, Where
@@ -350,8 +351,7 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Measu
     state.index.catch_up()
     query = read_query(state, Query("", text, options.lang or "")).query
     targets = resolve_targets(state, options.to)
-    searcher = pipelines.build(_list_parts(state, options), None, source=query.lang, targets=targets)
-    assert isinstance(searcher, DefaultSearcher)
+    searcher = make_default_searcher(SearchContext(_list_parts(state, options), query.lang, targets))
     return searcher.collect(query, options.k, _make_filter(state, options)).candidates
 
 
@@ -403,10 +403,14 @@ def build_searcher(
     state: State, pipeline: str | None, source: str, targets: Sequence[str], deadline: Deadline | None = None
 ) -> Searcher:
     """Build the searcher that a pipeline describes for this collection; the default search without one."""
-    return pipelines.build(state.parts(deadline), pipeline, source=source, targets=targets)
+    return _make_searcher(pipeline, SearchContext(state.parts(deadline), source, targets))
 
 
-def _list_parts(state: State, options: SearchOptions) -> pipelines.Parts:
+def _make_searcher(pipeline: str | None, search: SearchContext) -> Searcher:
+    return make_default_searcher(search) if pipeline is None else pipelines.build(pipeline, search)
+
+
+def _list_parts(state: State, options: SearchOptions) -> Parts:
     """Return what the collection is searched with."""
     return state.parts(options.deadline)._replace(variants=options.variants)
 
@@ -436,7 +440,7 @@ def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions)
     ranked = rank_queries(state, [reading], options_for_check)[0]
     targets, parts = resolve_targets(state, options.to), _list_parts(state, options)
     searchers = [
-        (guess.lang, pipelines.build(parts, options.pipeline, source=guess.lang, targets=targets))
+        (guess.lang, _make_searcher(options.pipeline, SearchContext(parts, guess.lang, targets)))
         for guess in reading.guesses
     ]
     candidate_ids = [hit.id for hit in ranked.ranking]
@@ -480,7 +484,7 @@ def _build_searchers(state: State, readings: Sequence[QueryReading], options: Se
     for reading in readings:
         for guess in reading.guesses:
             if guess.lang not in searchers:
-                searchers[guess.lang] = pipelines.build(parts, options.pipeline, source=guess.lang, targets=targets)
+                searchers[guess.lang] = _make_searcher(options.pipeline, SearchContext(parts, guess.lang, targets))
     return searchers
 
 

@@ -14,8 +14,8 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.errors import ConsentError, StoreError
 from paragloss.index.terms import TermIndex
-from paragloss.search import pipeline as pipelines
 from paragloss.search.document_cache import DocumentCache
+from paragloss.search.parts import DEFAULT, Parts
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import EmbeddingTranslator
@@ -91,13 +91,13 @@ class State:
         vector_names = [name for name, model in self.models.items() if isinstance(model, Pretrained)]
         return [record for record in self.store.get(ids, vectors=vector_names) if record is not None]
 
-    def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
+    def parts(self, deadline: Deadline | None = None) -> Parts:
         """Return what a pipeline can be made of: the store, the statistics, and the models by kind and name.
 
         :param deadline: after it, the store raises DeadlineError.
         """
         models = self.models.items()
-        return pipelines.Parts(
+        return Parts(
             store=timed(self.store, deadline) if deadline else self.store,
             statistics=self.index.statistics,
             encoders={name: model for name, model in models if isinstance(model, Encoder)},
@@ -113,14 +113,14 @@ class State:
 
     def translators(self) -> dict[str, Translator]:
         """Return the translators; a model of the user's with the name of the default model replaces it."""
-        default: dict[str, Translator] = {pipelines.DEFAULT: self.default} if self.default else {}
+        default: dict[str, Translator] = {DEFAULT: self.default} if self.default else {}
         return default | {name: model for name, model in self.models.items() if isinstance(model, Translator)}
 
     def gloss_translators(self) -> dict[str, Translator]:
         """Return what translates words for glosses by name, the most trusted first; always with the default model."""
         translators = dict(self.parts().translators)
-        default = translators.pop(pipelines.DEFAULT, None) or default_model.open()
-        return {**translators, pipelines.DEFAULT: default, **self._open_embedding_translators()}
+        default = translators.pop(DEFAULT, None) or default_model.open()
+        return {**translators, DEFAULT: default, **self._open_embedding_translators()}
 
     def _open_embedding_translators(self) -> dict[str, Translator]:
         """Return a translator by nearest words for each bag encoder; a translator of a replaced model is made anew."""

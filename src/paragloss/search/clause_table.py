@@ -18,7 +18,7 @@ import numpy.typing as npt
 from paragloss.analysis import analyzer
 from paragloss.bm25 import CountedTerms, Doubles, Ids, Integers, concatenate_ranges
 from paragloss.groups import list_groups, list_starts
-from paragloss.index.fields import INNER, TITLE_SUBWORDS, choose_field_weights, translation_field
+from paragloss.index.terms import INNER, TITLE_SUBWORDS, choose_field_weights, translation_field
 from paragloss.search.clauses import Clause
 from paragloss.search.evidence import Match
 from paragloss.statistics import Statistics, compute_idf, sum_by_key, temper_alternatives

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Doubles, concatenate_rows, filter_entries
-from paragloss.index.fields import INNER
-from paragloss.index.terms import TERMS_VECTOR
+from paragloss.index.terms import INNER, TERMS_VECTOR
 from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
 from paragloss.search.clauses import attribute_clauses, split_into_clauses

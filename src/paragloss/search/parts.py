@@ -1,4 +1,5 @@
-"""The parts that a pipeline may name. A function makes each, and its keyword arguments are the part's options.
+"""The default search, and the parts that a pipeline may name. A function makes each part, and its keyword arguments are
+the part's options.
 
 A new kind of part is one more function here and its name in one of the tables at the end. A model needs nothing: it is
 named by its name.
@@ -15,9 +16,11 @@ from paragloss import methods
 from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
+from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.errors import InputError
-from paragloss.index.fields import choose_field_weights, translation_field
+from paragloss.index.terms import choose_field_weights, translation_field
 from paragloss.search.clauses import MAX_CANDIDATES
+from paragloss.search.default_search import DefaultSearcher, SemanticSearchers
 from paragloss.search.dense import Dense
 from paragloss.search.document_cache import DocumentCache
 from paragloss.search.expanded import Expanded
@@ -25,20 +28,33 @@ from paragloss.search.fused import Fused, fuse_reciprocal_ranks, fuse_scaled_sco
 from paragloss.search.lexical import Lexical
 from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
+from paragloss.search.similarity import SimilaritySearcher, sample_background
 from paragloss.search.word_search import WordSearcher
 from paragloss.statistics import Statistics
 from paragloss.translation import engines, transliteration
 from paragloss.translation.alternative_selection import SelectiveTranslator
-from paragloss.translation.combined import CombinedTranslator
-from paragloss.translation.compound_translator import CompoundTranslator
+from paragloss.translation.combined import CombinedTranslator, list_known_targets
+from paragloss.translation.compounds import CompoundTranslator
 from paragloss.translation.cooccurrence import Cooccurrence, DisambiguatingTranslator
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.embedding import EmbeddingTranslator
 from paragloss.translation.expansion import FeedbackExpander
 from paragloss.translation.machine import MachineTranslator
 from paragloss.translation.parallel_texts import ReweightedTranslator
-from paragloss.types import Document, Encoder, Reranker, Searcher, Store, TranslationChooser, Translator
+from paragloss.translation.word_table import USER_TABLE_TRUST
+from paragloss.types import (
+    Document,
+    Encoder,
+    Reranker,
+    Searcher,
+    Store,
+    TranslationChooser,
+    Translator,
+    TrustedTranslator,
+)
 
+#: The translator that is part of the package.
+DEFAULT = "default"
 #: How many hits of each ranking are fused.
 FUSION_DEPTH = 200
 #: The entry points of further matchings, such as those of the papers in the laboratory.
@@ -93,6 +109,54 @@ class SearchContext(NamedTuple):
 
 
 # Searchers
+
+
+def make_default_searcher(search: SearchContext) -> DefaultSearcher:
+    """Make the default search from all translators of a collection and its best encoder."""
+    parts = search.parts
+    languages = [*search.targets, *parts.statistics.secondary_languages]
+    translators: list[Translator] = []
+    weights: list[float] = []
+    for name, translator in parts.translators.items():
+        if list_known_targets(translator, search.source, languages):
+            translators.append(translator)
+            weights.append(1.0 if name == DEFAULT else _get_trust(translator))
+    return DefaultSearcher(
+        parts.store,
+        parts.statistics,
+        targets=search.targets,
+        translator=mix_translators(search, translators, weights) if translators else None,
+        semantic=_choose_encoder(search),
+        variants=parts.variants,
+        step=parts.step,
+    )
+
+
+def _get_trust(translator: Translator) -> float:
+    """Return how much a translator of the user's counts beside the default model."""
+    return translator.trust if isinstance(translator, TrustedTranslator) else USER_TABLE_TRUST
+
+
+def _choose_encoder(search: SearchContext) -> SemanticSearchers | None:
+    """Choose an encoder that knows the query's language, a pretrained one if there is one; None if none knows it."""
+    parts = search.parts
+    encoders = {name: encoder for name, encoder in parts.encoders.items() if search.source in encoder.langs}
+    if not encoders:
+        return None
+    pretrained = [name for name, encoder in encoders.items() if not isinstance(encoder, BagEncoder)]
+    name = next(iter([*pretrained, *encoders]))
+    title_name = title_vector_name(name)
+    return SemanticSearchers(
+        make_query_encoder(encoders[name]),
+        passages=_make_similarity_searcher(parts, name),
+        titles=_make_similarity_searcher(parts, title_name) if title_name in parts.title_vectors else None,
+    )
+
+
+def _make_similarity_searcher(parts: Parts, vector_name: str) -> SimilaritySearcher:
+    """Make a searcher of the vectors of a name; the sample that it compares with is drawn when it is first needed."""
+    sample = partial(sample_background, parts.store, vector_name, parts.statistics.langs)
+    return SimilaritySearcher(parts.store, vector_name, lambda: parts.cache.get(("background", vector_name), sample))
 
 
 def make_bm25_searcher(search: SearchContext, *, fields: Fields | None = None) -> Searcher:

@@ -1,82 +1,33 @@
-"""Build searchers: the default search, or what the text of a pipeline describes."""
+"""Build a searcher from the text of a pipeline.
+
+`bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find, `feedback|table|feedback` lets the query flow
+through. A chain begins with steps that change the query's words: expanders, translators, and what chooses among the
+alternatives of the translator before it. They become one translator. `grammar` parses the text, `parts` has what it may
+name; docs/look-up/pipelines.md explains both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
-from paragloss.encoders.bag import BagEncoder
-from paragloss.encoders.pretrained.titles import title_vector_name
-from paragloss.index.fields import FIELDS, list_own_fields
+from paragloss.errors import InputError, LineSyntaxError
+from paragloss.index.terms import FIELDS, list_own_fields
 from paragloss.search import parts as makers
-from paragloss.search.default_search import DefaultSearcher, SemanticSearchers
-from paragloss.search.options import format_options
+from paragloss.search.grammar import Chain, FusedTerms, Node, PipelinePart, Ranked, Term, find_start, parse
+from paragloss.search.merged import Merged
+from paragloss.search.options import bind_options, format_options
 from paragloss.search.parts import FEEDBACK, MIX, TOGETHER, Parts, SearchContext
-from paragloss.search.pipeline_builder import PipelineBuilder
-from paragloss.search.similarity import SimilaritySearcher, sample_background
+from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.combined import list_known_targets
-from paragloss.translation.word_table import USER_TABLE_TRUST
-from paragloss.types import Searcher, Translator, TrustedTranslator
-
-__all__ = ["Parts", "SearchContext", "build", "list_part_options"]
-
-#: The translator that is part of the package.
-DEFAULT = "default"
+from paragloss.translation.expansion import ChainedTranslator
+from paragloss.types import Query, Searcher, Translator
 
 
-def build(parts: Parts, pipeline: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
-    """Build the searcher that a pipeline describes; without one, the default search.
-
-    :param source: the language of the queries.
-    :param targets: the languages of the documents.
-    """
-    search = SearchContext(parts, source, targets)
-    return build_default(search) if pipeline is None else PipelineBuilder(pipeline, search).build()
-
-
-def build_default(search: SearchContext) -> DefaultSearcher:
-    """Build the default search from all translators of a collection and its best encoder."""
-    parts = search.parts
-    languages = [*search.targets, *parts.statistics.secondary_languages]
-    translators = {
-        name: translator
-        for name, translator in parts.translators.items()
-        if list_known_targets(translator, search.source, languages)
-    }
-    weights = [1.0 if name == DEFAULT else _get_trust(translator) for name, translator in translators.items()]
-    return DefaultSearcher(
-        parts.store,
-        parts.statistics,
-        targets=search.targets,
-        translator=makers.mix_translators(search, list(translators.values()), weights) if translators else None,
-        semantic=_choose_encoder(search),
-        variants=parts.variants,
-        step=parts.step,
-    )
-
-
-def _choose_encoder(search: SearchContext) -> SemanticSearchers | None:
-    """Choose an encoder that knows the query's language, a pretrained one if there is one; None if none knows it."""
-    parts = search.parts
-    encoders = {name: encoder for name, encoder in parts.encoders.items() if search.source in encoder.langs}
-    if not encoders:
-        return None
-    name = min(encoders, key=lambda name: isinstance(encoders[name], BagEncoder))  # False sorts first
-    title_name = title_vector_name(name)
-    return SemanticSearchers(
-        makers.make_query_encoder(encoders[name]),
-        _build_similarity_searcher(parts, name),
-        _build_similarity_searcher(parts, title_name) if title_name in parts.title_vectors else None,
-    )
-
-
-def _build_similarity_searcher(parts: Parts, vector_name: str) -> SimilaritySearcher:
-    sample = partial(sample_background, parts.store, vector_name, parts.statistics.langs)
-    return SimilaritySearcher(parts.store, vector_name, lambda: parts.cache.get(("background", vector_name), sample))
-
-
-def _get_trust(translator: Translator) -> float:
-    return translator.trust if isinstance(translator, TrustedTranslator) else USER_TABLE_TRUST
+def build(pipeline: str, search: SearchContext) -> Searcher:
+    """Build the searcher that a pipeline describes; errors point at the part that is wrong."""
+    return PipelineBuilder(pipeline, search).build()
 
 
 def list_part_options(parts: Parts) -> dict[str, list[str]]:
@@ -105,3 +56,254 @@ def list_part_options(parts: Parts) -> dict[str, list[str]]:
     for name in parts.rerankers:
         options[f"a>{name}"] = format_options(makers.make_reranked_searcher)
     return options
+
+
+class Rewording(NamedTuple):
+    """The steps before a search as one translator."""
+
+    translator: Translator
+    keeps_language: bool
+    clause_settings: Mapping[str, Any]  # arguments of `make_clause_searcher` among the options of the last step
+
+
+class PipelineBuilder:
+    """Builds the searcher of one pipeline; errors point at the part that is wrong."""
+
+    def __init__(self, text: str, search: SearchContext) -> None:
+        self._text, self._search, self._parts = text, search, search.parts
+        self._fields = list_own_fields(search.parts.statistics)
+
+    def build(self) -> Searcher:
+        """Build the searcher."""
+        return self._build_node(parse(self._text))
+
+    def _build_node(self, node: Node) -> Searcher:
+        """Build the searcher of a node of the tree: reranked, fused or a chain."""
+        if isinstance(node, Ranked):
+            return self._build_reranked(node)
+        if isinstance(node, FusedTerms):
+            return makers.fuse_by_scaled_sum(*self._build_terms(node))
+        if isinstance(node, PipelinePart) and _is_fusion(node):
+            assert node.inner is not None
+            fuse = makers.FUSIONS[node.name]
+            (settings,) = self._bind(node, fuse)
+            return fuse(*self._build_terms(node.inner), **settings)
+        return self._build_chain(list(_flatten_chain(node)))
+
+    def _build_terms(self, node: Node) -> tuple[list[Searcher], list[float]]:
+        """Build the searchers that are fused, with their weights."""
+        terms = _list_terms(node)
+        return [self._build_node(term.search) for term in terms], [_weight_of(term) for term in terms]
+
+    def _build_reranked(self, node: Ranked) -> Searcher:
+        """Build a searcher and the rerankers that score its results, one after the other."""
+        searcher = self._build_node(node.search)
+        for part in node.rerankers:
+            if part.name not in self._parts.rerankers:
+                names = ", ".join(self._parts.rerankers) or "none"
+                raise self._make_error(f"no reranker {part.name!r} in this collection; it has {names}", part)
+            (settings,) = self._bind(part, makers.make_reranked_searcher)
+            searcher = makers.make_reranked_searcher(self._search, searcher, part.name, **settings)
+        return searcher
+
+    def _build_chain(self, steps: Sequence[Node]) -> Searcher:
+        """Build a chain: steps that reword the query, a step that searches, and steps of feedback from its results.
+
+        A chain without a step that searches searches the reworded query by its clauses.
+        """
+        rewording_steps, other_steps = self._split_chain(steps)
+        uses_clauses = not other_steps or _is_feedback(other_steps[0])
+        rewording = self._build_rewording(rewording_steps, uses_clauses=uses_clauses) if rewording_steps else None
+        if uses_clauses:
+            searcher = makers.make_clause_searcher(self._search, **(rewording.clause_settings if rewording else {}))
+            feedback_steps = other_steps
+        else:
+            searcher = self._build_search_step(other_steps[0])
+            feedback_steps = other_steps[1:]
+        for step in feedback_steps:
+            searcher = self._build_feedback(searcher, step)
+        return searcher if rewording is None else self._apply_rewording(rewording, searcher)
+
+    def _split_chain(self, steps: Sequence[Node]) -> tuple[Sequence[Node], Sequence[Node]]:
+        """Split a chain into the first steps, which reword the query, and the others."""
+        n_rewordings = 0
+        while n_rewordings < len(steps) and self._is_rewording(steps[n_rewordings], is_first=n_rewordings == 0):
+            n_rewordings += 1
+        return steps[:n_rewordings], steps[n_rewordings:]
+
+    def _build_search_step(self, node: Node) -> Searcher:
+        """Build the step of a chain that searches: bm25, an encoder, or anything in parentheses."""
+        if not isinstance(node, PipelinePart) or _is_fusion(node):
+            return self._build_node(node)
+        if node.name in self._parts.encoders:
+            maker: Callable[..., Searcher] = partial(makers.make_encoder_searcher, self._search, node.name)
+        elif node.name in makers.SEARCHERS:
+            maker = partial(makers.SEARCHERS[node.name], self._search)
+        else:
+            message = f"no {node.name!r} in this collection to search with; it has {', '.join(self._parts.names)}"
+            raise self._make_error(message, node)
+        searcher: Searcher = self._call_maker(node, maker)
+        return searcher
+
+    def _build_feedback(self, searcher: Searcher, step: Node) -> Searcher:
+        """Build a second search that learns words from the results of a searcher; any other step is an error."""
+        if not isinstance(step, PipelinePart) or not _is_feedback(step):
+            raise self._make_error(f"only {FEEDBACK} can follow what searches", step)
+        (settings,) = self._bind(step, makers.make_feedback_searcher)
+        return makers.make_feedback_searcher(self._search, searcher, **settings)
+
+    def _apply_rewording(self, rewording: Rewording, searcher: Searcher) -> Searcher:
+        """Build a searcher that rewords or translates queries before another one searches."""
+        translator = rewording.translator
+        if rewording.keeps_language:
+            return Reworded(searcher, translator, called=self._parts.name_translator(translator))
+        return self._build_translated(searcher, translator)
+
+    def _build_translated(self, searcher: Searcher, translator: Translator) -> Searcher:
+        """Build one ranking of the query in each language that the translator knows, and as it is in its own."""
+        source, targets = self._search.source, self._search.targets
+        secondary = [lang for lang in self._parts.statistics.secondary_languages if lang not in targets]
+        languages = [*targets, *(secondary if hasattr(searcher, "looks_inside") else [])]
+        translatable = list_known_targets(translator, source, languages)
+        foreign_targets = [target for target in targets if target != source]
+        if not translatable and foreign_targets:
+            translator.translate(Query("", "", source), foreign_targets[0])  # raises an error that says what it knows
+        own_language = [source] if source in languages else []
+        name = self._parts.name_translator(translator)
+        searchers = [
+            Translated(searcher, translator, to=language, called=name) for language in [*own_language, *translatable]
+        ]
+        return Merged(searchers)
+
+    def _build_rewording(self, steps: Sequence[Node], *, uses_clauses: bool = False) -> Rewording:
+        """Build one translator from several steps.
+
+        The options of the last translator may say how its words are searched; those of translators before it, into
+        which language they translate.
+
+        :param uses_clauses: whether the translated words are searched by clauses.
+        """
+        translator: Translator | None = None
+        intermediate_language, clause_settings = "", dict[str, Any]()
+        last_translator = max((number for number, step in enumerate(steps) if self._find_translator(step)), default=-1)
+        for number, node in enumerate(steps):
+            step = self._expect_rewording(node, is_first=number == 0)
+            maker = self._find_translator(step)
+            if maker is None:
+                translator = self._wrap_translator(step, translator)
+            elif number < last_translator:
+                settings, language_settings = self._bind(step, maker, makers.get_intermediate_language)
+                translator = _chain_translators(
+                    translator, self._call_maker(step, maker, settings), intermediate_language
+                )
+                intermediate_language = makers.get_intermediate_language(**language_settings)
+            else:
+                search_maker = makers.make_clause_searcher if uses_clauses else _take_no_options
+                settings, clause_settings = self._bind(step, maker, search_maker)
+                translator = _chain_translators(
+                    translator, self._call_maker(step, maker, settings), intermediate_language
+                )
+        assert translator is not None, "a chain has a step"
+        keeps_language = all(isinstance(step, PipelinePart) and step.name in makers.EXPANDERS for step in steps)
+        return Rewording(translator, keeps_language, clause_settings)
+
+    def _expect_rewording(self, step: Node, *, is_first: bool) -> PipelinePart:
+        """Return a step if it changes the query's words; raise LineSyntaxError if not."""
+        if not isinstance(step, PipelinePart) or not self._is_rewording(step, is_first=is_first):
+            raise self._make_error("only what translates can stand here", step)
+        return step
+
+    def _wrap_translator(self, step: PipelinePart, translator: Translator | None) -> Translator:
+        """Build a step that expands the query, or that chooses among the alternatives of the translator before it."""
+        if step.name == FEEDBACK:
+            (settings,) = self._bind(step, makers.make_feedback_translator)
+            return makers.make_feedback_translator(self._search, **settings)
+        if translator is None:
+            raise self._make_error(f"{step.name} chooses among translations: put it behind a translator", step)
+        if step.name == TOGETHER:
+            maker = partial(makers.make_cooccurrence_translator, self._search, translator)
+            wrapped: Translator = self._call_maker(step, maker)
+            return wrapped
+        (settings,) = self._bind(step, makers.make_parallel_text_translator)
+        return makers.make_parallel_text_translator(self._search, translator, step.name, **settings)
+
+    def _is_rewording(self, step: Node, *, is_first: bool) -> bool:
+        """Return whether a step changes the query's words; feedback does as the first step, later it follows a
+        search."""
+        if not isinstance(step, PipelinePart):
+            return False
+        is_chooser = step.name == TOGETHER or step.name in self._parts.choosers
+        return is_chooser or self._find_translator(step) is not None or (is_first and step.name == FEEDBACK)
+
+    def _find_translator(self, step: Node) -> Callable[..., Translator] | None:
+        """Return the function that makes the translator of a step from its options; None for a step of another kind."""
+        if not isinstance(step, PipelinePart):
+            return None
+        if step.name in self._parts.translators:
+            return partial(makers.choose_translator, self._search, step.name)
+        if step.name in self._parts.encoders:
+            has_words = any(option.name == "words" for option in step.options)
+            return partial(makers.make_word_translator, self._search, step.name) if has_words else None
+        if step.name == MIX and step.inner is not None:
+            return partial(self._mix_translators, step.inner)
+        maker = makers.TRANSLATORS.get(step.name)
+        return partial(maker, self._search) if maker is not None else None
+
+    def _mix_translators(self, inner: Node, *, most: int = 20) -> Translator:
+        """Build the translators of the terms in parentheses, combined; `most` is an option of `mix`."""
+        terms = _list_terms(inner)
+        translators = [self._build_rewording(list(_flatten_chain(term.search))).translator for term in terms]
+        return makers.mix_translators(self._search, translators, [_weight_of(term) for term in terms], most=most)
+
+    def _bind(self, part: PipelinePart, *functions: Callable[..., Any]) -> list[dict[str, Any]]:
+        """Return for each function the keyword arguments that the part's options give it."""
+        return bind_options(part, self._text, functions, self._fields)
+
+    def _call_maker(
+        self, part: PipelinePart, maker: Callable[..., Any], settings: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Call the function that makes a part; its input errors point at the part."""
+        try:
+            return maker(**(self._bind(part, maker)[0] if settings is None else settings))
+        except LineSyntaxError:
+            raise
+        except InputError as error:
+            raise self._make_error(str(error), part) from None
+
+    def _make_error(self, message: str, node: Node) -> LineSyntaxError:
+        return LineSyntaxError(message, self._text, find_start(node))
+
+
+def _flatten_chain(node: Node) -> Iterator[Node]:
+    """Iterate over the steps of a chain and of the chains in it."""
+    if isinstance(node, Chain):
+        for step in node.steps:
+            yield from _flatten_chain(step)
+    else:
+        yield node
+
+
+def _list_terms(node: Node) -> tuple[Term, ...]:
+    """List what is fused or mixed; a node of another kind is the only one."""
+    return node.terms if isinstance(node, FusedTerms) else (Term(None, node),)
+
+
+def _weight_of(term: Term) -> float:
+    return 1.0 if term.weight is None else term.weight
+
+
+def _is_fusion(part: PipelinePart) -> bool:
+    return part.name in makers.FUSIONS and part.inner is not None
+
+
+def _is_feedback(step: Node) -> bool:
+    return isinstance(step, PipelinePart) and step.name == FEEDBACK
+
+
+def _chain_translators(first: Translator | None, second: Translator, intermediate_language: str) -> Translator:
+    """Return a translator that translates with both, one after the other; the second alone if there is no first."""
+    return second if first is None else ChainedTranslator(first, second, via=intermediate_language)
+
+
+def _take_no_options() -> None:
+    """Stand for a step that is not searched by clauses and has no options of searching."""

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from paragloss.bm25 import filter_entries
-from paragloss.index.fields import INNER
-from paragloss.index.terms import TERMS_VECTOR
+from paragloss.index.terms import INNER, TERMS_VECTOR
 from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, build_clause_table
 from paragloss.search.clauses import MAX_CANDIDATES, split_into_clauses

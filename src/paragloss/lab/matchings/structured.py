@@ -23,7 +23,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.bm25 import CountedTerms, Doubles, Ids, Integers, concatenate_ranges, filter_entries
 from paragloss.groups import list_groups, list_starts
-from paragloss.index.fields import INNER, SUBWORD_FIELDS
+from paragloss.index.terms import INNER, SUBWORD_FIELDS
 from paragloss.ranking import rank_hits
 from paragloss.search.clauses import MAX_CANDIDATES, Clause, split_into_clauses
 from paragloss.search.evidence import Match, explain_matches, list_origins
