@@ -92,7 +92,7 @@ def read_wikipedia(lang: str, max_queries: int) -> JudgedCollection:
     all_links = wikilinks.concept_links(
         pages, find_dump(lang, "pagelinks"), langlinks, linktarget=find_dump(lang, "linktarget")
     )
-    links = judgments.mutual(pair for pair in all_links if query_ids.intersection(pair))
+    links = judgments.find_mutual_links(pair for pair in all_links if query_ids.intersection(pair))
     concepts = query_ids | {linked for query_id in query_ids for linked in links.get(query_id, ())}
     english_dump = find_dump("en", "pages-articles")
     english = (part for part in wikilinks.read_article_texts(english_dump) if part.concept in query_ids)

@@ -91,11 +91,11 @@ def test_names_of_ours_are_there(page):
 
 
 def test_a_name_that_moved_is_noticed():
-    assert is_defined("maps.canonical")
-    assert is_defined("solving.maps.canonical")
-    assert is_defined("Regression.words")
-    assert not is_defined("_maps.canonical")
-    assert not is_defined("maps.canonically")
+    assert is_defined("maps.learn_canonical_projections")
+    assert is_defined("solving.maps.learn_canonical_projections")
+    assert is_defined("Regression.multiply_transposed")
+    assert not is_defined("_maps.learn_canonical_projections")
+    assert not is_defined("maps.learn_canonically")
     assert not is_defined("Regression.sentences")
     assert list(
         list_mentioned_names(

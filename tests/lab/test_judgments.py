@@ -99,21 +99,25 @@ def test_irrelevant_documents_are_different_unjudged_and_drawn_evenly():
 
 def test_drawing_every_unjudged_document_gives_exactly_those():
     indptr, judged_ids = np.array([0, 2, 2, 3]), np.array([0, 3, 4])
-    drawn = judgments.draw(indptr, judged_ids, 5, 3, np.random.default_rng(0))
+    drawn = judgments.draw_unjudged(indptr, judged_ids, 5, 3, np.random.default_rng(0))
     assert sorted(drawn[0]) == [1, 2, 4]
     assert not {4} & set(drawn[2])
     with pytest.raises(InputError, match=r"4 irrelevant.*only 3"):
-        judgments.draw(indptr, judged_ids, 5, 4, np.random.default_rng(0))
+        judgments.draw_unjudged(indptr, judged_ids, 5, 4, np.random.default_rng(0))
 
 
 def test_queries_that_share_an_answer_are_one_family():
     texts = {"a": "Red sun", "b": "blue", "c": "red sun", "d": "green", "e": "grey", "f": "black"}
     qrels = {"a": {"x": 2}, "b": {"y": 2, "x": 1}, "c": {"z": 1}, "d": {"y": 2, "w": 2}, "e": {"w": 2}, "f": {"x": 1}}
-    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in texts.items()], {}, qrels))
+    families = judgments.group_queries(
+        JudgedCollection([Query(id, text, "en") for id, text in texts.items()], {}, qrels)
+    )
     # a and c say the same; b and d want y, d and e want w; what is partly relevant (x to b and f) joins nobody.
     groups = {tuple(sorted(id for id in texts if families[id] == name)) for name in families.values()}
     assert groups == {("a", "c"), ("b", "d", "e"), ("f",)}
     # Where clicks say only 1, that is what they say of an answer.
     clicked = {id: dict.fromkeys(grades, 1) for id, grades in qrels.items()}
-    families = judgments.families(JudgedCollection([Query(id, text, "en") for id, text in texts.items()], {}, clicked))
+    families = judgments.group_queries(
+        JudgedCollection([Query(id, text, "en") for id, text in texts.items()], {}, clicked)
+    )
     assert len(set(families.values())) == 1

@@ -66,7 +66,7 @@ def test_pages_that_link_to_each_other_are_partly_relevant(wikipedias):
     pairs = concept_links(
         danish[0], wikipedias / "dawiki-pagelinks.sql.gz", danish[1], linktarget=wikipedias / "dawiki-linktarget.sql.gz"
     )
-    links = judgments.mutual(pairs)
+    links = judgments.find_mutual_links(pairs)
     assert links == {"Rain": {"Cloud"}, "Cloud": {"Rain"}}, "the sun's link to rain is not returned"
     concepts = group_by_concept([*read_article_texts(wikipedias / "enwiki-x.xml.bz2"), *read_article_texts(*danish)])
     judged = judgments.from_aligned(concepts, source="en", target="da", links=links)

@@ -32,6 +32,8 @@ def from_aligned(
 ) -> JudgedCollection:
     """Make queries in one language for documents in another; a query and its document have the concept's id.
 
+    :param source: language of the queries
+    :param target: language of the documents
     :param links: concept -> concepts that are partly relevant to it
     :param query: the query's text: the title, the first sentence without the words of the title (as in both papers),
         or the whole text
@@ -39,36 +41,38 @@ def from_aligned(
     """
     if query not in QUERIES:
         raise InputError(f"query {query!r}: expected one of {', '.join(QUERIES)}")
-    documents = {
-        concept.id: Document(concept.id, concept.texts[target], target, concept.titles.get(target, ""))
-        for concept in aligned
-        if concept.texts.get(target)
-    }
-    links = links or {}
+    documents: dict[str, Document] = {}
+    for concept in aligned:
+        if concept.texts.get(target):
+            title = concept.titles.get(target, "")
+            documents[concept.id] = Document(concept.id, concept.texts[target], target, title)
     queries: list[Query] = []
     qrels: Qrels = {}
     for concept in aligned:
-        text = _query_text(concept, source, query) if concept.id in documents else ""
-        if not text:
+        text = _make_query_text(concept, source, query)
+        if concept.id not in documents or not text:
             continue
         queries.append(Query(concept.id, text, source))
-        linked = {target_id: PARTLY for target_id in sorted(links.get(concept.id, ())) if target_id in documents}
-        qrels[concept.id] = linked | {concept.id: RELEVANT}
+        linked_ids = sorted(links.get(concept.id, ())) if links else []
+        qrels[concept.id] = {linked_id: PARTLY for linked_id in linked_ids if linked_id in documents}
+        qrels[concept.id][concept.id] = RELEVANT
     if not queries:
         raise InputError(f"no concept can ask in {source!r} for a document in {target!r}: check the language codes")
     return JudgedCollection(queries, documents, qrels)
 
 
-def _query_text(concept: Concept, lang: str, query: str) -> str:
+def _make_query_text(concept: Concept, lang: str, query: str) -> str:
     """Return a concept's query of the kind `query` (one of QUERIES) in one language; "" if it has none."""
     text, title = concept.texts.get(lang, ""), concept.titles.get(lang, "")
     if query == "title":
         return title.strip()
     if query == "text":
         return text.strip()
-    sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "").strip()
+    sentences = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+    if not sentences:
+        return ""
     title_words = {word.casefold() for word in _WORD.findall(title)}
-    return _WORD.sub(lambda word: "" if word[0].casefold() in title_words else word[0], sentence).strip()
+    return _WORD.sub(lambda word: "" if word[0].casefold() in title_words else word[0], sentences[0]).strip()
 
 
 def read_links(path: str | Path) -> dict[str, set[str]]:
@@ -87,15 +91,21 @@ def _parse_link(_: int, line: str) -> tuple[str, str]:
     return first, second
 
 
-def mutual(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Find the concepts that link to each other, from links (from, to)."""
+def find_mutual_links(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """Find the concepts that link to each other.
+
+    :param pairs: links as pairs (from, to)
+    :return: concept -> other concepts that it links to and that link back
+    """
     links: dict[str, set[str]] = {}
     for source, target in pairs:
         links.setdefault(source, set()).add(target)
-    returned: dict[str, set[str]] = {}
+    mutual_links: dict[str, set[str]] = {}
     for source, targets in links.items():
-        returned[source] = {target for target in targets if source in links.get(target, ())} - {source}
-    return {source: targets for source, targets in returned.items() if targets}
+        for target in targets:
+            if target != source and source in links.get(target, ()):
+                mutual_links.setdefault(source, set()).add(target)
+    return mutual_links
 
 
 def split(
@@ -111,42 +121,58 @@ def split(
     queries_by_family: dict[str, list[Query]] = {}
     for query in judged.queries:
         queries_by_family.setdefault(family(query.id), []).append(query)
-    groups = list(queries_by_family.values())
-    order = np.random.default_rng(seed).permutation(len(groups))
+    families = list(queries_by_family.values())
+    order = np.random.default_rng(seed).permutation(len(families))
     bounds = np.rint(np.cumsum([0, *parts]) / sum(parts) * len(order)).astype(int)
     splits = []
     for start, end in itertools.pairwise(bounds):
-        queries = [query for i in order[start:end] for query in groups[i]]
+        queries = [query for i in order[start:end] for query in families[i]]
         qrels = {query.id: judged.qrels[query.id] for query in queries if query.id in judged.qrels}
         splits.append(JudgedCollection(queries, judged.documents, qrels))
     return splits
 
 
-def families(judged: JudgedCollection) -> dict[str, str]:
+def group_queries(judged: JudgedCollection) -> dict[str, str]:
     """Group queries that would reveal each other's answer: query id -> id of one query that stands for its group.
 
     Queries belong together if they have the same words or a common relevant document (grade 2, or 1 if no grade is
     higher), also through a third query.
     """
     highest = max((grade for grades in judged.qrels.values() for grade in grades.values()), default=RELEVANT)
-    min_grade = max(min(highest, RELEVANT), PARTLY)
-    parent: dict[str, str] = {}  # of a union-find forest over query ids
+    min_grade = min(max(highest, PARTLY), RELEVANT)
+    groups = _DisjointSets()
     first_query_with: dict[tuple[str, str], str] = {}
-
-    def find_root(query_id: str) -> str:
-        while parent[query_id] != query_id:
-            query_id = parent[query_id]
-        return query_id
-
     for query in judged.queries:
-        parent[query.id] = query.id
-        grades = judged.qrels.get(query.id, {}).items()
+        groups.add(query.id)
         keys = [("words", query.text.casefold())]
-        keys += [("document", doc_id) for doc_id, grade in grades if grade >= min_grade]
+        for doc_id, grade in judged.qrels.get(query.id, {}).items():
+            if grade >= min_grade:
+                keys.append(("document", doc_id))
         for key in keys:
             earlier_query = first_query_with.setdefault(key, query.id)
-            parent[find_root(earlier_query)] = find_root(query.id)
-    return {query.id: find_root(query.id) for query in judged.queries}
+            groups.join(earlier_query, query.id)
+    return {query.id: groups.find_root(query.id) for query in judged.queries}
+
+
+class _DisjointSets:
+    """A union-find forest over ids."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+
+    def add(self, item: str) -> None:
+        """Add an id as a set of its own."""
+        self._parents[item] = item
+
+    def find_root(self, item: str) -> str:
+        """Return the id that stands for the set of an id."""
+        while self._parents[item] != item:
+            item = self._parents[item]
+        return item
+
+    def join(self, first: str, second: str) -> None:
+        """Join the sets of two ids; the second one's representative stands for both."""
+        self._parents[self.find_root(first)] = self.find_root(second)
 
 
 def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -> JudgedCollection:
@@ -159,7 +185,7 @@ def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -
     """
     doc_ids = list(judged.documents)
     indptr, judged_numbers = _number_judged_documents(judged)
-    samples = draw(indptr, judged_numbers, len(doc_ids), n, np.random.default_rng(seed))  # (queries, n)
+    samples = draw_unjudged(indptr, judged_numbers, len(doc_ids), n, np.random.default_rng(seed))  # (queries, n)
     qrels = {}
     for query, sampled_numbers in zip(judged.queries, samples.tolist(), strict=True):
         grades = dict(judged.qrels.get(query.id, {}))
@@ -180,12 +206,13 @@ def _number_judged_documents(judged: JudgedCollection) -> tuple[Integers, Intege
     indptr = [0]
     for query in judged.queries:
         judged_ids = judged.qrels.get(query.id, {})
-        all_numbers += sorted(number_by_id[doc_id] for doc_id in judged_ids if doc_id in number_by_id)
+        query_numbers = [number_by_id[doc_id] for doc_id in judged_ids if doc_id in number_by_id]
+        all_numbers += sorted(query_numbers)
         indptr.append(len(all_numbers))
     return np.array(indptr, np.int64), np.array(all_numbers, np.int64)
 
 
-def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:
+def draw_unjudged(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:
     """Draw `n` different documents without a judgment for each query: (queries, n) document numbers.
 
     :param indptr: (queries + 1,) query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`
@@ -193,28 +220,34 @@ def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.ran
     :param documents: number of all documents
     :raises InputError: if a query has fewer than `n` documents without a judgment
     """
-    queries = len(indptr) - 1
-    unjudged = documents - np.diff(indptr)  # (queries,)
-    if queries and n > unjudged.min():
+    n_judged = np.diff(indptr)  # (queries,)
+    n_unjudged = documents - n_judged
+    if len(n_unjudged) and n > n_unjudged.min():
         raise InputError(
-            f"{n} irrelevant documents per query: a query has only {unjudged.min()} documents to draw from"
+            f"{n} irrelevant documents per query: a query has only {n_unjudged.min()} documents to draw from"
         )
-    row = np.repeat(np.arange(queries)[:, None], n, axis=1)
-    ranks = rng.integers(0, unjudged[:, None], (queries, n))  # among the unjudged documents of the query
-    is_repeated = _mark_repeated(ranks)
-    while is_repeated.any():
-        ranks[is_repeated] = rng.integers(0, unjudged[row[is_repeated]])
-        is_repeated = _mark_repeated(ranks)
+    ranks = _draw_distinct(n_unjudged, n, rng)  # among the unjudged documents of the query
     # The unjudged document of rank r has number r plus the number of judged documents before it.
-    n_judged = np.diff(indptr)  # by each query
-    unjudged_before = judged - list_positions(n_judged)
-    keys = list_groups(n_judged) * (documents + 1) + unjudged_before
-    judged_before = np.searchsorted(keys, row * (documents + 1) + ranks, side="right") - indptr[row]
+    unjudged_before = judged - list_positions(n_judged)  # of each judged document
+    judged_keys = list_groups(n_judged) * (documents + 1) + unjudged_before
+    rank_keys = np.arange(len(n_judged))[:, None] * (documents + 1) + ranks
+    judged_before = np.searchsorted(judged_keys, rank_keys, side="right") - indptr[:-1, None]
     return np.asarray(ranks + judged_before, np.int64)
 
 
+def _draw_distinct(limits: Integers, n: int, rng: np.random.Generator) -> Integers:
+    """Draw `n` different numbers from 0 to each limit less one: (limits, n)."""
+    numbers = rng.integers(0, limits[:, None], (len(limits), n))
+    row = np.repeat(np.arange(len(limits))[:, None], n, axis=1)
+    is_repeated = _mark_repeated(numbers)
+    while is_repeated.any():
+        numbers[is_repeated] = rng.integers(0, limits[row[is_repeated]])
+        is_repeated = _mark_repeated(numbers)
+    return numbers
+
+
 def _mark_repeated(values: Integers) -> npt.NDArray[np.bool_]:
-    """Mark the values of a matrix that also occur further left in their row."""
+    """Mark the values of a matrix that also occur further left in their row: (rows, columns)."""
     order = np.argsort(values, axis=1, kind="stable")
     sorted_values = np.take_along_axis(values, order, axis=1)
     equals_previous = np.zeros(values.shape, bool)

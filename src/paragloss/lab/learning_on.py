@@ -31,7 +31,7 @@ class Gain(NamedTuple):
     after: float
 
 
-def gain(aligned: Aligned, *, start: str, max_held_out: int = 1000, **options: Any) -> list[Gain]:
+def measure_gains(aligned: Aligned, *, start: str, max_held_out: int = 1000, **options: Any) -> list[Gain]:
     """Measure how much learning on from `start` with these texts improves the search for held-out texts.
 
     Every tenth concept is held out, a table is learned from the others, and the title or the beginning of each held-out
@@ -46,31 +46,42 @@ def gain(aligned: Aligned, *, start: str, max_held_out: int = 1000, **options: A
     train = [concept for i, concept in enumerate(aligned) if i % HELD_OUT_STEP]
     learned = table.fit(train, start=start, **options)
     start_table = load_start_table(start, learned.pairs)
+    langs = sorted({lang for concept in held_out for lang in concept.texts})
     gains = []
-    for source, target in permutations(sorted({lang for concept in held_out for lang in concept.texts}), 2):
-        concepts = [concept for concept in held_out if {source, target} <= concept.texts.keys()]
+    for source, target in permutations(langs, 2):
+        concepts = [concept for concept in held_out if source in concept.texts and target in concept.texts]
         if len(concepts) < 2 or (source, target) not in learned.probabilities:
             continue
-        has_start = (source, target) in start_table.probabilities
-        before = measure_table(start_table, concepts, source, target) if has_start else 0.0
+        before = 0.0
+        if (source, target) in start_table.probabilities:
+            before = measure_table(start_table, concepts, source, target)
         after = measure_table(learned, concepts, source, target)
         gains.append(Gain(source, target, len(concepts), before, after))
     return gains
 
 
 def measure_table(model: Table, concepts: Aligned, source: str, target: str) -> float:
-    """Compute the mean reciprocal rank of texts searched by the titles or first words of their translations."""
-    queries = [query for query in (_make_query(concept, source) for concept in concepts) if query.text]
+    """Compute the mean reciprocal rank of texts searched by the titles or first words of their translations.
+
+    :param source: language of the queries
+    :param target: language of the texts
+    """
+    queries = [_make_query(concept, source) for concept in concepts]
+    queries = [query for query in queries if query.text]
+    documents = [Document(concept.id, concept.texts[target], target) for concept in concepts]
     with tempfile.TemporaryDirectory() as folder:
-        model.save(Path(folder, "table"))
-        with Collection.create(f"{folder}/c", models=[f"{folder}/table"], default=False) as collection:
-            collection.index([Document(concept.id, concept.texts[target], target) for concept in concepts])
+        table_folder = Path(folder, "table")
+        model.save(table_folder)
+        with Collection.create(f"{folder}/c", models=[str(table_folder)], default=False) as collection:
+            collection.index(documents)
             rankings = collection.rank(queries, k=len(concepts), to=[target], pipeline="table")
     run = {query.id: ranking for query, ranking in zip(queries, rankings, strict=True)}
-    return mean(evaluate(run, {concept.id: {concept.id: 1} for concept in concepts}, ["RR"]))["RR"]
+    qrels = {concept.id: {concept.id: 1} for concept in concepts}
+    return mean(evaluate(run, qrels, ["RR"]))["RR"]
 
 
 def _make_query(concept: Concept, lang: str) -> Query:
+    """Make a query of a concept's title in one language, or of the first words of its text; "" if it has no words."""
     text = concept.titles.get(lang) or concept.texts[lang]
     spans = analyzer(lang).spans(text)[:QUERY_WORDS]
     return Query(concept.id, text[: spans[-1].end] if spans else "", lang)

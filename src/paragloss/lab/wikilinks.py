@@ -110,8 +110,8 @@ def concept_links(
 ) -> Iterator[tuple[str, str]]:
     """Read the links between the articles of one language as pairs of concepts (from, to).
 
-    `judgments.mutual` makes graded judgments of them. Links from or to a page without a concept are left out, as are
-    links of a concept to itself.
+    `judgments.find_mutual_links` makes graded judgments of them. Links from or to a page without a concept are left
+    out, as are links of a concept to itself.
 
     :param dump: the articles of the language
     :param pagelinks: the dump of the links between pages

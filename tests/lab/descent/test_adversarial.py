@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from paragloss.lab.solving.maps import criterion, procrustes, unit
+from paragloss.lab.solving.maps import learn_rotation, measure_mean_cosine, normalize_rows
 
 torch = pytest.importorskip("torch")
 
@@ -14,12 +14,12 @@ from paragloss.lab.descent import adversarial as adversarial_module  # noqa: E40
 
 def make_spaces(words):
     rng = np.random.default_rng(0)
-    return [unit(rng.standard_normal((words, 3)).astype(np.float32)) for _ in range(2)]
+    return [normalize_rows(rng.standard_normal((words, 3)).astype(np.float32)) for _ in range(2)]
 
 
 def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden, rate):
     """Conneau et al., section 2.1 and 3.1: a smoothing of .1, a dropout of .1, five turns of the discriminator for one
-    of the map, beta .01, the rate shrunk by .98 and halved when the criterion falls."""
+    of the map, beta .01, the rate shrunk by .98 and halved when the mean cosine falls."""
     generator = torch.Generator().manual_seed(seed)
     dim = source.shape[1]
     shapes = [(hidden, dim), (hidden, hidden), (1, hidden)]
@@ -53,43 +53,47 @@ def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden,
                 layers = take_step(layers, loss(layers, P.detach(), 0.9))
             (P,) = take_step([P.requires_grad_()], loss([part.detach() for part in layers], P, 0.1))
             P = (1.01 * P - 0.01 * P @ P.T @ P).detach()
-        score = criterion(unit(source @ P.numpy()), target)
+        score = measure_mean_cosine(normalize_rows(source @ P.numpy()), target)
         rate *= 0.98 if score >= best_score else 0.5
         if score > best_score:
             best_map, best_score = P.numpy(), score
-    return procrustes(np.eye(dim, dtype=np.float32), best_map)[0]
+    return learn_rotation(np.eye(dim, dtype=np.float32), best_map)[0]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_learning_equals_the_steps_of_the_paper(seed):
     source, target = make_spaces(12)
     sizes = {"epochs": 4, "steps": 3, "batch": 5, "hidden": 4}
-    # A rate this high makes the criterion fall now and then.
-    learned = adversarial_module.adversarial(source, target, seed=seed, learning_rate=2.0, **sizes)
+    # A rate this high makes the measure_mean_cosine fall now and then.
+    learned = adversarial_module.learn_adversarial_rotation(source, target, seed=seed, learning_rate=2.0, **sizes)
     np.testing.assert_allclose(learned, learn_as_in_the_paper(source, target, seed=seed, rate=2.0, **sizes), atol=1e-4)
 
 
-def test_the_rate_shrinks_while_the_criterion_holds_and_halves_when_it_falls(monkeypatch):
+def test_the_rate_shrinks_while_the_mean_cosine_holds_and_halves_when_it_falls(monkeypatch):
     rates, scores = [], iter([0.5, 0.5, 0.4, 0.6])
-    plain = adversarial_module._step
+    plain = adversarial_module._descend
     monkeypatch.setattr(
         adversarial_module, "_step", lambda parameters, loss, rate: rates.append(rate) or plain(parameters, loss, rate)
     )
-    monkeypatch.setattr(adversarial_module, "criterion", lambda mapped, target: next(scores))
-    adversarial_module.adversarial(*make_spaces(12), epochs=4, steps=1, batch=5, hidden=4, learning_rate=1.0)
+    monkeypatch.setattr(adversarial_module, "measure_mean_cosine", lambda mapped, target: next(scores))
+    adversarial_module.learn_adversarial_rotation(
+        *make_spaces(12), epochs=4, steps=1, batch=5, hidden=4, learning_rate=1.0
+    )
     assert rates[::6] == pytest.approx([1.0, 0.98, 0.98**2, 0.98**2 / 2])
 
 
 def test_only_the_commonest_words_are_learned_from_and_five_thousand_judge(monkeypatch):
-    criterion_sizes = []
+    measured_sizes = []
     monkeypatch.setattr(
         adversarial_module,
-        "criterion",
-        lambda mapped, target: criterion_sizes.append((len(mapped), len(target))) or 0.0,
+        "measure_mean_cosine",
+        lambda mapped, target: measured_sizes.append((len(mapped), len(target))) or 0.0,
     )
     source, target = make_spaces(5002)
     source[3:], target[3:] = np.nan, np.nan  # whoever learns from others has no rotation
     with np.errstate(invalid="ignore"):
-        learned = adversarial_module.adversarial(source, target, epochs=1, steps=40, batch=5, hidden=4, words=3)
-    assert criterion_sizes == [(5000, 5000)]
+        learned = adversarial_module.learn_adversarial_rotation(
+            source, target, epochs=1, steps=40, batch=5, hidden=4, words=3
+        )
+    assert measured_sizes == [(5000, 5000)]
     assert np.isfinite(learned).all()

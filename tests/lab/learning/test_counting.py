@@ -11,7 +11,7 @@ from paragloss.types import Concept
 
 def test_vectors_factor_positive_pointwise_mutual_information():
     counts = np.random.default_rng(0).integers(0, 6, (12, 12)).astype(np.float32)
-    rows = monolingual.ppmi_vectors(sp.csr_matrix(counts), dim=12, smoothing=0.75)
+    rows = monolingual.factor_ppmi(sp.csr_matrix(counts), dim=12, smoothing=0.75)
     context = counts.sum(0) ** 0.75
     joint = counts / counts.sum()
     with np.errstate(divide="ignore"):
@@ -22,10 +22,10 @@ def test_vectors_factor_positive_pointwise_mutual_information():
 
 def test_pairs_of_many_texts_are_counted_in_parts_as_at_once(monkeypatch):
     texts = [np.random.default_rng(i).integers(0, 5, 7).astype(np.int32) for i in range(9)]
-    at_once = monolingual.cooccurrences(texts, 5, window=3).toarray()
+    at_once = monolingual.count_cooccurrences(texts, 5, window=3).toarray()
     for max_pairs in (0, 75):  # 10 places x 6 pairs are 60 a text: parts of one, and of two
         monkeypatch.setattr(monolingual, "MAX_BUFFERED_PAIRS", max_pairs)
-        np.testing.assert_allclose(monolingual.cooccurrences(texts, 5, window=3).toarray(), at_once, rtol=1e-6)
+        np.testing.assert_allclose(monolingual.count_cooccurrences(texts, 5, window=3).toarray(), at_once, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("documents", "fewest"), [(499, 1), (500, 2), (1000, 3)])

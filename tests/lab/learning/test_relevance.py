@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paragloss.lab.learning.relevance import _tfidf, best_matches, bm25
+from paragloss.lab.learning.relevance import _tfidf, bm25, find_best_matches
 
 
 def rows(*texts, terms):
@@ -17,7 +17,7 @@ def test_three_titles_by_hand():
     # idf = ln(1 + (n - df + .5) / (df + .5)), n = 3: a (df 2) ln 1.6, b (df 2) ln 1.6, c, d (df 1) ln 2.667.
     # "ab" shares a with "ac" and b with "bdd"; "ac" is the shorter text, so its a weighs more.
     counts = rows("ab", "ac", "bdd", terms="abcd")
-    queries, answers = best_matches(counts)
+    queries, answers = find_best_matches(counts)
     assert queries.tolist() == [0, 1, 2]
     assert answers.tolist() == [1, 0, 0]
 
@@ -62,7 +62,7 @@ def zipf():
 @pytest.mark.parametrize(("relevance", "score"), [("bm25", plain_bm25), ("tfidf", plain_tfidf)])
 @pytest.mark.parametrize("block", [40, 1_000_000])
 def test_the_best_match_is_that_of_plain_loops(zipf, relevance, score, block):
-    queries, answers = best_matches(zipf, relevance=relevance, block=block)
+    queries, answers = find_best_matches(zipf, relevance=relevance, block=block)
     for query, answer in list(zip(queries, answers, strict=True))[::7]:
         candidates = [j for j in range(150) if (zipf[j] != zipf[query]).nnz]
         best = max(score(zipf, query, j) for j in candidates)
@@ -72,14 +72,14 @@ def test_the_best_match_is_that_of_plain_loops(zipf, relevance, score, block):
 
 def test_a_copy_is_no_match_and_a_stranger_has_none():
     counts = rows("ab", "ab", "abc", "d", "", terms="abcd")
-    queries, answers = best_matches(counts)
+    queries, answers = find_best_matches(counts)
     assert list(zip(queries.tolist(), answers.tolist(), strict=True)) == [(0, 2), (2, 0)]
 
 
 def test_a_small_budget_leaves_common_terms_out_of_the_search_but_not_of_the_score():
     # x is in all eight texts: 64 of the 64 + 4 x 4 multiplications. a..d are in two texts each.
     counts = rows("xxa", "xa", "xb", "xxb", "xc", "xcc", "xd", "xxxd", terms="xabcd")
-    queries, answers = best_matches(counts, budget=16)
+    queries, answers = find_best_matches(counts, budget=16)
     assert queries.tolist() == list(range(8))
     assert answers.tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
 
@@ -92,20 +92,20 @@ GROUPS = ["axxyy", "azzww", "axxyzzz", "azzw", "bxyxy", "bzwzw", "bxyzxx", "bww"
 @pytest.mark.parametrize(("relevance", "score"), [("bm25", plain_bm25), ("tfidf", plain_tfidf)])
 def test_candidates_of_rare_terms_are_compared_by_all_their_terms(relevance, score):
     counts = rows(*GROUPS, terms="abcwxyz")
-    queries, answers = best_matches(counts, relevance=relevance, budget=48)
+    queries, answers = find_best_matches(counts, relevance=relevance, budget=48)
     assert queries.tolist() == list(range(12))
     expected = []
     for i, text in enumerate(GROUPS):
         group = [j for j, other in enumerate(GROUPS) if j != i and other[0] == text[0]]
         expected.append(max(group, key=lambda j: score(counts, i, j)))
     assert answers.tolist() == expected
-    unpruned = best_matches(counts, relevance=relevance)[1]
+    unpruned = find_best_matches(counts, relevance=relevance)[1]
     assert answers.tolist() != unpruned.tolist(), "without a budget other texts match better"
 
 
 def test_a_budget_for_everything_and_none_agree_on_most(zipf):
-    full = dict(zip(*(part.tolist() for part in best_matches(zipf)), strict=True))
-    part = dict(zip(*(part.tolist() for part in best_matches(zipf, budget=15_000)), strict=True))
+    full = dict(zip(*(part.tolist() for part in find_best_matches(zipf)), strict=True))
+    part = dict(zip(*(part.tolist() for part in find_best_matches(zipf, budget=15_000)), strict=True))
     same = [full[query] == answer for query, answer in part.items()]
     assert len(part) > 100
     assert 0.6 < np.mean(same) < 1  # it was pruned, and mostly did not matter

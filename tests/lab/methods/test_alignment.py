@@ -27,19 +27,19 @@ def make_space(seed, *, dim=12, words=2000, clusters=10):
     middles = noise.standard_normal((clusters, dim))
     rows = middles[noise.choice(clusters, words, p=noise.dirichlet(np.ones(clusters)))]
     rows = (rows + 0.3 * noise.standard_normal((words, dim))) * np.linspace(2, 0.3, dim)
-    return maps.centred(rows.astype(np.float32))
+    return maps.normalize_and_center(rows.astype(np.float32))
 
 
 def rotate_space(target, amount=0.02):
     turned = make_rotation(target.shape[1])
     noise = np.random.default_rng(6).standard_normal(target.shape)
-    return maps.unit((target @ turned.T + amount * noise).astype(np.float32)), turned
+    return maps.normalize_rows((target @ turned.T + amount * noise).astype(np.float32)), turned
 
 
 def test_least_squares_is_numpys():
     noise = np.random.default_rng(0)
     x, y = noise.standard_normal((50, 4)).astype(np.float32), noise.standard_normal((50, 4)).astype(np.float32)
-    P, Q = maps.least_squares(x, y)
+    P, Q = maps.learn_least_squares(x, y)
     np.testing.assert_allclose(P, np.linalg.solve(x.T @ x, x.T @ y), rtol=1e-3, atol=1e-5)  # the normal equations
     np.testing.assert_array_equal(Q, np.eye(4))
 
@@ -47,7 +47,7 @@ def test_least_squares_is_numpys():
 def test_procrustes_finds_the_rotation_under_noise():
     target = make_space(1, dim=20)
     source, turned = rotate_space(target)
-    P, _ = maps.procrustes(source[:500], target[:500])
+    P, _ = maps.learn_rotation(source[:500], target[:500])
     np.testing.assert_allclose(P, turned, atol=0.02)
     np.testing.assert_allclose(P.T @ P, np.eye(20), atol=1e-5)
     worse = np.linalg.norm(source[:500] @ make_rotation(20, seed=8) - target[:500])
@@ -57,17 +57,17 @@ def test_procrustes_finds_the_rotation_under_noise():
 def test_rotating_both_sides_gives_the_same_cosines_as_rotating_one():
     target = make_space(1)
     source, _ = rotate_space(target)
-    P, _ = maps.procrustes(source[:300], target[:300])
-    A, B = maps.both_rotated(source[:300], target[:300])
+    P, _ = maps.learn_rotation(source[:300], target[:300])
+    A, B = maps.learn_two_rotations(source[:300], target[:300])
     np.testing.assert_allclose((source @ P) @ target.T, (source @ A) @ (target @ B).T, atol=1e-4)
-    assert maps.both_rotated(source, target, keep=0.5)[0].shape == (12, 6)
+    assert maps.learn_two_rotations(source, target, keep=0.5)[0].shape == (12, 6)
 
 
 def test_canonical_vectors_have_the_canonical_correlations():
     noise = np.random.default_rng(2)
     shared = noise.standard_normal((200, 2))
     x, y = (shared @ noise.standard_normal((2, 5)) + noise.standard_normal((200, 5)) for _ in range(2))
-    A, B = maps.canonical(x.astype(np.float32), y.astype(np.float32), ridge=0.0)
+    A, B = maps.learn_canonical_projections(x.astype(np.float32), y.astype(np.float32), ridge=0.0)
     xc, yc = x - x.mean(axis=0), y - y.mean(axis=0)
     # The squared correlations are the eigenvalues of Sxx^-1 Sxy Syy^-1 Syx.
     product = np.linalg.solve(xc.T @ xc, xc.T @ yc) @ np.linalg.solve(yc.T @ yc, yc.T @ xc)
@@ -126,8 +126,8 @@ def test_mutual_neighbours_are_those_of_the_definition_where_one_language_is_cro
 def test_refinement_repairs_a_rough_start():
     target = make_space(1)
     source, turned = rotate_space(target)
-    rough, _ = maps.procrustes(source[:15], target[:15])
-    better, score = maps.refined(source, target, rough)
+    rough, _ = maps.learn_rotation(source[:15], target[:15])
+    better, score = maps.refine_rotation(source, target, rough)
     assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
     assert score > 0.95
 
@@ -135,23 +135,23 @@ def test_refinement_repairs_a_rough_start():
 def test_self_learning_repairs_a_rough_start_from_all_words():
     target = make_space(1)
     source, turned = rotate_space(target)
-    rough, _ = maps.procrustes(source[:15], target[:15])
-    better = maps.self_learned(source, target, rough)
+    rough, _ = maps.learn_rotation(source[:15], target[:15])
+    better = maps.self_learn_rotation(source, target, rough)
     assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
 
 
 def test_self_learning_ends_where_words_and_their_nearest_give_the_same_rotation():
     source, target = make_space(1, words=300), make_space(2, words=200)
-    learned = maps.self_learned(source, target, np.eye(12, dtype=np.float32), tolerance=0)
-    nearest = (maps.unit(source @ learned) @ target.T).argmax(axis=1)
-    np.testing.assert_allclose(maps.procrustes(source, target[nearest])[0], learned, atol=1e-4)
+    learned = maps.self_learn_rotation(source, target, np.eye(12, dtype=np.float32), tolerance=0)
+    nearest = (maps.normalize_rows(source @ learned) @ target.T).argmax(axis=1)
+    np.testing.assert_allclose(maps.learn_rotation(source, target[nearest])[0], learned, atol=1e-4)
 
 
 def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():
     target, unrelated = make_space(1, dim=30, clusters=40), make_space(99, dim=30, clusters=40)
-    sound = alignment.health(rotate_space(target)[0] @ make_rotation(30), target)
-    wrong_map, _ = maps.refined(target, unrelated, np.eye(30, dtype=np.float32))
-    failed = alignment.health(target @ wrong_map, unrelated)
+    sound = alignment.measure_map_quality(rotate_space(target)[0] @ make_rotation(30), target)
+    wrong_map, _ = maps.refine_rotation(target, unrelated, np.eye(30, dtype=np.float32))
+    failed = alignment.measure_map_quality(target @ wrong_map, unrelated)
     assert sound["agreement"] > 0.9
     assert failed["agreement"] < failed["chance"] + 0.25 * (1 - failed["chance"])
 
@@ -173,10 +173,10 @@ def test_advrefine_recovers_a_rotation_without_a_dictionary():
     target = make_space(1)
     source, turned = rotate_space(target)
     order = np.random.default_rng(7).permutation(len(source))
-    from paragloss.lab.descent.adversarial import adversarial
+    from paragloss.lab.descent.adversarial import learn_adversarial_rotation
 
-    start = adversarial(source[order], target, seed=1, epochs=5, steps=500, hidden=256)
-    learned, _ = maps.refined(source[order], target, start)
+    start = learn_adversarial_rotation(source[order], target, seed=1, epochs=5, steps=500, hidden=256)
+    learned, _ = maps.refine_rotation(source[order], target, start)
     np.testing.assert_allclose(learned, turned, atol=0.03)
 
 
@@ -227,14 +227,14 @@ def test_words_of_the_same_concepts_become_the_seed_dictionary():
     texts = [("sun moon radio", "sole luna radio"), ("sun star", "sole stella"), ("moon star", "luna stella")] * 3
     concepts = [Concept(str(i), {"en": en, "it": it}) for i, (en, it) in enumerate(texts)]
     counted, _ = count(concepts, stem=False, lengths=(1, 100))
-    pairs = alignment.seed_dictionary(counted["it"], counted["en"])
+    pairs = alignment.guess_word_pairs(counted["it"], counted["en"])
     words = {(counted["it"].vocabulary.terms[i], counted["en"].vocabulary.terms[j]) for i, j in pairs}
     assert words == {("sole", "sun"), ("luna", "moon"), ("stella", "star"), ("radio", "radio")}
 
 
 def test_windows_are_counted_by_distance_and_stop_at_the_end_of_a_text():
     # Texts "0 1 2" and "0", window 2: neighbours count 1, those two apart 1/2; nothing crosses into the second text.
-    counts = monolingual.cooccurrences([np.array([0, 1, 2], np.int32), np.array([0], np.int32)], 3, window=2)
+    counts = monolingual.count_cooccurrences([np.array([0, 1, 2], np.int32), np.array([0], np.int32)], 3, window=2)
     np.testing.assert_allclose(counts.toarray(), [[0, 1, 0.5], [1, 0, 1], [0.5, 1, 0]])
 
 
@@ -243,7 +243,7 @@ def test_words_used_alike_get_similar_vectors():
     texts += [f"{item} costs {price}" for item in ("car", "house") for price in ("money", "gold", "silver")]
     vocabulary, _ = Vocabulary.build(texts, "en", min_df=1, stem=False)
     words, rows = monolingual.train_word_vectors(texts, vocabulary, dim=5)
-    rows = maps.unit(rows)
+    rows = maps.normalize_rows(rows)
     cat, dog, car = (rows[words.index(word)] for word in ("cat", "dog", "car"))
     assert cat @ dog > 0.9 > 0.3 > cat @ car
 

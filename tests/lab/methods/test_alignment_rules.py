@@ -27,7 +27,7 @@ def test_words_of_four_letters_or_more_are_also_paired_by_spelling():
     # spelt alike and long enough, "via" is too short, "solo" is in one language only.
     source = make_counted("it", ["uno", "lava", "via", "solo", "radio"], [0, 1], [0, 2], [3], [4])
     target = make_counted("en", ["radio", "lava", "via", "one"], [3], [3], [2, 1], [0])
-    pairs = alignment.seed_dictionary(source, target)
+    pairs = alignment.guess_word_pairs(source, target)
     assert pairs.tolist() == [[0, 3], [1, 1], [4, 0]]
     assert pairs.dtype == np.int64
 
@@ -36,19 +36,19 @@ def test_a_word_that_is_paired_already_is_not_paired_by_its_spelling():
     # "gift" of one language is in the concepts of "poison"; the other's "gift" is left alone, and "poison" is taken.
     source = make_counted("de", ["gift", "poison"], [0], [0], [1])
     target = make_counted("en", ["gift", "poison"], [1], [1], [0])
-    assert alignment.seed_dictionary(source, target).tolist() == [[0, 1]]
+    assert alignment.guess_word_pairs(source, target).tolist() == [[0, 1]]
 
 
 def test_words_that_share_a_single_concept_are_no_pair_by_default():
     source, target = make_counted("it", ["a", "b"], [0], [0], [1]), make_counted("en", ["x", "y"], [0], [0], [1])
-    assert alignment.seed_dictionary(source, target).tolist() == [[0, 0]]
-    assert alignment.seed_dictionary(source, target, fewest=1).tolist() == [[0, 0], [1, 1]]
+    assert alignment.guess_word_pairs(source, target).tolist() == [[0, 0]]
+    assert alignment.guess_word_pairs(source, target, fewest=1).tolist() == [[0, 0], [1, 1]]
 
 
 def test_concepts_of_only_one_language_are_ignored():
     source = make_counted("it", ["a", "b"], [0], [0], [1], [1])
     target = make_counted("en", ["x", "y"], [0], [0], [1], [1])._replace(concepts=np.array([0, 1, 7, 8]))
-    assert alignment.seed_dictionary(source, target).tolist() == [[0, 0]]
+    assert alignment.guess_word_pairs(source, target).tolist() == [[0, 0]]
 
 
 def test_the_ten_thousand_most_frequent_words_are_paired():
@@ -59,7 +59,7 @@ def test_the_ten_thousand_most_frequent_words_are_paired():
         Counted(Vocabulary(lang, [f"{lang}{i}" for i in range(words)], [2] * words, words), rows, np.arange(words + 1))
         for lang in ("aa", "bb")
     )
-    pairs = alignment.seed_dictionary(source, target)
+    pairs = alignment.guess_word_pairs(source, target)
     np.testing.assert_array_equal(pairs, np.repeat(np.arange(10_000)[:, None], 2, axis=1))
 
 
@@ -87,12 +87,18 @@ PAIRS = np.stack([np.arange(20), np.arange(20)[::-1] + 10], axis=1)  # word 0 is
 @pytest.mark.parametrize(
     ("method", "expected"),
     [
-        ("least-squares", lambda x, y: maps.least_squares(x, y)),
-        ("cca", lambda x, y: maps.canonical(x, y, keep=0.5)),
-        ("svd", lambda x, y: maps.both_rotated(x, y, keep=0.5)),
-        ("orthogonal", lambda x, y: maps.procrustes(x, y)),
-        ("self-learning", lambda x, y: (maps.self_learned(SOURCE, TARGET, maps.procrustes(x, y)[0]), np.eye(4))),
-        ("procrustes", lambda x, y: (maps.refined(SOURCE, TARGET, maps.procrustes(x, y)[0], rounds=2)[0], np.eye(4))),
+        ("least-squares", lambda x, y: maps.learn_least_squares(x, y)),
+        ("cca", lambda x, y: maps.learn_canonical_projections(x, y, keep=0.5)),
+        ("svd", lambda x, y: maps.learn_two_rotations(x, y, keep=0.5)),
+        ("orthogonal", lambda x, y: maps.learn_rotation(x, y)),
+        (
+            "self-learning",
+            lambda x, y: (maps.self_learn_rotation(SOURCE, TARGET, maps.learn_rotation(x, y)[0]), np.eye(4)),
+        ),
+        (
+            "procrustes",
+            lambda x, y: (maps.refine_rotation(SOURCE, TARGET, maps.learn_rotation(x, y)[0], rounds=2)[0], np.eye(4)),
+        ),
     ],
 )
 def test_each_method_learns_its_own_map_from_the_pairs(method, expected):
@@ -104,9 +110,9 @@ def test_each_method_learns_its_own_map_from_the_pairs(method, expected):
 @pytest.mark.parametrize("method", alignment.METHODS)
 def test_vectors_are_normalized_as_each_paper_does(method):
     rows = SOURCE + 5
-    plain = {"least-squares": rows, "cca": rows - rows.mean(axis=0), "svd": maps.unit(rows)}
+    plain = {"least-squares": rows, "cca": rows - rows.mean(axis=0), "svd": maps.normalize_rows(rows)}
     np.testing.assert_allclose(
-        alignment._prepare_vectors(rows, method), plain.get(method, maps.centred(rows)), atol=1e-6
+        alignment._prepare_vectors(rows, method), plain.get(method, maps.normalize_and_center(rows)), atol=1e-6
     )
 
 
@@ -137,8 +143,10 @@ def test_other_languages_are_mapped_onto_the_named_one():
         "min_df": 1,
     }
     model = alignment.fit(concepts, onto="bb", **settings)
-    np.testing.assert_allclose(model.words("bb"), maps.unit(TARGET), atol=1e-6)
-    np.testing.assert_allclose(model.words("aa"), maps.unit(SOURCE @ maps.least_squares(SOURCE, TARGET)[0]), atol=1e-5)
+    np.testing.assert_allclose(model.words("bb"), maps.normalize_rows(TARGET), atol=1e-6)
+    np.testing.assert_allclose(
+        model.words("aa"), maps.normalize_rows(SOURCE @ maps.learn_least_squares(SOURCE, TARGET)[0]), atol=1e-5
+    )
     with pytest.raises(ModelError, match="onto 'cc': expected one of aa, bb"):
         alignment.fit(concepts, onto="cc", **settings)
 
@@ -164,10 +172,12 @@ def test_few_words_do_not_condemn_a_map_unless_it_was_learned_without_a_dictiona
 def test_health_compares_the_two_thousand_commonest_words_with_a_shuffled_target(monkeypatch):
     words = np.random.default_rng(1).standard_normal((2500, 3)).astype(np.float32)
     refined, compared = [], []
-    monkeypatch.setattr(maps, "refined", lambda x, y, P, *, rounds: refined.append((x, y, rounds)) or (P, 0.0))
-    monkeypatch.setattr(maps, "agreement", lambda x, y, *, seed: compared.append((x, y)) or (seed + 0.5, len(x)))
-    assert alignment.health(words, words) == {"agreement": 0.5, "mutual": 2000, "chance": 0.5}
-    assert alignment.health(words, words, seed=3)["agreement"] == 3.5
+    monkeypatch.setattr(maps, "refine_rotation", lambda x, y, P, *, rounds: refined.append((x, y, rounds)) or (P, 0.0))
+    monkeypatch.setattr(
+        maps, "measure_agreement", lambda x, y, *, seed: compared.append((x, y)) or (seed + 0.5, len(x))
+    )
+    assert alignment.measure_map_quality(words, words) == {"agreement": 0.5, "mutual": 2000, "chance": 0.5}
+    assert alignment.measure_map_quality(words, words, seed=3)["agreement"] == 3.5
     (plain, same), (_, shuffled) = compared[:2]
     np.testing.assert_array_equal(plain, same)
     assert not np.allclose(same, shuffled)
@@ -220,7 +230,7 @@ def test_vectors_of_different_widths_are_refused_and_trained_ones_cut_to_what_al
             CONCEPTS, vectors={"aa": make_vectors("aa", range(12)), "bb": make_vectors("bb", range(12), width=5)}
         )
     wide, narrow = np.ones((3, 5), np.float32), np.ones((3, 4), np.float32)
-    cut = alignment._trim_widths({"aa": wide, "bb": narrow}, trained=True)
+    cut = alignment._trim_widths({"aa": wide, "bb": narrow})
     assert [rows.shape for rows in cut.values()] == [(3, 4), (3, 4)]
 
 
@@ -230,7 +240,7 @@ def test_texts_of_a_single_word_are_learned_from():
     assert alignment.fit(CONCEPTS + single, method="svd", vectors=vectors_by_lang).meta["concepts"] == 36
 
 
-@pytest.mark.parametrize("learn", [maps.canonical, maps.both_rotated])
+@pytest.mark.parametrize("learn", [maps.learn_canonical_projections, maps.learn_two_rotations])
 def test_a_share_of_directions_is_rounded_and_never_zero(learn):
     all_directions = learn(SOURCE, TARGET)
     for keep, width in ((1.0, 4), (0.7, 3), (0.6, 2), (0.3, 1), (0.0, 1)):

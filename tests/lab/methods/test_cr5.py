@@ -16,7 +16,7 @@ from paragloss.lab.methods import cr5
 from paragloss.lab.solving import spectrum
 from paragloss.lab.solving.arrays import Arrays
 from paragloss.lab.solving.ridge import Block, Regression
-from paragloss.lab.solving.spectrum import closed_form, leading
+from paragloss.lab.solving.spectrum import solve_closed_form, solve_iteratively
 from paragloss.ranking import find_nearest
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
@@ -60,7 +60,7 @@ def measure_overlap(first_tables, second_tables):
 def test_closed_form_is_the_singular_vectors_of_the_rank_limited_solution():
     blocks, concepts = make_problem()
     W, values, objective, at_zero = solve_literally(blocks, concepts, 12, 0.7)
-    solution = closed_form(blocks, concepts, rank=12, lambda_=0.7)
+    solution = solve_closed_form(blocks, concepts, rank=12, lambda_=0.7)
     np.testing.assert_allclose(solution.values, values, rtol=1e-9)
     right = np.linalg.svd(W, full_matrices=False)[2][:12].T
     assert measure_overlap(solution.tables, [right]) == pytest.approx(1, abs=1e-6)
@@ -73,7 +73,7 @@ def test_two_concepts_by_hand():
     # u = (1, -1)/√2 gives Ŷu = (1, -1, 1, -1)/√2, an eigenvector of Ĝ = I - 11ᵀ/4 with eigenvalue 1: M u = 2/(1+λ) u.
     rows = sp.identity(2, np.float32, format="csr")
     blocks = [Block(rows, np.arange(2)), Block(rows, np.arange(2))]
-    solution = closed_form(blocks, 2, rank=1, lambda_=3.0)
+    solution = solve_closed_form(blocks, 2, rank=1, lambda_=3.0)
     assert solution.values[0] == pytest.approx(2 / (1 + 3.0))
     np.testing.assert_allclose(np.abs(np.vstack(solution.tables)[:, 0]), 0.5, rtol=1e-6)
 
@@ -83,9 +83,9 @@ def test_iterating_finds_the_closed_form(device):
     if device == "cpu":
         pytest.importorskip("torch")
     blocks, concepts = make_problem()
-    exact = closed_form(blocks, concepts, rank=12, lambda_=1.0)
+    exact = solve_closed_form(blocks, concepts, rank=12, lambda_=1.0)
     regression = Regression.of(blocks, concepts, Arrays(device), lambda_=1.0)
-    iterated = leading(regression, rank=12, tolerance=1e-6, solve_tolerance=1e-5)
+    iterated = solve_iteratively(regression, rank=12, tolerance=1e-6, solve_tolerance=1e-5)
     assert iterated.values.sum() == pytest.approx(exact.values.sum(), rel=1e-5)
     assert measure_overlap(iterated.tables, exact.tables) == pytest.approx(1, abs=1e-3)
     stacked = np.vstack(iterated.tables)
@@ -94,18 +94,18 @@ def test_iterating_finds_the_closed_form(device):
 
 def test_loose_solves_capture_as_much_as_exact_ones():
     blocks, concepts = make_problem(400, 2)
-    exact = closed_form(blocks, concepts, rank=15, lambda_=1.0)
+    exact = solve_closed_form(blocks, concepts, rank=15, lambda_=1.0)
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    iterated = leading(regression, rank=15)
+    iterated = solve_iteratively(regression, rank=15)
     assert 0.99 * exact.values.sum() < iterated.values.sum() <= exact.values.sum() * (1 + 1e-4)
 
 
 def test_one_pass_captures_less_than_convergence_and_more_than_early():
     blocks, concepts = make_problem(400, 2)
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    one_pass = leading(regression, rank=15, solver="one-pass")
-    converged = leading(regression.at(1.0), rank=15)
-    early = leading(regression.at(1.0), rank=15, solver="early")
+    one_pass = solve_iteratively(regression, rank=15, solver="one-pass")
+    converged = solve_iteratively(regression.with_lambda(1.0), rank=15)
+    early = solve_iteratively(regression.with_lambda(1.0), rank=15, solver="early")
     assert one_pass.report["columns"] == 40
     assert early.report["columns"] == 23
     assert early.values.sum() < one_pass.values.sum()
@@ -115,20 +115,20 @@ def test_one_pass_captures_less_than_convergence_and_more_than_early():
 def test_a_solve_is_that_of_dense_algebra():
     blocks, concepts = make_problem(60, 2)
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=0.2)
-    rows = regression.spread(Arrays("numpy").normal(concepts, 5, 0))
+    rows = regression.copy_to_documents(Arrays("numpy").normal(concepts, 5, 0))
     B, MV = regression.solve(rows, tolerance=1e-6)
     X = sp.block_diag([block.rows for block in blocks]).toarray()
     X = X - X.mean(axis=0)
     expected = np.linalg.solve(X.T @ X + 0.2 * np.eye(X.shape[1]), X.T @ rows)
     np.testing.assert_allclose(B, expected, atol=1e-4)
-    np.testing.assert_allclose(MV, regression.gather((X @ expected).astype(np.float32)), atol=1e-4)
+    np.testing.assert_allclose(MV, regression.sum_by_concept((X @ expected).astype(np.float32)), atol=1e-4)
 
 
 def test_a_solve_takes_hardly_more_steps_for_many_documents():
     def steps(documents: int) -> float:
         blocks, concepts = make_problem(documents, 2)
         regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-        regression.solve(regression.spread(Arrays("numpy").normal(concepts, 4, 0)), tolerance=0.1)
+        regression.solve(regression.copy_to_documents(Arrays("numpy").normal(concepts, 4, 0)), tolerance=0.1)
         return regression.iterations / 4
 
     assert steps(4000) <= steps(400) + 2
@@ -141,8 +141,10 @@ def test_order_of_languages_and_documents_changes_nothing():
     for block in reversed(blocks):
         order = rng.permutation(len(block.concepts))
         shuffled.append(Block(block.rows[order], block.concepts[order]))
-    original = leading(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
-    reordered = leading(Regression.of(shuffled, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
+    original = solve_iteratively(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
+    reordered = solve_iteratively(
+        Regression.of(shuffled, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6
+    )
     assert measure_overlap(original.tables, list(reversed(reordered.tables))) == pytest.approx(1, abs=1e-2)
 
 
@@ -150,8 +152,8 @@ def test_scaling_rows_and_lambda_together_changes_nothing():
     # X -> 3X and λ -> 9λ leaves M as it is, and W's right singular vectors too.
     blocks, concepts = make_problem()
     scaled = [Block(block.rows * 3, block.concepts) for block in blocks]
-    original = closed_form(blocks, concepts, rank=10, lambda_=1.0)
-    rescaled = closed_form(scaled, concepts, rank=10, lambda_=9.0)
+    original = solve_closed_form(blocks, concepts, rank=10, lambda_=1.0)
+    rescaled = solve_closed_form(scaled, concepts, rank=10, lambda_=9.0)
     np.testing.assert_allclose(original.values, rescaled.values, rtol=1e-6)
     assert measure_overlap(original.tables, rescaled.tables) == pytest.approx(1, abs=1e-6)
 
@@ -292,7 +294,7 @@ def slow(self, block):
 spectrum._Search.add = slow
 regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
 path = spectrum.Path({path!r})
-spectrum.leading(regression, rank=150, tolerance=1e-4, checkpoint=path, checkpoint_every=0, key="k")
+spectrum.solve_iteratively(regression, rank=150, tolerance=1e-4, checkpoint=path, checkpoint_every=0, key="k")
 """
 
 
@@ -308,10 +310,10 @@ def test_a_killed_fit_continues_from_its_checkpoint(tmp_path):
 
     blocks, concepts = make_problem(400, 2)
     options = {"rank": 150, "tolerance": 1e-4}
-    fresh = leading(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), **options)
+    fresh = solve_iteratively(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), **options)
     shares = []
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    resumed = leading(
+    resumed = solve_iteratively(
         regression, checkpoint=path, checkpoint_every=0, key="k", progress=lambda s, _: shares.append(s), **options
     )
     np.testing.assert_allclose(resumed.values, fresh.values, rtol=1e-4)
@@ -325,7 +327,7 @@ def test_a_checkpoint_of_other_data_is_not_used(tmp_path):
     np.savez(path, key=np.array("another"), V=np.zeros((3, 3)))
     blocks, concepts = make_problem()
     with pytest.warns(UserWarning, match="other data or other settings"):
-        solution = leading(
+        solution = solve_iteratively(
             Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=5, checkpoint=path, key="this"
         )
     assert solution.values.sum() > 0
@@ -391,15 +393,15 @@ def test_progress_estimates_the_remaining_time_from_the_elapsed_one(monkeypatch)
     blocks, concepts = make_problem(200, 2)
     reports = []
     regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    leading(regression, rank=20, solver="one-pass", progress=lambda *arguments: reports.append(arguments))
+    solve_iteratively(regression, rank=20, solver="one-pass", progress=lambda *arguments: reports.append(arguments))
     # 53 columns in blocks of 4; the clock is 0 at first, the checkpoint asks it too, then each block.
     assert reports[:2] == [pytest.approx((4 / 53, 2 * 49 / 4)), pytest.approx((8 / 53, 3 * 45 / 8))]
     assert reports[-2:] == [pytest.approx((0.99, 15 * 0.01 / 0.99)), (1.0, 0.0)]
 
 
 def test_tuning_by_iteration_uses_its_seed_and_starts_from_the_last_solution(monkeypatch):
-    calls, find_leading = [], cr5.leading
-    monkeypatch.setattr(cr5, "leading", lambda *a, **k: calls.append(k) or find_leading(*a, **k))
+    calls, find_leading = [], cr5.solve_iteratively
+    monkeypatch.setattr(cr5, "solve_iteratively", lambda *a, **k: calls.append(k) or find_leading(*a, **k))
     for solver in ("converged", "one-pass"):
         calls.clear()
         cr5.tune(make_corpus(60), lambdas=(0.5, 2.0), folds=2, dim=8, seed=7, solver=solver, device="numpy")

@@ -20,12 +20,12 @@ SMALL_CORPUS = make_sentences(40, 0)
 
 def test_cr5_tests_every_concept_once_with_a_model_not_trained_on_it(monkeypatch):
     parts = []
-    plain, precision = cr5.count_texts, cr5._precision_at_1
+    plain, precision = cr5.count_texts, cr5._measure_precision_at_1
     monkeypatch.setattr(
         cr5, "count_texts", lambda training, **settings: parts.append(training) or plain(training, **settings)
     )
     monkeypatch.setattr(
-        cr5, "_precision_at_1", lambda model, held_out: parts.append(held_out) or precision(model, held_out)
+        cr5, "_measure_precision_at_1", lambda model, held_out: parts.append(held_out) or precision(model, held_out)
     )
     tuning = cr5.tune(SMALL_CORPUS, lambdas=(1.0,), folds=3, dim=5, stem=False)
     names = [[c.id for c in part] for part in parts]
@@ -44,7 +44,7 @@ def test_cr5_tests_every_concept_once_with_a_model_not_trained_on_it(monkeypatch
 def test_cr5_chooses_the_lambda_that_is_best_over_all_folds(monkeypatch):
     # Fold by fold: .5 finds .2, 1., .0; 2 finds .6, .5, .4. The first and the best single fold would both say .5 or 2.
     precisions = iter([0.2, 0.6, 1.0, 0.5, 0.0, 0.4])
-    monkeypatch.setattr(cr5, "_precision_at_1", lambda model, apart: (next(precisions), len(apart)))
+    monkeypatch.setattr(cr5, "_measure_precision_at_1", lambda model, apart: (next(precisions), len(apart)))
     tuning = cr5.tune(SMALL_CORPUS, lambdas=(0.5, 2.0), dim=5, stem=False)
     assert tuning.scores == pytest.approx({0.5: 0.4, 2.0: 0.5})
     assert (tuning.best, tuning.queries) == (2.0, 40)
@@ -70,15 +70,15 @@ def test_cr5_starts_from_the_solution_of_the_previous_lambda_when_converging(mon
         solution = plain(regression, start=start, **options)
         return solution._replace(vectors="the last") if solver == "converged" else solution
 
-    plain = lambda regression, *, start, **options: spectrum.leading(regression, **options)  # noqa: E731
-    monkeypatch.setattr(cr5, "leading", note)
-    monkeypatch.setattr(cr5, "closed_form", None)
+    plain = lambda regression, *, start, **options: spectrum.solve_iteratively(regression, **options)  # noqa: E731
+    monkeypatch.setattr(cr5, "solve_iteratively", note)
+    monkeypatch.setattr(cr5, "solve_closed_form", None)
     cr5.tune(SMALL_CORPUS, lambdas=(0.5, 2.0, 1.0), folds=2, dim=5, stem=False, solver=solver, device="numpy")
     assert tried == 2 * list(zip((0.5, 2.0, 1.0), [solver] * 3, starts, strict=True))
 
 
 def test_cr5_solves_few_documents_by_the_closed_form(monkeypatch):
-    monkeypatch.setattr(cr5, "leading", None)
+    monkeypatch.setattr(cr5, "solve_iteratively", None)
     assert set(cr5.tune(SMALL_CORPUS, lambdas=(0.5, 2.0), dim=5, stem=False).scores) == {0.5, 2.0}
     assert cr5.tune(SMALL_CORPUS, lambdas=(3.0,), dim=5, stem=False, solver="closed-form").best == 3.0
 
@@ -102,9 +102,9 @@ def test_precision_is_the_mean_over_directed_pairs_that_meet():
         Concept("4", {"fr": "un"}),
     ]
     # en-fr and fr-en: neither of two queries; en-it and it-en: their only one.
-    assert cr5._precision_at_1(model, concepts) == (0.5, 6)
+    assert cr5._measure_precision_at_1(model, concepts) == (0.5, 6)
     with pytest.raises(ModelError, match="hold out more"):
-        cr5._precision_at_1(model, concepts[3:])
+        cr5._measure_precision_at_1(model, concepts[3:])
 
 
 TUNING = cr5.Tuning({0.5: 0.2, 1.0: 0.6, 2.0: 0.4}, 1.0, 10)

@@ -189,7 +189,7 @@ def test_texts_become_means_or_sequences(train_arguments, monkeypatch):
 
 
 def test_a_seed_gives_the_same_start_whatever_was_drawn_before():
-    vocabularies = ordinal.pairs.vocabularies([JUDGED], max_terms=100, min_df=1)
+    vocabularies = ordinal.pairs.build_vocabularies([JUDGED], max_terms=100, min_df=1)
     initial_parameters = []
     for before in (1, 2):
         torch.manual_seed(before)

@@ -11,7 +11,7 @@ from paragloss.lab.learning.counting import count
 from paragloss.lab.methods import alignment, bae, cr5, knrm, s2net, xcnn
 from paragloss.lab.settings import read_options
 from paragloss.lab.solving import maps
-from paragloss.lab.solving.spectrum import closed_form
+from paragloss.lab.solving.spectrum import solve_closed_form
 from paragloss.methods import load_method
 from paragloss.vocabulary import weigh
 
@@ -30,7 +30,7 @@ def test_cr5_regresses_with_the_lambda_it_is_given(lambda_):
     model = cr5.fit(concepts, dim=5, lambda_=lambda_, stem=False)
     counted, number = count(concepts, stem=False, min_df=2)
     blocks = [cr5.Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
-    expected, other_solution = (closed_form(blocks, number, rank=5, lambda_=value) for value in (lambda_, 3.0))
+    expected, other_solution = (solve_closed_form(blocks, number, rank=5, lambda_=value) for value in (lambda_, 3.0))
     tables = np.vstack([tower.table for tower in model.towers.values()])
 
     def cosines(solution):
@@ -90,7 +90,7 @@ def test_xcnn_uses_the_given_relevance_function(monkeypatch):
         relevances.append(relevance)
         return np.array([0, 1]), np.array([1, 0])
 
-    monkeypatch.setattr(xcnn, "best_matches", note)
+    monkeypatch.setattr(xcnn, "find_best_matches", note)
     spy_on(monkeypatch, xcnn, "_train_table")
     xcnn.fit(make_topic_texts(20, 0), dim=4, stem=False, hub="en", relevance="tfidf")
     assert relevances == ["tfidf"]
@@ -147,13 +147,13 @@ def test_a_machine_draws_its_hidden_units_before_it_writes():
 @pytest.mark.parametrize("rounds", [0, 4])
 def test_procrustes_is_refined_for_the_given_number_of_rounds(monkeypatch, rounds):
     rounds_used = []
-    plain = maps.refined
+    plain = maps.refine_rotation
 
     def note(source, target, P, *, rounds, **options):
         rounds_used.append(rounds)
         return plain(source, target, P, rounds=rounds, **options)
 
-    monkeypatch.setattr(maps, "refined", note)
+    monkeypatch.setattr(maps, "refine_rotation", note)
     alignment.fit(make_sentences(80, 0), dim=6, rounds=rounds, min_df=1)
     assert rounds_used[0] == rounds
 
@@ -161,7 +161,7 @@ def test_procrustes_is_refined_for_the_given_number_of_rounds(monkeypatch, round
 def test_word_spaces_are_centred_before_they_are_turned():
     rows = np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32) + 5
     np.testing.assert_allclose(alignment._prepare_vectors(rows, "procrustes").mean(axis=0), 0, atol=0.1)
-    assert abs(maps.unit(rows).mean()) > 0.3
+    assert abs(maps.normalize_rows(rows).mean()) > 0.3
 
 
 def test_the_hinge_has_a_margin_of_one():

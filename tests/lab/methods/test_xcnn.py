@@ -28,17 +28,17 @@ def trained():
 def test_a_text_is_the_sum_of_the_tanh_of_its_terms():
     # Rows (0.5, -0.5) and (1, 0), bias (-0.5, 0.5): tanh gives (0, 0) and (tanh 0.5, tanh 0.5) = (0.4621, 0.4621).
     rows, bias = torch.tensor([[0.5, -0.5], [1.0, 0.0]]), torch.tensor([-0.5, 0.5])
-    vectors = xcnn.term_vectors(rows, bias)
+    vectors = xcnn.compute_term_vectors(rows, bias)
     np.testing.assert_allclose(vectors, [[0, 0], [0.46212, 0.46212]], atol=1e-5)
     # A second layer, weight [[1, 0], [1, 1]] and bias (0, 1): (0, tanh 1) and (tanh 0.92423, tanh 1.46212).
-    deep = xcnn.term_vectors(rows, bias, torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.tensor([0.0, 1.0]))
+    deep = xcnn.compute_term_vectors(rows, bias, torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.tensor([0.0, 1.0]))
     np.testing.assert_allclose(deep, [[0, 0.76159], [0.72783, 0.89812]], atol=1e-4)
 
 
 def test_each_layer_takes_its_own_weight_and_bias():
     # One term of one dimension: tanh 0.5 = 0.46212; tanh(2 x 0.46212 - 0.5) = 0.40049; tanh(3 x 0.40049 + 1) = 0.97581.
     parts = [torch.tensor(part) for part in ([[0.25]], [0.25], [[2.0]], [-0.5], [[3.0]], [1.0])]
-    np.testing.assert_allclose(xcnn.term_vectors(*parts), [[0.97581]], atol=1e-5)
+    np.testing.assert_allclose(xcnn.compute_term_vectors(*parts), [[0.97581]], atol=1e-5)
 
 
 def test_the_losses_by_hand():
@@ -73,7 +73,7 @@ def test_gradients_are_those_of_finite_differences(loss, layers):
     other_bags = torch.tensor([[0, 0, 0, 1, 1, 0], [0, 2, 0, 0, 0, 1], [1, 0, 1, 0, 0, 0]], dtype=torch.float64)
 
     def objective(*parts):
-        terms = xcnn.term_vectors(*parts)
+        terms = xcnn.compute_term_vectors(*parts)
         return contrast(bags @ terms, other_bags @ terms, loss=loss, scale=3.0, negatives=2)
 
     assert torch.autograd.gradcheck(objective, parts, atol=1e-8)

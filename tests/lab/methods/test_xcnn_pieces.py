@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from corpora import make_topic_texts
 
 from paragloss.errors import ModelError
+from paragloss.lab.learning.counting import Counted
 from paragloss.lab.methods import xcnn
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
@@ -62,7 +63,8 @@ def test_a_hub_without_epochs_has_nothing_to_learn_from(learn_calls):
 )
 def test_the_hub_learns_from_titles_or_from_texts_of_its_own(learn_calls, monkeypatch, settings, texts):
     hub_texts = []
-    monkeypatch.setattr(xcnn, "_pair_similar", lambda vocabulary, texts, *_: hub_texts.append(list(texts)))
+    no_pairs = contrast.TextPairs(sp.csr_matrix((0, 1)), sp.csr_matrix((0, 1)))
+    monkeypatch.setattr(xcnn, "_pair_best_matches", lambda _, texts, __: hub_texts.append(list(texts)) or no_pairs)
     aligned = [
         Concept("1", {"en": "enalq enamq", "fr": "fralq"}, {"en": "a title"}),
         Concept("2", {"en": "enakq", "fr": "frakq"}),
@@ -84,10 +86,12 @@ VOCABULARY = Vocabulary("en", ["red", "blue"], [1, 1], 2, stem=False)
 
 def test_clicks_without_known_words_on_both_sides_are_ignored():
     clicks = [("red", "blue"), ("", "blue"), ("red", "unheard"), ("blue blue", "red")]
-    pairs = xcnn._pair_similar(VOCABULARY, [], clicks, "bm25")
+    pairs = xcnn._pair_clicks(VOCABULARY, clicks)
     np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 2]])
     np.testing.assert_array_equal(pairs.right.toarray(), [[0, 1], [1, 0]])
-    assert xcnn._pair_similar(VOCABULARY, [], clicks[:2], "bm25") is None  # one pair has nothing to be set against
+    hub_texts = Counted(VOCABULARY, sp.csr_matrix((0, 2)), np.zeros(0, np.int64))
+    # One pair has nothing to be set against.
+    assert xcnn._pair_hub_texts([], "en", hub_texts, [], clicks[:2], "bm25") is None
 
 
 def test_texts_are_paired_with_their_counterparts_unless_one_is_empty():

@@ -24,7 +24,9 @@ def make_operator(calls):
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
 def test_the_leading_pairs_of_a_large_operator_are_found(tolerance):
     calls = []
-    values, vectors = spectral.top_eigen(make_operator(calls), 1200, 5, seed=1, block=8, tolerance=tolerance)
+    values, vectors = spectral.find_largest_eigenpairs(
+        make_operator(calls), 1200, 5, seed=1, block=8, tolerance=tolerance
+    )
     np.testing.assert_allclose(values, WEIGHTS[:5, 0], rtol=tolerance)
     exact = mirrored(np.eye(1200, 5, dtype=np.float32))
     np.testing.assert_allclose(np.abs((vectors * exact).sum(0)), 1, atol=tolerance)
@@ -35,20 +37,20 @@ def test_the_leading_pairs_of_a_large_operator_are_found(tolerance):
 def test_convergence_is_checked_from_twice_as_many_columns_on_until_the_basis_is_full(tolerance, blocks):
     # Five pairs, blocks of eight: ten are held after two blocks; there is room for 5 + 6 x 8 = 53, which six fill.
     calls = []
-    spectral.top_eigen(make_operator(calls), 1200, 5, block=8, tolerance=tolerance)
+    spectral.find_largest_eigenpairs(make_operator(calls), 1200, 5, block=8, tolerance=tolerance)
     assert len(calls) == blocks
     calls.clear()
-    spectral.top_eigen(make_operator(calls), 1200, 8, block=8, tolerance=10.0)
+    spectral.find_largest_eigenpairs(make_operator(calls), 1200, 8, block=8, tolerance=10.0)
     assert len(calls) == 2, "sixteen are twice as many as eight"
     calls.clear()
-    spectral.top_eigen(make_operator(calls), 1200, 10, block=2, tolerance=0.0)
+    spectral.find_largest_eigenpairs(make_operator(calls), 1200, 10, block=2, tolerance=0.0)
     assert len(calls) == 25, "there is room for five times as many as are asked for"
 
 
 def test_a_small_operator_is_solved_at_once_and_none_has_more_pairs_than_rows():
     calls = []
     weights = np.array([[3.0], [-1.0], [2.0]], np.float32)
-    values, vectors = spectral.top_eigen(lambda block: calls.append(block) or weights * block, 3, 9)
+    values, vectors = spectral.find_largest_eigenpairs(lambda block: calls.append(block) or weights * block, 3, 9)
     assert values.tolist() == [3, 2, 0], "what rounding made negative is none"
     np.testing.assert_allclose(np.abs(vectors), np.eye(3)[:, [0, 2, 1]], atol=1e-6)
     assert len(calls) == 1
@@ -58,23 +60,23 @@ def test_a_pair_has_converged_when_little_leaks_out_of_the_basis():
     # The newest block leaks 3 and 4 x what the last rows of a vector hold: 0.03 for a value of 10, .04 for one of 2.
     coupling, last = np.diag([3.0, 4.0]), np.array([[0.01, 0.0], [0.0, 0.01]])
     for values, tolerance, has_converged in (((10, 2), 0.0201, True), ((10, 2), 0.0199, False), ((2, 2), 0.0201, True)):
-        assert spectral._converged(coupling, np.array(values, float), last, tolerance) == has_converged
+        assert spectral._has_converged(coupling, np.array(values, float), last, tolerance) == has_converged
     # A value of next to nothing is held against a millionth of the first.
     tiny = np.diag([0.0, 1e-6])
-    assert spectral._converged(tiny, np.array([1.0, 0.0]), np.eye(2), 1.001)
-    assert not spectral._converged(tiny, np.array([1.0, 0.0]), np.eye(2), 0.999)
+    assert spectral._has_converged(tiny, np.array([1.0, 0.0]), np.eye(2), 1.001)
+    assert not spectral._has_converged(tiny, np.array([1.0, 0.0]), np.eye(2), 0.999)
 
 
 def test_dependent_columns_are_replaced_by_random_ones():
     basis = np.eye(2, 6, dtype=np.float32)
     columns = np.zeros((6, 3), np.float32)
     columns[:, 0], columns[:, 1], columns[2, 2] = [5, 1, 2, 0, 0, 0], [7, 7, 4, 0, 0, 0], 3  # all along the third axis
-    q, triangle = spectral._orthonormal(columns, basis, np.random.default_rng(0))
+    q, triangle = spectral._orthonormalize(columns, basis, np.random.default_rng(0))
     np.testing.assert_allclose(q.T @ q, np.eye(3), atol=1e-5)
     np.testing.assert_allclose(basis @ q, 0, atol=1e-5)
     assert abs(q[2, 0]) == pytest.approx(1, abs=1e-5)
     np.testing.assert_allclose(np.abs(triangle), [[2, 4, 3], [0, 0, 0], [0, 0, 0]], atol=1e-5)
-    nothing, _ = spectral._orthonormal(np.zeros((6, 2), np.float32), basis, np.random.default_rng(0))
+    nothing, _ = spectral._orthonormalize(np.zeros((6, 2), np.float32), basis, np.random.default_rng(0))
     np.testing.assert_allclose(nothing.T @ nothing, np.eye(2), atol=1e-5)
 
 
@@ -88,7 +90,7 @@ def test_products_go_panel_by_panel():
 def test_zero_singular_values_are_left_out():
     low = NOISE.standard_normal((12, 2)) @ NOISE.standard_normal((2, 7))
     for matrix in (low, low.T):
-        values, right = spectral.singular(spectral.Product(sp.csr_matrix(matrix, dtype=np.float32)), 5)
+        values, right = spectral.find_singular_vectors(spectral.Product(sp.csr_matrix(matrix, dtype=np.float32)), 5)
         np.testing.assert_allclose(values, np.linalg.svd(matrix, compute_uv=False)[:2], rtol=1e-3)
         np.testing.assert_allclose(matrix.T @ matrix @ right, right * values**2, atol=1e-2)
 
@@ -129,12 +131,12 @@ def test_a_column_counts_from_a_hundred_thousandth_of_the_longest_on():
     columns = np.zeros((6, 3), np.float32)
     for size, is_kept in ((1.2e-5, True), (0.8e-5, False)):
         columns[[2, 3, 4], [0, 1, 2]] = 1, 1, size
-        q, _ = spectral._orthonormal(columns, np.zeros((0, 6), np.float32), np.random.default_rng(0))
+        q, _ = spectral._orthonormalize(columns, np.zeros((0, 6), np.float32), np.random.default_rng(0))
         assert (abs(q[4, 2]) > 0.999) == is_kept
 
 
 def test_a_tiny_singular_value_beside_the_largest_is_left_out():
     # Squares of 1, 1e-4 and 1e-8 of the largest: a millionth of it is what counts.
     sizes = sp.diags_array([10.0, 0.1, 0.001], dtype=np.float32).tocsr()
-    values, _ = spectral.singular(spectral.Product(sizes), 3)
+    values, _ = spectral.find_singular_vectors(spectral.Product(sizes), 3)
     np.testing.assert_allclose(values, [10, 0.1], rtol=1e-4)

@@ -31,11 +31,11 @@ def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_direc
 
     monkeypatch.setattr(spectrum._Search, "add", add_and_record)
     regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
-    solution = spectrum.leading(regression, rank=4, tolerance=0.0, solve_tolerance=1e-5)
+    solution = spectrum.solve_iteratively(regression, rank=4, tolerance=0.0, solve_tolerance=1e-5)
     # Rank 4: 12 columns to begin with, room for 8 more wanted each time, 12 + 6 x 8 at most; four residuals come in.
     assert (max(columns for columns, _ in widths), {max_columns for _, max_columns in widths}) == (56, {60})
     assert len(widths) > 8, "it went on after it was compressed"
-    exact = spectrum.closed_form(blocks, 150, rank=4, lambda_=0.5)
+    exact = spectrum.solve_closed_form(blocks, 150, rank=4, lambda_=0.5)
     np.testing.assert_allclose(solution.values, exact.values, rtol=1e-3)
     for table, exact_table in zip(solution.tables, exact.tables, strict=True):
         np.testing.assert_allclose(np.abs((table * exact_table).sum(0)) / (exact_table**2).sum(0), 1, atol=2e-2)
@@ -44,7 +44,7 @@ def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_direc
 def test_a_start_keeps_its_span_without_its_mean(blocks):
     regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
     start = np.random.default_rng(1).standard_normal((150, 3)).astype(np.float32) + 5
-    guide = spectrum._guide(regression, 3, 0, start)
+    guide = spectrum._orthonormalize_centred(regression, start)
     centred = start - start.mean(0)
     np.testing.assert_allclose(guide.T @ guide, np.eye(3), atol=1e-5)
     np.testing.assert_allclose(guide @ (guide.T @ centred), centred, atol=1e-3)

@@ -229,12 +229,12 @@ def _add_language(
 
 def _print_gain(aligned: list[Concept], settings: dict[str, Any]) -> None:
     """Measure what continuing from a table gained, on texts that a second training leaves out, and print it."""
-    from paragloss.lab.learning_on import gain
+    from paragloss.lab.learning_on import measure_gains
 
     if len(aligned) < MIN_CONCEPTS_FOR_GAIN:
         print(f"{len(aligned)} concepts are too few to say by how much that helps: {MIN_CONCEPTS_FOR_GAIN} would do")
         return
-    for source, target, texts, before, after in gain(aligned, **settings):
+    for source, target, texts, before, after in measure_gains(aligned, **settings):
         print(f"{source}->{target}: {texts} held-out texts found with RR {before:.3f} before, {after:.3f} after")
 
 

@@ -10,20 +10,20 @@ import numpy as np
 import torch
 from torch import nn
 
-from paragloss.lab.solving.maps import criterion, procrustes, unit
+from paragloss.lab.solving.maps import learn_rotation, measure_mean_cosine, normalize_rows
 from paragloss.types import Floats
 
 # Settings of the paper.
 LABEL_SMOOTHING, INPUT_DROPOUT = 0.1, 0.1
 ORTHOGONALITY_STEP = 0.01
 DISCRIMINATOR_STEPS = 5  # for each step of the map
-RATE_DECAY, RATE_DECAY_AFTER_LOSS = 0.98, 0.5  # after an epoch with a better or a worse criterion
+RATE_DECAY, RATE_DECAY_AFTER_LOSS = 0.98, 0.5  # after an epoch with a higher or a lower mean cosine
 LEAKY_SLOPE = 0.2  # of the discriminator's activations
-#: Frequent words with which the criterion is measured.
-CRITERION_WORDS = 5000
+#: Frequent words with which the mean cosine is measured.
+MEASURED_WORDS = 5000
 
 
-def adversarial(
+def learn_adversarial_rotation(
     source: Floats,
     target: Floats,
     *,
@@ -35,31 +35,34 @@ def adversarial(
     learning_rate: float = 0.1,
     words: int = 50_000,
 ) -> Floats:
-    """Learn a rotation (dim, dim) from source to target vectors; of all epochs the best by the unsupervised criterion.
+    """Learn a rotation from source to target vectors: (dim, dim), that of the epoch with the highest mean cosine.
 
-    The learning rate shrinks by 2 % per epoch and halves when the criterion falls. The map starts at the identity and
+    The learning rate shrinks by 2 % per epoch and halves when the mean cosine falls. The map starts at the identity and
     moves little by little, so it reaches rotations but not reflections. The paper runs 5 epochs of 31,250 steps with
     `hidden` 2048, which takes hours on two cores.
 
-    :param source: word vectors, most frequent first; the others of `words` are not used
+    :param source: (source words, dim) word vectors, most frequent first; `target` likewise
     :param steps: updates of the map per epoch
     :param hidden: width of the discriminator
+    :param words: how many of the most frequent words are used
     """
     sampler = _PairSampler(source[:words], target[:words], batch, torch.Generator().manual_seed(seed))
     dim = source.shape[1]
     discriminator = _Discriminator(dim, hidden, sampler.random)
-    P = torch.eye(dim).requires_grad_()
-    best, best_score, rate = np.eye(dim, dtype=np.float32), -np.inf, learning_rate
+    mapping = torch.eye(dim).requires_grad_()
+    best_mapping, best_cosine = np.eye(dim, dtype=np.float32), -np.inf
     for _ in range(epochs):
         for _ in range(steps):
-            _update_both(P, discriminator, sampler, rate)
-        mapping_so_far = P.detach().numpy().copy()
-        score = criterion(unit(source[:CRITERION_WORDS] @ mapping_so_far), target[:CRITERION_WORDS])
-        rate *= RATE_DECAY if score >= best_score else RATE_DECAY_AFTER_LOSS
-        if score > best_score:
-            best, best_score = mapping_so_far, score
+            _update_both(mapping, discriminator, sampler, learning_rate)
+        epoch_mapping = mapping.detach().numpy().copy()
+        mapped = normalize_rows(source[:MEASURED_WORDS] @ epoch_mapping)
+        cosine = measure_mean_cosine(mapped, target[:MEASURED_WORDS])
+        learning_rate *= RATE_DECAY if cosine >= best_cosine else RATE_DECAY_AFTER_LOSS
+        if cosine > best_cosine:
+            best_mapping, best_cosine = epoch_mapping, cosine
     # The updates only stay near the rotations; the nearest one has the same singular vectors.
-    return procrustes(np.eye(dim, dtype=np.float32), best)[0]
+    rotation, _ = learn_rotation(np.eye(dim, dtype=np.float32), best_mapping)
+    return rotation
 
 
 class _PairSampler:
@@ -67,27 +70,37 @@ class _PairSampler:
 
     def __init__(self, source: Floats, target: Floats, batch: int, random: torch.Generator) -> None:
         """Prepare to draw `batch` words of each language at a time."""
-        self._source, self._target = (torch.from_numpy(np.ascontiguousarray(rows)) for rows in (source, target))
+        self._source = torch.from_numpy(np.ascontiguousarray(source))
+        self._target = torch.from_numpy(np.ascontiguousarray(target))
         self._batch, self.random = batch, random
-        is_source = torch.full((batch,), 1 - LABEL_SMOOTHING), torch.full((batch,), LABEL_SMOOTHING)
-        self.labels = torch.cat(is_source)  # (2 batch,) near 1 for source words, near 0 for target words
+        source_labels = torch.full((batch,), 1 - LABEL_SMOOTHING)
+        target_labels = torch.full((batch,), LABEL_SMOOTHING)
+        self.labels = torch.cat([source_labels, target_labels])  # (2 batch,) near 1 for source words
 
     def draw(self, mapping: torch.Tensor) -> torch.Tensor:
         """Return mapped source words followed by target words: (2 batch, dim)."""
-        x = self._source[torch.randint(len(self._source), (self._batch,), generator=self.random)]
-        y = self._target[torch.randint(len(self._target), (self._batch,), generator=self.random)]
-        return torch.cat([x @ mapping, y])
+        source_words = torch.randint(len(self._source), (self._batch,), generator=self.random)
+        target_words = torch.randint(len(self._target), (self._batch,), generator=self.random)
+        return torch.cat([self._source[source_words] @ mapping, self._target[target_words]])
 
 
-def _update_both(P: torch.Tensor, discriminator: _Discriminator, sampler: _PairSampler, rate: float) -> None:
-    """Do some steps of the discriminator, a step of the map towards deceiving it, and one towards a rotation."""
+def _update_both(mapping: torch.Tensor, discriminator: _Discriminator, sampler: _PairSampler, rate: float) -> None:
+    """Train the discriminator for some steps and the map for one step, in place.
+
+    The map is then moved towards the nearest rotation.
+
+    :param mapping: (dim, dim)
+    """
     compute_loss = nn.functional.binary_cross_entropy_with_logits
     for _ in range(DISCRIMINATOR_STEPS):
-        loss = compute_loss(discriminator(sampler.draw(P.detach())), sampler.labels)
-        _step(discriminator.parameters, loss, rate)
-    _step([P], compute_loss(discriminator(sampler.draw(P)), 1 - sampler.labels), rate)
+        logits = discriminator(sampler.draw(mapping.detach()))
+        _descend(discriminator.parameters, compute_loss(logits, sampler.labels), rate)
+    logits = discriminator(sampler.draw(mapping))
+    deception_loss = compute_loss(logits, 1 - sampler.labels)
+    _descend([mapping], deception_loss, rate)
     with torch.no_grad():
-        P.copy_((1 + ORTHOGONALITY_STEP) * P - ORTHOGONALITY_STEP * P @ P.T @ P)
+        beta = ORTHOGONALITY_STEP
+        mapping.copy_((1 + beta) * mapping - beta * mapping @ mapping.T @ mapping)
 
 
 class _Discriminator:
@@ -110,7 +123,7 @@ class _Discriminator:
         return nn.functional.linear(rows, self.weights[-1], self.biases[-1])[:, 0]
 
 
-def _step(parameters: list[torch.Tensor], loss: torch.Tensor, rate: float) -> None:
-    """Do one step of gradient descent on some parameters, in place."""
+def _descend(parameters: list[torch.Tensor], loss: torch.Tensor, rate: float) -> None:
+    """Do one step of gradient descent that lowers the loss; the parameters change in place."""
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.data.sub_(rate * gradient)

@@ -32,9 +32,9 @@ class _TermCounts(NamedTuple):
     """Counts of a language over all its terms, before a vocabulary is chosen."""
 
     terms: list[str]
-    counts: sp.csr_matrix
-    concepts: Integers
-    has_allowed_length: npt.NDArray[np.bool_]
+    counts: sp.csr_matrix  # (documents, terms)
+    concepts: Integers  # (documents,)
+    has_allowed_length: npt.NDArray[np.bool_]  # (documents,)
 
 
 def text_of(concept: Concept, lang: str) -> str:
@@ -65,23 +65,45 @@ def count(
     :return: counts by language, and the number of concepts
     :raises ModelError: if a language has no text, or fewer than two concepts are left
     """
-    chosen = _choose_languages(aligned, langs)
-    owners = {lang: np.flatnonzero([lang in concept.texts for concept in aligned]) for lang in chosen}
+    concepts_by_lang = {}
+    for lang in _choose_languages(aligned, langs):
+        concepts_by_lang[lang] = np.flatnonzero([lang in concept.texts for concept in aligned])
     counts_by_lang = {}
-    for lang, concepts in _drop_rare_concepts(owners, len(aligned), min_langs).items():
-        terms, counts = grow((text_of(aligned[i], lang) for i in concepts.tolist()), lang, stem=stem)
-        allowed = _check_lengths(np.diff(counts.indptr), lengths or (1, counts.shape[1]), force=force_lengths)
-        counts_by_lang[lang] = _TermCounts(terms, counts, concepts, allowed)
-    owners = {lang: part.concepts[part.has_allowed_length] for lang, part in counts_by_lang.items()}
-    owners = _drop_rare_concepts(owners, len(aligned), min_langs)
-    counted = {
-        lang: _choose_vocabulary(lang, counts_by_lang.pop(lang), concepts, max_terms, min_df, stem)
-        for lang, concepts in owners.items()
-    }
+    for lang, concepts in _drop_rare_concepts(concepts_by_lang, len(aligned), min_langs).items():
+        counts_by_lang[lang] = _count_all_terms(aligned, lang, concepts, stem, lengths, force_lengths)
+    allowed_by_lang = {lang: part.concepts[part.has_allowed_length] for lang, part in counts_by_lang.items()}
+    counted = {}
+    for lang, concepts in _drop_rare_concepts(allowed_by_lang, len(aligned), min_langs).items():
+        counts = counts_by_lang.pop(lang)  # memory of a language is freed as soon as its vocabulary is chosen
+        counted[lang] = _choose_vocabulary(lang, counts, concepts, max_terms, min_df, stem)
     return _renumber_concepts(counted, len(aligned), min_langs)
 
 
+def _count_all_terms(
+    aligned: Aligned,
+    lang: str,
+    concepts: Integers,
+    stem: bool,
+    lengths: tuple[int, int] | None,
+    force_lengths: bool,
+) -> _TermCounts:
+    """Count all terms of the texts of some concepts in one language, and check the length of each text.
+
+    :param concepts: numbers of the concepts
+    :param lengths: see `count`, and so for `force_lengths`
+    """
+    texts = (text_of(aligned[i], lang) for i in concepts.tolist())
+    terms, counts = grow(texts, lang, stem=stem)
+    distinct_terms = np.diff(counts.indptr)  # of each text
+    has_allowed_length = _check_lengths(distinct_terms, lengths or (1, counts.shape[1]), force=force_lengths)
+    return _TermCounts(terms, counts, concepts, has_allowed_length)
+
+
 def _choose_languages(aligned: Aligned, langs: Sequence[str] | None) -> list[str]:
+    """Return the given languages without repetitions; by default all in which a concept has a text.
+
+    :raises ModelError: if no concept has a text in one of them
+    """
     available = sorted({lang for concept in aligned for lang in concept.texts})
     chosen = available if langs is None else list(dict.fromkeys(langs))
     absent = [lang for lang in chosen if lang not in available]
@@ -93,9 +115,12 @@ def _choose_languages(aligned: Aligned, langs: Sequence[str] | None) -> list[str
 def _choose_vocabulary(
     lang: str, part: _TermCounts, concepts: Integers, max_terms: int, min_df: int, stem: bool
 ) -> Counted:
-    """Choose the terms of a language from the documents of some concepts.
+    """Choose the terms of a language by the documents that are used, and keep the counts of these documents and terms.
 
     A document may lose its last term to `min_df`; it is then an empty row, which teaches nothing.
+
+    :param part: counts of all documents of the language
+    :param concepts: the concepts whose documents are used
     """
     counts = part.counts[np.isin(part.concepts, concepts)]
     df_bound = min(min_df, 1 + counts.shape[0] // DOCUMENTS_PER_DF)
@@ -106,36 +131,54 @@ def _choose_vocabulary(
 def _renumber_concepts(
     counted: Mapping[str, Counted], n_concepts: int, min_langs: int
 ) -> tuple[dict[str, Counted], int]:
-    """Number the concepts that are left from 0; return the counts and their number."""
+    """Number the concepts that have documents from 0 on; return the renumbered counts, and how many concepts there are.
+
+    :param n_concepts: number of concepts before
+    :param min_langs: for the error message
+    :raises ModelError: if fewer than two concepts are left
+    """
     is_used = np.zeros(n_concepts, bool)
     for part in counted.values():
         is_used[part.concepts] = True
-    total = int(is_used.sum())
-    if total < 2:
+    n_used = int(is_used.sum())
+    if n_used < 2:
         raise ModelError(
-            f"{total} of {n_concepts} concepts have texts in {min_langs} languages or more: give at least 2"
+            f"{n_used} of {n_concepts} concepts have texts in {min_langs} languages or more: give at least 2"
         )
-    number = np.cumsum(is_used) - 1
-    return {lang: part._replace(concepts=number[part.concepts]) for lang, part in counted.items()}, total
+    new_numbers = np.cumsum(is_used) - 1  # (n_concepts,)
+    return {lang: part._replace(concepts=new_numbers[part.concepts]) for lang, part in counted.items()}, n_used
 
 
-def _drop_rare_concepts(owners: Mapping[str, Integers], n_concepts: int, min_langs: int) -> dict[str, Integers]:
-    """Keep the documents whose concept has enough languages; drop languages without documents."""
+def _drop_rare_concepts(
+    concepts_by_lang: Mapping[str, Integers], n_concepts: int, min_langs: int
+) -> dict[str, Integers]:
+    """Keep the documents whose concept has at least `min_langs` languages; drop languages without documents.
+
+    :param concepts_by_lang: the concept of each document of each language
+    :param n_concepts: number of all concepts
+    """
     languages_per_concept = np.zeros(n_concepts, np.int64)
-    for concepts in owners.values():
+    for concepts in concepts_by_lang.values():
         languages_per_concept[concepts] += 1
-    owners_left = {lang: concepts[languages_per_concept[concepts] >= min_langs] for lang, concepts in owners.items()}
-    return {lang: concepts for lang, concepts in owners_left.items() if len(concepts)}
+    frequent_concepts = {}
+    for lang, concepts in concepts_by_lang.items():
+        is_frequent = languages_per_concept[concepts] >= min_langs
+        if is_frequent.any():
+            frequent_concepts[lang] = concepts[is_frequent]
+    return frequent_concepts
 
 
-def _check_lengths(distinct: Integers, lengths: tuple[int, int], *, force: bool) -> npt.NDArray[np.bool_]:
-    """Say which documents have an allowed number of distinct terms.
+def _check_lengths(n_terms: Integers, lengths: tuple[int, int], *, force: bool) -> npt.NDArray[np.bool_]:
+    """Say which documents have an allowed number of distinct terms: (documents,).
 
-    Unless forced, a bound that would drop more than half of the documents is not applied.
+    :param n_terms: (documents,) distinct terms of each
+    :param lengths: the smallest and the largest allowed number
+    :param force: apply a bound even if it drops more than half of the documents
     """
     shortest, longest = lengths
-    allowed = distinct > 0
-    for within_bound in (distinct >= shortest, distinct <= longest):
-        if force or (allowed & within_bound).sum() * 2 >= allowed.sum():
-            allowed &= within_bound
-    return allowed
+    is_allowed = n_terms > 0
+    for is_within_bound in (n_terms >= shortest, n_terms <= longest):
+        n_left = (is_allowed & is_within_bound).sum()
+        if force or 2 * n_left >= is_allowed.sum():
+            is_allowed &= is_within_bound
+    return is_allowed

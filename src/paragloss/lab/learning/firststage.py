@@ -31,14 +31,22 @@ class Candidates(NamedTuple):
 
 
 def split_folds(count: int, *, parts: int, max_items: int, seed: int) -> list[Integers]:
-    """Deal `count` items at random into `parts` folds of equal size; return only as many as hold `max_items` items.
+    """Deal items at random into `parts` folds of equal size; return only as many folds as hold `max_items` items.
 
+    :param count: number of items
     :return: item numbers of each fold, ascending
     """
     order = np.random.default_rng(seed).permutation(count)
-    folds = [np.sort(order[start::parts]) for start in range(min(parts, count))]
-    total_sizes = np.cumsum([len(fold) for fold in folds])  # of each fold and those before it
-    return [fold for fold, size in zip(folds, total_sizes, strict=True) if size - len(folds[0]) < max_items]
+    n_folds = min(parts, count)
+    folds: list[Integers] = []
+    n_returned = 0
+    for start in range(n_folds):
+        fold = np.sort(order[start::parts])
+        n_returned += len(fold)
+        if folds and n_returned - len(folds[0]) >= max_items:
+            break
+        folds.append(fold)
+    return folds
 
 
 def rank_candidates(scores: Floats, depth: int) -> Iterator[Candidates]:
@@ -47,11 +55,11 @@ def rank_candidates(scores: Floats, depth: int) -> Iterator[Candidates]:
     :param scores: (queries, documents); document i belongs to query i, and scores of 0 or less are not found
     """
     for query, row in enumerate(scores):
-        ranked = np.argsort(-row, kind="stable")[:depth]
-        ranked = ranked[row[ranked] > 0]
+        best = np.argsort(-row, kind="stable")[:depth]
+        ranked = best[row[best] > 0]
         own_positions = np.flatnonzero(ranked == query)
         if len(own_positions) and len(ranked) > 1:
-            yield Candidates(query, ranked, row[ranked], int(own_positions[0]))
+            yield Candidates(query, ranked, row[ranked], right=int(own_positions[0]))
 
 
 def simulate_stronger_search(scores: Floats, rng: np.random.Generator) -> Floats:
@@ -71,19 +79,26 @@ def score_shared_words(queries: Sequence[str], source: str, documents: Sequence[
     :param source: language of the queries
     :param target: language of the documents
     """
-    terms, counts = grow(documents, target)
-    number_by_term = {term: i for i, term in enumerate(terms)}
-    query_terms = [analyzer(source).terms(query) for query in queries]
-    shared_terms = [[number_by_term[term] for term in row if term in number_by_term] for row in query_terms]
-    query_weights = _count_rows(shared_terms, len(terms))
+    document_terms, counts = grow(documents, target)
+    number_by_term = {term: number for number, term in enumerate(document_terms)}
+    query_lengths = np.zeros(len(queries), np.float32)
+    shared_terms = []  # of each query, their numbers among the terms of the documents
+    tokenize = analyzer(source).terms
+    for i, query in enumerate(queries):
+        query_terms = tokenize(query)
+        query_lengths[i] = len(query_terms)
+        shared_terms.append([number_by_term[term] for term in query_terms if term in number_by_term])
+    query_counts = _count_rows(shared_terms, len(document_terms))
     _, document_weights = bm25(counts)
-    scores = np.asarray((query_weights @ document_weights.T).todense(), np.float32)
-    query_lengths = np.array([len(row) for row in query_terms], np.float32)
+    scores = np.asarray((query_counts @ document_weights.T).todense(), np.float32)
     return np.asarray(scores / np.maximum(query_lengths, 1)[:, None], np.float32)
 
 
 def _count_rows(rows: Sequence[Sequence[int]], n_columns: int) -> sp.csr_matrix:
-    """Make a sparse matrix with a 1 for each column number of each row; repeated numbers add up in products."""
+    """Count column numbers as a sparse matrix, (rows, n_columns), in which a repeated number is several entries that add up.
+
+    :param rows: the column numbers of each row
+    """
     columns = np.fromiter((column for row in rows for column in row), np.int64)
     starts = np.cumsum([0, *map(len, rows)])
     return sp.csr_matrix((np.ones(len(columns), np.float32), columns, starts), shape=(len(rows), n_columns))

@@ -6,7 +6,7 @@ Goldberg and Dagan, "Improving distributional similarity with lessons learned fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import MissingExtraError
-from paragloss.lab.solving.spectral import Product, singular
+from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Floats
 from paragloss.vocabulary import Vocabulary
 
@@ -44,13 +44,14 @@ def train_word_vectors(
     """
     sentences = [np.asarray(vocabulary.ids(text), np.int32) for text in texts]
     if trainer == "ppmi":
-        rows = ppmi_vectors(cooccurrences(sentences, len(vocabulary), window=window), dim=dim, seed=seed)
+        counts = count_cooccurrences(sentences, len(vocabulary), window=window)
+        rows = factor_ppmi(counts, dim=dim, seed=seed)
     else:
         rows = _train_with_gensim(sentences, vocabulary, dim=dim, seed=seed, window=window, trainer=trainer)
     return WordEmbeddings(vocabulary.terms, rows)
 
 
-def cooccurrences(
+def count_cooccurrences(
     sentences: Iterable[npt.NDArray[np.int32]], words: int, *, window: int = 5, contexts: int = 30_000
 ) -> sp.csr_matrix:
     """Count how often each word occurs near each of the most frequent words: (words, contexts).
@@ -63,18 +64,27 @@ def cooccurrences(
     """
     contexts = min(contexts, words)
     total = sp.csr_matrix((words, contexts), dtype=np.float32)
+    for stream in _join_sentences(sentences, window):
+        total = total + _count_in_window(stream, words, contexts, window)
+    return total
+
+
+def _join_sentences(sentences: Iterable[npt.NDArray[np.int32]], window: int) -> Iterator[npt.NDArray[np.int32]]:
+    """Join texts to streams of word numbers that hold about MAX_BUFFERED_PAIRS pairs of neighbours each.
+
+    Between texts there are `window` times NO_WORD, so that no pair crosses the end of a text.
+    """
+    gap = np.full(window, NO_WORD, np.int32)
     buffer: list[npt.NDArray[np.int32]] = []
-    buffered_pairs = 0
-    gap = np.full(window, NO_WORD, np.int32)  # so that no pair crosses the end of a text
+    n_pairs = 0
     for word_ids in sentences:
         buffer += [word_ids, gap]
-        buffered_pairs += (len(word_ids) + window) * 2 * window
-        if buffered_pairs > MAX_BUFFERED_PAIRS:
-            total = total + _count_in_window(np.concatenate(buffer), words, contexts, window)
-            buffer, buffered_pairs = [], 0
+        n_pairs += (len(word_ids) + window) * 2 * window
+        if n_pairs > MAX_BUFFERED_PAIRS:
+            yield np.concatenate(buffer)
+            buffer, n_pairs = [], 0
     if buffer:
-        total = total + _count_in_window(np.concatenate(buffer), words, contexts, window)
-    return total
+        yield np.concatenate(buffer)
 
 
 def _count_in_window(stream: npt.NDArray[np.int32], words: int, contexts: int, window: int) -> sp.csr_matrix:
@@ -88,7 +98,7 @@ def _count_in_window(stream: npt.NDArray[np.int32], words: int, contexts: int, w
     for distance in range(1, window + 1):
         weight = (window + 1 - distance) / window
         left, right = stream[:-distance], stream[distance:]
-        for word, context in ((left, right), (right, left)):
+        for word, context in ((left, right), (right, left)):  # a neighbour on the right, and on the left
             is_pair = (word > NO_WORD) & (context > NO_WORD) & (context < contexts)
             word_parts.append(word[is_pair])
             context_parts.append(context[is_pair])
@@ -97,7 +107,7 @@ def _count_in_window(stream: npt.NDArray[np.int32], words: int, contexts: int, w
     return sp.csr_matrix((np.concatenate(weight_parts), cells), shape=(words, contexts))
 
 
-def ppmi_vectors(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: float = 0.75) -> Floats:
+def factor_ppmi(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: float = 0.75) -> Floats:
     """Factor the positive pointwise mutual information of words and contexts; return word vectors (words, dim).
 
     That is max(0, log(p(w, c) / p(w) p(c)^smoothing)); the vectors are U S^0.5 of its singular value decomposition. A
@@ -108,11 +118,12 @@ def ppmi_vectors(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: f
     pairs = counts.tocoo()
     word_totals = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1e-12)
     context_totals = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-12) ** smoothing
-    information = np.log(pairs.data * context_totals.sum() / (word_totals[pairs.row] * context_totals[pairs.col]))
+    chance = word_totals[pairs.row] * context_totals[pairs.col]
+    information = np.log(pairs.data * context_totals.sum() / chance)
     is_positive = information > 0
     cells = (pairs.row[is_positive], pairs.col[is_positive])
     matrix = sp.csr_matrix((information[is_positive].astype(np.float32), cells), shape=counts.shape)
-    values, right_vectors = singular(Product(matrix), dim, seed=seed)
+    values, right_vectors = find_singular_vectors(Product(matrix), dim, seed=seed)
     return np.asarray((matrix @ right_vectors) / np.sqrt(values), np.float32)
 
 

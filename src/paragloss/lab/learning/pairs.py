@@ -13,8 +13,12 @@ from paragloss.types import Aligned, Floats, Integers, JudgedCollection
 from paragloss.vocabulary import Vocabulary, merge_word_vectors
 
 
-def pivot(aligned: Aligned) -> tuple[str, list[str]]:
-    """Choose the language of the queries, English or the one most concepts have; return it and the other languages."""
+def choose_query_language(aligned: Aligned) -> tuple[str, list[str]]:
+    """Choose the language of the queries: English, or else the one most concepts have.
+
+    :return: the language of the queries, and all other languages in alphabetical order
+    :raises InputError: if there are fewer than two languages
+    """
     counts = Counter(lang for concept in aligned for lang in concept.texts)
     if len(counts) < 2:
         raise InputError(f"this model needs documents in two languages or more; got {', '.join(counts) or 'none'}")
@@ -22,14 +26,14 @@ def pivot(aligned: Aligned) -> tuple[str, list[str]]:
     return query_lang, sorted(counts.keys() - {query_lang})
 
 
-def languages(judged: JudgedCollection) -> tuple[str, str]:
+def get_languages(judged: JudgedCollection) -> tuple[str, str]:
     """Return the language of the queries and that of the documents."""
     if not judged.queries or not judged.documents:
         raise InputError(f"{len(judged.queries)} queries for {len(judged.documents)} documents: nothing to learn from")
     return judged.queries[0].lang, next(iter(judged.documents.values())).lang
 
 
-def vocabularies(
+def build_vocabularies(
     judged: Iterable[JudgedCollection], *, max_terms: int, min_df: int, stem: bool = True
 ) -> dict[str, Vocabulary]:
     """Build a vocabulary for each language from the distinct texts of its queries and documents."""
@@ -39,13 +43,13 @@ def vocabularies(
             texts_by_lang.setdefault(query.lang, {})[query.text] = None
         for document in collection.documents.values():
             texts_by_lang.setdefault(document.lang, {})[document.full_text] = None
-    return {
-        lang: Vocabulary.build(texts, lang, max_terms=max_terms, min_df=min_df, stem=stem)[0]
-        for lang, texts in texts_by_lang.items()
-    }
+    vocabularies = {}
+    for lang, texts in texts_by_lang.items():
+        vocabularies[lang], _ = Vocabulary.build(texts, lang, max_terms=max_terms, min_df=min_df, stem=stem)
+    return vocabularies
 
 
-def grades(judged: JudgedCollection) -> sp.csr_matrix:
+def make_grade_matrix(judged: JudgedCollection) -> sp.csr_matrix:
     """Return grades as a matrix (queries, documents); a judgment of 0 is stored, an unjudged document is not."""
     column_by_id = {doc_id: column for column, doc_id in enumerate(judged.documents)}
     starts, columns, values = [0], [], []
@@ -77,15 +81,16 @@ def fill_known_vectors(
     """
     if not known_vectors:
         return 0.0
-    word, vector = next(iter(known_vectors.items()))
-    if len(vector) != table.shape[1]:
-        raise ModelError(f"the vector of {word!r} has {len(vector)} dimensions; set dim to that, not {table.shape[1]}")
-    terms, vectors = merge_word_vectors(
-        list(known_vectors), np.stack(list(known_vectors.values())), vocabulary.lang, stem=vocabulary.stem
-    )
-    vector_by_term = {**dict(zip(terms, vectors, strict=True)), **known_vectors}
+    words, vectors = list(known_vectors), list(known_vectors.values())
+    width, dim = len(vectors[0]), table.shape[1]
+    if width != dim:
+        raise ModelError(f"the vector of {words[0]!r} has {width} dimensions; set dim to that, not {dim}")
+    terms, term_vectors = merge_word_vectors(words, np.stack(vectors), vocabulary.lang, stem=vocabulary.stem)
+    vector_by_term = dict(zip(terms, term_vectors, strict=True))
+    vector_by_term.update(known_vectors)
     known_terms = [i for i, term in enumerate(vocabulary.terms) if term in vector_by_term]
     if known_terms:
         table_rows = known_terms if rows is None else rows[known_terms]
         table[table_rows] = np.stack([vector_by_term[vocabulary.terms[i]] for i in known_terms])
-    return float(vocabulary.df[known_terms].sum() / max(vocabulary.df.sum(), 1))
+    df = vocabulary.df
+    return float(df[known_terms].sum() / max(df.sum(), 1))

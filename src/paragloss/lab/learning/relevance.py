@@ -23,7 +23,7 @@ MAX_CANDIDATES = 8
 Ids = npt.NDArray[np.int64]
 
 
-def best_matches(
+def find_best_matches(
     counts: sp.csr_matrix, *, relevance: str = "bm25", budget: int = 1_000_000_000, block: int = 1_000_000
 ) -> tuple[Ids, Ids]:
     """Find for each row the other row with the highest score; ties go to the lower row.
@@ -40,13 +40,15 @@ def best_matches(
     distinct_rows = _find_distinct_rows(counts)
     texts = counts[distinct_rows]
     weights = bm25(texts) if relevance == "bm25" else _tfidf(texts)
-    is_rare = _select_rare_terms(np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64), budget)
+    df = np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64)
+    is_rare = _select_rare_terms(df, budget)
     if is_rare.all():
         best_pairs = list(_search_in_blocks(weights, block, depth=1))
     else:
         rare_weights = TermWeights(weights.queries[:, is_rare], weights.documents[:, is_rare])
-        candidates = _search_in_blocks(rare_weights, block, depth=MAX_CANDIDATES)
-        best_pairs = [_score_with_all_terms(pairs, weights).select_first(1) for pairs in candidates]
+        best_pairs = []
+        for candidates in _search_in_blocks(rare_weights, block, depth=MAX_CANDIDATES):
+            best_pairs.append(_score_with_all_terms(candidates, weights).select_first(1))
     queries = np.concatenate([pairs.queries for pairs in best_pairs])
     documents = np.concatenate([pairs.documents for pairs in best_pairs])
     return distinct_rows[queries], distinct_rows[documents]
@@ -87,20 +89,27 @@ def _find_distinct_rows(counts: sp.csr_matrix) -> Ids:
 
 
 def bm25(counts: sp.csr_matrix) -> TermWeights:
-    """Compute query and document weights whose dot product is BM25 (k1 = 1.2, b = 0.75, idf above zero)."""
-    documents = counts.shape[0]
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
-    idf = np.log1p((documents - df + 0.5) / (df + 0.5)).astype(np.float32)
+    """Compute query and document weights whose dot product is BM25 (k1 = 1.2, b = 0.75, idf above zero).
+
+    :param counts: (texts, terms)
+    """
+    n_texts, n_terms = counts.shape
+    df = np.bincount(counts.indices, minlength=n_terms)
+    idf = np.log1p((n_texts - df + 0.5) / (df + 0.5)).astype(np.float32)
     lengths = np.asarray(counts.sum(axis=1), np.float32).ravel()
-    saturation = _K1 * (1 - _B + _B * lengths / lengths.mean()) if documents else lengths
+    saturation = _K1 * (1 - _B + _B * lengths / lengths.mean()) if n_texts else lengths  # (texts,)
     row_of_count = list_groups(np.diff(counts.indptr))
-    weights = idf[counts.indices] * counts.data * (_K1 + 1) / (counts.data + saturation[row_of_count])
+    tf = counts.data
+    weights = idf[counts.indices] * tf * (_K1 + 1) / (tf + saturation[row_of_count])
     document_weights = (weights.astype(np.float32), counts.indices, counts.indptr)
     return TermWeights(counts, sp.csr_matrix(document_weights, shape=counts.shape))
 
 
 def _tfidf(counts: sp.csr_matrix) -> TermWeights:
-    """Compute rows of unit length, whose dot product is the cosine; idf = ln(n / df) + 1."""
+    """Weigh terms by tf-idf, in rows of unit length, whose dot product is the cosine; idf = ln(n / df) + 1.
+
+    :param counts: (texts, terms)
+    """
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     idf = (np.log(counts.shape[0] / np.maximum(df, 1)) + 1).astype(np.float32)
     weights = counts.copy()
@@ -111,20 +120,23 @@ def _tfidf(counts: sp.csr_matrix) -> TermWeights:
 
 
 def _select_rare_terms(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:
-    """Select the rarest terms whose squared document frequencies add up to at most `budget`: (terms,).
+    """Select the rarest terms whose squared document frequencies add up to at most `budget`.
 
     Of terms with the same frequency all are selected or none.
+
+    :param df: (terms,)
+    :return: (terms,) whether a term is selected
     """
-    order = np.argsort(df, kind="stable")
-    is_affordable = np.cumsum(df[order] ** 2) <= budget
+    ascending = np.sort(df)
+    is_affordable = np.cumsum(ascending**2) <= budget
     if is_affordable.all():
         return np.ones(len(df), bool)
-    first_too_frequent = order[int(np.argmin(is_affordable))]
-    return np.asarray(df < df[first_too_frequent])
+    lowest_unaffordable = ascending[int(np.argmin(is_affordable))]
+    return np.asarray(df < lowest_unaffordable)
 
 
 def _search_in_blocks(weights: TermWeights, block: int, depth: int) -> Iterator[_ScoredPairs]:
-    """Find the `depth` other texts with the highest scores for each text, for about `block` scores at a time."""
+    """Find for each text the `depth` other texts with the highest scores; yield those of about `block` scores at a time."""
     postings = weights.documents.T.tocsr()  # (terms, texts)
     df = np.diff(postings.indptr).astype(np.float64)
     n_scores = np.asarray(weights.queries.astype(bool) @ df).ravel()  # of each text, at most
@@ -139,10 +151,13 @@ def _score_with_all_terms(pairs: _ScoredPairs, weights: TermWeights) -> _ScoredP
 
 
 def _split_rows(sizes: npt.NDArray[np.float64], block: int) -> list[tuple[int, int]]:
-    """Split rows of these sizes into ranges (start, stop) of about `block` entries each."""
-    number = np.cumsum(sizes) // block
-    starts = np.flatnonzero(np.diff(number, prepend=-1))
-    return list(zip(starts.tolist(), [*starts[1:].tolist(), len(sizes)], strict=True))
+    """Split rows into ranges (start, stop) of about `block` entries each.
+
+    :param sizes: (rows,) entries of each row
+    """
+    block_of_row = np.cumsum(sizes) // block
+    starts = np.flatnonzero(np.diff(block_of_row, prepend=-1)).tolist()
+    return list(pairwise([*starts, len(sizes)]))
 
 
 def _find_best_pairs(scores: sp.csr_matrix, start: int, depth: int) -> _ScoredPairs:
@@ -153,7 +168,8 @@ def _find_best_pairs(scores: sp.csr_matrix, start: int, depth: int) -> _ScoredPa
     """
     lengths = np.diff(scores.indptr)
     # The steps up to `is_candidate` run over all scores and dominate the time: their types stay narrow.
-    queries = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)
+    row_texts = np.arange(start, start + len(lengths), dtype=scores.indices.dtype)
+    queries = np.repeat(row_texts, lengths)
     scores.data[scores.indices == queries] = 0
     best = _find_row_maxima(scores)
     # Only scores close to the best are sorted. Half of the best score by rare terms may still win with all terms.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import InputError
@@ -18,14 +19,20 @@ _BLOCK = 512
 
 
 class Source(NamedTuple):
-    """A judged collection as arrays, from which triples are drawn."""
+    """A judged collection as arrays, from which triples are drawn. A positive is a relevant document of a query."""
 
     positives: Integers  # (positives, 2): query, document
     lower: Integers  # documents judged lower than a positive, positive after positive
     bounds: Integers  # (positives + 1,): where the entries of each positive begin in `lower`
-    judged: Integers  # (judgments,) query x documents + document, ascending
+    judged: Integers  # (judgments,) keys query x documents + document, ascending
     documents: int
     nearest: Integers | None  # (documents, NEAREST) the most similar documents, for hard negatives
+
+    def are_judged(self, queries: Integers, documents: Integers) -> npt.NDArray[np.bool_]:
+        """Tell which pairs of a query and a document are judged."""
+        keys = queries * self.documents + documents
+        positions = np.searchsorted(self.judged, keys)
+        return np.asarray(self.judged[np.minimum(positions, len(self.judged) - 1)] == keys)
 
 
 def make_source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
@@ -36,24 +43,25 @@ def make_source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = N
     :param difference: by how much the grades of the two documents of a triple differ at least
     :raises InputError: if no document is relevant
     """
+    n_queries, n_documents = grades.shape
     positives, lower = [], []
-    for query in range(grades.shape[0]):
-        entries = slice(grades.indptr[query], grades.indptr[query + 1])
-        documents, values = grades.indices[entries], grades.data[entries]
-        for document, grade in zip(documents, values, strict=True):
+    for query in range(n_queries):
+        start, stop = grades.indptr[query], grades.indptr[query + 1]
+        documents, query_grades = grades.indices[start:stop], grades.data[start:stop]
+        for document, grade in zip(documents, query_grades, strict=True):
             if grade > 0:
                 positives.append((query, document))
-                lower.append(documents[values <= grade - difference])
+                lower.append(documents[query_grades <= grade - difference])
     if not positives:
         raise InputError("no query has a relevant document: nothing to learn from")
     query_of_judgment = list_groups(np.diff(grades.indptr))
     return Source(
-        np.array(positives, np.int64),
-        np.concatenate(lower).astype(np.int64),
-        np.cumsum([0, *map(len, lower)]),
-        query_of_judgment * grades.shape[1] + grades.indices,
-        grades.shape[1],
-        None if similarity_rows is None else _find_nearest_rows(similarity_rows),
+        positives=np.array(positives, np.int64),
+        lower=np.concatenate(lower).astype(np.int64),
+        bounds=np.cumsum([0, *map(len, lower)]),
+        judged=query_of_judgment * n_documents + grades.indices,
+        documents=n_documents,
+        nearest=None if similarity_rows is None else _find_nearest_rows(similarity_rows),
     )
 
 
@@ -65,22 +73,29 @@ def draw_triples(source: Source, per_positive: int, rng: np.random.Generator) ->
     """
     positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,)
     query, better = source.positives[positive].T
-    if source.nearest is None:
-        worse = rng.integers(0, source.documents, len(positive))
-    else:
-        worse = source.nearest[better, rng.integers(0, source.nearest.shape[1], len(positive))]
-    keys = query * source.documents + worse
-    judged_positions = np.searchsorted(source.judged, keys)
-    is_unjudged = source.judged[np.minimum(judged_positions, len(source.judged) - 1)] != keys
-    lower_count = np.diff(source.bounds)[positive]
-    takes_judged = (lower_count > 0) & (np.arange(len(positive)) % 2 == 0)
-    lower_positions = source.bounds[positive] + (rng.random(len(positive)) * lower_count).astype(np.int64)
+    worse = _draw_any(source, better, rng)
+    is_unjudged = ~source.are_judged(query, worse)
+    n_lower = np.diff(source.bounds)[positive]
+    is_every_other = np.arange(len(positive)) % 2 == 0
+    takes_judged = is_every_other & (n_lower > 0)
+    lower_positions = source.bounds[positive] + (rng.random(len(positive)) * n_lower).astype(np.int64)
     worse[takes_judged] = source.lower[lower_positions[takes_judged]]
-    return np.stack([query, better, worse])[:, is_unjudged | takes_judged]
+    is_valid = is_unjudged | takes_judged
+    return np.stack([query, better, worse])[:, is_valid]
+
+
+def _draw_any(source: Source, better: Integers, rng: np.random.Generator) -> Integers:
+    """Draw a document for each better one: any, or for hard negatives one of the most similar to it: (draws,)."""
+    if source.nearest is None:
+        return rng.integers(0, source.documents, len(better))
+    return source.nearest[better, rng.integers(0, source.nearest.shape[1], len(better))]
 
 
 def _find_nearest_rows(rows: sp.csr_matrix) -> Integers:
-    """Find for each row the NEAREST other rows with the highest dot product, in no order: (rows, NEAREST or fewer)."""
+    """Find for each row the other rows with the highest dot product, in no order: (rows, NEAREST or fewer).
+
+    :param rows: unit vectors, (rows, terms)
+    """
     k = min(NEAREST, rows.shape[0] - 1)
     if k < 1:
         raise InputError("hard negatives need two documents or more")

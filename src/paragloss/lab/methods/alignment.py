@@ -70,25 +70,28 @@ def fit(
 
     `vectors` are used as they are given; without them, they are trained on each language's own texts
     (`monolingual.train_word_vectors`). `dictionary` likewise; without one, the pairs are identical strings and words
-    that occur in the same concepts (`seed_dictionary`), except for advrefine, which uses no pairs. `mapping` are the
+    that occur in the same concepts (`guess_word_pairs`), except for advrefine, which uses no pairs. `mapping` are the
     settings of `_learn_map`.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = _choose_hub(counted, onto)
-    training = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
-    vocabularies, spaces = _get_word_vectors(aligned, counted, vectors, training)
-    spaces = _trim_widths(spaces, trained=vectors is None)
+    if vectors is None:
+        training = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
+        vocabularies, spaces = _train_word_vectors(aligned, counted, training)
+    else:
+        vocabularies, spaces = _select_given_vectors(counted, vectors)
     spaces = {lang: _prepare_vectors(rows, method) for lang, rows in spaces.items()}
     pairs_by_lang = _list_all_word_pairs(hub, counted, vocabularies, dictionary, method)
     tables, figures = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
     failed = _list_failed_maps(figures, method, hub, spaces[hub].shape[1])
-    towers = {lang: Tower(vocabularies[lang], maps.unit(tables[lang])) for lang in counted}
+    towers = {lang: Tower(vocabularies[lang], maps.normalize_rows(tables[lang])) for lang in counted}
     meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
-    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": figures, "failed": failed})
+    meta |= {"maps": figures, "failed": failed}
+    return BagEncoder(towers, weighting="idf-mean", meta=meta)
 
 
 def _choose_hub(counted: Mapping[str, Counted], onto: str) -> str:
-    """Return the language that others are mapped onto: `onto`, or that with most documents."""
+    """Return the language that the others are mapped onto: `onto`, or if it is "" that with most documents."""
     if onto and onto not in counted:
         raise ModelError(f"onto {onto!r}: expected one of {', '.join(counted)}")
     return onto or min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
@@ -101,76 +104,106 @@ def _list_all_word_pairs(
     dictionary: Dictionary | None,
     method: str,
 ) -> dict[str, Integers]:
-    """Return for every language but the hub the pairs that its map is learned from: (pairs, 2) term numbers."""
+    """Return for every language but the hub the pairs that its map is learned from: (pairs, 2) term numbers.
+
+    :raises ModelError: if a language has fewer than two pairs
+    """
     pairs_by_lang = {}
     for lang in sorted(counted.keys() - {hub}):
         if method == "advrefine":
             pairs_by_lang[lang] = np.zeros((0, 2), np.int64)
+            continue
+        if dictionary is None:
+            pairs = _list_guessed_pairs(counted[lang], counted[hub], vocabularies[lang], vocabularies[hub])
         else:
-            pairs_by_lang[lang] = _list_word_pairs(lang, hub, counted, vocabularies, dictionary)
+            pairs = _list_dictionary_pairs(dictionary, vocabularies[lang], vocabularies[hub])
+        if len(pairs) < 2:
+            raise ModelError(
+                f"{len(pairs)} word pairs for {lang}-{hub}: give a dictionary that covers the vocabularies"
+            )
+        pairs_by_lang[lang] = np.asarray(pairs, np.int64)
     return pairs_by_lang
 
 
 def _map_all(
     spaces: Mapping[str, Floats], hub: str, pairs_by_lang: Mapping[str, Integers], *, seed: int, **mapping: Any
 ) -> tuple[dict[str, Floats], dict[str, dict[str, float]]]:
-    """Map the word vectors of all languages onto those of the hub.
+    """Map the word vectors of all languages into the space of one of them, the hub.
 
+    :param spaces: word vectors of each language, (words, dimensions)
+    :param pairs_by_lang: for each language but the hub the pairs to learn its map from, (pairs, 2) rows
     :param mapping: settings of `_learn_map`
     :return: the mapped vectors of each language, and how good each map is
     """
     tables = {hub: spaces[hub]}
     figures: dict[str, dict[str, float]] = {}
     for lang, pairs in pairs_by_lang.items():
-        P, Q = _learn_map(spaces[lang], spaces[hub], pairs, seed=seed, **mapping)
+        source_map, hub_map = _learn_map(spaces[lang], spaces[hub], pairs, seed=seed, **mapping)
+        mapped_source, mapped_hub = spaces[lang] @ source_map, spaces[hub] @ hub_map
         if len(spaces) == 2:
-            tables = {lang: spaces[lang] @ P, hub: spaces[hub] @ Q}
+            tables = {lang: mapped_source, hub: mapped_hub}
         else:  # the hub must not move, because other languages are mapped onto it: Ammar et al. 2016, section 3.3
-            tables[lang] = spaces[lang] @ (P @ np.linalg.pinv(Q))
-        figures[lang] = {"pairs": len(pairs), **health(spaces[lang] @ P, spaces[hub] @ Q, seed=seed)}
+            tables[lang] = spaces[lang] @ (source_map @ np.linalg.pinv(hub_map))
+        figures[lang] = {"pairs": len(pairs), **measure_map_quality(mapped_source, mapped_hub, seed=seed)}
     return tables, figures
 
 
-def _get_word_vectors(
-    aligned: Aligned,
-    counted: Mapping[str, Counted],
-    vectors: Mapping[str, WordEmbeddings] | None,
-    training: Mapping[str, Any],
+def _train_word_vectors(
+    aligned: Aligned, counted: Mapping[str, Counted], training: Mapping[str, Any]
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
-    """Return each language's words and their vectors: the given ones, or some trained on its own texts.
+    """Learn word vectors of each language from its own texts.
 
     :param training: settings of `monolingual.train_word_vectors`
+    :return: the words of each language, and their vectors, (words, dimensions)
     """
     vocabularies, spaces = {}, {}
     for lang, part in counted.items():
-        if vectors is None:
-            texts = (text_of(concept, lang) for concept in aligned if lang in concept.texts)
-            spaces[lang] = train_word_vectors(texts, part.vocabulary, **training).rows
-            vocabularies[lang] = part.vocabulary
-        elif lang in vectors:
-            terms, spaces[lang] = merge_word_vectors(
-                vectors[lang].words, vectors[lang].rows, lang, stem=part.vocabulary.stem
-            )
-            vocabularies[lang] = _make_vocabulary(terms, part.vocabulary)
-        else:
+        texts = (text_of(concept, lang) for concept in aligned if lang in concept.texts)
+        spaces[lang] = train_word_vectors(texts, part.vocabulary, **training).rows
+        vocabularies[lang] = part.vocabulary
+    return vocabularies, _trim_widths(spaces)
+
+
+def _trim_widths(spaces: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Cut all vectors to the smallest width: a small corpus has fewer directions than were asked for."""
+    width = min(rows.shape[1] for rows in spaces.values())
+    return {lang: rows[:, :width] for lang, rows in spaces.items()}
+
+
+def _select_given_vectors(
+    counted: Mapping[str, Counted], vectors: Mapping[str, WordEmbeddings]
+) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
+    """Return the words of each counted language that have given vectors, and these vectors, (words, dimensions).
+
+    :raises ModelError: if a language has no vectors, or the vectors have different widths
+    """
+    vocabularies, spaces = {}, {}
+    for lang, part in counted.items():
+        if lang not in vectors:
             raise ModelError(f"no vectors for {lang}; have {', '.join(vectors)} (give them, or leave vectors out)")
+        words, rows = vectors[lang].words, vectors[lang].rows
+        terms, spaces[lang] = merge_word_vectors(words, rows, lang, stem=part.vocabulary.stem)
+        vocabularies[lang] = _make_vocabulary(terms, part.vocabulary)
+    widths = {lang: rows.shape[1] for lang, rows in spaces.items()}
+    if len(set(widths.values())) > 1:
+        raise ModelError(f"the vectors have different widths ({widths}): give vectors of one width")
     return vocabularies, spaces
 
 
 def _list_failed_maps(figures: Mapping[str, Mapping[str, float]], method: str, hub: str, width: int) -> list[str]:
     """List the languages whose map is hardly better than chance, and warn of them.
 
-    Fewer mutual neighbours than dimensions can't tell a good map from a bad one; only a map that was learned without
-    word pairs is suspect then.
+    A map that was learned from word pairs is only suspect if it has more mutual neighbours than dimensions: fewer can't
+    tell a good map from a bad one.
 
-    :param figures: result of `health` for each language
+    :param figures: result of `measure_map_quality` for each language
     :param width: number of dimensions
     """
     failed = []
-    for lang, map_figures in figures.items():
-        chance = map_figures["chance"]
-        is_poor = map_figures["agreement"] < chance + MIN_RELATIVE_AGREEMENT * (1 - chance)
-        if is_poor and (method == "advrefine" or map_figures["mutual"] > width):
+    for lang, quality in figures.items():
+        min_agreement = quality["chance"] + MIN_RELATIVE_AGREEMENT * (1 - quality["chance"])
+        is_suspect = method == "advrefine" or quality["mutual"] > width
+        if is_suspect and quality["agreement"] < min_agreement:
             failed.append(lang)
     if failed:
         warnings.warn(
@@ -181,7 +214,7 @@ def _list_failed_maps(figures: Mapping[str, Mapping[str, float]], method: str, h
     return failed
 
 
-def seed_dictionary(source: Counted, target: Counted, *, words: int = 10_000, fewest: int = 2) -> Integers:
+def guess_word_pairs(source: Counted, target: Counted, *, words: int = 10_000, fewest: int = 2) -> Integers:
     """Guess word pairs from aligned documents: (pairs, 2) term numbers.
 
     First come words that are each other's best by the cosine of the sets of concepts they occur in, then identical
@@ -224,7 +257,7 @@ def _list_identical_terms(source: Vocabulary, target: Vocabulary, words: int) ->
     return pairs
 
 
-def health(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> dict[str, float]:
+def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> dict[str, float]:
     """Measure whether a map is better than chance.
 
     :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
@@ -234,19 +267,22 @@ def health(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) 
     :return: `agreement`, how well the pairs it finds predict each other; `mutual`, how many there are; `chance`, the
         agreement that refinement reaches with a meaningless target, the real one with each dimension shuffled
     """
-    mapped, target = maps.unit(mapped[:words]), maps.unit(target[:words])
-    agreement, n_mutual = maps.agreement(mapped, target, seed=seed)
+    mapped, target = maps.normalize_rows(mapped[:words]), maps.normalize_rows(target[:words])
+    agreement, n_mutual = maps.measure_agreement(mapped, target, seed=seed)
     return {"agreement": agreement, "mutual": n_mutual, "chance": _measure_chance(mapped, target, seed)}
 
 
 def _measure_chance(mapped: Floats, target: Floats, seed: int) -> float:
-    """Return the agreement after refining a map to a target whose words are shuffled in each dimension."""
+    """Return the agreement that refinement reaches with a meaningless target: each dimension of `target` shuffled.
+
+    :param mapped: (source words, dimensions) unit vectors; `target` likewise
+    """
     random = np.random.default_rng(seed)
     shuffled_columns = [random.permutation(column) for column in target.T]
-    shuffled = maps.unit(np.stack(shuffled_columns, axis=1))
-    unchanged = np.eye(mapped.shape[1], dtype=np.float32)
-    refined_map, _ = maps.refined(mapped, shuffled, unchanged, rounds=3)
-    chance, _ = maps.agreement(maps.unit(mapped @ refined_map), shuffled, seed=seed)
+    shuffled = maps.normalize_rows(np.stack(shuffled_columns, axis=1))
+    identity = np.eye(mapped.shape[1], dtype=np.float32)
+    refined_map, _ = maps.refine_rotation(mapped, shuffled, identity, rounds=3)
+    chance, _ = maps.measure_agreement(maps.normalize_rows(mapped @ refined_map), shuffled, seed=seed)
     return chance
 
 
@@ -259,29 +295,29 @@ def _learn_map(
     rounds: Annotated[int, Setting("Rounds of refinement (procrustes, advrefine).", min=0, max=1000)] = 5,
     keep: Annotated[float, Setting("Share of directions that svd and cca keep.", above=0, max=1)] = 1.0,
     **adversary: Annotated[Any, _learn_without_pairs],
-) -> maps.Pair:
-    """Learn a map between two spaces by one of METHODS.
+) -> maps.MapPair:
+    """Learn a map between two spaces of word vectors by one of METHODS.
 
+    :param source: (source words, dimensions); `target` likewise
     :param pairs: (pairs, 2) rows of `source` and `target` that translate each other
     :param adversary: settings of `_learn_without_pairs`
     """
-    x, y = source[pairs[:, 0]], target[pairs[:, 1]]
+    pair_sources, pair_targets = source[pairs[:, 0]], target[pairs[:, 1]]
     if method == "least-squares":
-        return maps.least_squares(x, y)
+        return maps.learn_least_squares(pair_sources, pair_targets)
     if method == "cca":
-        return maps.canonical(x, y, keep=keep)
+        return maps.learn_canonical_projections(pair_sources, pair_targets, keep=keep)
     if method == "svd":
-        return maps.both_rotated(x, y, keep=keep)
-    if method == "orthogonal":
-        return maps.procrustes(x, y)
+        return maps.learn_two_rotations(pair_sources, pair_targets, keep=keep)
     if method == "advrefine":
-        P, Q = _learn_without_pairs(source, target, **adversary)
+        P, identity = _learn_without_pairs(source, target, **adversary)
     else:
-        P, Q = maps.procrustes(x, y)
+        P, identity = maps.learn_rotation(pair_sources, pair_targets)
     if method == "self-learning":
-        return maps.self_learned(source, target, P), Q
-    P, _ = maps.refined(source, target, P, rounds=rounds)
-    return P, Q
+        P = maps.self_learn_rotation(source, target, P)
+    elif method in ("procrustes", "advrefine"):
+        P, _ = maps.refine_rotation(source, target, P, rounds=rounds)
+    return P, identity
 
 
 def _learn_without_pairs(
@@ -292,25 +328,17 @@ def _learn_without_pairs(
     epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", min=1, max=100_000)] = 5,
     steps: Annotated[int, Setting("Steps of an epoch (advrefine).", min=1, max=1_000_000)] = 1000,
     hidden: Annotated[int, Setting("Width of the adversary (advrefine).", min=1, max=100_000)] = 512,
-) -> maps.Pair:
-    """Learn a rotation by adversarial training."""
+) -> maps.MapPair:
+    """Learn a rotation by adversarial training, without word pairs; the map of the target is the identity.
+
+    :param source: (source words, dimensions); `target` likewise
+    """
     try:
-        from paragloss.lab.descent.adversarial import adversarial
+        from paragloss.lab.descent.adversarial import learn_adversarial_rotation
     except ImportError:
         raise MissingExtraError("advrefine", "train") from None
-    P = adversarial(source, target, seed=seed, epochs=epochs, steps=steps, hidden=hidden)
+    P = learn_adversarial_rotation(source, target, seed=seed, epochs=epochs, steps=steps, hidden=hidden)
     return P, np.eye(target.shape[1], dtype=np.float32)
-
-
-def _trim_widths(spaces: dict[str, Floats], *, trained: bool) -> dict[str, Floats]:
-    """Cut all vectors to the smallest width: a small corpus has fewer directions than were asked for.
-
-    :raises ModelError: if the vectors were given, not trained, and have different widths
-    """
-    widths = {lang: rows.shape[1] for lang, rows in spaces.items()}
-    if not trained and len(set(widths.values())) > 1:
-        raise ModelError(f"the vectors have different widths ({widths}): give vectors of one width")
-    return {lang: rows[:, : min(widths.values())] for lang, rows in spaces.items()}
 
 
 def _prepare_vectors(rows: Floats, method: str) -> Floats:
@@ -318,33 +346,37 @@ def _prepare_vectors(rows: Floats, method: str) -> Floats:
     if method == "least-squares":
         return np.asarray(rows, np.float32)
     if method == "cca":
-        return maps.without_mean(rows)
-    return maps.unit(rows) if method == "svd" else maps.centred(rows)
+        return maps.subtract_mean(rows)
+    return maps.normalize_rows(rows) if method == "svd" else maps.normalize_and_center(rows)
 
 
-def _list_word_pairs(
-    lang: str, hub: str, counted: dict[str, Counted], vocabularies: dict[str, Vocabulary], dictionary: Dictionary | None
-) -> Integers:
-    """Return the dictionary of two languages, read in either direction, or a guessed one: (pairs, 2) term numbers.
-
-    :raises ModelError: if there are fewer than two pairs
-    """
-    source, target = vocabularies[lang], vocabularies[hub]
+def _list_guessed_pairs(
+    source_texts: Counted, target_texts: Counted, source: Vocabulary, target: Vocabulary
+) -> list[tuple[int, int]]:
+    """Guess word pairs from aligned texts (`guess_word_pairs`), and return them as numbers of other vocabularies."""
     pairs = []
-    if dictionary is None:
-        source_terms, target_terms = counted[lang].vocabulary.terms, counted[hub].vocabulary.terms
-        for i, j in seed_dictionary(counted[lang], counted[hub]):
-            if source_terms[i] in source.index and target_terms[j] in target.index:
-                pairs.append((source.index[source_terms[i]], target.index[target_terms[j]]))
-    else:
-        entries = [*dictionary.get((lang, hub), ()), *((b, a) for a, b in dictionary.get((hub, lang), ()))]
-        for source_word, target_word in dict.fromkeys(entries):
-            source_ids, target_ids = source.ids(source_word), target.ids(target_word)
-            if len(source_ids) == len(target_ids) == 1:
-                pairs.append((source_ids[0], target_ids[0]))
-    if len(pairs) < 2:
-        raise ModelError(f"{len(pairs)} word pairs for {lang}-{hub}: give a dictionary that covers the vocabularies")
-    return np.asarray(pairs, np.int64)
+    for source_number, target_number in guess_word_pairs(source_texts, target_texts):
+        source_term = source_texts.vocabulary.terms[source_number]
+        target_term = target_texts.vocabulary.terms[target_number]
+        if source_term in source.index and target_term in target.index:
+            pairs.append((source.index[source_term], target.index[target_term]))
+    return pairs
+
+
+def _list_dictionary_pairs(dictionary: Dictionary, source: Vocabulary, target: Vocabulary) -> list[tuple[int, int]]:
+    """Return the dictionary of two languages, read in either direction, as pairs of term numbers.
+
+    Entries that are not one known term in each language are left out.
+    """
+    entries = list(dictionary.get((source.lang, target.lang), ()))
+    for target_word, source_word in dictionary.get((target.lang, source.lang), ()):
+        entries.append((source_word, target_word))
+    pairs = []
+    for source_word, target_word in dict.fromkeys(entries):
+        source_ids, target_ids = source.ids(source_word), target.ids(target_word)
+        if len(source_ids) == 1 and len(target_ids) == 1:
+            pairs.append((source_ids[0], target_ids[0]))
+    return pairs
 
 
 def _make_vocabulary(words: Sequence[str], corpus: Vocabulary) -> Vocabulary:
@@ -368,14 +400,19 @@ def _find_best_columns(
 ) -> tuple[Integers, npt.NDArray[Any]]:
     """Find for each source column the target column with the highest cosine, and how many concepts both share.
 
+    :param source: (concepts, source terms) from `_make_concept_columns`; `target` likewise
     :param block: source columns computed at a time
+    :return: target columns and numbers of shared concepts, (source terms,) each
     """
     best_parts, support_parts = [], []
-    source_sizes, target_sizes = np.diff(source.indptr), np.diff(target.indptr)
+    source_sizes, target_sizes = np.diff(source.indptr), np.diff(target.indptr)  # concepts of each term
     for start in range(0, source.shape[1], block):
-        cosines = (source[:, start : start + block].T @ target).toarray()
+        stop = start + block
+        cosines = (source[:, start:stop].T @ target).toarray()
         best = cosines.argmax(axis=1)
         best_cosines = cosines[np.arange(len(best)), best]
+        # A cosine is the number of shared concepts divided by these norms.
+        norms = np.sqrt(source_sizes[start:stop] * target_sizes[best])
         best_parts.append(best)
-        support_parts.append(np.rint(best_cosines * np.sqrt(source_sizes[start : start + block] * target_sizes[best])))
+        support_parts.append(np.rint(best_cosines * norms))
     return np.concatenate(best_parts), np.concatenate(support_parts)

@@ -16,7 +16,7 @@ import scipy.linalg
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.lab.learning.counting import Counted, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
-from paragloss.lab.solving.spectral import Product, singular
+from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import weigh
 
@@ -47,8 +47,9 @@ def fit(
     _, projections = correlate(centred, [part.concepts for part in counted.values()], dim=dim, ridge=ridge)
     towers = {}
     for (lang, part), view, projection in zip(counted.items(), views, projections, strict=True):
-        table, bias = view.basis @ projection, -(view.mean @ projection)
-        towers[lang] = Tower(part.vocabulary, np.asarray(table, np.float32), bias=np.asarray(bias, np.float32))
+        table = np.asarray(view.basis @ projection, np.float32)
+        bias = np.asarray(-(view.mean @ projection), np.float32)
+        towers[lang] = Tower(part.vocabulary, table, bias=bias)
     meta = {"method": "cca", "concepts": concepts, "reduced": reduced, "ridge": ridge, "seed": seed}
     return BagEncoder(towers, meta=meta)
 
@@ -64,7 +65,7 @@ class _View(NamedTuple):
 def _reduce_documents(part: Counted, width: int, seed: int) -> _View:
     """Project the documents of a language on their `width` largest singular vectors."""
     rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
-    _, basis = singular(Product(rows), width, seed=seed)
+    _, basis = find_singular_vectors(Product(rows), width, seed=seed)
     documents = np.asarray(rows @ basis)
     return _View(documents, basis, documents.mean(axis=0))
 
@@ -86,20 +87,22 @@ def correlate(
     :return: agreements rho, largest first, and one projection (width, dim) per view
     """
     views_per_concept = np.bincount(np.concatenate(list(concepts)))
-    edges = np.cumsum([0, *(view.shape[1] for view in views)])
-    size = edges[-1]
-    sums = np.zeros((len(views_per_concept), size))
+    widths = [view.shape[1] for view in views]
+    size = sum(widths)
+    sums = np.zeros((len(views_per_concept), size))  # over the views of each concept
     own_covariance = np.zeros((size, size))  # T + ridge
     shared_ridge = np.zeros((size, size))  # the part of the ridge that belongs to B
-    for view, owner, start, stop in zip(views, concepts, edges, edges[1:], strict=False):
-        block = (slice(start, stop), slice(start, stop))
-        sums[owner, start:stop] = view / np.sqrt(views_per_concept[owner])[:, None]
+    start = 0
+    for view, concept_of_row, width in zip(views, concepts, widths, strict=True):
+        columns = slice(start, start + width)
+        sums[concept_of_row, columns] = view / np.sqrt(views_per_concept[concept_of_row])[:, None]
         covariance = view.T.astype(np.float64) @ view
-        view_ridge = ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
-        own_covariance[block] = covariance + view_ridge
-        shared_ridge[block] = view_ridge * np.mean(1 / views_per_concept[owner])
-    shared_covariance = sums.T @ sums + shared_ridge
+        view_ridge = ridge * np.trace(covariance) / width * np.eye(width)
+        own_covariance[columns, columns] = covariance + view_ridge
+        shared_ridge[columns, columns] = view_ridge * np.mean(1 / views_per_concept[concept_of_row])
+        start += width
+    shared_covariance = sums.T @ sums + shared_ridge  # B
     eigenvalue_range = [max(0, size - dim), size - 1]  # the largest; scipy numbers them in ascending order
     values, vectors = scipy.linalg.eigh(shared_covariance, own_covariance, subset_by_index=eigenvalue_range)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    return values.astype(np.float32), [part.astype(np.float32) for part in np.split(vectors, edges[1:-1])]
+    projections = np.split(vectors[:, ::-1].astype(np.float32), np.cumsum(widths)[:-1])
+    return values[::-1].astype(np.float32), projections

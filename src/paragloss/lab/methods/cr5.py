@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from paragloss.encoders import hubness
 from paragloss.encoders.bag import BagEncoder, Tower
@@ -26,9 +27,9 @@ from paragloss.lab.solving.spectrum import (
     Progress,
     Solution,
     choose_solver,
-    closed_form,
-    leading,
-    reduced_rank,
+    solve_closed_form,
+    solve_iteratively,
+    solve_reduced_rank,
 )
 from paragloss.ranking import find_nearest
 from paragloss.types import Aligned, Floats
@@ -47,11 +48,11 @@ class CountedRegression(NamedTuple):
     """The regression to be solved: counted texts, rank and solver."""
 
     counted: Mapping[str, Counted]
-    blocks: list[Block]
-    concepts: int
-    rank: int
+    blocks: list[Block]  # of each language
+    concepts: int  # number of concepts
+    rank: int  # dimensions of the embedding
     seed: int
-    solver: str
+    solver: str  # one of SOLVERS, but "auto"
     device: str | None
 
 
@@ -94,7 +95,7 @@ def fit_space(
     The arguments are those of `fit`.
     """
     regression = count_texts(aligned, dim=dim, seed=seed, **settings)
-    solution = reduced_rank(
+    solution = solve_reduced_rank(
         regression.blocks,
         regression.concepts,
         rank=regression.rank,
@@ -142,7 +143,7 @@ def count_texts(
     counted, concepts = count(
         aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths, force_lengths=force_lengths
     )
-    blocks = [Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
+    blocks = [Block(_weigh_terms(part), part.concepts) for part in counted.values()]
     solver_used = choose_solver(solver, blocks, device)
     if solver == "auto" and solver_used == "early" and has_unpaired_languages(counted):
         # Danish and Russian that share no concept, joined through English: P@1 .623 and .590 (back) with "early",
@@ -151,10 +152,17 @@ def count_texts(
     return CountedRegression(counted, blocks, concepts, min(dim, concepts - 1), seed, solver_used, device)
 
 
+def _weigh_terms(texts: Counted) -> sp.csr_matrix:
+    """Return the tf-idf weights of the terms of texts: (documents, terms)."""
+    return weigh(texts.counts, texts.vocabulary.idf, "tfidf")
+
+
 def has_unpaired_languages(counted: Mapping[str, Counted]) -> bool:
     """Say whether some two languages share no concept, so that only a third one joins them."""
-    pairs = combinations(counted.values(), 2)
-    return any(not np.intersect1d(first.concepts, second.concepts).size for first, second in pairs)
+    for first, second in combinations(counted.values(), 2):
+        if not np.intersect1d(first.concepts, second.concepts).size:
+            return True
+    return False
 
 
 class Tuning(NamedTuple):
@@ -185,17 +193,18 @@ def tune(
     if len(aligned) < 2 * folds:
         raise ModelError(f"{len(aligned)} concepts are too few for {folds} folds: give at least {2 * folds}")
     order = np.random.default_rng(seed).permutation(len(aligned)).tolist()
-    scores: dict[float, list[float]] = {lambda_: [] for lambda_ in lambdas}
+    precisions: dict[float, list[float]] = {lambda_: [] for lambda_ in lambdas}  # of each fold
     total_queries = 0
     for train, test in _split_into_folds([aligned[i] for i in order], folds):
         regression = count_texts(train, seed=seed, **settings)
         for lambda_, solution in _solve_for_each(regression, lambdas):
             encoder = _make_encoder(regression.counted, solution, {})
-            score, queries = _precision_at_1(encoder, test[:held_out])
-            scores[lambda_].append(score)
-        total_queries += queries
-    means = {lambda_: float(np.mean(fold_scores)) for lambda_, fold_scores in scores.items()}
-    return Tuning(means, max(means, key=lambda value: means[value]), total_queries)
+            precision, n_queries = _measure_precision_at_1(encoder, test[:held_out])
+            precisions[lambda_].append(precision)
+        total_queries += n_queries
+    means = {lambda_: float(np.mean(of_folds)) for lambda_, of_folds in precisions.items()}
+    best = max(means, key=means.__getitem__)
+    return Tuning(means, best, total_queries)
 
 
 def _split_into_folds(concepts: Aligned, folds: int) -> Iterator[tuple[Aligned, Aligned]]:
@@ -206,17 +215,20 @@ def _split_into_folds(concepts: Aligned, folds: int) -> Iterator[tuple[Aligned, 
 
 
 def _solve_for_each(regression: CountedRegression, lambdas: Sequence[float]) -> Iterator[tuple[float, Solution]]:
-    """Solve a regression for each λ in turn."""
+    """Solve a regression for each λ in turn; yield λ and its solution.
+
+    The solver "converged" starts from the solution of the λ before.
+    """
     blocks, concepts, rank = regression.blocks, regression.concepts, regression.rank
     if regression.solver == "closed-form":
         for lambda_ in lambdas:
-            yield lambda_, closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
+            yield lambda_, solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
         return
     ridge = Regression.of(blocks, concepts, Arrays(regression.device), lambda_=lambdas[0])
     start = None
     for lambda_ in lambdas:
-        ridge = ridge.at(lambda_)
-        solution = leading(ridge, rank=rank, solver=regression.solver, seed=regression.seed, start=start)
+        ridge = ridge.with_lambda(lambda_)
+        solution = solve_iteratively(ridge, rank=rank, solver=regression.solver, seed=regression.seed, start=start)
         start = solution.vectors if regression.solver == "converged" else None
         yield lambda_, solution
 
@@ -228,9 +240,10 @@ def table(tuning: Tuning) -> tuple[Sequence[str], list[Sequence[Any]]]:
 
 
 def plot(tuning: Tuning, path: str | Path) -> None:
-    """Draw precision against λ into an image file."""
+    """Draw the precision for each λ into an image file."""
     figure, (axes,) = panels(1, width=5, height=3.2)
-    axes.plot(list(tuning.scores), list(tuning.scores.values()), marker="o")
+    lambdas, precisions = list(tuning.scores.keys()), list(tuning.scores.values())
+    axes.plot(lambdas, precisions, marker="o")
     axes.axvline(tuning.best, linewidth=0.8, linestyle=":")
     axes.set(xscale="log", xlabel="λ", ylabel="P@1 on held-out concepts", title=f"best λ = {tuning.best:g}")
     figure.savefig(str(path))
@@ -253,17 +266,18 @@ def add_language(
     With t_i the mean of the vectors of the other languages' documents of a concept (unit length), and x_i the new
     language's tf-idf row, the new table B minimises sum ||t_i - B^T x_i||² + λ ||B||².
     """
-    if lang in encoder.towers:
+    known_langs = set(encoder.langs)
+    if lang in known_langs:
         raise ModelError(f"the model knows {lang!r} already; it knows {', '.join(encoder.langs)}")
-    shared = [c for c in aligned if lang in c.texts and any(other in encoder.towers for other in c.texts)]
+    shared = [concept for concept in aligned if lang in concept.texts and known_langs & concept.texts.keys()]
     if not shared:
         raise ModelError(f"no concept has a text in {lang!r} and one in {', '.join(encoder.langs)}: give some")
-    stem = next(iter(encoder.towers.values())).vocabulary.stem
+    stem = encoder.towers[encoder.langs[0]].vocabulary.stem
     counted, _ = count(
         shared, langs=[lang], min_langs=1, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths
     )
     texts = counted[lang]
-    targets = _mean_vectors(encoder, shared)[texts.concepts]
+    targets = _average_vectors(encoder, shared)[texts.concepts]
     word_vectors = _regress(texts, targets, lambda_, device)
     settings = {"documents": len(texts.concepts), "lambda_": lambda_}
     return _extend_encoder(encoder, lang, Tower(texts.vocabulary, word_vectors), settings)
@@ -275,7 +289,7 @@ def _regress(texts: Counted, targets: Floats, lambda_: float, device: str | None
     :param targets: (texts, dim)
     """
     n_texts, arrays = len(targets), Arrays(device)
-    block = Block(weigh(texts.counts, texts.vocabulary.idf, "tfidf"), np.arange(n_texts))
+    block = Block(_weigh_terms(texts), np.arange(n_texts))
     regression = Regression.of([block], n_texts, arrays, lambda_=lambda_)
     return arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
 
@@ -285,19 +299,21 @@ def _extend_encoder(encoder: BagEncoder, lang: str, tower: Tower, settings: Mapp
 
     :param settings: how the language was learned, for the metadata
     """
-    meta = {**encoder.meta, "added": {**encoder.meta.get("added", {}), lang: settings}}
+    added_languages = {**encoder.meta.get("added", {}), lang: settings}
+    meta = {**encoder.meta, "added": added_languages}
     towers = {**encoder.towers, lang: tower}
     return BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon, meta=meta)
 
 
-def _mean_vectors(encoder: BagEncoder, concepts: Aligned) -> Floats:
+def _average_vectors(encoder: BagEncoder, concepts: Aligned) -> Floats:
     """Average the vectors of each concept's documents in the encoder's languages; unit length, (concepts, dim)."""
-    vectors = np.zeros((len(concepts), encoder.dim), np.float32)
+    sums = np.zeros((len(concepts), encoder.dim), np.float32)
     for lang in encoder.langs:
         rows = [i for i, concept in enumerate(concepts) if lang in concept.texts]
         if rows:
-            vectors[rows] += encoder.encode([text_of(concepts[i], lang) for i in rows], lang)
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
+            sums[rows] += encoder.encode([text_of(concepts[i], lang) for i in rows], lang)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.asarray(sums / np.maximum(lengths, 1e-12), np.float32)
 
 
 def _make_encoder(counted: Mapping[str, Counted], solution: Solution, meta: Mapping[str, object]) -> BagEncoder:
@@ -306,18 +322,23 @@ def _make_encoder(counted: Mapping[str, Counted], solution: Solution, meta: Mapp
     return BagEncoder({lang: Tower(part.vocabulary, vectors) for (lang, part), vectors in pairs}, meta=meta)
 
 
-def _precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]:
-    """Measure how often a text finds its translation, mean over directed pairs of languages; and count the queries."""
+def _measure_precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]:
+    """Measure how often a text finds its translation first, mean over directed pairs of languages; count the queries.
+
+    :raises ModelError: if no concept has texts in two languages
+    """
     precisions: list[float] = []
-    queries = 0
+    n_queries = 0
     for source, target in permutations(encoder.langs, 2):
         shared = [concept for concept in concepts if source in concept.texts and target in concept.texts]
-        if shared:
-            query_vectors = encoder.encode([text_of(concept, source) for concept in shared], source)
-            document_vectors = encoder.encode([text_of(concept, target) for concept in shared], target)
-            first_hits = find_nearest(query_vectors, document_vectors, 1)[:, 0]
-            precisions.append(float(np.mean(first_hits == np.arange(len(shared)))))
-            queries += len(shared)
+        if not shared:
+            continue
+        query_vectors = encoder.encode([text_of(concept, source) for concept in shared], source)
+        document_vectors = encoder.encode([text_of(concept, target) for concept in shared], target)
+        first_hits = find_nearest(query_vectors, document_vectors, 1)[:, 0]
+        is_found = first_hits == np.arange(len(shared))
+        precisions.append(float(np.mean(is_found)))
+        n_queries += len(shared)
     if not precisions:
         raise ModelError("no held-out concept has two of the model's languages: hold out more")
-    return float(np.mean(precisions)), queries
+    return float(np.mean(precisions)), n_queries

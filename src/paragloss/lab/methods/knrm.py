@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.encoders import kernel_features, published
@@ -84,25 +85,25 @@ def fit(
     weights of the kernels and of the first search are learned from the `depth` best documents of `queries` concepts
     that neither was trained on, in `folds` parts. `penalty` limits the weights, which matters with few concepts.
     """
-    query_lang, document_langs = pairs.pivot(aligned)
-    query_kind = query
-    if query == "title" and not any(concept.titles.get(query_lang) for concept in aligned):
-        query_kind = "first-sentence"
+    query_lang, document_langs = pairs.choose_query_language(aligned)
+    has_titles = any(concept.titles.get(query_lang) for concept in aligned)
+    query_kind = query if query != "title" or has_titles else "first-sentence"
     judged_sets = [
         judgments.from_aligned(aligned, source=query_lang, target=lang, query=query_kind) for lang in document_langs
     ]
-    trained = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
+    train = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     lists: list[_List] = []
     for number, fold in enumerate(concept_folds):
-        lists += _list_held_out(aligned, fold, judged_sets, trained, depth, np.random.default_rng([seed, number]))
+        rng = np.random.default_rng([seed, number])
+        lists += _list_held_out(aligned, fold, judged_sets, train, depth, rng)
         if progress is not None:
             progress((number + 1) / (len(concept_folds) + 1), 0.0)
     if not any(candidates.is_real for candidates in lists):
         raise InputError(f"no text of {len(aligned)} concepts is found by its {query_kind}: give more to learn from")
     weights, loss = _learn_weights(lists, penalty)
     meta = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
-    return _make_reranker(trained(aligned), weights, meta)
+    return _make_reranker(train(aligned), weights, meta)
 
 
 def _get_encoder(start: BagEncoder | None, concepts: Aligned, *, dim: int, seed: int) -> BagEncoder:
@@ -121,6 +122,9 @@ def _list_held_out(
     """Yield the candidates of the concepts of a fold, found by an encoder that was trained on the other concepts.
 
     :param fold: numbers of the concepts that are held out
+    :param judged_sets: queries of all concepts, and their documents, of each pair of languages
+    :param train: makes an encoder from concepts
+    :param depth: candidates of each search
     """
     held_out_ids = {aligned[i].id for i in fold}
     encoder = train([concept for concept in aligned if concept.id not in held_out_ids])
@@ -169,21 +173,29 @@ def _learn_weights(lists: Sequence[_List], penalty: float) -> tuple[_Weights, fl
     The relative weights of the kernels are learned from real searches: in a simulated one the right document often
     looks wrong, which would reverse them. Then all lists decide how much the kernels count together, beside the
     features of the first search. None of these weights is below zero, so that the worst reranking changes nothing.
+
+    :param penalty: limits the squared weights
     """
-    real_lists = [candidates for candidates in lists if candidates.is_real]
-    real_features = [np.hstack([candidates.first_stage, candidates.features]) for candidates in real_lists]
-    all_weights, _ = weigh_lists(real_features, [candidates.right for candidates in real_lists], penalty=penalty)
-    kernel_weights = all_weights[_FIRST_STAGE_FEATURES:]
-    summed_features = [
-        np.column_stack([candidates.first_stage, candidates.features @ kernel_weights]) for candidates in lists
-    ]
-    weights, loss = weigh_lists(
-        summed_features, [candidates.right for candidates in lists], penalty=penalty, minimum=0.0
-    )
-    scaled_weights = (weights[_FIRST_STAGE_FEATURES] * kernel_weights).astype(np.float32)
+    kernel_weights = _learn_kernel_weights(lists, penalty)
+    summed_features = []  # of each list, (candidates, 3 + 1)
+    for candidates in lists:
+        kernel_scores = candidates.features @ kernel_weights
+        summed_features.append(np.column_stack([candidates.first_stage, kernel_scores]))
+    right = [candidates.right for candidates in lists]
+    weights, loss = weigh_lists(summed_features, right, penalty=penalty, minimum=0.0)
+    trust, kernel_scale = weights[:_FIRST_STAGE_FEATURES].astype(np.float32), weights[_FIRST_STAGE_FEATURES]
     n_kernels = len(kernel_features.MEANS)
+    scaled_weights = (kernel_scale * kernel_weights).astype(np.float32)
     weight, title, shared_words = np.split(scaled_weights, [n_kernels, 2 * n_kernels])
-    return _Weights(weights[:_FIRST_STAGE_FEATURES].astype(np.float32), weight, title, shared_words), loss
+    return _Weights(trust, weight, title, shared_words), loss
+
+
+def _learn_kernel_weights(lists: Sequence[_List], penalty: float) -> npt.NDArray[np.float64]:
+    """Learn the weights of the kernels and of shared words from real searches: (2 x kernels + 2,)."""
+    real_lists = [candidates for candidates in lists if candidates.is_real]
+    features = [np.hstack([candidates.first_stage, candidates.features]) for candidates in real_lists]
+    weights, _ = weigh_lists(features, [candidates.right for candidates in real_lists], penalty=penalty)
+    return weights[_FIRST_STAGE_FEATURES:]
 
 
 def _list_candidates(
@@ -194,22 +206,23 @@ def _list_candidates(
     :param encoder: an encoder that was not trained on the held-out concepts
     :param depth: candidates of each search
     """
-    source, target = pairs.languages(judged)
+    query_lang, document_lang = pairs.get_languages(judged)
     queries = [query for query in judged.queries if query.id in held_out_ids]
     documents = [judged.documents[query.id] for query in queries]
-    if not queries or not {source, target} <= set(encoder.langs):
+    if not queries or query_lang not in encoder.langs or document_lang not in encoder.langs:
         return
-    candidates_by_query: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
+    searches_by_query: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
     for scores, is_real in _search(encoder, queries, documents, rng):
         for candidates in firststage.rank_candidates(scores, depth):
-            candidates_by_query.setdefault(candidates.query, []).append((candidates, is_real))
+            searches_by_query.setdefault(candidates.query, []).append((candidates, is_real))
     features_of = _CandidateFeatures.build(encoder, queries, documents)
-    for query, searches in candidates_by_query.items():
+    for query_number, searches in searches_by_query.items():
         document_numbers = np.unique(np.concatenate([candidates.documents for candidates, _ in searches]))
-        features = features_of.compute(query, document_numbers)  # once for all searches
+        features = features_of.compute(query_number, document_numbers)  # once for all searches
         for candidates, is_real in searches:
             rows = np.searchsorted(document_numbers, candidates.documents)
-            yield _List(describe_first_scores(candidates.scores), features[rows], candidates.right, is_real)
+            first_stage = describe_first_scores(candidates.scores)
+            yield _List(first_stage, features[rows], candidates.right, is_real)
 
 
 def _search(
@@ -218,12 +231,15 @@ def _search(
     """Yield the scores of several searches, (queries, documents), and whether each is real.
 
     The real ones are by meaning and by shared words; the simulated ones find the right document more clearly.
+
+    :param documents: the right document of each query
     """
-    source, target = queries[0].lang, documents[0].lang
-    query_texts, document_texts = [query.text for query in queries], [document.full_text for document in documents]
-    scores = encoder.encode(query_texts, source) @ encoder.encode(document_texts, target).T
+    query_lang, document_lang = queries[0].lang, documents[0].lang
+    query_texts = [query.text for query in queries]
+    document_texts = [document.full_text for document in documents]
+    scores = encoder.encode(query_texts, query_lang) @ encoder.encode(document_texts, document_lang).T
     yield scores, True
-    yield firststage.score_shared_words(query_texts, source, document_texts, target), True
+    yield firststage.score_shared_words(query_texts, query_lang, document_texts, document_lang), True
     for _ in range(_STRONGER_SEARCHES):
         yield firststage.simulate_stronger_search(scores, rng), False
 
@@ -249,20 +265,21 @@ class _CandidateFeatures(NamedTuple):
 
     def compute(self, query_number: int, document_numbers: Integers) -> Floats:
         """Return the features of some documents for a query: (documents, 2 x kernels + 2)."""
-        text, lang = self.queries[query_number].text, self.queries[query_number].lang
-        query_ids = self.untrained.ids(text, lang)
+        query = self.queries[query_number]
+        query_ids = self.untrained.ids(query.text, query.lang)
         texts = [self.texts[i] for i in document_numbers]
         titles = [self.titles[i] for i in document_numbers]
         text_kernels = self.untrained.compute_features(query_ids, [words.ids for words in texts])
         title_kernels = self.untrained.compute_features(query_ids, [words.ids for words in titles])
-        shared_words = self.untrained.shared(text, lang, [texts, titles])
+        shared_words = self.untrained.shared(query.text, query.lang, [texts, titles])
         return np.hstack([text_kernels, title_kernels, shared_words])
 
 
 def _stack_words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
     """Return the words of each language, and the unit vectors of all, one language after another: (words, dim)."""
     vocabularies = {lang: tower.vocabulary for lang, tower in encoder.towers.items()}
-    return vocabularies, kernel_features.normalize_rows(np.vstack([encoder.words(lang) for lang in vocabularies]))
+    table = np.vstack([encoder.words(lang) for lang in vocabularies])
+    return vocabularies, kernel_features.normalize_rows(table)
 
 
 Negatives: TypeAlias = Annotated[
@@ -304,7 +321,7 @@ def fit_judged(
     """
     if not judged:
         raise InputError("no judgments to learn from")
-    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
+    vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
     rows, n_rows = _number_rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (n_rows, dim)).astype(np.float32)
@@ -317,7 +334,9 @@ def fit_judged(
     make_knrm = partial(_make_knrm, vocabularies=vocabularies, rows=rows, meta={})
     validate = partial(_validate, make_knrm, validation) if validation else None
     model, meta = _train(table, rng, counted, draw_triples, validate, seed=seed, **settings)
-    meta |= {"negatives": negatives} | ({"found": known_share} if vectors else {})
+    meta["negatives"] = negatives
+    if vectors:
+        meta["found"] = known_share
     return _make_knrm(model, vocabularies, rows, meta)
 
 
@@ -332,9 +351,11 @@ def _measure_ndcg(reranker: Knrm, judged: JudgedCollection) -> float:
     run = {}
     for query in judged.queries:
         doc_ids = [doc_id for doc_id in judged.qrels[query.id] if doc_id in judged.documents]
-        scores = np.asarray(reranker.score(query, [judged.documents[doc_id] for doc_id in doc_ids]), np.float32)
+        documents = [judged.documents[doc_id] for doc_id in doc_ids]
+        scores = np.asarray(reranker.score(query, documents), np.float32)
         run[query.id] = rank_scores(scores, doc_ids, len(doc_ids))
-    return float(np.mean(list(evaluate(run, judged.qrels, ["nDCG@10"])["nDCG@10"].values())))
+    ndcg_by_query = evaluate(run, judged.qrels, ["nDCG@10"])["nDCG@10"]
+    return float(np.mean(list(ndcg_by_query.values())))
 
 
 def _draw_triples(
@@ -343,13 +364,15 @@ def _draw_triples(
     """Draw the triples of an epoch from all judged sets: (3, triples) of query, better and worse document.
 
     Queries and documents are numbered through all sets.
+
+    :param per_positive: triples for each relevant document
     """
     parts, first_query, first_document = [], 0, 0
-    for part in counted:
+    for judged_set in counted:
         offsets = np.array([[first_query], [first_document], [first_document]])
-        parts.append(sampling.draw_triples(part.source, per_positive, rng) + offsets)
-        first_query += part.queries.shape[0]
-        first_document += part.documents.shape[0]
+        parts.append(sampling.draw_triples(judged_set.source, per_positive, rng) + offsets)
+        first_query += judged_set.queries.shape[0]
+        first_document += judged_set.documents.shape[0]
     return np.concatenate(parts, axis=1)
 
 
@@ -418,14 +441,18 @@ def _count_judged(
     :param hard_negatives: draw negatives that are similar to the relevant document
     :param difference: by how much the grades of a triple differ at least
     """
-    source, target = pairs.languages(judged)
-    query_counts = vocabularies[source].counts([query.text for query in judged.queries])
-    document_counts = vocabularies[target].counts([document.full_text for document in judged.documents.values()])
-    similarity_rows = weigh(document_counts, vocabularies[target].idf, "tfidf") if hard_negatives else None
+    query_lang, document_lang = pairs.get_languages(judged)
+    query_texts = [query.text for query in judged.queries]
+    document_texts = [document.full_text for document in judged.documents.values()]
+    query_counts = vocabularies[query_lang].counts(query_texts)
+    document_counts = vocabularies[document_lang].counts(document_texts)
+    similarity_rows = None
+    if hard_negatives:
+        similarity_rows = weigh(document_counts, vocabularies[document_lang].idf, "tfidf")
     return _CountedJudgments(
-        _to_rows(query_counts, rows[source], n_rows),
-        _to_rows(document_counts, rows[target], n_rows),
-        sampling.make_source(pairs.grades(judged), similarity_rows, difference=difference),
+        _to_rows(query_counts, rows[query_lang], n_rows),
+        _to_rows(document_counts, rows[document_lang], n_rows),
+        sampling.make_source(pairs.make_grade_matrix(judged), similarity_rows, difference=difference),
     )
 
 
@@ -439,16 +466,20 @@ def _make_knrm(
 
 
 def _number_rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
-    """Number the rows of a table of word vectors: the row of each word of each language, and how many rows there are.
+    """Number the rows of a table of word vectors.
 
     :param shared: whether words that several languages spell alike have the same row
+    :return: the row of each word of each language, and how many rows there are
     """
     row_by_word: dict[tuple[str, str], int] = {}
-    rows = {}
+    rows_by_lang = {}
     for lang, vocabulary in vocabularies.items():
-        words = [("" if shared else lang, term) for term in vocabulary.terms]
-        rows[lang] = np.array([row_by_word.setdefault(word, len(row_by_word)) for word in words], np.int64)
-    return rows, len(row_by_word)
+        rows = []
+        for term in vocabulary.terms:
+            word = ("" if shared else lang, term)
+            rows.append(row_by_word.setdefault(word, len(row_by_word)))
+        rows_by_lang[lang] = np.array(rows, np.int64)
+    return rows_by_lang, len(row_by_word)
 
 
 def _to_rows(counts: sp.csr_matrix, rows: Integers, n_rows: int) -> sp.csr_matrix:

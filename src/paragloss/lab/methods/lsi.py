@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from paragloss.encoders.bag import BagEncoder
 from paragloss.lab.learning.counting import Counted, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
-from paragloss.lab.solving.spectral import Product, singular
+from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
@@ -47,7 +47,7 @@ def fit(
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     joint = sp.hstack([_arrange_by_concept(part, concepts) for part in counted.values()], format="csr")
-    values, directions = singular(Product(joint), dim, seed=seed)
+    values, directions = find_singular_vectors(Product(joint), dim, seed=seed)
     table = (directions * values**-power).astype(np.float32)  # (all terms, dim)
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
     meta = {"method": "lsi", "concepts": concepts, "power": power, "seed": seed}

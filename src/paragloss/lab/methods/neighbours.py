@@ -44,25 +44,37 @@ def fit(
     A translation's weight is exp(CSLS / `temperature`), the `nearest` of a word summing to one. `seed` is taken as
     every `fit` takes one; nothing here is random.
     """
-    langs = sorted({lang for concept in aligned for lang in concept.texts})
-    directions = [pair for pair in permutations(langs, 2) if source in ("", pair[0]) and target in ("", pair[1])]
-    if not directions:
-        raise InputError(f"no words to compare {source or 'any'}->{target or 'any'}: texts are in {', '.join(langs)}")
+    directions = _list_directions(aligned, source, target)
     if not pretrained.can_open(model):
         raise InputError(f"no encoder {model!r}: expected e5, use, a model's folder or the address of an endpoint")
     encoder = pretrained.open_encoder(pretrained.settings_for(model))
-    terms = {lang: list_frequent_terms(aligned, lang, words) for lang in dict.fromkeys(chain(*directions))}
-    vectors = {lang: encoder.encode_rows(spellings.surfaces, lang, query=True) for lang, spellings in terms.items()}
-    tables = {
-        (a, b): find_nearest_words(vectors[a], vectors[b], nearest=nearest, temperature=temperature)
-        for a, b in directions
-    }
+    terms, vectors = {}, {}
+    for lang in dict.fromkeys(chain(*directions)):
+        terms[lang] = list_frequent_terms(aligned, lang, words)
+        vectors[lang] = encoder.encode_rows(terms[lang].surfaces, lang, query=True)
+    tables = {}
+    for a, b in directions:
+        tables[a, b] = find_nearest_words(vectors[a], vectors[b], nearest=nearest, temperature=temperature)
     return Table(terms, tables, most=nearest, trust=TRUST)
+
+
+def _list_directions(aligned: Aligned, source: str, target: str) -> list[tuple[str, str]]:
+    """List the pairs of different languages of the texts, from `source` and to `target` ("" for any)."""
+    langs = sorted({lang for concept in aligned for lang in concept.texts})
+    directions = []
+    for from_lang, to_lang in permutations(langs, 2):
+        if source in ("", from_lang) and target in ("", to_lang):
+            directions.append((from_lang, to_lang))
+    if not directions:
+        raise InputError(f"no words to compare {source or 'any'}->{target or 'any'}: texts are in {', '.join(langs)}")
+    return directions
 
 
 def list_frequent_terms(aligned: Aligned, lang: str, max_terms: int) -> TermSpellings:
     """List the most frequent terms of a language's texts, each with its most frequent spelling."""
-    texts = [text for c in aligned for text in (c.titles.get(lang), c.texts.get(lang)) if text]
+    texts = []
+    for concept in aligned:
+        texts += [text for text in (concept.titles.get(lang), concept.texts.get(lang)) if text]
     _, term_ids, spellings = tokenize_texts(texts, lang)
     counts = np.bincount(term_ids, minlength=len(spellings.terms))
     order = np.argsort(-counts, kind="stable")[:max_terms].tolist()
@@ -80,15 +92,16 @@ def find_nearest_words(
     """
     target_hubness, row_hubness = neighbourhood(targets, rows), neighbourhood(rows, targets)
     k = min(nearest, len(targets))
-    column_parts, value_parts = [], []
+    column_parts, share_parts = [], []
     for start in range(0, len(rows), block):
         stop = start + block
-        scores = 2 * rows[start:stop] @ targets.T - target_hubness - row_hubness[start:stop, None]
-        best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-        best_scores = np.take_along_axis(scores, best, axis=1)
-        column_parts.append(best)
-        value_parts.append(np.exp((best_scores - best_scores.max(axis=1, keepdims=True)) / temperature))
-    matrix = _make_matrix(np.concatenate(column_parts), np.concatenate(value_parts), len(targets))
+        csls = 2 * rows[start:stop] @ targets.T - target_hubness - row_hubness[start:stop, None]
+        best_columns = np.argpartition(-csls, k - 1, axis=1)[:, :k]
+        best_csls = np.take_along_axis(csls, best_columns, axis=1)
+        highest = best_csls.max(axis=1, keepdims=True)  # subtracted so that nothing overflows
+        column_parts.append(best_columns)
+        share_parts.append(np.exp((best_csls - highest) / temperature))
+    matrix = _make_matrix(np.concatenate(column_parts), np.concatenate(share_parts), len(targets))
     return prune(matrix, min_probability=0.0, most=nearest)
 
 

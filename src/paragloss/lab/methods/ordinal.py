@@ -88,19 +88,26 @@ def fit(
     concepts, with all their queries, is held out to choose the best epoch, unless `patience` is 0 or concepts are so
     few that the choice would be random. `settings` are those of `fit_judged`.
     """
-    query_lang, document_langs = pairs.pivot(aligned)
+    query_lang, document_langs = pairs.choose_query_language(aligned)
     linked = judgments.read_links(links) if links else None
     training, validation = [], list(settings.pop("validation", ()))
     for lang in document_langs:
         judged = _make_all_queries(aligned, query_lang, lang, linked)
         if patience and len(aligned) >= MIN_CONCEPTS_FOR_VALIDATION:
             judged, held_out = judgments.split(judged, TRAINING_SPLIT, seed=seed, family=_get_concept)
-            n_unjudged = len(held_out.documents) - max(map(len, held_out.qrels.values()), default=0)
-            if held_out.queries and n_unjudged > 0:
-                validation.append(judgments.sample_irrelevant(held_out, min(negatives, n_unjudged), seed=seed))
+            validation += _sample_validation(held_out, negatives, seed)
         training.append(judged)
     fit_settings: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
     return fit_judged(*training, validation=validation, **fit_settings, **settings)
+
+
+def _sample_validation(held_out: JudgedCollection, negatives: int, seed: int) -> list[JudgedCollection]:
+    """Add up to `negatives` irrelevant documents to each held-out query; return nothing if there are none to add."""
+    max_judged = max(map(len, held_out.qrels.values()), default=0)
+    n_unjudged = len(held_out.documents) - max_judged
+    if not held_out.queries or n_unjudged <= 0:
+        return []
+    return [judgments.sample_irrelevant(held_out, min(negatives, n_unjudged), seed=seed)]
 
 
 def _get_concept(query_id: str) -> str:
@@ -113,7 +120,8 @@ def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgmen
 
     :param source: language of the queries
     :param target: language of the documents
-    :param links: concepts that are partly relevant to a concept
+    :param links: concept -> concepts that are partly relevant to it
+    :raises InputError: if no concept has texts in both languages
     """
     queries, qrels, documents = [], {}, {}
     for query_kind in judgments.QUERIES:
@@ -123,8 +131,9 @@ def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgmen
             continue
         documents = dict(judged.documents)
         for query in judged.queries:
-            queries.append(query._replace(id=f"{query_kind}:{query.id}"))
-            qrels[queries[-1].id] = judged.qrels[query.id]
+            query_id = f"{query_kind}:{query.id}"
+            queries.append(query._replace(id=query_id))
+            qrels[query_id] = judged.qrels[query.id]
     if not queries:
         raise InputError(f"no concept has both {source!r} and {target!r}: ordinal learns from such concepts only")
     return JudgedCollection(queries, documents, qrels)
@@ -168,19 +177,21 @@ def fit_judged(
     if not judged:
         raise InputError("no judgments to learn from")
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
-    _check_grades((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
-    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
+    _check_grades((*judged, *validation), thresholds, loss)
+    vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
     nets, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
     if shared_network:
         _share_network(nets)
     make_task = partial(_make_task, vocabularies=vocabularies, device=device, ordered=encoder != "average")
-    tasks, validation_tasks = list(map(make_task, judged)), list(map(make_task, validation))
+    tasks = [make_task(judged_set) for judged_set in judged]
+    validation_tasks = [make_task(judged_set) for judged_set in validation]
     compute_loss = partial(LOSSES[loss], thresholds=thresholds)
     training |= {"validation": validation_tasks, "epsilon": epsilon, "seed": seed}
     history = _train(nets, tasks, compute_loss, encoder, **training)
     meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
     meta |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
-    meta |= {"found": known_share} if vectors else {}
+    if vectors:
+        meta["found"] = known_share
     return _make_encoder_of_towers(encoder, nets, vocabularies, epsilon, meta)
 
 
@@ -218,13 +229,16 @@ def _train(
     return graded.train_towers(tasks, nets, compute_loss, **settings)
 
 
-def _check_grades(judged: Iterable[JudgedCollection], thresholds: Sequence[float], highest: int) -> None:
-    """Raise an error if a grade is above the highest one that the thresholds distinguish."""
+def _check_grades(judged: Iterable[JudgedCollection], thresholds: Sequence[float], loss: str) -> None:
+    """Raise a ModelError if a grade is above the highest one that the thresholds of a loss tell apart."""
+    max_grade = len(thresholds) - 1 if loss == "three-part" else len(thresholds)
     for judged_set in judged:
-        grades = [grade for grade_by_document in judged_set.qrels.values() for grade in grade_by_document.values()]
-        grade = max(grades, default=0)
-        if grade > highest:
-            raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
+        for grade_by_document in judged_set.qrels.values():
+            grade = max(grade_by_document.values(), default=0)
+            if grade > max_grade:
+                raise ModelError(
+                    f"grade {grade}: thresholds {thresholds} tell grades from 0 to {max_grade} apart; add one"
+                )
 
 
 def _make_towers(
@@ -233,6 +247,7 @@ def _make_towers(
     """Make an untrained tower for each language; also return the share of its words that start from a known vector.
 
     :param encoder: the kind of tower, one of ENCODERS
+    :param dim: width of the word vectors
     :param vectors: language -> word -> vector
     """
     import torch
@@ -240,13 +255,14 @@ def _make_towers(
     from paragloss.lab.descent import towers
 
     rng = np.random.default_rng(seed)
+    nets, known_share = {}, {}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         tables = {lang: rng.standard_normal((len(words), dim), np.float32) for lang, words in vocabularies.items()}
-        vector_share = {
-            lang: pairs.fill_known_vectors(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()
-        }
-        return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, vector_share
+        for lang, table in tables.items():
+            known_share[lang] = pairs.fill_known_vectors(table, vocabularies[lang], vectors.get(lang, {}))
+            nets[lang] = towers.KINDS[encoder](torch.from_numpy(table)).to(device)
+    return nets, known_share
 
 
 def _share_network(nets: Mapping[str, towers.LanguageTower]) -> None:
@@ -270,14 +286,16 @@ def _make_encoder_of_towers(
     """Make the encoder that is served of trained towers; it needs no torch if the order of words does not count.
 
     :param encoder: the kind of tower, one of ENCODERS
+    :param epsilon: of the smooth cosine
     """
     from paragloss.lab.descent import towers
 
     if encoder != "average":
         return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=meta)
-    bag_towers = {
-        lang: Tower(vocabularies[lang], net.table.detach().cpu().numpy(), None, "tanh") for lang, net in nets.items()
-    }
+    bag_towers = {}
+    for lang, net in nets.items():
+        table = net.table.detach().cpu().numpy()
+        bag_towers[lang] = Tower(vocabularies[lang], table, None, "tanh")
     return BagEncoder(bag_towers, weighting="mean", epsilon=epsilon, meta=meta)
 
 
@@ -305,19 +323,21 @@ def tune(
 ) -> list[Trial]:
     """Try every combination of thresholds and epsilon by cross-validation over the queries, best first.
 
-    Queries of the same words, or with the same relevant document, are in one fold (`judgments.families`). The held-out
-    fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
+    Queries of the same words, or with the same relevant document, are in one fold (`judgments.group_queries`). The
+    held-out fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
     """
-    families = judgments.families(judged)
-    parts = judgments.split(judged, [1] * folds, seed=seed, family=families.__getitem__)
+    group_by_query = judgments.group_queries(judged)
+    parts = judgments.split(judged, [1] * folds, seed=seed, family=group_by_query.__getitem__)
+    settings |= {"seed": seed, "negatives": negatives}
     trials = []
     for candidate_thresholds, epsilon in product(map(tuple, thresholds), epsilons):
         measures = []
         for held_out in parts:
             training = _leave_out(judged, parts, held_out)
             test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
-            fixed: dict[str, Any] = {"validation": [test], "seed": seed, "negatives": negatives}
-            model = fit_judged(training, thresholds=candidate_thresholds, epsilon=epsilon, **fixed, **settings)
+            model = fit_judged(
+                training, validation=[test], thresholds=candidate_thresholds, epsilon=epsilon, **settings
+            )
             measures.append(model.meta["ndcg@5"])
         trials.append(Trial(candidate_thresholds, epsilon, float(np.mean(measures))))
     return sorted(trials, key=lambda trial: -trial.measure)
@@ -328,21 +348,24 @@ def _leave_out(
 ) -> JudgedCollection:
     """Put the queries of all parts but one together."""
     queries = [query for part in parts if part is not held_out for query in part.queries]
-    return JudgedCollection(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
+    qrels = {query.id: judged.qrels[query.id] for query in queries}
+    return JudgedCollection(queries, judged.documents, qrels)
 
 
 def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
     """Return a header and the rows of what was tried, best first."""
-    return ("thresholds", "epsilon", "nDCG@5"), [(t.thresholds, f"{t.epsilon:g}", t.measure) for t in trials]
+    rows = [(trial.thresholds, f"{trial.epsilon:g}", trial.measure) for trial in trials]
+    return ("thresholds", "epsilon", "nDCG@5"), rows
 
 
 def plot(trials: Sequence[Trial], path: str | Path) -> None:
     """Draw nDCG@5 against epsilon, a line for each choice of thresholds, into an image file."""
     figure, (axes,) = panels(1, width=5, height=3.2)
     for thresholds in sorted({trial.thresholds for trial in trials}):
-        points = sorted((trial.epsilon, trial.measure) for trial in trials if trial.thresholds == thresholds)
+        measure_by_epsilon = {trial.epsilon: trial.measure for trial in trials if trial.thresholds == thresholds}
+        epsilons = sorted(measure_by_epsilon)
         label = ", ".join(f"{threshold:g}" for threshold in thresholds)
-        axes.plot(*zip(*points, strict=True), marker="o", label=label)
+        axes.plot(epsilons, [measure_by_epsilon[epsilon] for epsilon in epsilons], marker="o", label=label)
     axes.set(xscale="log", xlabel="epsilon", ylabel="nDCG@5 over the folds", title="thresholds")
     axes.legend(frameon=False)
     figure.savefig(str(path))
@@ -369,13 +392,14 @@ def mse(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] 
 def three_part(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = THREE_PART) -> torch.Tensor:
     """Compute the three-part hinge loss of Nigam et al. (KDD 2019), eq. 5 with m = 2.
 
-    It is zero for irrelevant documents below the first threshold, partly relevant ones below the second, and relevant
-    ones above the third.
+    It is zero for irrelevant documents (grade 0) with a score below the first threshold, partly relevant ones (1) below
+    the second, and relevant ones (2) above the third.
     """
     if len(thresholds) != 3:
         raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART}")
     edge = scores.new_tensor(thresholds)[grades]
-    excess = (scores - edge).where(grades < 2, edge - scores)
+    is_below_wanted = grades < 2
+    excess = (scores - edge).where(is_below_wanted, edge - scores)
     return excess.clamp(min=0) ** 2
 
 
@@ -424,11 +448,13 @@ def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary],
     """
     from paragloss.lab.descent import graded, towers
 
-    source, target = pairs.languages(judged)
+    query_lang, document_lang = pairs.get_languages(judged)
     read_texts = towers.sequences if ordered else _average_terms
-    queries = read_texts([query.text for query in judged.queries], vocabularies[source])
-    documents = read_texts([document.full_text for document in judged.documents.values()], vocabularies[target])
-    return graded.task(source, target, queries, documents, pairs.grades(judged), device)
+    query_texts = [query.text for query in judged.queries]
+    document_texts = [document.full_text for document in judged.documents.values()]
+    queries = read_texts(query_texts, vocabularies[query_lang])
+    documents = read_texts(document_texts, vocabularies[document_lang])
+    return graded.task(query_lang, document_lang, queries, documents, pairs.make_grade_matrix(judged), device)
 
 
 def _average_terms(texts: Sequence[str], vocabulary: Vocabulary) -> sp.csr_matrix:

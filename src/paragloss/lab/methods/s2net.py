@@ -74,7 +74,7 @@ def fit(
     counting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
     rng = np.random.default_rng(seed)
     counted, table = _make_start(aligned, start, dim, seed, rng, counting)
-    texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
+    texts = sp.block_diag([_weigh_terms(part) for part in counted.values()], format="csr")  # (all texts, all terms)
     left, right = _pair_texts(counted, rng)
     rate = learning_rate if start == "random" else learning_rate / SLOWDOWN
     table = _train(table, texts[left], texts[right], seed=seed, loss=loss, learning_rate=rate, **training)
@@ -97,10 +97,10 @@ def _train(
     progress: Callable[[EpochProgress], None] | None = None,
     **settings: Any,
 ) -> Floats:
-    """Return the table after training: every text is compared with its counterpart and `negatives` other texts.
+    """Train a table of term vectors: every text is compared with its counterpart and `negatives` other texts.
 
-    :param table: (terms, dim), changed in place
-    :param left: (pairs, terms), and so is `right`
+    :param table: (terms, dim), changed in place and returned
+    :param left: weights of the terms of the texts, (pairs, terms); `right` is those of their counterparts
     :param settings: further ones of `contrast.learn`
     """
     import torch
@@ -135,18 +135,28 @@ def _make_start(
         counted, _ = count(aligned, **counting)
         parts = list(counted.values())
         if start == "opca":
-            rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in parts]
-            _, table = oriented(rows, [part.concepts for part in parts], dim=dim, gamma=GAMMA, seed=seed)
+            rows, concepts = [_weigh_terms(part) for part in parts], [part.concepts for part in parts]
+            _, table = oriented(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
         else:
-            table = rng.standard_normal((sum(len(part.vocabulary) for part in parts), dim), np.float32)
+            n_terms = sum(len(part.vocabulary) for part in parts)
+            table = rng.standard_normal((n_terms, dim), np.float32)
     return counted, np.asarray(table * (INITIAL_DEVIATION / table.std()), np.float32)
 
 
+def _weigh_terms(texts: Counted) -> sp.csr_matrix:
+    """Return the tf-idf weights of the terms of texts: (texts, terms)."""
+    return weigh(texts.counts, texts.vocabulary.idf, "tfidf")
+
+
 def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
-    """Count the texts of the languages that a linear model knows, over its vocabularies."""
+    """Count the texts of the languages that a linear model knows, over its vocabularies.
+
+    :raises ModelError: if the model is not linear over tf-idf weights
+    """
     counted = {}
     for lang, tower in model.towers.items():
-        if model.weighting != "tfidf" or tower.layers or tower.bias is not None or tower.activation != "linear":
+        is_linear = not tower.layers and tower.bias is None and tower.activation == "linear"
+        if not is_linear or model.weighting != "tfidf":
             raise ModelError(f"can't start from a {model.meta.get('method', 'model')}: S2Net is linear over tf-idf")
         concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
         counts = tower.vocabulary.counts(text_of(aligned[i], lang) for i in concepts)
@@ -162,18 +172,20 @@ def _pair_texts(counted: Mapping[str, Counted], rng: np.random.Generator) -> tup
 
     :return: rows of the left and the right texts, (pairs,) each
     """
-    is_nonempty = [np.diff(part.counts.indptr) > 0 for part in counted.values()]
-    rows = np.flatnonzero(np.concatenate(is_nonempty))
+    has_terms = np.concatenate([np.diff(part.counts.indptr) > 0 for part in counted.values()])
+    rows = np.flatnonzero(has_terms)
     concepts = np.concatenate([part.concepts for part in counted.values()])[rows]
     order = np.lexsort((rng.random(len(rows)), concepts))  # by concept, its texts in random order
     rows, concepts = rows[order], concepts[order]
     first_of_concept = np.flatnonzero(np.diff(concepts, prepend=-1))
-    sizes = np.diff(first_of_concept, append=len(rows))  # texts of each concept
-    next_in_circle = np.arange(1, len(rows) + 1)
-    next_in_circle[first_of_concept + sizes - 1] = first_of_concept
-    size = np.repeat(sizes, sizes)
+    texts_per_concept = np.diff(first_of_concept, append=len(rows))
+    last_of_concept = first_of_concept + texts_per_concept - 1
+    positions = np.arange(len(rows))
+    next_in_circle = positions + 1
+    next_in_circle[last_of_concept] = first_of_concept
+    circle_size = np.repeat(texts_per_concept, texts_per_concept)
     # In a circle of two, the second pair is the first one reversed.
-    is_used = (size > 2) | ((size == 2) & (next_in_circle > np.arange(len(rows))))
+    is_used = (circle_size > 2) | ((circle_size == 2) & (next_in_circle > positions))
     if not is_used.any():
         raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
     return rows[is_used], rows[next_in_circle[is_used]]

@@ -46,23 +46,26 @@ def extend(
     They minimise sum over known words ||v_w - B^T g_w||² + λ ||B||², with g_w the unit-length bag of the word's n-grams
     of 3 to 5 characters, its ends marked.
 
+    :param lambda_: strength of the regularization
     :param max_grams: n-grams of a language at most
     :raises ModelError: if the encoder is not linear
     """
-    if any(tower.layers or tower.activation != "linear" or tower.bias is not None for tower in encoder.towers.values()):
-        raise ModelError("only a linear model (cr5, lsi, opca, cca) can add up word parts; this one has layers")
+    for tower in encoder.towers.values():
+        if tower.layers or tower.activation != "linear" or tower.bias is not None:
+            raise ModelError("only a linear model (cr5, lsi, opca, cca) can add up word parts; this one has layers")
     arrays = Arrays(device)
-    grams = {
-        lang: _learn_gram_vectors(tower.vocabulary.terms, tower.table, lambda_, max_grams, arrays)
-        for lang, tower in encoder.towers.items()
-    }
+    grams = {}
+    for lang, tower in encoder.towers.items():
+        grams[lang] = _learn_gram_vectors(tower.vocabulary.terms, tower.table, lambda_, max_grams, arrays)
     return SubwordEncoder(encoder, grams)
 
 
 def _learn_gram_vectors(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, arrays: Arrays) -> Grams:
-    """Learn vectors of the n-grams that occur in two terms or more.
+    """Learn vectors of the character n-grams that occur in two terms or more, by ridge regression.
 
     :param table: (terms, dim) the vectors of the terms
+    :param lambda_: strength of the regularization
+    :param max_grams: only so many of the most frequent n-grams get a vector
     """
     terms_per_gram: Counter[str] = Counter()
     for term in terms:
@@ -71,7 +74,7 @@ def _learn_gram_vectors(terms: Sequence[str], table: Floats, lambda_: float, max
     number_by_gram = {gram: number for number, gram in enumerate(grams)}
     if not grams:
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))
-    block = Block(make_gram_bags(terms, number_by_gram), np.arange(len(terms)))
-    regression = Regression.of([block], len(terms), arrays, lambda_=lambda_)
+    gram_bags = make_gram_bags(terms, number_by_gram)  # (terms, grams)
+    regression = Regression.of([Block(gram_bags, np.arange(len(terms)))], len(terms), arrays, lambda_=lambda_)
     vectors = regression.solve_plainly(arrays.put(np.array(table, np.float32)), SOLVE_TOLERANCE)
     return Grams(number_by_gram, arrays.get(vectors))

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
 from paragloss.lab.learning.counting import Counted, text_of
-from paragloss.lab.learning.relevance import RELEVANCE, best_matches
+from paragloss.lab.learning.relevance import RELEVANCE, find_best_matches
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -105,7 +105,9 @@ def fit(
     count_texts = partial(_count_texts, aligned, min_df=min_df, max_terms=max_terms, stem=stem)
     training |= {"dim": dim, "seed": seed, "optimizer": optimizer}
     hub_texts = count_texts(hub, [*monolingual, *chain.from_iterable(clicks)])
-    hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance) if hub_epochs else None
+    hub_pairs = None
+    if hub_epochs:
+        hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance)
     hub_training = {**training, "bias": hub_bias, "loss": hub_loss, "epochs": hub_epochs}
     towers = {hub: _train_tower(hub, 0, hub_texts, hub_pairs, **hub_training)}
     hub_vectors = _sum_hub_terms(hub_texts, towers[hub].table, len(aligned))
@@ -129,9 +131,9 @@ def _train_tower(
 ) -> Tower:
     """Train the network of one language, with a random seed of its own.
 
-    `checkpoint` is a folder with a file for each language; a run that finds its own files there continues from them.
-
     :param number: that of the language
+    :param pairs: the texts to learn from, with their counterparts; None leaves the network at its random start
+    :param checkpoint: a folder with a file for each language; a run that finds its own files there continues from them
     :param training: settings of `_train_table`
     """
     lang_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
@@ -140,27 +142,31 @@ def _train_tower(
     return Tower(texts.vocabulary, table)
 
 
-def term_vectors(rows: torch.Tensor, bias: torch.Tensor, *layers: torch.Tensor) -> torch.Tensor:
+def compute_term_vectors(rows: torch.Tensor, bias: torch.Tensor, *layers: torch.Tensor) -> torch.Tensor:
     """Compute the vectors of terms by eq. 5: tanh(row + b1), then tanh(. Wj + bj) for each further layer.
 
     :param rows: (terms, dim) rows of the first weight matrix, which are its products with one-hot terms
-    :param layers: the weight and bias of each further layer, in turn
+    :param bias: (dim,) b1
+    :param layers: the weight, (dim, dim), and the bias, (dim,), of each further layer, in turn
     """
     vectors = (rows + bias).tanh()
-    for weight, shift in zip(layers[::2], layers[1::2], strict=True):
-        vectors = (vectors @ weight + shift).tanh()
+    for weight, layer_bias in zip(layers[::2], layers[1::2], strict=True):
+        vectors = (vectors @ weight + layer_bias).tanh()
     return vectors
 
 
 def _order_languages(aligned: Aligned, hub: str) -> list[str]:
-    """Return the hub (if none is given, the language of most texts), then the others in alphabetical order."""
-    sizes = Counter(lang for concept in aligned for lang in concept.texts)
-    langs = sorted(sizes)
+    """Return the hub (if none is given, the language of most texts), then the others in alphabetical order.
+
+    :raises ModelError: if there is one language only, or none has the name of the hub
+    """
+    text_counts = Counter(lang for concept in aligned for lang in concept.texts)
+    langs = sorted(text_counts)
     if len(langs) < 2:
         raise ModelError(f"a bridge needs at least two languages; the training set has {', '.join(langs) or 'none'}")
-    if hub and hub not in sizes:
+    if hub and hub not in text_counts:
         raise ModelError(f"hub {hub!r}: the training set has {', '.join(langs)}")
-    hub = hub or min(langs, key=lambda lang: (-sizes[lang], lang))
+    hub = hub or max(langs, key=text_counts.__getitem__)
     return [hub, *(lang for lang in langs if lang != hub)]
 
 
@@ -189,29 +195,39 @@ def _pair_hub_texts(
     clicks: Sequence[tuple[str, str]],
     relevance: str,
 ) -> TextPairs | None:
-    """Pair what the hub learns from: clicks, else its monolingual texts, else titles; see `_pair_similar`."""
-    titles = [aligned[i].titles.get(hub) or aligned[i].texts[hub] for i in hub_texts.concepts]
-    return _pair_similar(hub_texts.vocabulary, monolingual or titles, clicks, relevance)
+    """Pair the texts that the hub learns from; return None if there are fewer than two pairs.
+
+    These are clicked texts with their queries; without clicks, its monolingual texts with their best matches; without
+    monolingual texts, the titles of the concepts with theirs.
+    """
+    if clicks:
+        pairs = _pair_clicks(hub_texts.vocabulary, clicks)
+    else:
+        titles = [aligned[i].titles.get(hub) or aligned[i].texts[hub] for i in hub_texts.concepts]
+        pairs = _pair_best_matches(hub_texts.vocabulary, monolingual or titles, relevance)
+    return pairs if pairs.left.shape[0] > 1 else None
 
 
-def _pair_similar(
-    vocabulary: Vocabulary, texts: Sequence[str], clicks: Sequence[tuple[str, str]], relevance: str
-) -> TextPairs | None:
-    """Pair queries with the texts that were clicked, or without clicks each text with its best match.
+def _pair_clicks(vocabulary: Vocabulary, clicks: Sequence[tuple[str, str]]) -> TextPairs:
+    """Count the terms of queries and of the texts that were clicked; pairs without known terms are left out."""
+    from paragloss.lab.descent.contrast import TextPairs
 
-    Returns None if there are fewer than two pairs.
+    queries = vocabulary.counts(query for query, _ in clicks)
+    documents = vocabulary.counts(text for _, text in clicks)
+    is_nonempty = (np.diff(queries.indptr) > 0) & (np.diff(documents.indptr) > 0)
+    return TextPairs(queries[is_nonempty], documents[is_nonempty])
+
+
+def _pair_best_matches(vocabulary: Vocabulary, texts: Sequence[str], relevance: str) -> TextPairs:
+    """Pair each text with the one that matches it best.
+
+    :param relevance: how matches are scored, one of RELEVANCE
     """
     from paragloss.lab.descent.contrast import TextPairs
 
-    if clicks:
-        queries, documents = (vocabulary.counts(texts) for texts in zip(*clicks, strict=True))
-        nonempty = np.flatnonzero((np.diff(queries.indptr) > 0) & (np.diff(documents.indptr) > 0))
-        pairs = TextPairs(queries[nonempty], documents[nonempty])
-    else:
-        counts = vocabulary.counts(texts)
-        query_rows, match_rows = best_matches(counts, relevance=relevance)
-        pairs = TextPairs(counts[query_rows], counts[match_rows])
-    return pairs if pairs.left.shape[0] > 1 else None
+    counts = vocabulary.counts(texts)
+    query_rows, match_rows = find_best_matches(counts, relevance=relevance)
+    return TextPairs(counts[query_rows], counts[match_rows])
 
 
 def _sum_hub_terms(texts: Counted, table: Floats, n_concepts: int) -> Floats:
@@ -265,16 +281,19 @@ def _train_table(
     if pairs is not None:
         settings |= {"negatives": negatives, "scale": LOGISTIC_SCALE, "learning_rate": learning_rate, "batch": batch}
         settings |= {"patience": patience, "progress": progress, "seed": seed}
-        learn(parameters, lambda parts: term_vectors(*parts), pairs, **settings)
+        learn(parameters, lambda parts: compute_term_vectors(*parts), pairs, **settings)
     with torch.no_grad():
-        table: Floats = term_vectors(*parameters.values()).numpy()
+        table: Floats = compute_term_vectors(*parameters.values()).numpy()
     return table
 
 
 def _make_parameters(
     terms: int, dim: int, layers: int, bias: float, random: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Return the random weights and the biases of the layers of one language."""
+    """Return the random weights and the biases of the layers of one language, by name.
+
+    :param bias: where all biases start
+    """
     import torch
 
     parameters = {

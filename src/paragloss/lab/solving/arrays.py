@@ -24,7 +24,7 @@ PANEL = 64
 
 
 def find_device_problem(device: str | None, *, numpy: bool = True) -> str:
-    """Say why nothing can be computed on a device, or return "".
+    """Say why nothing can be computed on a device; return "" if it works.
 
     :param device: a device of torch, "numpy", or None for the default
     :param numpy: whether "numpy" is allowed
@@ -39,7 +39,8 @@ def find_device_problem(device: str | None, *, numpy: bool = True) -> str:
     try:
         torch.zeros(1, device=device).cpu()
     except Exception as error:  # torch raises half a dozen kinds here
-        return f"expected {allowed}, and torch can't use this one here ({str(error).splitlines()[0][:80]})"
+        reason = str(error).splitlines()[0][:80]
+        return f"expected {allowed}, and torch can't use this one here ({reason})"
     return ""
 
 
@@ -122,8 +123,9 @@ class Arrays:
             return int(self.torch.cuda.max_memory_allocated())
         import resource
 
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return int(peak) * (1 if os.uname().sysname == "Darwin" else 1024)
+        peak = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        is_in_bytes = os.uname().sysname == "Darwin"  # elsewhere in KiB
+        return peak if is_in_bytes else 1024 * peak
 
 
 class Sparse:
@@ -143,22 +145,34 @@ class Sparse:
     def energy(self, arrays: Arrays) -> Dense:
         """Compute the sum of the squares of each column: (columns, 1)."""
         if arrays.torch is None:
-            return np.asarray(self.columns.multiply(self.columns).sum(1), np.float32).reshape(-1, 1)
-        parts = self.columns.crow_indices(), self.columns.col_indices(), self.columns.values().square()
-        squares = arrays.torch.sparse_csr_tensor(*parts, size=self.columns.shape, check_invariants=False)
-        return squares @ (arrays.zeros(self.shape[0], 1) + 1)
+            squares = self.columns.multiply(self.columns)
+            return np.asarray(squares.sum(1), np.float32).reshape(-1, 1)
+        transposed = self.columns
+        squares = arrays.torch.sparse_csr_tensor(
+            transposed.crow_indices(),
+            transposed.col_indices(),
+            transposed.values().square(),
+            size=transposed.shape,
+            check_invariants=False,
+        )
+        ones = arrays.zeros(self.shape[0], 1) + 1
+        return squares @ ones
 
 
-def orthonormal(arrays: Arrays, block: Dense, basis: Dense | None = None) -> Dense:
-    """Return an orthonormal basis of what the columns of `block` add to `basis`; columns that add nothing are dropped.
+def orthonormalize(arrays: Arrays, block: Dense, basis: Dense | None = None) -> Dense:
+    """Return an orthonormal basis of the part of `block` that lies outside `basis`: (size, columns or fewer).
 
-    Done twice, because float32 is inexact.
+    Columns that add nothing are dropped. Done twice, because float32 is inexact.
+
+    :param block: (size, columns)
+    :param basis: (size, basis columns), orthonormal
     """
     for _ in range(2):
         if basis is not None and basis.shape[1]:
             block = block - basis @ (basis.T @ block)
         gram = arrays.gram(block, block)
         values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-        is_independent = values > max(values[-1], np.finfo(np.float32).tiny) * 1e-9
+        largest = max(values[-1], np.finfo(np.float32).tiny)
+        is_independent = values > 1e-9 * largest
         block = block @ arrays.small(vectors[:, is_independent] / np.sqrt(values[is_independent]))
     return block

@@ -32,18 +32,20 @@ def weigh_lists(
     """
     items = np.concatenate([np.asarray(features, np.float64) for features in lists])
     sizes = [len(features) for features in lists]
+    first_items = list_starts(sizes)
     scale = _invert_deviations(items)
     loss = _ListLoss(
         items=(items - items.mean(axis=0)) * scale,
-        list_starts=list_starts(sizes),
+        list_starts=first_items,
         list_of_item=list_groups(sizes),
-        right_items=list_starts(sizes) + np.asarray(right),
+        right_items=first_items + np.asarray(right),
         penalty=penalty,
     )
-    weight_bounds = None if minimum is None else [(minimum, None)] * items.shape[1]
-    start = np.zeros(items.shape[1])
-    optimum = minimize(loss.compute, start, jac=True, method="L-BFGS-B", bounds=weight_bounds)
-    return optimum.x * scale, loss.compute(optimum.x)[0]
+    n_features = items.shape[1]
+    weight_bounds = None if minimum is None else [(minimum, None)] * n_features
+    optimum = minimize(loss.compute, np.zeros(n_features), jac=True, method="L-BFGS-B", bounds=weight_bounds)
+    loss_at_optimum, _ = loss.compute(optimum.x)
+    return optimum.x * scale, loss_at_optimum
 
 
 class _ListLoss(NamedTuple):
@@ -56,15 +58,16 @@ class _ListLoss(NamedTuple):
     penalty: float
 
     def compute(self, weights: Reals) -> tuple[float, Reals]:
-        """Return the loss and its gradient."""
-        scores = self.items @ weights
-        highest = np.maximum.reduceat(scores, self.list_starts)
+        """Return the penalized loss of weights and its gradient, both for (features,) weights."""
+        scores = self.items @ weights  # (items,)
+        highest = np.maximum.reduceat(scores, self.list_starts)  # (lists,), subtracted so that nothing overflows
         exponentials = np.exp(scores - highest[self.list_of_item])
         totals = np.add.reduceat(exponentials, self.list_starts)
-        loss = float((np.log(totals) + highest - scores[self.right_items]).mean())
+        losses = np.log(totals) + highest - scores[self.right_items]  # (lists,)
         softmax = exponentials / totals[self.list_of_item]
         gradient = softmax @ self.items / len(totals) - self.items[self.right_items].mean(axis=0)
-        return loss + self.penalty * float(weights @ weights) / 2, gradient + self.penalty * weights
+        penalized_loss = float(losses.mean()) + self.penalty * float(weights @ weights) / 2
+        return penalized_loss, gradient + self.penalty * weights
 
 
 def _invert_deviations(items: Reals) -> Reals:

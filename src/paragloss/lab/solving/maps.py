@@ -13,16 +13,16 @@ import scipy.linalg
 from paragloss.ranking import csls_documents, csls_queries, neighbourhood
 from paragloss.types import Floats, Integers
 
-Pair = tuple[Floats, Floats]
+MapPair = tuple[Floats, Floats]
 
 
-def unit(rows: Floats) -> Floats:
+def normalize_rows(rows: Floats) -> Floats:
     """Scale rows to length one; rows of zeros stay."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
-def without_mean(rows: Floats) -> Floats:
+def subtract_mean(rows: Floats) -> Floats:
     """Subtract the mean vector of the words; rows of zeros stay and do not count."""
     is_nonzero = np.any(rows != 0, axis=1)
     if not is_nonzero.any():
@@ -30,12 +30,12 @@ def without_mean(rows: Floats) -> Floats:
     return np.asarray(np.where(is_nonzero[:, None], rows - rows[is_nonzero].mean(axis=0), 0), np.float32)
 
 
-def centred(rows: Floats) -> Floats:
-    """Scale rows to length one, subtract every dimension's mean, and scale again (Artetxe et al. 2016)."""
-    return unit(without_mean(unit(rows)))
+def normalize_and_center(rows: Floats) -> Floats:
+    """Normalize rows, subtract the mean row, and normalize again (Artetxe et al. 2016)."""
+    return normalize_rows(subtract_mean(normalize_rows(rows)))
 
 
-def least_squares(source: Floats, target: Floats) -> Pair:
+def learn_least_squares(source: Floats, target: Floats) -> MapPair:
     """Learn the P that minimizes |X P - Y|; Q is the identity.
 
     Mikolov, Le and Sutskever, "Exploiting similarities among languages", 2013, eq. 3.
@@ -44,7 +44,7 @@ def least_squares(source: Floats, target: Floats) -> Pair:
     return P.astype(np.float32), np.eye(target.shape[1], dtype=np.float32)
 
 
-def procrustes(source: Floats, target: Floats) -> Pair:
+def learn_rotation(source: Floats, target: Floats) -> MapPair:
     """Learn the rotation P that minimizes |X P - Y|: U V' of the decomposition X'Y = U S V'; Q is the identity.
 
     Xing et al. 2015; Artetxe et al. 2016; Conneau et al. 2018.
@@ -53,7 +53,7 @@ def procrustes(source: Floats, target: Floats) -> Pair:
     return (U @ Vt).astype(np.float32), np.eye(target.shape[1], dtype=np.float32)
 
 
-def both_rotated(source: Floats, target: Floats, *, keep: float = 1.0) -> Pair:
+def learn_two_rotations(source: Floats, target: Floats, *, keep: float = 1.0) -> MapPair:
     """Rotate both languages to where their words agree most: U and V of the decomposition X'Y = U S V'.
 
     Smith et al., "Offline bilingual word vectors", ICLR 2017.
@@ -65,11 +65,11 @@ def both_rotated(source: Floats, target: Floats, *, keep: float = 1.0) -> Pair:
     return U[:, :width].astype(np.float32), Vt.T[:, :width].astype(np.float32)
 
 
-def canonical(source: Floats, target: Floats, *, keep: float = 1.0, ridge: float = 1e-6) -> Pair:
+def learn_canonical_projections(source: Floats, target: Floats, *, keep: float = 1.0, ridge: float = 1e-6) -> MapPair:
     """Project both languages on their canonical correlations, the most correlated directions first.
 
     Faruqui and Dyer, "Improving vector space word representations using multilingual correlation", EACL 2014. The pairs
-    are centred here; vectors that are mapped later must be centred too (`without_mean`).
+    are centred here; vectors that are mapped later must be centred too (`subtract_mean`).
 
     :param source: (pairs, source dimensions)
     :param target: (pairs, target dimensions)
@@ -90,64 +90,81 @@ def canonical(source: Floats, target: Floats, *, keep: float = 1.0, ridge: float
 
 
 def _whitening(rows: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.float64]:
-    """Return the matrix that makes the regularized covariance of the rows the identity."""
+    """Return the matrix W for which the regularized covariance of rows @ W is the identity: (dimensions, dimensions).
+
+    :param rows: (pairs, dimensions), centred
+    :param ridge: regularization in units of the mean variance
+    """
     covariance = rows.T @ rows
     covariance += ridge * max(np.trace(covariance) / len(covariance), 1e-12) * np.eye(len(covariance))
     return np.asarray(scipy.linalg.inv(scipy.linalg.cholesky(covariance)))
 
 
-def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> Integers:
-    """Return for each query the number of the target of highest CSLS; `hubness` is that of the targets."""
-    prepared_targets, prepared_queries = csls_documents(targets, hubness), csls_queries(queries)
-    best = [
-        np.argmax(prepared_queries[start : start + block] @ prepared_targets.T, axis=1)
-        for start in range(0, len(prepared_queries), block)
-    ]
-    return np.concatenate(best) if best else np.zeros(0, np.int64)
+def find_nearest_targets(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> Integers:
+    """Return the row number of the target with the highest CSLS similarity to each query: (queries,).
+
+    :param hubness: (targets,) how similar each target is to its neighbours, see `neighbourhood`
+    :param block: queries computed at a time
+    """
+    prepared_targets = csls_documents(targets, hubness)
+    prepared_queries = csls_queries(queries)
+    nearest_targets = np.zeros(len(queries), np.int64)
+    for start in range(0, len(queries), block):
+        similarities = prepared_queries[start : start + block] @ prepared_targets.T
+        nearest_targets[start : start + block] = similarities.argmax(axis=1)
+    return nearest_targets
 
 
 def find_mutual_neighbours(source: Floats, target: Floats, *, k: int = 10) -> Integers:
-    """Find pairs of unit rows that are each other's nearest by CSLS: (pairs, 2) row numbers, ordered by source row.
+    """Find the pairs of a source and a target row that are each other's nearest neighbour by CSLS.
 
+    :param source: (source words, dimensions) unit vectors
+    :param target: (target words, dimensions) unit vectors
     :param k: neighbours from which the hubness of a row is estimated
+    :return: (pairs, 2) row numbers in `source` and in `target`, ordered by source row
     """
     if not len(source) or not len(target):
         return np.zeros((0, 2), np.int64)
-    nearest_targets = nearest(source, target, hubness=neighbourhood(target, source, k=k))
-    nearest_sources = nearest(target, source, hubness=neighbourhood(source, target, k=k))
-    agreeing = np.flatnonzero(nearest_sources[nearest_targets] == np.arange(len(source)))
-    return np.stack([agreeing, nearest_targets[agreeing]], axis=1)
+    nearest_targets = find_nearest_targets(source, target, hubness=neighbourhood(target, source, k=k))
+    nearest_sources = find_nearest_targets(target, source, hubness=neighbourhood(source, target, k=k))
+    is_mutual = nearest_sources[nearest_targets] == np.arange(len(source))
+    source_rows = np.flatnonzero(is_mutual)
+    return np.stack([source_rows, nearest_targets[source_rows]], axis=1)
 
 
-def refined(source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words: int = 10_000) -> tuple[Floats, float]:
+def refine_rotation(
+    source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words: int = 10_000
+) -> tuple[Floats, float]:
     """Improve a rotation by learning it again, `rounds` times, from the mutual neighbours that it maps together.
 
-    :param P: the rotation to start from
+    :param source: (source words, dimensions) word vectors, most frequent words first; `target` likewise
+    :param P: (dimensions, dimensions) the rotation to start from
     :param words: how many of the most frequent words are used
-    :return: the rotation of the highest criterion (Conneau et al. 2018, section 3.5), and that criterion
+    :return: the rotation of the best round by mean cosine (Conneau et al. 2018, section 3.5), and that mean cosine
     """
     source, target = source[:words], target[:words]
-    best, best_score = P, -np.inf
+    best_rotation, best_cosine = P, -np.inf
     for round_number in range(rounds + 1):
-        mapped = unit(source @ P)
-        score = criterion(mapped, target)
-        if score > best_score:
-            best, best_score = P, score
+        mapped = normalize_rows(source @ P)
+        cosine = measure_mean_cosine(mapped, target)
+        if cosine > best_cosine:
+            best_rotation, best_cosine = P, cosine
         pairs = find_mutual_neighbours(mapped, target)
         if round_number == rounds or len(pairs) == 0:
             break
-        P, _ = procrustes(source[pairs[:, 0]], target[pairs[:, 1]])
-    return best, float(best_score)
+        P, _ = learn_rotation(source[pairs[:, 0]], target[pairs[:, 1]])
+    return best_rotation, float(best_cosine)
 
 
-def self_learned(
+def self_learn_rotation(
     source: Floats, target: Floats, P: Floats, *, rounds: int = 50, words: int = 20_000, tolerance: float = 1e-6
 ) -> Floats:
     """Improve a rotation by learning it again from every word and its nearest target, until their cosine stays.
 
     Artetxe, Labaka and Agirre, "Learning bilingual word embeddings with (almost) no bilingual data", ACL 2017.
 
-    :param P: the rotation to start from
+    :param source: (source words, dimensions) word vectors, most frequent words first; `target` likewise
+    :param P: (dimensions, dimensions) the rotation to start from
     :param rounds: how many times at most
     :param words: how many of the most frequent words are used
     :param tolerance: by how much the mean cosine must rise for another round
@@ -156,31 +173,36 @@ def self_learned(
     no_hubness = np.zeros(len(target), np.float32)
     best_cosine = -np.inf
     for _ in range(rounds):
-        mapped = unit(source @ P)
-        nearest_targets = nearest(mapped, target, hubness=no_hubness)
-        cosine = float(np.einsum("ij,ij->i", mapped, target[nearest_targets]).mean())
+        mapped = normalize_rows(source @ P)
+        nearest_targets = find_nearest_targets(mapped, target, hubness=no_hubness)
+        cosine = _average_cosines(mapped, target[nearest_targets])
         if cosine < best_cosine + tolerance:
             break
         best_cosine = cosine
-        P, _ = procrustes(source, target[nearest_targets])
+        P, _ = learn_rotation(source, target[nearest_targets])
     return P
 
 
-def criterion(mapped: Floats, target: Floats) -> float:
+def measure_mean_cosine(mapped: Floats, target: Floats) -> float:
     """Compute the mean cosine between words and their CSLS translations: high when a map is good."""
-    nearest_targets = nearest(mapped, target, hubness=neighbourhood(target, mapped))
-    return float(np.einsum("ij,ij->i", mapped, target[nearest_targets]).mean())
+    nearest_targets = find_nearest_targets(mapped, target, hubness=neighbourhood(target, mapped))
+    return _average_cosines(mapped, target[nearest_targets])
 
 
-def agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> tuple[float, int]:
-    """Measure whether the words that a map pairs agree on one rotation.
+def _average_cosines(left: Floats, right: Floats) -> float:
+    """Return the mean of the dot products of unit vectors, row by row; both are (rows, dimensions)."""
+    return float(np.einsum("ij,ij->i", left, right).mean())
 
-    Half of the mutual neighbours among the most frequent words learn a rotation; of the other half those count that
-    are each other's nearest under it, and the other way round.
 
-    Refinement makes mutual neighbours even in unrelated spaces, so that their number says nothing (0.67 of the words
-    there, 0.67 under a sound map, measured with 300 dimensions); but pairs that are not translations hardly predict
-    each other (0.04 against 0.83).
+def measure_agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> tuple[float, int]:
+    """Measure whether the word pairs that a map finds agree on one rotation.
+
+    Half of the mutual neighbours among the most frequent words learn a rotation; those of the other half are confirmed
+    that are each other's nearest under it. Then the halves change places.
+
+    The number of mutual neighbours itself says nothing, because refinement makes them even in unrelated spaces (0.67 of
+    the words there, 0.67 under a sound map, measured with 300 dimensions); but pairs that are not translations hardly
+    predict each other (0.04 against 0.83).
 
     :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
     :param target: (target words, dimensions) likewise
@@ -205,8 +227,8 @@ def _count_confirmed_pairs(mapped: Floats, target: Floats, training_pairs: Integ
     :param training_pairs: (pairs, 2) row numbers in `mapped` and in `target`
     :param held_out_pairs: likewise
     """
-    source_map, target_map = procrustes(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
-    rotated_sources = unit(mapped[held_out_pairs[:, 0]] @ source_map)
+    source_map, target_map = learn_rotation(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
+    rotated_sources = normalize_rows(mapped[held_out_pairs[:, 0]] @ source_map)
     rotated_targets = target[held_out_pairs[:, 1]] @ target_map
     similarities = rotated_sources @ rotated_targets.T  # (pairs, pairs)
     pair_numbers = np.arange(len(held_out_pairs))

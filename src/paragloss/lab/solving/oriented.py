@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paragloss.lab.solving.arrays import PANEL
-from paragloss.lab.solving.spectral import Product, singular
+from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Floats, Integers
 
 #: What is added to the noise by default: docs/understand/papers/linear.md says why.
@@ -95,7 +95,7 @@ class _Covariances:
 
     def sum_over_concepts(self, width: int, seed: int) -> Floats:
         """Project each document's concept on the directions of CL-LSI and map the result back: (all terms, width)."""
-        _, directions = singular(self._sum_by_concept, width, seed=seed, tolerance=0.1)
+        _, directions = find_singular_vectors(self._sum_by_concept, width, seed=seed, tolerance=0.1)
         return self._documents.back(self._sum_by_concept.dot(directions)[self._concept])
 
 

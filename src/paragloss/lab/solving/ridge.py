@@ -32,8 +32,8 @@ class Block(NamedTuple):
 class _Language(NamedTuple):
     X: Sparse  # (documents, terms)
     concepts: Dense  # (documents,)
-    rows: slice  # of its documents among those of all languages
-    words: slice  # of its terms among those of all languages
+    rows: slice  # its documents among those of all languages
+    words: slice  # its terms among those of all languages
 
 
 class Regression:
@@ -41,17 +41,18 @@ class Regression:
 
     def __init__(self, parts: Sequence[tuple[Sparse, Dense]], concepts: int, arrays: Arrays, *, lambda_: float) -> None:
         """Make a regression of languages, each given by its documents' rows and their concepts; see also `of`."""
-        document_bounds = np.cumsum([0, *(X.shape[0] for X, _ in parts)]).tolist()
-        term_bounds = np.cumsum([0, *(X.shape[1] for X, _ in parts)]).tolist()
-        self.languages = [
-            _Language(X, owners, slice(*document_bounds[i : i + 2]), slice(*term_bounds[i : i + 2]))
-            for i, (X, owners) in enumerate(parts)
-        ]
         self.arrays, self.concepts, self.lambda_ = arrays, concepts, lambda_
-        self.documents, self.terms = document_bounds[-1], term_bounds[-1]
+        self.languages: list[_Language] = []
+        self.documents = self.terms = 0  # of all languages
         self.sizes = arrays.zeros(concepts, 1)  # documents per concept
-        for language in self.languages:
-            self.sizes[language.concepts] += 1
+        for X, concept_of_document in parts:
+            n_documents, n_terms = X.shape
+            rows = slice(self.documents, self.documents + n_documents)
+            words = slice(self.terms, self.terms + n_terms)
+            self.languages.append(_Language(X, concept_of_document, rows, words))
+            self.documents += n_documents
+            self.terms += n_terms
+            self.sizes[concept_of_document] += 1
         self.iterations = 0.0  # of conjugate gradients, times the columns they were for
         self._diagonal: tuple[Dense, Dense] | None = None  # of X^T X, and of the same with centred columns
 
@@ -61,43 +62,57 @@ class Regression:
         parts = [(arrays.sparse(block.rows), arrays.put(block.concepts)) for block in blocks]
         return cls(parts, concepts, arrays, lambda_=lambda_)
 
-    def at(self, lambda_: float) -> Regression:
+    def with_lambda(self, lambda_: float) -> Regression:
         """Return the same regression at another λ."""
         parts = [(language.X, language.concepts) for language in self.languages]
-        other = Regression(parts, self.concepts, self.arrays, lambda_=lambda_)
-        other._diagonal = self._diagonal
-        return other
+        regression = Regression(parts, self.concepts, self.arrays, lambda_=lambda_)
+        regression._diagonal = self._diagonal
+        return regression
 
-    def spread(self, u: Dense) -> Dense:
-        """Compute Ŷ u: each document gets its concept's row, centred."""
+    def copy_to_documents(self, u: Dense) -> Dense:
+        """Compute Ŷ u: give each document the row of its concept, centred.
+
+        :param u: (concepts, columns)
+        :return: (documents, columns)
+        """
         rows = self.arrays.zeros(self.documents, u.shape[1])
         for language in self.languages:
             rows[language.rows] = u[language.concepts]
-        return rows - (self.sizes * u).sum(0) / self.documents
+        means = (self.sizes * u).sum(0) / self.documents
+        return rows - means
 
-    def gather(self, rows: Dense) -> Dense:
-        """Compute Ŷ^T rows."""
-        u = self.arrays.zeros(self.concepts, rows.shape[1])
+    def sum_by_concept(self, rows: Dense) -> Dense:
+        """Compute Ŷ^T rows: add up the centred rows of the documents of each concept.
+
+        :param rows: (documents, columns)
+        :return: (concepts, columns)
+        """
+        sums = self.arrays.zeros(self.concepts, rows.shape[1])
         for language in self.languages:
-            u[language.concepts] += rows[language.rows]
-        return u - self.sizes * (rows.sum(0) / self.documents)
+            sums[language.concepts] += rows[language.rows]
+        means = rows.sum(0) / self.documents
+        return sums - self.sizes * means
 
-    def similarity(self, u: Dense) -> Dense:
-        """Compute Ŷ^T G Ŷ u: concepts by the words they share, summed over languages, as in CL-LSI."""
-        rows = self.spread(u)
+    def multiply_similarity(self, u: Dense) -> Dense:
+        """Compute Ŷ^T G Ŷ u; G compares documents by their words, summed over languages as in CL-LSI.
+
+        :param u: (concepts, columns), and so is the result
+        """
+        rows = self.copy_to_documents(u)
         for panel in _panels(u.shape[1]):
-            rows[:, panel] = self.read(self.words(_contiguous(rows[:, panel])))
-        return self.gather(rows)
+            words = self.multiply_transposed(_contiguous(rows[:, panel]))
+            rows[:, panel] = self.multiply(words)
+        return self.sum_by_concept(rows)
 
-    def read(self, words: Dense) -> Dense:
-        """Compute X words, a row per document."""
+    def multiply(self, words: Dense) -> Dense:
+        """Compute X words: (terms, columns) -> (documents, columns)."""
         rows = self.arrays.zeros(self.documents, words.shape[1])
         for language in self.languages:
             rows[language.rows] = language.X @ _contiguous(words[language.words])
         return rows
 
-    def words(self, rows: Dense) -> Dense:
-        """Compute X^T rows, one language's terms after another's."""
+    def multiply_transposed(self, rows: Dense) -> Dense:
+        """Compute X^T rows: (documents, columns) -> (terms, columns), one language's terms after another's."""
         words = self.arrays.zeros(self.terms, rows.shape[1])
         for language in self.languages:
             words[language.words] = language.X.back(_contiguous(rows[language.rows]))
@@ -108,45 +123,54 @@ class Regression:
         return [words[language.words] for language in self.languages]
 
     def solve(self, rows: Dense, *, tolerance: float, max_steps: int = 200) -> tuple[Dense, Dense]:
-        """Compute B = (X̂^T X̂ + λ)^-1 X̂^T rows, and Ŷ^T X̂ B.
+        """Solve for B = (X̂^T X̂ + λ)^-1 X̂^T rows; return B and Ŷ^T X̂ B.
 
         :param rows: (documents, columns), of which each column sums to zero
         :param tolerance: how small a residual has to be, as a part of the right side
         :return: (terms, columns) and (concepts, columns)
         """
         solved = self.arrays.zeros(self.terms, rows.shape[1])
-        gathered = self.arrays.zeros(self.concepts, rows.shape[1])
+        summed = self.arrays.zeros(self.concepts, rows.shape[1])
         for panel in _panels(rows.shape[1]):
-            B = self._conjugate(_contiguous(rows[:, panel]), tolerance, max_steps, centred=True)
-            solved[:, panel], gathered[:, panel] = B, self.gather(self.read(B))
-        return solved, gathered
+            B = self._solve_panel(_contiguous(rows[:, panel]), tolerance, max_steps, centred=True)
+            solved[:, panel] = B
+            summed[:, panel] = self.sum_by_concept(self.multiply(B))
+        return solved, summed
 
     def solve_plainly(self, rows: Dense, tolerance: float, max_steps: int = 200) -> Dense:
-        """Compute (X^T X + λ)^-1 X^T rows, without centring."""
+        """Solve for (X^T X + λ)^-1 X^T rows, without centring: (terms, columns).
+
+        :param rows: (documents, columns)
+        :param tolerance: how small a residual has to be, as a part of the right side
+        """
         solved = self.arrays.zeros(self.terms, rows.shape[1])
         for panel in _panels(rows.shape[1]):
-            solved[:, panel] = self._conjugate(_contiguous(rows[:, panel]), tolerance, max_steps, centred=False)
+            solved[:, panel] = self._solve_panel(_contiguous(rows[:, panel]), tolerance, max_steps, centred=False)
         return solved
 
-    def _conjugate(self, rows: Dense, tolerance: float, max_steps: int, *, centred: bool) -> Dense:
-        """Solve (X^T X + λ) x = X^T rows by conjugate gradients, for all columns at once.
+    def _solve_panel(self, rows: Dense, tolerance: float, max_steps: int, *, centred: bool) -> Dense:
+        """Solve (X^T X + λ) x = X^T rows by conjugate gradients, for all columns at once: (terms, columns).
 
         The preconditioner is the diagonal; the solve ends when the preconditioned residual of every column is below
         `tolerance` of that of its right side. The letters are those of the textbook: x solution, r residual, z
         preconditioned residual, p direction, q its image.
+
+        :param rows: (documents, columns)
+        :param centred: whether the columns of X are centred
         """
         diagonal = self._compute_diagonal(centred)
-        r = self.words(rows)
+        r = self.multiply_transposed(rows)
         z = r / diagonal
         x, p, rz = 0 * r, z, (r * z).sum(0)
         residual_bounds = tolerance**2 * rz
         for _ in range(max_steps):
-            if not bool((rz > residual_bounds).any()):
+            has_converged = not bool((rz > residual_bounds).any())
+            if has_converged:
                 break
-            product = self.read(p)
+            product = self.multiply(p)
             if centred:
                 product -= product.sum(0) / self.documents
-            q = self.words(product) + self.lambda_ * p
+            q = self.multiply_transposed(product) + self.lambda_ * p
             step = rz / _positive((p * q).sum(0))
             x += step * p
             r -= step * q
@@ -157,12 +181,15 @@ class Regression:
         return x
 
     def _compute_diagonal(self, centred: bool) -> Dense:
-        """Return the diagonal of X^T X + λ, or of the same with centred columns: (terms, 1)."""
+        """Return the diagonal of X^T X + λ: (terms, 1).
+
+        :param centred: whether the columns of X are centred
+        """
         if self._diagonal is None:
-            plain = self.arrays.vstack([language.X.energy(self.arrays) for language in self.languages])
-            sums = self.words(self.arrays.zeros(self.documents, 1) + 1)
-            variance = plain - sums * sums / self.documents
-            self._diagonal = plain, variance * (variance > 0)
+            squares = self.arrays.vstack([language.X.energy(self.arrays) for language in self.languages])
+            sums = self.multiply_transposed(self.arrays.zeros(self.documents, 1) + 1)
+            centred_squares = squares - sums * sums / self.documents
+            self._diagonal = squares, centred_squares * (centred_squares > 0)  # rounding can make them negative
         return self._diagonal[centred] + self.lambda_
 
 

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from paragloss.atomic_files import replace_file
 from paragloss.errors import ModelError
-from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormal
+from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormalize
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.types import Floats
 
@@ -78,7 +78,7 @@ def choose_solver(solver: str, blocks: Sequence[Block], device: str | None) -> s
     return solver
 
 
-def reduced_rank(
+def solve_reduced_rank(
     blocks: list[Block],
     concepts: int,
     *,
@@ -93,24 +93,26 @@ def reduced_rank(
     :param blocks: training data of each language
     :param concepts: number of concepts
     :param lambda_: strength of the regularization
-    :param options: further arguments of `leading`, for the iterative solvers
+    :param options: further arguments of `solve_iteratively`, for the iterative solvers
     """
     solver = choose_solver(solver, blocks, device)
     if solver == "closed-form":
-        return closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
+        return solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
     regression = Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_)
     key = _compute_checksum(blocks) if options.get("checkpoint") else ""
-    return leading(regression, rank=rank, solver=solver, key=key, **options)
+    return solve_iteratively(regression, rank=rank, solver=solver, key=key, **options)
 
 
-def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
+def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
     """Solve the regression exactly by dense algebra in float64, for a few thousand documents at most.
+
+    The letters are those of the paper; X and Y are the documents' rows and concepts, centred in the products.
 
     :param blocks: training data of each language
     :param concepts: number of concepts
     :param lambda_: strength of the regularization
     """
-    X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)
+    X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)  # (documents, terms)
     concept_of_document = np.concatenate([block.concepts for block in blocks])
     n = len(concept_of_document)
     Y = np.zeros((n, concepts))
@@ -120,17 +122,17 @@ def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: f
     G -= G.mean(axis=0)
     G -= G.mean(axis=1, keepdims=True)
     Z = scipy.linalg.solve(G + lambda_ * np.eye(n), Y, assume_a="pos")  # (documents, concepts)
-    M = Y.T @ (Y - lambda_ * Z)
-    values, P = np.linalg.eigh((M + M.T) / 2)
-    values, P = values[::-1][:rank], P[:, ::-1][:, :rank]
-    widths = [block.rows.shape[1] for block in blocks]
-    phi = np.split(np.asarray(X.T @ (Z @ P)), np.cumsum(widths)[:-1])
-    tables = _maps(Arrays("numpy"), phi, tolerance=1e-12)
+    M = Y.T @ (Y - lambda_ * Z)  # (concepts, concepts)
+    values, vectors = np.linalg.eigh((M + M.T) / 2)  # ascending
+    values, P = values[::-1][:rank], vectors[:, ::-1][:, :rank]
+    phi = np.asarray(X.T @ (Z @ P))  # (terms, rank), one language's terms after another's
+    term_bounds = np.cumsum([block.rows.shape[1] for block in blocks])
+    tables = _orthonormalize_maps(Arrays("numpy"), np.split(phi, term_bounds[:-1]), tolerance=1e-12)
     report = {"solver": "closed-form", "captured": float(values.sum())}
     return Solution([table.astype(np.float32) for table in tables], values, P.astype(np.float32), report)
 
 
-def leading(
+def solve_iteratively(
     regression: Regression,
     *,
     rank: int,
@@ -144,7 +146,7 @@ def leading(
     key: str = "",
     progress: Progress | None = None,
 ) -> Solution:
-    """Find the embedding of rank `rank` by iteration.
+    """Solve the regression for an embedding of `rank` dimensions by iteration.
 
     :param solver: "converged" or one of KRYLOV_BASIS
     :param tolerance: "converged" stops when an expansion raises the captured sum of eigenvalues by less than this part
@@ -162,7 +164,8 @@ def leading(
     search.prepare(seed, start)
     for share_done in _extend_basis(search, saver):
         if progress:
-            progress(share_done, (time.monotonic() - started) * (1 - share_done) / share_done)
+            elapsed = time.monotonic() - started
+            progress(share_done, elapsed * (1 - share_done) / share_done)
     solution = search.finish()
     solution.report.update(solver=solver, seconds=round(time.monotonic() - started, 2))
     saver.remove()
@@ -173,16 +176,18 @@ def leading(
 
 def _extend_basis(search: _Search, saver: Checkpoint) -> Iterator[float]:
     """Add blocks to the basis until it is good enough; yield about which share of all has been solved for."""
-    while (block := search.make_block()) is not None:
+    block = search.make_block()
+    while block is not None:
         search.add(block)
         saver.save(search.state)
         if search.has_converged():
             return
         yield min(search.solved / search.expected_columns, 0.99)
+        block = search.make_block()
 
 
 def _make_search(solver: str, regression: Regression, rank: int, solve_tolerance: float, tolerance: float) -> _Search:
-    """Return the search of an iterative solver, with an empty basis; for the arguments see `leading`."""
+    """Return the search of an iterative solver, with an empty basis; for the arguments see `solve_iteratively`."""
     if solver == "converged":
         return _GuidedSearch(regression, rank, solve_tolerance, tolerance)
     return _KrylovSearch(regression, rank, solve_tolerance, KRYLOV_BASIS[solver])
@@ -252,7 +257,7 @@ class _Search(ABC):
 
     def add(self, block: Dense) -> None:
         """Extend the basis by orthonormal columns, and solve for them."""
-        B, MV = self.regression.solve(self.regression.spread(block), tolerance=self.solve_tolerance)
+        B, MV = self.regression.solve(self.regression.copy_to_documents(block), tolerance=self.solve_tolerance)
         self.V = self.arrays.hstack([self.V, block])
         self.B = self.arrays.hstack([self.B, B])
         self.MV = self.arrays.hstack([self.MV, MV])
@@ -276,10 +281,10 @@ class _Search(ABC):
     def finish(self) -> Solution:
         """Make the embedding maps of the leading eigenvectors, and report how exact they are."""
         arrays = self.arrays
-        values, vectors = self.find_ritz_pairs()
-        values, Q = values[: self.rank], arrays.small(vectors[:, : self.rank])
+        all_values, all_vectors = self.find_ritz_pairs()
+        values, Q = all_values[: self.rank], arrays.small(all_vectors[:, : self.rank])
         phi = self.regression.split_by_language(self.B @ Q)
-        tables = [arrays.get(table) for table in _maps(arrays, phi, tolerance=1e-7)]
+        tables = [arrays.get(table) for table in _orthonormalize_maps(arrays, phi, tolerance=1e-7)]
         return Solution(tables, values, arrays.get(self.V @ Q), self._make_report(values))
 
     def _make_report(self, values: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -332,7 +337,7 @@ class _KrylovSearch(_Search):
             block = self.MV[:, -self.random.shape[1] :]
         else:
             block = self.random - self.random.sum(0) / self.regression.concepts
-        new_directions = orthonormal(self.arrays, block[:, :columns_left], self.V)
+        new_directions = orthonormalize(self.arrays, block[:, :columns_left], self.V)
         return new_directions if new_directions.shape[1] else None
 
 
@@ -353,22 +358,28 @@ class _GuidedSearch(_Search):
 
     def prepare(self, seed: int, start: Floats | None) -> None:
         if not self.guide.shape[1]:
-            self.guide = _guide(self.regression, self.sizes.guide, seed, start)
+            if start is None:
+                self.guide = _find_start_directions(self.regression, self.sizes.guide, seed)
+            else:
+                self.guide = _orthonormalize_centred(self.regression, self.arrays.put(start))
 
     def make_block(self) -> Dense | None:
         if self._has_guide_left():
             panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
             self.guide_columns_used += panel.shape[1]
-            return orthonormal(self.arrays, panel, self.V)
+            return orthonormalize(self.arrays, panel, self.V)
         if self.V.shape[1] >= self.sizes.limit:
             return None
         if self.V.shape[1] + self.sizes.expansion > self.sizes.before_compression:
             self._compress_basis()
-        residual = self.compute_residual()
-        _, residual_vectors = np.linalg.eigh(self.arrays.gram(residual, residual))
-        largest = self.arrays.small(residual_vectors[:, -self.sizes.expansion :])
-        new_directions = orthonormal(self.arrays, residual @ largest, self.V)
+        new_directions = orthonormalize(self.arrays, self._take_largest_residuals(), self.V)
         return new_directions if new_directions.shape[1] else None
+
+    def _take_largest_residuals(self) -> Dense:
+        """Return the directions in which the leading eigenvectors are least exact: (concepts, expansion)."""
+        residual = self.compute_residual()
+        _, vectors = np.linalg.eigh(self.arrays.gram(residual, residual))  # ascending
+        return residual @ self.arrays.small(vectors[:, -self.sizes.expansion :])
 
     def add(self, block: Dense) -> None:
         super().add(block)
@@ -411,39 +422,45 @@ class _GuidedSearch(_Search):
         self.captured = saved["captured"].tolist()
 
 
-def _guide(regression: Regression, width: int, seed: int, start: Floats | None) -> Dense:
-    """Return the directions to start from: `start`, or the leading ones of CL-LSI, largest first: (concepts, width).
+def _find_start_directions(regression: Regression, width: int, seed: int) -> Dense:
+    """Find the leading directions of CL-LSI by subspace iteration: (concepts, width), largest first.
 
     They are orthonormal, and each sums to zero.
     """
     arrays = regression.arrays
     width = min(width, regression.concepts - 1)
-    V = arrays.normal(regression.concepts, width, seed + 1) if start is None else arrays.put(start)
-    V = orthonormal(arrays, V - V.sum(0) / regression.concepts)
-    if start is not None:
-        return V
+    V = _orthonormalize_centred(regression, arrays.normal(regression.concepts, width, seed + 1))
     for _ in range(GUIDE_ROUNDS):
-        V = orthonormal(arrays, regression.similarity(V))
-    image = regression.similarity(V)
-    _, vectors = np.linalg.eigh(arrays.gram(V, image))
+        V = orthonormalize(arrays, regression.multiply_similarity(V))
+    image = regression.multiply_similarity(V)
+    _, vectors = np.linalg.eigh(arrays.gram(V, image))  # ascending
     return V @ arrays.small(np.ascontiguousarray(vectors[:, ::-1]))
 
 
-def _maps(arrays: Arrays, phi: list[Dense], *, tolerance: float) -> list[Dense]:
+def _orthonormalize_centred(regression: Regression, directions: Dense) -> Dense:
+    """Make directions, (concepts, columns), orthonormal after subtracting the mean of each."""
+    return orthonormalize(regression.arrays, directions - directions.sum(0) / regression.concepts)
+
+
+def _orthonormalize_maps(arrays: Arrays, phi: list[Dense], *, tolerance: float) -> list[Dense]:
     """Make the columns of the stacked maps orthonormal: eq. 15, the right singular vectors of W = P phi^T.
 
     Directions in which no word lies, up to `tolerance`, are dropped. A second round corrects the rounding of float32.
 
-    :param phi: (terms, rank) of each language
+    :param phi: the map of each language, (terms, rank)
     """
     for _ in range(2):
-        gram = np.sum([arrays.gram(part, part) for part in phi], axis=0)
-        if np.abs(gram - np.eye(len(gram))).max() < 1e-5:
+        gram = np.sum([arrays.gram(part, part) for part in phi], axis=0)  # (rank, rank)
+        is_orthonormal = np.abs(gram - np.eye(len(gram))).max() < 1e-5
+        if is_orthonormal:
             break
-        values, Q = np.linalg.eigh(gram)
+        values, vectors = np.linalg.eigh(gram)
         is_used = values > values[-1] * tolerance
-        rotation = np.ascontiguousarray((Q[:, is_used] / np.sqrt(values[is_used]))[:, ::-1])
-        phi = [part @ (arrays.small(rotation) if part.dtype != np.float64 else rotation) for part in phi]
+        rotation = vectors[:, is_used] / np.sqrt(values[is_used])
+        rotation = np.ascontiguousarray(rotation[:, ::-1])  # the largest direction first
+        if phi[0].dtype != np.float64:
+            rotation = arrays.small(rotation)
+        phi = [part @ rotation for part in phi]
     return phi
 
 
