@@ -24,7 +24,7 @@ from typing import NamedTuple, TextIO
 from paragloss.errors import InputError
 from paragloss.formats.html import read_html
 from paragloss.formats.markdown import read_markdown
-from paragloss.lab.judgments import find_mutual_links
+from paragloss.lab import judgments
 
 #: converter(raw folder, target folder, languages): write the files of these languages.
 Converter = Callable[[Path, Path, Sequence[str]], None]
@@ -161,7 +161,7 @@ def find_mutual_links(folder: Path) -> Iterator[str]:
         for path in sorted(folder.rglob("index.md"))
         for slug in _MDN_LINK.findall(path.read_text(encoding="utf-8"))
     )
-    for concept, linked in sorted(find_mutual_links(links).items()):
+    for concept, linked in sorted(judgments.find_mutual_links(links).items()):
         yield from (f"{concept}\t{other}" for other in sorted(linked) if concept < other)
 
 

@@ -119,7 +119,7 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: i
     results = _search_bm25(documents, native)
     sessions = simulate_readers(results, estimate_preferences(results, documents, lang), lang)
     rates = clicks.dctr(sessions)
-    grades, scores = grade_scores(rates), clicks.thousandths(rates)
+    grades, scores = grade_scores(rates), clicks.round_to_thousandths(rates)
     train_ids = [c.id for c in train if c.id in rates]
     queries = [native[query_id] for query_id in train_ids]
     return SearchLog(
@@ -161,7 +161,7 @@ def measure_sessions(run: Run, sessions: clicks.Scores, query_ids: Set[str]) -> 
 
 def grade_scores(scores: clicks.Scores) -> Qrels:
     """Turn scores into grades 0 to 3 by GRADE_SHARES."""
-    return clicks.graded(scores, clicks.cuts(scores, GRADE_SHARES))
+    return clicks.grade_scores(scores, clicks.compute_grade_bounds(scores, GRADE_SHARES))
 
 
 def _label_documents(sessions: list[Session], same: Qrels, test_ids: set[str]) -> Labels:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.tables.thesis_table_6_9 import BOUNDS, make_ambiguous_log
-from paragloss.lab.query_log import clean, list_lengths
+from paragloss.lab.query_log import clean, measure_lengths
 
 SEEDS = (0,)  # nothing is learned but the translator
 DATA, PARTS = simulated_log.DATA, ("en-de",)
@@ -19,7 +19,7 @@ COLUMNS = ("documents", "queries", "share kept")
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     _, source, translated = make_ambiguous_log(smoke)
-    lengths = list_lengths(source, translated, bounds=list(BOUNDS.values()))
+    lengths = measure_lengths(source, translated, bounds=list(BOUNDS.values()))
     rows: Rows = {
         "average": {"documents": lengths.mean},
         "minimum": {"documents": float(lengths.minimum)},

@@ -53,7 +53,9 @@ def world():
     rng = np.random.default_rng(0)
     documents_by_id = make_documents(rng)
     scores = clicks.dctr(simulate_log(documents_by_id, rng, 120))
-    return documents_by_id, clicks.judged(clicks.graded(scores, clicks.cuts(scores, (0.3,))), documents_by_id, "de")
+    return documents_by_id, clicks.make_judged_collection(
+        clicks.grade_scores(scores, clicks.compute_grade_bounds(scores, (0.3,))), documents_by_id, "de"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,13 @@ from paragloss.analysis import analyzer
 from paragloss.errors import InputError
 from paragloss.lab.query_log import (
     CASES,
-    ambiguous,
     capitalised,
     clean,
     clean_at_random,
-    list_lengths,
+    find_ambiguous,
     lower_first,
     mark_capitals,
+    measure_lengths,
     translate_log,
     translate_queries,
 )
@@ -90,7 +90,7 @@ def test_marked_capitals_survive_analysis():
 def test_queries_that_become_one_are_ambiguous_unless_they_were_one():
     before = [Query("1", "alle", "de"), Query("2", "ganz", "de"), Query("3", "Brot", "de"), Query("4", "Brot", "de")]
     after = translate_queries(before, WordTranslator(), "en")
-    assert ambiguous(before, after) == {"all": ["1", "2"]}
+    assert find_ambiguous(before, after) == {"all": ["1", "2"]}
 
 
 def test_the_longest_list_decides_for_all_queries_of_a_translation():
@@ -113,9 +113,9 @@ def test_a_control_loses_as_much_by_chance():
 
 def test_lengths_of_ambiguous_lists():
     before = make_log(alle=1, ganz=3, Brot=9)
-    lengths = list_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 2))
+    lengths = measure_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 2))
     assert lengths == (2.0, 1, 3, 1.0, {"1 to 1": 1, "2 to 2": 0, "above 2": 1})
-    lengths = list_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 3))
+    lengths = measure_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 3))
     assert lengths.ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
-    assert list_lengths(before, before)[:4] == (0, 0, 0, 0)
-    assert list_lengths(before, before).ranges == {"1 to 100": 0, "101 to 200": 0, "201 to 1000": 0, "above 1000": 0}
+    assert measure_lengths(before, before)[:4] == (0, 0, 0, 0)
+    assert measure_lengths(before, before).ranges == {"1 to 100": 0, "101 to 200": 0, "201 to 1000": 0, "above 1000": 0}

@@ -62,8 +62,9 @@ def translate_queries(queries: Sequence[Query], translator: Translator, to: str,
     change_case = CASES[case]
     translated = []
     for query in queries:
-        best = " ".join(clause.alternatives[0].text for clause in translator.translate(query, to))
-        translated.append(Query(query.id, change_case(best or query.text), to))
+        best_words = [clause.alternatives[0].text for clause in translator.translate(query, to)]
+        text = " ".join(best_words) or query.text
+        translated.append(Query(query.id, change_case(text), to))
     return translated
 
 
@@ -72,7 +73,7 @@ def translate_log(judged: JudgedCollection, translator: Translator, to: str, *, 
     return judged._replace(queries=translate_queries(judged.queries, translator, to, case=case))
 
 
-def ambiguous(source_queries: Sequence[Query], translated_queries: Sequence[Query]) -> dict[str, list[str]]:
+def find_ambiguous(source_queries: Sequence[Query], translated_queries: Sequence[Query]) -> dict[str, list[str]]:
     """Find translations that several different queries share, with the ids of those queries.
 
     :param source_queries: queries in the source language
@@ -110,14 +111,20 @@ def clean(source_log: JudgedCollection, translated_log: JudgedCollection, *, lon
     :param translated_log: the same log with translated queries
     :param longest: queries that share a translation stay if none of them has more judged documents than this
     """
-    ids_by_translation = ambiguous(source_log.queries, translated_log.queries)
-    removed: set[str] = set()
+    ids_by_translation = find_ambiguous(source_log.queries, translated_log.queries)
+    removed_ids: set[str] = set()
     for query_ids in ids_by_translation.values():
-        if max(_count_judged(translated_log, query_id) for query_id in query_ids) > longest:
-            removed |= set(query_ids)
-    cleaned = _remove_queries(translated_log, removed)
-    n_ambiguous = sum(map(len, ids_by_translation.values()))
-    return Cleaned(cleaned, n_ambiguous, len(removed), _count_pairs(translated_log), _count_pairs(cleaned))
+        max_judged = max(_count_judged(translated_log, query_id) for query_id in query_ids)
+        if max_judged > longest:
+            removed_ids.update(query_ids)
+    cleaned = _remove_queries(translated_log, removed_ids)
+    return Cleaned(
+        cleaned,
+        ambiguous=sum(map(len, ids_by_translation.values())),
+        removed=len(removed_ids),
+        pairs=_count_pairs(translated_log),
+        pairs_left=_count_pairs(cleaned),
+    )
 
 
 def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
@@ -125,13 +132,15 @@ def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> J
     if pairs < 0:
         raise InputError(f"{pairs} pairs to keep: expected none or more")
     order = np.random.default_rng(seed).permutation(len(judged.queries)).tolist()
-    pairs_left, removed = _count_pairs(judged), set()
+    pairs_left = _count_pairs(judged)
+    removed_ids: set[str] = set()
     for i in order:
         if pairs_left <= pairs:
             break
-        removed.add(judged.queries[i].id)
-        pairs_left -= _count_judged(judged, judged.queries[i].id)
-    return _remove_queries(judged, removed)
+        query_id = judged.queries[i].id
+        removed_ids.add(query_id)
+        pairs_left -= _count_judged(judged, query_id)
+    return _remove_queries(judged, removed_ids)
 
 
 class Lengths(NamedTuple):
@@ -144,7 +153,7 @@ class Lengths(NamedTuple):
     ranges: dict[str, int]  # "1 to 100" -> number of queries
 
 
-def list_lengths(
+def measure_lengths(
     source_log: JudgedCollection, translated_log: JudgedCollection, *, bounds: Sequence[int] = BOUNDS
 ) -> Lengths:
     """Describe how many judged documents the ambiguous queries have; all zero if no query is ambiguous.
@@ -153,9 +162,11 @@ def list_lengths(
     :param translated_log: the same log with translated queries
     :param bounds: ends of the ranges whose queries are counted
     """
-    ids_by_translation = ambiguous(source_log.queries, translated_log.queries)
-    ambiguous_ids = [query_id for query_ids in ids_by_translation.values() for query_id in query_ids]
-    lengths = np.array([_count_judged(translated_log, query_id) for query_id in ambiguous_ids], np.int64)
+    ids_by_translation = find_ambiguous(source_log.queries, translated_log.queries)
+    lengths_of_ambiguous: list[int] = []
+    for query_ids in ids_by_translation.values():
+        lengths_of_ambiguous += [_count_judged(translated_log, query_id) for query_id in query_ids]
+    lengths = np.array(lengths_of_ambiguous, np.int64)
     ranges = _count_by_range(lengths, bounds)
     if not len(lengths):
         return Lengths(0.0, 0, 0, 0.0, ranges)

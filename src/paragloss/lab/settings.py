@@ -71,9 +71,9 @@ def read_options(function: Callable[..., Any]) -> dict[str, Option]:
     so the keyword arguments of `other` are included.
     """
     option_by_name: dict[str, Option] = {}
-    plain = inspect.unwrap(function)
-    for name, parameter in inspect.signature(plain).parameters.items():
-        annotation = _resolve_annotation(plain, name, parameter.annotation)
+    undecorated = inspect.unwrap(function)
+    for name, parameter in inspect.signature(undecorated).parameters.items():
+        annotation = _resolve_annotation(undecorated, name, parameter.annotation)
         metadata = getattr(annotation, "__metadata__", ())
         if parameter.kind is parameter.KEYWORD_ONLY:
             setting = next((item for item in metadata if isinstance(item, Setting)), Setting(""))
@@ -134,26 +134,40 @@ def _is_as_declared(option: Option, value: Any) -> bool:
 
 def describe_values(option: Option) -> str:
     """Describe the values a setting takes, such as "a whole number, at least 1 and at most 10,000"."""
-    setting, series = option.setting, find_series(option.type)
+    setting = option.setting
     if setting.words:
         return f"one of {', '.join(setting.words)}"
-    if series is None:
-        kind = next((member for member in union_members(option.type) if member in _KIND_NAMES), None)
-        text, _ = _KIND_NAMES.get(kind, ("a value", "values"))
-    else:
-        _, plural = _KIND_NAMES[series.kind]
-        length = f"{series.length} " if series.length else ""
-        text = f"{length}{'ascending ' if setting.ascending else ''}{plural}"
+    kind = _describe_kind(option)
     bounds = _describe_bounds(setting)
-    return f"{text}, {bounds}" if bounds else text
+    return f"{kind}, {bounds}" if bounds else kind
+
+
+def _describe_kind(option: Option) -> str:
+    """Describe the type of a setting, such as "a whole number" or "2 ascending numbers"."""
+    series = find_series(option.type)
+    if series is None:
+        for member in union_members(option.type):
+            if member in _KIND_NAMES:
+                singular, _ = _KIND_NAMES[member]
+                return singular
+        return "a value"
+    words = [str(series.length)] if series.length else []
+    if option.setting.ascending:
+        words.append("ascending")
+    _, plural = _KIND_NAMES[series.kind]
+    return " ".join([*words, plural])
 
 
 def _describe_bounds(setting: Setting) -> str:
     """Describe the bounds of a setting, such as "above 0 and at most 1"; "" if it has none."""
-    named_bounds = [("at least", setting.min), ("above", setting.above), ("at most", setting.max)]
-    named_bounds.append(("below", setting.below))
+    bound_by_relation = {
+        "at least": setting.min,
+        "above": setting.above,
+        "at most": setting.max,
+        "below": setting.below,
+    }
     texts = []
-    for relation, bound in named_bounds:
+    for relation, bound in bound_by_relation.items():
         if bound is not None:
             number = f"{bound:,.0f}" if bound == int(bound) else str(bound)
             texts.append(f"{relation} {number}")
@@ -170,10 +184,12 @@ class Series(NamedTuple):
 def find_series(hint: Any) -> Series | None:
     """Return the series of numbers that a type such as `tuple[int, int] | None` or `Sequence[float]` allows, if any."""
     for member in union_members(hint):
-        kinds = get_args(member)
+        container, kinds = get_origin(member), get_args(member)
         holds_numbers = bool(kinds) and all(kind in (int, float) for kind in kinds)
-        if get_origin(member) in (tuple, Sequence, Iterable) and holds_numbers:
-            return Series(kinds[0], len(kinds) if get_origin(member) is tuple else None)
+        if container is tuple and holds_numbers:
+            return Series(kinds[0], len(kinds))
+        if container in (Sequence, Iterable) and holds_numbers:
+            return Series(kinds[0], None)
     return None
 
 
@@ -212,13 +228,18 @@ def _is_allowed(value: Any, hint: Any, setting: Setting) -> bool:
     kinds = union_members(hint)
     if setting.words and isinstance(value, str):
         return value in setting.words
-    if float in kinds or int in kinds:
-        number_type = Real if float in kinds else Integral
-        is_number = isinstance(value, number_type) and not isinstance(value, bool) and math.isfinite(value)
-        return is_number and _is_within_bounds(value, setting)
+    if float in kinds:
+        return _is_number(value, Real) and _is_within_bounds(value, setting)
+    if int in kinds:
+        return _is_number(value, Integral) and _is_within_bounds(value, setting)
     if kinds in ((str,), (bool,)):
         return isinstance(value, kinds[0])
     return True
+
+
+def _is_number(value: Any, number_type: type[Any]) -> bool:
+    """Tell whether a value is a finite number of a type, and not True or False."""
+    return isinstance(value, number_type) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_within_bounds(number: Any, setting: Setting) -> bool:

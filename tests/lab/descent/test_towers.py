@@ -29,7 +29,9 @@ def test_a_texts_vector_is_its_towers_output_over_its_length_plus_epsilon(encode
     assert (encoder.dim, encoder.langs) == (4, ("en", "fr"))
     for i in (0, 17, 255, 256, 299):
         with torch.inference_mode():
-            row = encoder.towers["fr"](bags(towers.sequences([texts[i]], encoder.vocabularies["fr"])))[0].numpy()
+            row = encoder.towers["fr"](bags(towers.list_terms_in_order([texts[i]], encoder.vocabularies["fr"])))[
+                0
+            ].numpy()
         np.testing.assert_allclose(vectors[i], row / (np.linalg.norm(row) + 0.5), atol=1e-5)
     assert not vectors[[not text for text in texts]].any(), "a text without a word is nowhere"
     assert not np.allclose(encoder.encode(["w1 w2 w3"], "en"), encoder.encode(["w3 w2 w1"], "en")), "order counts"
@@ -49,7 +51,9 @@ def test_an_lstm_reads_a_text_from_both_ends():
     forward_half, backward_half = tower.dense.weight.detach().split(towers.UNITS, dim=1)
     mirrored.dense.load_state_dict({"weight": torch.cat([backward_half, forward_half], 1), "bias": tower.dense.bias})
     vocabulary = Vocabulary("en", WORDS, [1] * 12, 12, stem=False)
-    text, reversed_text = (bags(towers.sequences([words], vocabulary)) for words in ("w1 w2 w5 w3", "w3 w5 w2 w1"))
+    text, reversed_text = (
+        bags(towers.list_terms_in_order([words], vocabulary)) for words in ("w1 w2 w5 w3", "w3 w5 w2 w1")
+    )
     with torch.inference_mode():
         torch.testing.assert_close(mirrored(reversed_text), tower(text))
 
@@ -77,6 +81,6 @@ def test_towers_with_more_words_than_vectors_or_of_no_known_kind_are_refused(enc
 
 def test_long_texts_are_cut_where_networks_stop_reading():
     words = Vocabulary("en", WORDS, [1] * 12, 12, stem=False)
-    rows = towers.sequences(["w3 w1 unknown w3 w2", ""], words, longest=3)
+    rows = towers.list_terms_in_order(["w3 w1 unknown w3 w2", ""], words, longest=3)
     assert (rows.indices.tolist(), rows.indptr.tolist(), rows.shape) == ([3, 1, 3], [0, 3, 3], (2, 12))
-    assert towers.sequences(["w1 " * 500], words).nnz == towers.LONGEST == 200
+    assert towers.list_terms_in_order(["w1 " * 500], words).nnz == towers.LONGEST == 200

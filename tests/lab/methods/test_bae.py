@@ -59,7 +59,7 @@ def test_the_divergence_has_the_textbook_gradient():
     inputs = torch.rand(6, 4, generator=torch.Generator().manual_seed(1))
     rows = np.arange(6)
     torch.manual_seed(5)
-    network._make_binary_divergence(machine, inputs)(rows).backward()
+    network._compute_binary_divergence(machine, inputs, rows).backward()
     with torch.no_grad():
         torch.manual_seed(5)
         chances = torch.sigmoid(inputs @ machine.weight + machine.hidden)

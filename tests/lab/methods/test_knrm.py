@@ -29,7 +29,7 @@ def test_kernel_sums_by_hand():
 def test_neighbouring_kernels_by_ratio_are_the_kernels_themselves():
     cosines = torch.linspace(-1, 1, 401, dtype=torch.float32)
     direct = kernel_features.responses(cosines.double().numpy())
-    for k, response in training._responses(cosines):
+    for k, response in training._compute_responses(cosines):
         np.testing.assert_allclose(response.numpy(), direct[:, k], rtol=3e-4 if k == 0 else 3e-5, atol=1e-12)
 
 

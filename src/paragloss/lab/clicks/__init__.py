@@ -5,12 +5,17 @@ The labels of Xiong et al. (SIGIR 2017) and of Liu's thesis are here: SAME is `d
 
 from __future__ import annotations
 
-from paragloss.lab.clicks.labels import cuts, graded, judged, thousandths
+from paragloss.lab.clicks.labels import (
+    compute_grade_bounds,
+    grade_scores,
+    make_judged_collection,
+    round_to_thousandths,
+)
 from paragloss.lab.clicks.rates import Scores, dctr, raw, select_by_frequency
 from paragloss.lab.clicks.synthetic import simulate
 from paragloss.lab.clicks.time_aware import ClickModel, tacm
 
 __all__ = [
-    "ClickModel", "Scores", "cuts", "dctr", "graded", "judged", "raw", "select_by_frequency",
-    "simulate", "tacm", "thousandths",
+    "ClickModel", "Scores", "compute_grade_bounds", "dctr", "grade_scores", "make_judged_collection", "raw",
+    "round_to_thousandths", "select_by_frequency", "simulate", "tacm",
 ]  # fmt: skip

@@ -43,8 +43,10 @@ def read_sessions(path: PathLike, *, on_error: OnError = None) -> Iterator[Sessi
 
 def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     """Read a log in either format; a line of ours begins with a brace."""
-    first = next((line.lstrip() for _, line in read_lines(path) if line.strip()), "")
-    return (read_sessions if first.startswith("{") else read_sogou)(path, on_error=on_error)
+    first_line = next((line for _, line in read_lines(path) if line.strip()), "")
+    if first_line.lstrip().startswith("{"):
+        return read_sessions(path, on_error=on_error)
+    return read_sogou(path, on_error=on_error)
 
 
 def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) -> Iterator[Session]:
@@ -74,7 +76,8 @@ def _parse_session(row: dict[str, Any]) -> Session:
 
     :raises InputError: if the query, the results shown or the clicks are missing or of another type
     """
-    query, results, clicks = get_row_text(row, "query"), row.get("shown", []), row.get("clicks", [])
+    query = get_row_text(row, "query")
+    results, clicks = row.get("shown", []), row.get("clicks", [])
     if not query.strip():
         raise InputError("no query; add a key 'query' that says what was asked")
     if not isinstance(results, list) or not all(isinstance(doc_id, str) for doc_id in results):
@@ -87,13 +90,20 @@ def _parse_session(row: dict[str, Any]) -> Session:
 
 
 def _parse_click(click: Any, rank_by_id: dict[str, int]) -> Click:
-    """Make a Click of an object of a row, with its rank among the documents shown (0 if none are listed)."""
+    """Make a Click of an object such as {"doc": "d1", "dwell": 12.5}.
+
+    :param rank_by_id: ranks of the documents shown; empty if none are listed, the rank of the click is then 0
+    :raises InputError: if the object has no document that was shown, or a wrong time
+    """
     doc_id = click.get("doc") if isinstance(click, dict) else None
     if not isinstance(doc_id, str) or not doc_id:
         raise InputError('a click names no document; write {"doc": "d1", "dwell": 12.5}')
     if rank_by_id and doc_id not in rank_by_id:
         raise InputError(f"the click on {doc_id!r} is on no document shown; add it to 'shown'")
     dwell = click.get("dwell")
-    if dwell is not None and (isinstance(dwell, bool) or not isinstance(dwell, int | float) or dwell < 0):
+    if dwell is None:
+        return Click(doc_id, rank_by_id.get(doc_id, 0))
+    is_number = isinstance(dwell, int | float) and not isinstance(dwell, bool)
+    if not is_number or dwell < 0:
         raise InputError(f"'dwell' of {doc_id!r} is {dwell!r}; give seconds, or leave it out")
-    return Click(doc_id, rank_by_id.get(doc_id, 0), None if dwell is None else float(dwell))
+    return Click(doc_id, rank_by_id.get(doc_id, 0), float(dwell))

@@ -35,37 +35,42 @@ def dctr(sessions: Iterable[Session]) -> Scores:
             unlisted_sessions[session.query] += 1
             unlisted_documents[session.query] |= clicked
     for query, doc_ids in unlisted_documents.items():
-        times_shown[query].update(dict.fromkeys(doc_ids, unlisted_sessions[query]))
-    return {
-        query: {
-            doc_id: (times_clicked[query][doc_id] + PRIOR_CLICKS) / (views + PRIOR_VIEWS)
-            for doc_id, views in sorted(views_by_document.items())
-        }
-        for query, views_by_document in times_shown.items()
-    }
+        for doc_id in doc_ids:
+            times_shown[query][doc_id] += unlisted_sessions[query]
+    rates: Scores = {}
+    for query, views_by_document in times_shown.items():
+        rates[query] = {}
+        for doc_id, views in sorted(views_by_document.items()):
+            clicks = times_clicked[query][doc_id]
+            rates[query][doc_id] = (clicks + PRIOR_CLICKS) / (views + PRIOR_VIEWS)
+    return rates
 
 
 def raw(sessions: Iterable[Session]) -> Scores:
     """Count the sessions of a query in which a document was the only one opened; other sessions are ignored."""
-    with_one_document = (s for s in sessions if len({click.document for click in s.clicks}) == 1)
-    return _count_pairs((session.query, session.clicks[0].document) for session in with_one_document)
+    counts: Scores = {}
+    for session in sessions:
+        clicked = {click.document for click in session.clicks}
+        if len(clicked) == 1:
+            count_by_document = counts.setdefault(session.query, {})
+            doc_id = clicked.pop()
+            count_by_document[doc_id] = count_by_document.get(doc_id, 0.0) + 1.0
+    return counts
 
 
 def select_by_frequency(sessions: Iterable[Session], *, minimum: int = 1, below: int | None = None) -> list[Session]:
-    """Select the sessions whose query is asked at least `minimum` times in the log, and fewer than `below` times."""
+    """Select the sessions whose query is asked at least `minimum` times in the log, and fewer than `below` times.
+
+    :raises InputError: if there are sessions, but none is selected
+    """
     all_sessions = list(sessions)
     times = Counter(session.query for session in all_sessions)
-    selected = [s for s in all_sessions if times[s.query] >= minimum and (below is None or times[s.query] < below)]
+    selected = []
+    for session in all_sessions:
+        n_times = times[session.query]
+        if n_times >= minimum and (below is None or n_times < below):
+            selected.append(session)
     if all_sessions and not selected:
         expected = f"{minimum} times or more" + ("" if below is None else f" and fewer than {below}")
         raise InputError(f"no query is asked {expected}; the commonest is asked {max(times.values())} times")
     return selected
-
-
-def _count_pairs(pairs: Iterable[tuple[str, str]]) -> Scores:
-    """Count how often each pair of a query and a document occurs."""
-    counts: Scores = {}
-    for query, doc_id in pairs:
-        count_by_document = counts.setdefault(query, {})
-        count_by_document[doc_id] = count_by_document.get(doc_id, 0.0) + 1.0
-    return counts

@@ -43,10 +43,11 @@ def simulate(
 
 
 def _swap_neighbours(ranking: Sequence[str], swaps: int, rng: np.random.Generator) -> list[str]:
-    """Exchange random neighbours of a ranking."""
+    """Exchange two neighbours of a ranking at random, `swaps` times."""
     results = list(ranking)
-    for position in rng.integers(0, max(len(results) - 1, 1), swaps if len(results) > 1 else 0):
-        results[position], results[position + 1] = results[position + 1], results[position]
+    if len(results) > 1:
+        for position in rng.integers(0, len(results) - 1, swaps):
+            results[position], results[position + 1] = results[position + 1], results[position]
     return results
 
 
@@ -67,8 +68,9 @@ def _simulate_clicks(
     for rank, doc_id in enumerate(results, 1):
         if rng.random() < attraction.get(doc_id, 0.0):
             is_satisfied = rng.random() < satisfaction.get(doc_id, 0.0)
-            scale = SECONDS_IF_SATISFIED if is_satisfied else SECONDS_IF_NOT
-            clicks.append(Click(doc_id, rank, round(float(rng.gamma(DWELL_SHAPE, scale / DWELL_SHAPE)), 1)))
+            mean_seconds = SECONDS_IF_SATISFIED if is_satisfied else SECONDS_IF_NOT
+            seconds = float(rng.gamma(DWELL_SHAPE, mean_seconds / DWELL_SHAPE))
+            clicks.append(Click(doc_id, rank, round(seconds, 1)))
             if is_satisfied:
                 break
         if rng.random() > depth:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,32 +34,37 @@ class ClickModel(NamedTuple):
 
     def relevance(self) -> Scores:
         """Multiply attraction and satisfaction: a relevant document is opened when it is seen, and ends the search."""
-        return {
-            query: {doc_id: chance * self.satisfaction[query][doc_id] for doc_id, chance in chance_by_document.items()}
-            for query, chance_by_document in self.attraction.items()
-        }
+        relevance: Scores = {}
+        for query, attraction in self.attraction.items():
+            satisfaction = self.satisfaction[query]
+            relevance[query] = {doc_id: chance * satisfaction[doc_id] for doc_id, chance in attraction.items()}
+        return relevance
 
 
 def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.0) -> ClickModel:
-    """Fit the time-aware click model by expectation maximisation.
+    """Fit the time-aware click model (TACM) by expectation maximisation.
 
     The reader goes from click to click and looks at the results between two clicks with a probability that depends on
     their ranks; a document that is seen is opened with the probability of its attraction. After a click of t seconds
     the search ends satisfied with probability s (1 - exp(-t / patience)); otherwise the reader looks on. A click
     without a time counts as an average one.
 
+    :param rounds: rounds of expectation maximisation
+    :param patience: in seconds
     :raises InputError: if a session does not say what was shown, or there is none
     """
     log = _flatten_sessions(sessions, patience)
+    n_pairs, n_ranks = len(log.numbers), log.max_rank + 1
     chances = _Chances(
-        np.full(len(log.numbers), INITIAL_CHANCE),
-        np.full(len(log.numbers), INITIAL_CHANCE),
-        np.full((log.max_rank + 1, log.max_rank + 1), INITIAL_CHANCE),
+        attraction=np.full(n_pairs, INITIAL_CHANCE),
+        power=np.full(n_pairs, INITIAL_CHANCE),
+        examination=np.full((n_ranks, n_ranks), INITIAL_CHANCE),
     )
     for _ in range(rounds):
         chances = _update_chances(log, chances)
-    satisfied = _estimate_satisfied_visits(log, _estimate_satisfied_endings(log, chances))
-    satisfaction = _average_by_document(log.visited, satisfied, len(log.numbers))
+    satisfied_endings = _estimate_satisfied_endings(log, chances)
+    satisfied_visits = _estimate_satisfied_visits(log, satisfied_endings)
+    satisfaction = _average_by_document(log.visited, satisfied_visits, n_pairs)
     return ClickModel(log.scores(chances.attraction), log.scores(satisfaction), chances.examination)
 
 
@@ -118,7 +122,10 @@ class _Chances(NamedTuple):
 
 
 def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
-    """List all looks and visits of all sessions."""
+    """List all looks and visits of all sessions.
+
+    :raises InputError: if a session does not say what was shown, or there is none
+    """
     numbers: dict[tuple[str, str], int] = {}
     looks: list[_ViewedResult] = []
     visits: list[_Visit] = []
@@ -129,25 +136,50 @@ def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
         documents = [numbers.setdefault((session.query, doc_id), len(numbers)) for doc_id in session.results]
         clicks = _order_clicks(session)
         ending = n_endings if clicks else -1
-        n_endings += bool(clicks)
         looks += _list_looks(documents, [rank for rank, _ in clicks], ending)
-        for position, (rank, click) in enumerate(clicks, 1):
-            seconds = math.nan if click.dwell is None else click.dwell
-            visits.append(_Visit(documents[rank - 1], seconds, ending if position == len(clicks) else -1))
+        visits += _list_visits(documents, clicks, ending)
+        if clicks:
+            n_endings += 1
     if not looks:
         raise InputError("the log has no session with results: nothing to learn from")
-    document, last_rank, rank_of_look, opened, look_ending = np.array(looks, np.int64).T
+    return _make_flat_log(numbers, looks, visits, n_endings, patience)
+
+
+def _list_visits(documents: Sequence[int], clicks: Sequence[tuple[int, Click]], ending: int) -> list[_Visit]:
+    """List the documents that were opened in one session.
+
+    :param documents: number of the document at each rank
+    :param clicks: ranks from 1 and clicks, in their order
+    """
+    visits = []
+    for position, (rank, click) in enumerate(clicks, 1):
+        seconds = math.nan if click.dwell is None else click.dwell
+        is_last = position == len(clicks)
+        visits.append(_Visit(documents[rank - 1], seconds, ending if is_last else -1))
+    return visits
+
+
+def _make_flat_log(
+    numbers: Mapping[tuple[str, str], int],
+    looks: Sequence[_ViewedResult],
+    visits: Sequence[_Visit],
+    n_endings: int,
+    patience: float,
+) -> _FlatLog:
+    """Arrange the looks and visits of all sessions as arrays."""
+    document, last_rank, rank, opened, look_ending = np.array(looks, np.int64).T
+    seconds = np.array([visit.seconds for visit in visits], np.float64)
     return _FlatLog(
         numbers,
         document,
         last_rank,
-        rank_of_look,
+        rank,
         opened.astype(bool),
         look_ending,
         n_endings,
         visited=np.array([visit.document for visit in visits], np.int64),
         visit_ending=np.array([visit.ending for visit in visits], np.int64),
-        sufficient_time=_estimate_sufficient_time(np.array([visit.seconds for visit in visits], np.float64), patience),
+        sufficient_time=_estimate_sufficient_time(seconds, patience),
     )
 
 
@@ -159,17 +191,19 @@ def _list_looks(documents: Sequence[int], clicked_ranks: Sequence[int], ending: 
 
     :param documents: number of the document at each rank
     :param clicked_ranks: ranks from 1 in the order of the clicks
+    :param ending: number of the session's ending, which the looks after the last click get
     """
     looks: list[_ViewedResult] = []
     opened: set[int] = set()
-    for last_rank, next_rank in pairwise([0, *clicked_ranks]):
+    last_rank = 0
+    for next_rank in clicked_ranks:
         direction = 1 if next_rank > last_rank else -1
         for rank in range(last_rank + direction, next_rank, direction):
             if rank not in opened:
                 looks.append(_ViewedResult(documents[rank - 1], last_rank, rank, is_opened=False))
         looks.append(_ViewedResult(documents[next_rank - 1], last_rank, next_rank, is_opened=True))
         opened.add(next_rank)
-    last_rank = clicked_ranks[-1] if clicked_ranks else 0
+        last_rank = next_rank
     for rank in range(max(opened, default=0) + 1, len(documents) + 1):
         looks.append(_ViewedResult(documents[rank - 1], last_rank, rank, is_opened=False, ending=ending))
     return looks
@@ -181,12 +215,14 @@ def _estimate_satisfied_endings(log: _FlatLog, chances: _Chances) -> Doubles:
     The alternative is that the reader looked on and found no later result attractive.
     """
     is_last_visit, is_trailing = log.visit_ending >= 0, log.ending >= 0
+    satisfying = chances.power[log.visited] * log.sufficient_time  # (visits,)
     satisfied = np.zeros(log.n_endings)
-    satisfied[log.visit_ending[is_last_visit]] = (chances.power[log.visited] * log.sufficient_time)[is_last_visit]
-    not_opened = 1 - chances.attraction[log.document] * chances.examination[log.last_rank, log.rank]
+    satisfied[log.visit_ending[is_last_visit]] = satisfying[is_last_visit]
+    not_opened = 1 - chances.attraction[log.document] * chances.examination[log.last_rank, log.rank]  # (looks,)
     log_silence = np.zeros(log.n_endings)  # log of the probability that no trailing result is opened
     np.add.at(log_silence, log.ending[is_trailing], np.log(not_opened[is_trailing]))
-    return np.asarray(satisfied / (satisfied + (1 - satisfied) * np.exp(log_silence)))
+    looked_on = (1 - satisfied) * np.exp(log_silence)
+    return np.asarray(satisfied / (satisfied + looked_on))
 
 
 def _estimate_satisfied_visits(log: _FlatLog, satisfied_endings: Doubles) -> Doubles:
@@ -200,25 +236,37 @@ def _estimate_satisfied_visits(log: _FlatLog, satisfied_endings: Doubles) -> Dou
 def _update_chances(log: _FlatLog, chances: _Chances) -> _Chances:
     """Do one round of expectation maximisation."""
     satisfied_endings = _estimate_satisfied_endings(log, chances)
-    looked_on = np.ones(len(log.document))  # how likely the reader had not stopped before this result
+    looked_on = np.ones(len(log.document))  # (looks,) how likely the reader had not stopped before this result
     is_trailing = log.ending >= 0
     looked_on[is_trailing] = 1 - satisfied_endings[log.ending[is_trailing]]
-    a, e = chances.attraction[log.document], chances.examination[log.last_rank, log.rank]
+    attraction, examination = _update_looks(log, chances, looked_on)
+    return _Chances(attraction, _update_power(log, chances, satisfied_endings), examination)
+
+
+def _update_looks(log: _FlatLog, chances: _Chances, looked_on: Doubles) -> tuple[Doubles, Doubles]:
+    """Return new probabilities of attraction, (pairs,), and of examination, (ranks + 1, ranks + 1).
+
+    :param looked_on: (looks,) how likely the reader had not stopped before the result
+    """
+    a, e = chances.attraction[log.document], chances.examination[log.last_rank, log.rank]  # (looks,)
     # A result that was not opened was seen and is not attractive, or was not seen, which says nothing of attraction.
     attracted = np.where(log.opened, 1.0, looked_on * a * (1 - e) / (1 - a * e) + (1 - looked_on) * a)
     examined = np.where(log.opened, 1.0, looked_on * e * (1 - a) / (1 - a * e))
     width = log.max_rank + 1
     cells = log.last_rank * width + log.rank
-    # A satisfied reader met a document with the power to satisfy and stayed long enough; one who looked on did not.
-    s, f = chances.power[log.visited], log.sufficient_time
+    examination = _estimate_rates(cells, examined, looked_on, width * width).reshape(width, width)
+    return _average_by_document(log.document, attracted, len(log.numbers)), examination
+
+
+def _update_power(log: _FlatLog, chances: _Chances, satisfied_endings: Doubles) -> Doubles:
+    """Return new probabilities that a document satisfies a reader who stays long enough: (pairs,).
+
+    A satisfied reader met a document with the power to satisfy and stayed long enough; one who looked on did not.
+    """
+    s, f = chances.power[log.visited], log.sufficient_time  # (visits,)
     satisfied = _estimate_satisfied_visits(log, satisfied_endings)
     powerful = satisfied + (1 - satisfied) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
-    n_documents = len(log.numbers)
-    return _Chances(
-        _average_by_document(log.document, attracted, n_documents),
-        _average_by_document(log.visited, powerful, n_documents),
-        _estimate_rates(cells, examined, looked_on, width * width).reshape(width, width),
-    )
+    return _average_by_document(log.visited, powerful, len(log.numbers))
 
 
 def _average_by_document(documents: Integers, chances: Doubles, n_documents: int) -> Doubles:
@@ -226,6 +274,8 @@ def _average_by_document(documents: Integers, chances: Doubles, n_documents: int
 
     A document of which little is known gets about the overall average rather than 1/2, so that a result that was
     hardly ever looked at does not beat one that was looked at and not opened.
+
+    :param documents: the document that each probability belongs to
     """
     average = float(chances.mean()) if len(chances) else INITIAL_CHANCE
     return _estimate_rates(documents, chances, np.ones(len(chances)), n_documents, prior_rate=average)

@@ -52,15 +52,27 @@ def clicks(
     sessions = list(read_log(log, on_error=skipped.on_error))
     query_by_text = _number_queries(sessions, lang)
     sessions = clicks.select_by_frequency(sessions, **_parse_frequency(frequency))
-    relevance = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
+    relevance = _estimate_relevance(model, sessions)
     grade_shares = _parse_numbers("--shares", shares)
-    grades = clicks.thousandths(relevance) if scores else clicks.graded(relevance, clicks.cuts(relevance, grade_shares))
+    if scores:
+        grades = clicks.round_to_thousandths(relevance)
+    else:
+        grades = clicks.grade_scores(relevance, clicks.compute_grade_bounds(relevance, grade_shares))
     qrels = {query_by_text[text].id: grade_by_document for text, grade_by_document in grades.items()}
     _write_judgments(Path(out), [query_by_text[text] for text in grades], qrels)
     _write_scores(Path(out, "scores.tsv"), query_by_text, relevance)
     skipped.print_summary()
     pairs = sum(map(len, grades.values()))
     print(f"{len(sessions)} sessions, {len(qrels)} queries, {pairs} judged pairs by {model}: {out}")
+
+
+def _estimate_relevance(model: str, sessions: Sequence[Session]) -> Scores:
+    """Estimate the relevance of documents to queries by one of MODELS."""
+    from paragloss.lab import clicks
+
+    if model == "tacm":
+        return clicks.tacm(sessions).relevance()
+    return clicks.dctr(sessions) if model == "dctr" else clicks.raw(sessions)
 
 
 def _number_queries(sessions: Sequence[Session], lang: str) -> dict[str, Query]:
@@ -138,12 +150,12 @@ def _translate_queries(
     target = normalise(lang)
     query_translator = translator(translator_name, source_log.queries[0].lang, target)
     translated = query_log.translate_log(source_log, query_translator, target, case=letter_case)
-    ids_by_translation = query_log.ambiguous(source_log.queries, translated.queries)
+    ids_by_translation = query_log.find_ambiguous(source_log.queries, translated.queries)
     return translated, {
         "queries": len(translated.queries),
         "language": target,
         "ambiguous translations": len(ids_by_translation),
-        "documents of ambiguous queries": query_log.list_lengths(source_log, translated).ranges,
+        "documents of ambiguous queries": query_log.measure_lengths(source_log, translated).ranges,
     }
 
 
@@ -213,9 +225,14 @@ def _parse_numbers(flag: str, text: str) -> list[float]:
 
 def _parse_frequency(text: str) -> dict[str, int]:
     """Parse MINIMUM..BELOW, either of which may be missing, as arguments of `select_by_frequency`."""
-    minimum, dots, below = text.partition("..")
     if not text:
         return {}
+    minimum, dots, below = text.partition("..")
     if not dots or not (minimum + below).isdecimal():
         raise InputError(f"--asked {text!r}: expected how often, as 50.., ..50 or 50..1000")
-    return {name: int(number) for name, number in (("minimum", minimum), ("below", below)) if number}
+    bounds = {}
+    if minimum:
+        bounds["minimum"] = int(minimum)
+    if below:
+        bounds["below"] = int(below)
+    return bounds

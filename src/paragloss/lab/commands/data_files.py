@@ -36,7 +36,10 @@ def choose_reader(hint: Any) -> Reader | None:
         Sequence[JudgedCollection]: read_judgments,
         BagEncoder: read_model,
     }
-    return next((readers[member] for member in union_members(hint) if member in readers), None)
+    for member in union_members(hint):
+        if member in readers:
+            return readers[member]
+    return None
 
 
 def read_word_vectors(_: str, arguments: list[str]) -> Any:
@@ -86,20 +89,29 @@ def read_clicked_texts(flag: str, arguments: list[str]) -> list[tuple[str, str]]
     Each argument is a .tsv file with these two columns, or a click log and files of its documents: LOG,DOCUMENTS.
     """
     from paragloss.lab.aligned_files import read_text_pairs
-    from paragloss.lab.clicks.log_files import read_log
 
     clicked_texts: list[tuple[str, str]] = []
     for argument in arguments:
-        log, *document_files = argument.split(",")
-        if not document_files:
-            clicked_texts += read_text_pairs(log)
-            continue
-        documents = _read_documents_by_id(document_files)
-        for session in read_log(log):
-            clicked_ids = [click.document for click in session.clicks if click.document in documents]
-            clicked_texts += [(session.query, documents[doc_id].text) for doc_id in clicked_ids]
+        first_file, *document_files = argument.split(",")
+        if document_files:
+            clicked_texts += _read_log_clicks(first_file, document_files)
+        else:
+            clicked_texts += read_text_pairs(first_file)
     if not clicked_texts:
         raise InputError(f"{flag} {','.join(arguments)}: no click is on a document at hand; give those that were shown")
+    return clicked_texts
+
+
+def _read_log_clicks(log: str, document_files: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the query and the text of each click of a log on a document in the files."""
+    from paragloss.lab.clicks.log_files import read_log
+
+    documents = _read_documents_by_id(document_files)
+    clicked_texts = []
+    for session in read_log(log):
+        for click in session.clicks:
+            if click.document in documents:
+                clicked_texts.append((session.query, documents[click.document].text))
     return clicked_texts
 
 
@@ -131,9 +143,11 @@ def _judge_by_clicks(log: str, document_file: str) -> JudgedCollection:
 
     sessions = list(read_log(log))
     rates = clicks.dctr(sessions)
-    grades = clicks.graded(rates, clicks.cuts(rates, GRADE_SHARES))
+    bounds = clicks.compute_grade_bounds(rates, GRADE_SHARES)
+    grades = clicks.grade_scores(rates, bounds)
+    documents = _read_documents_by_id([document_file])
     lang = next((session.lang for session in sessions if session.lang), "")
-    return clicks.judged(grades, _read_documents_by_id([document_file]), lang)
+    return clicks.make_judged_collection(grades, documents, lang)
 
 
 def _read_judged_collection(flag: str, query_file: str, document_file: str, qrels_file: str) -> JudgedCollection:
@@ -146,16 +160,20 @@ def _read_judged_collection(flag: str, query_file: str, document_file: str, qrel
 
     location = f"{flag} {query_file},{document_file},{qrels_file}"
     documents = _read_documents_by_id([document_file])
-    qrels = {
-        query_id: {doc_id: grade for doc_id, grade in grades.items() if doc_id in documents}
-        for query_id, grades in read_qrels(qrels_file).items()
-    }
-    queries = [query for query in read_queries(query_file) if qrels.get(query.id)]
+    all_qrels = read_qrels(qrels_file)
+    queries, qrels = [], {}
+    for query in read_queries(query_file):
+        grades = all_qrels.get(query.id, {})
+        available = {doc_id: grade for doc_id, grade in grades.items() if doc_id in documents}
+        if available:
+            queries.append(query)
+            qrels[query.id] = available
     if not queries:
         raise InputError(f"{location}: no query has a judged document that is at hand")
-    if not queries[0].lang or not next(iter(documents.values())).lang:
+    first_document = next(iter(documents.values()))
+    if not queries[0].lang or not first_document.lang:
         raise InputError(f"{location}: queries and documents must say their language; add a key 'lang'")
-    return JudgedCollection(queries, documents, {query.id: qrels[query.id] for query in queries})
+    return JudgedCollection(queries, documents, qrels)
 
 
 def _read_documents_by_id(files: Sequence[str]) -> dict[str, Document]:

@@ -7,7 +7,7 @@ are read by `lab.commands.data_files`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,11 +23,11 @@ YES_WORDS, NO_WORDS = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 def list_flags(function: Callable[..., Any]) -> dict[str, Option]:
     """Return the settings of a function by their flags, such as "--min-df"."""
-    return {_name_flag(name): option for name, option in read_options(function).items() if name not in PYTHON_ONLY}
-
-
-def _name_flag(name: str) -> str:
-    return f"--{name.strip('_').replace('_', '-')}"
+    option_by_flag = {}
+    for name, option in read_options(function).items():
+        if name not in PYTHON_ONLY:
+            option_by_flag[f"--{name.strip('_').replace('_', '-')}"] = option
+    return option_by_flag
 
 
 def split_arguments(
@@ -39,7 +39,9 @@ def split_arguments(
     :return: the words that are no flags, and the texts given for each flag; those of a switch are "yes" and "no"
     :raises InputError: if the last word is a flag that needs a value
     """
-    option_by_flag = {flag: option for function in functions for flag, option in list_flags(function).items()}
+    option_by_flag: dict[str, Option] = {}
+    for function in functions:
+        option_by_flag.update(list_flags(function))
     paths: list[str] = []
     texts_by_flag: dict[str, list[str]] = {}
     remaining = list(words)
@@ -88,13 +90,15 @@ def _parse_value(flag: str, option: Option, texts: list[str]) -> Any:
     series = find_series(option.type)
     try:
         if series is not None:
-            return tuple(series.kind(part) for text in texts for part in text.split(",") if part.strip())
+            parts = ",".join(texts).split(",")
+            return tuple(series.kind(part) for part in parts if part.strip())
         if _is_grid(option.type):
-            rows = [row for text in texts for row in text.split("/")]
+            rows = "/".join(texts).split("/")
             return tuple(tuple(float(part) for part in row.split(",")) for row in rows)
         if is_switch(option):
             return _parse_switch(texts[-1])
-        return (_find_number_type(option.type) or str)(texts[-1])
+        value_type = _find_number_type(option.type) or str
+        return value_type(texts[-1])
     except (ValueError, OverflowError):
         raise InputError(f"{flag} {texts[-1]!r}: expected {describe_values(option)}") from None
 
@@ -144,29 +148,34 @@ def format_settings_help(usage: str, functions: Iterable[tuple[str, Callable[...
     lines = [f"Usage: paragloss {usage}"]
     explained_flags: set[str] = set()
     for heading, function in functions:
-        option_by_flag = list_flags(function)
-        repeated_flags = [flag for flag in option_by_flag if flag in explained_flags]
-        rows = [
-            (_format_usage(flag, option), describe_setting(option))
-            for flag, option in option_by_flag.items()
-            if flag not in explained_flags
-        ]
-        explained_flags |= option_by_flag.keys()
-        width = max((len(flag_usage) for flag_usage, _ in rows), default=0)
-        lines += ["", inspect.getdoc(function) or "", ""] if heading == "Settings" else [""]
+        docstring = inspect.getdoc(function) or ""
+        lines += ["", docstring, ""] if heading == "Settings" else [""]
         lines.append(f"{heading}:")
-        lines += [f"  {flag_usage:<{width}}  {description}" for flag_usage, description in rows]
+        option_by_flag = list_flags(function)
+        new_options = {flag: option for flag, option in option_by_flag.items() if flag not in explained_flags}
+        repeated_flags = [flag for flag in option_by_flag if flag in explained_flags]
+        lines += _format_options(new_options)
         if repeated_flags:
             lines.append(f"  and of those above: {', '.join(repeated_flags)}")
+        explained_flags.update(option_by_flag)
     return "\n".join(lines)
+
+
+def _format_options(option_by_flag: Mapping[str, Option]) -> list[str]:
+    """Write a line for each flag, its usage and its description, as two columns."""
+    usages = {flag: _format_usage(flag, option) for flag, option in option_by_flag.items()}
+    width = max(map(len, usages.values()), default=0)
+    return [f"  {usages[flag]:<{width}}  {describe_setting(option)}" for flag, option in option_by_flag.items()]
 
 
 def describe_setting(option: Option) -> str:
     """Describe a setting in a line: purpose, allowed words and default."""
-    default = option.default
-    has_default = default not in (None, "", ()) and default is not inspect.Parameter.empty
-    words = f" ({', '.join(option.setting.words)})" if option.setting.words else ""
-    return f"{option.setting.help}{words}{f' [{_format_default(default)}]' if has_default else ''}".strip()
+    parts = [option.setting.help]
+    if option.setting.words:
+        parts.append(f"({', '.join(option.setting.words)})")
+    if option.default not in (None, "", (), inspect.Parameter.empty):
+        parts.append(f"[{_format_default(option.default)}]")
+    return " ".join(parts).strip()
 
 
 def _format_usage(flag: str, option: Option) -> str:

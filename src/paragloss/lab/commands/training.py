@@ -68,7 +68,8 @@ def train(
     module = load_method(method)
     if out:
         check_model_folder(out)
-    fits = [module.fit, *(getattr(module, name) for name in ("fit_judged", "add_language") if hasattr(module, name))]
+    fit_names = [name for name in ("fit", "fit_judged", "add_language") if hasattr(module, name)]
+    fits = [getattr(module, name) for name in fit_names]
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
         judged_sets = [",".join(paths), *(judged or [])] if paths else list(judged or [])
@@ -135,7 +136,10 @@ def _print_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json
 
 def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str] | None) -> JudgedCollection:
     """Read the only judged collection: that of the option --judged, or else that of the three paths."""
-    sets = data_files.read_judgments("--judged", list(judged or ([",".join(paths)] if paths else [])))
+    arguments = list(judged or [])
+    if paths and not judged:
+        arguments = [",".join(paths)]
+    sets = data_files.read_judgments("--judged", arguments)
     if len(sets) != 1:
         raise InputError(f"{method} is tuned on one set of judgments: give QUERIES DOCUMENTS JUDGMENTS once")
     return sets[0]
@@ -221,10 +225,13 @@ def _add_language(
         raise InputError(f"{method} can't add a language to a model; cr5 can")
     if not model:
         raise InputError("no --to given: say which model the language is added to")
-    settings, code = parse_settings(method, module.add_language, texts_by_flag), normalise(lang)
+    settings = parse_settings(method, module.add_language, texts_by_flag)
+    code, model_folder = normalise(lang), out or model
     started = time.perf_counter()
-    engine.add_language(module.add_language, model, aligned, code, **settings).save(out or model)
-    print(f"added {code} from {len(aligned)} concepts in {time.perf_counter() - started:.1f} s: {out or model}")
+    extended_model = engine.add_language(module.add_language, model, aligned, code, **settings)
+    extended_model.save(model_folder)
+    seconds = time.perf_counter() - started
+    print(f"added {code} from {len(aligned)} concepts in {seconds:.1f} s: {model_folder}")
 
 
 def _print_gain(aligned: list[Concept], settings: dict[str, Any]) -> None:
@@ -244,11 +251,13 @@ def _fit_and_save(
     """Train a model, with a progress bar if the method reports its progress, and save it.
 
     :param amount: what it is trained on, as printed afterwards: "200 concepts"
+    :param out: folder to save to
     :param fit: the function whose settings are given
     :param run: `fit` with its data, to be called with the settings
     """
     started = time.perf_counter()
-    if "progress" in read_options(fit):
+    reports_progress = "progress" in read_options(fit)
+    if reports_progress:
         with ProgressBar(f"training {method}") as bar:
             model = run(progress=bar.show_training, **settings)
     else:
@@ -304,8 +313,9 @@ def _format_tune_help(method: str) -> str:
 
 def _list_methods(function: str) -> str:
     """List the installed methods that have a function, such as "fit", each with its first sentence."""
-    width = max(map(len, load_methods(function)))
-    lines = [f"  {name:<{width}}  {summarize_method(name, function)}" for name in sorted(load_methods(function))]
+    names = sorted(load_methods(function))
+    width = max(map(len, names))
+    lines = [f"  {name:<{width}}  {summarize_method(name, function)}" for name in names]
     return "\n".join(["Methods:", *lines])
 
 
@@ -322,13 +332,12 @@ def select_languages(concepts: list[Concept], langs: str) -> list[Concept]:
     """
     from paragloss.languages import normalise
 
-    if langs:
-        codes = {normalise(lang) for lang in langs.split(",")}
-        concepts = [
-            concept._replace(texts={lang: text for lang, text in concept.texts.items() if lang in codes})
-            for concept in concepts
-        ]
-    selected = [concept for concept in concepts if concept.texts]
+    codes = {normalise(lang) for lang in langs.split(",")} if langs else set()
+    selected = []
+    for concept in concepts:
+        texts = {lang: text for lang, text in concept.texts.items() if not langs or lang in codes}
+        if texts:
+            selected.append(concept._replace(texts=texts))
     if not selected:
         raise InputError(f"no document in {langs or 'any language'} to train on")
     return selected

@@ -53,14 +53,17 @@ class Corpus(NamedTuple):
         :param concepts: number of concepts
         """
         edges = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
+        shape = (concepts, edges[-1])
         blocks = []
-        for rows, owner, start in zip(texts, owners, edges, strict=False):
+        for rows, concept_of_text, first_column in zip(texts, owners, edges[:-1], strict=True):
             entries = rows.tocoo()
-            cells = (owner[entries.row], entries.col + start)
-            blocks.append(sp.csr_matrix((words * entries.data, cells), shape=(concepts, edges[-1]), dtype=np.float32))
+            cells = (concept_of_text[entries.row], entries.col + first_column)
+            blocks.append(sp.csr_matrix((words * entries.data, cells), shape=shape, dtype=np.float32))
         present = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
-        share = sp.diags_array(1 / np.maximum(present.sum(1), 1).astype(np.float32))
-        return cls(blocks, sp.csr_matrix(share @ sum(blocks[1:], blocks[0])), edges, present, words)
+        languages_per_concept = np.maximum(present.sum(1), 1).astype(np.float32)
+        total = sum(blocks[1:], blocks[0])
+        joint = sp.csr_matrix(sp.diags_array(1 / languages_per_concept) @ total)
+        return cls(blocks, joint, edges, present, words)
 
     @property
     def terms(self) -> int:
@@ -68,10 +71,16 @@ class Corpus(NamedTuple):
         return self.edges[-1]
 
     def read(self, rows: Rows, langs: Rows) -> sp.csr_matrix:
-        """Return concepts, each in one language only: (rows, terms)."""
-        return sp.csr_matrix(
-            sum(sp.diags_array((langs == i).astype(np.float32)) @ block[rows] for i, block in enumerate(self.blocks))
-        )
+        """Return concepts, each in one language only: (rows, terms).
+
+        :param rows: concept numbers
+        :param langs: for each of them the number of the language
+        """
+        texts = sp.csr_matrix((len(rows), self.terms), dtype=np.float32)
+        for lang, block in enumerate(self.blocks):
+            is_chosen = sp.diags_array((langs == lang).astype(np.float32))
+            texts = texts + is_chosen @ block[rows]
+        return sp.csr_matrix(texts)
 
 
 class Machine(NamedTuple):
@@ -104,13 +113,15 @@ def make_machines(widths: Sequence[int], seed: int) -> list[Machine]:
     machines = []
     for layer, (n_visible, n_hidden) in enumerate(pairwise(widths)):
         weight = INITIAL_DEVIATION * torch.randn(n_visible, n_hidden, generator=generator)
-        hidden = torch.zeros(n_hidden)
+        hidden_bias = torch.zeros(n_hidden)
         if layer > 0:
             bound = 4 * math.sqrt(6 / (n_visible + n_hidden))
             weight = bound * (2 * torch.rand(n_visible, n_hidden, generator=generator) - 1)
-            hidden = -weight.sum(0) / 2
-        parameters = (weight, torch.zeros(n_visible), hidden)
-        machines.append(Machine(*(parameter.requires_grad_() for parameter in parameters)))
+            hidden_bias = -weight.sum(0) / 2
+        machine = Machine(weight, torch.zeros(n_visible), hidden_bias)
+        for parameter in machine:
+            parameter.requires_grad_()
+        machines.append(machine)
     return machines
 
 
@@ -137,37 +148,48 @@ def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *,
     One step of it (CD-1) is the gradient of the free energy of the data minus that of a fixed reconstruction.
     """
     bottom = machines[0]
-    with torch.no_grad():  # so that the bottom machine predicts terms by their frequency before it learns
-        frequency = np.asarray(corpus.joint.mean(axis=0)).ravel()
-        bottom.visible.add_(torch.from_numpy(np.log(frequency + MIN_FREQUENCY).astype(np.float32)))
+    _set_frequency_biases(bottom, corpus)
     all_concepts = np.arange(corpus.joint.shape[0])
-    _descend(bottom._asdict(), _make_text_divergence(bottom, corpus), all_concepts, schedule, epochs=epochs)
+    _descend(bottom._asdict(), partial(_compute_text_divergence, bottom, corpus), all_concepts, schedule, epochs=epochs)
     with torch.no_grad():
         inputs = encode([bottom], corpus.joint)
     for machine in machines[1:]:
-        _descend(machine._asdict(), _make_binary_divergence(machine, inputs), all_concepts, schedule, epochs=epochs)
+        divergence = partial(_compute_binary_divergence, machine, inputs)
+        _descend(machine._asdict(), divergence, all_concepts, schedule, epochs=epochs)
         with torch.no_grad():
             inputs = torch.sigmoid(inputs @ machine.weight + machine.hidden)
 
 
-def _make_text_divergence(machine: Machine, corpus: Corpus) -> Callable[[Rows], torch.Tensor]:
-    """Return the contrastive divergence of the bottom machine as a function of concept numbers."""
-
-    def divergence(rows: Rows) -> torch.Tensor:
-        energy, products = _text_energy(machine, corpus.joint[rows])
-        reconstruction = _draw_reconstruction(machine, products, corpus, rows)
-        reconstruction_energy, _ = _text_energy(machine, reconstruction)
-        return (energy - reconstruction_energy).mean()
-
-    return divergence
+@torch.no_grad()
+def _set_frequency_biases(bottom: Machine, corpus: Corpus) -> None:
+    """Make the bottom machine, in place, predict terms by their frequency before it learns."""
+    frequency = np.asarray(corpus.joint.mean(axis=0)).ravel()
+    bottom.visible.add_(torch.from_numpy(np.log(frequency + MIN_FREQUENCY).astype(np.float32)))
 
 
-def _text_energy(machine: Machine, texts: sp.csr_matrix) -> tuple[torch.Tensor, torch.Tensor]:
-    """Compute the free energy of texts, (texts,), and their products with the weights without gradient."""
+def _compute_text_divergence(machine: Machine, corpus: Corpus, rows: Rows) -> torch.Tensor:
+    """Compute the contrastive divergence of the bottom machine for some concepts.
+
+    :param rows: concept numbers
+    """
+    energy, products = _compute_text_energy(machine, corpus.joint[rows])
+    reconstruction = _draw_reconstruction(machine, products, corpus, rows)
+    reconstruction_energy, _ = _compute_text_energy(machine, reconstruction)
+    return (energy - reconstruction_energy).mean()
+
+
+def _compute_text_energy(machine: Machine, texts: sp.csr_matrix) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute the free energy of texts, (texts,), and their products with the weights, (texts, hidden).
+
+    The products have no gradient.
+
+    :param texts: (texts, terms)
+    """
     entries = texts.tocoo()
-    rows, columns = (torch.from_numpy(numbers.astype(np.int64)) for numbers in (entries.row, entries.col))
+    rows = torch.from_numpy(entries.row.astype(np.int64))
+    columns = torch.from_numpy(entries.col.astype(np.int64))
     contributions = machine.visible[columns] * torch.from_numpy(entries.data)
-    visible = torch.zeros(len(texts.indptr) - 1).index_add(0, rows, contributions)
+    visible = torch.zeros(texts.shape[0]).index_add(0, rows, contributions)
     products = pool(machine.weight, bags(texts))
     return free_energy(machine, visible, products), products.detach()
 
@@ -182,32 +204,30 @@ def _draw_reconstruction(machine: Machine, products: torch.Tensor, corpus: Corpu
     """
     hidden = torch.bernoulli(torch.sigmoid(products + machine.hidden))
     logits = hidden @ machine.weight.T + machine.visible
-    drawn = [
-        torch.multinomial(logits[:, start:stop].softmax(1), corpus.words, replacement=True) + start
-        for start, stop in pairwise(corpus.edges)
-    ]
-    term_ids = torch.cat(drawn, 1).numpy()
-    shares = corpus.present[rows] / np.maximum(corpus.present[rows].sum(1, keepdims=True), 1)
+    drawn_terms = []
+    for start, stop in pairwise(corpus.edges):
+        probabilities = logits[:, start:stop].softmax(1)
+        drawn_terms.append(torch.multinomial(probabilities, corpus.words, replacement=True) + start)
+    term_ids = torch.cat(drawn_terms, 1).numpy()  # (rows, languages x words)
+    present = corpus.present[rows]
+    shares = present / np.maximum(present.sum(1, keepdims=True), 1)  # (rows, languages) 0 for an absent language
     weights = np.repeat(shares.astype(np.float32), corpus.words, axis=1)
     bounds = np.arange(0, term_ids.size + 1, term_ids.shape[1])
     return sp.csr_matrix((weights.ravel(), term_ids.ravel(), bounds), shape=(len(rows), corpus.terms))
 
 
-def _make_binary_divergence(machine: Machine, inputs: torch.Tensor) -> Callable[[Rows], torch.Tensor]:
-    """Return the contrastive divergence of a machine with binary visible units as a function of concept numbers.
+def _compute_binary_divergence(machine: Machine, inputs: torch.Tensor, rows: Rows) -> torch.Tensor:
+    """Compute the contrastive divergence of a machine with binary visible units for some concepts.
 
     It is the mean free energy of the inputs minus that of their reconstructions. Both energies have a gradient with
     respect to the machine's parameters; the reconstructions themselves have none.
 
     :param inputs: (concepts, visible) probabilities of the visible units
+    :param rows: concept numbers
     """
-
-    def divergence(rows: Rows) -> torch.Tensor:
-        batch_inputs = inputs[torch.from_numpy(rows)]
-        reconstruction = _reconstruct_binary(machine, batch_inputs)
-        return (_binary_energy(machine, batch_inputs) - _binary_energy(machine, reconstruction)).mean()
-
-    return divergence
+    batch_inputs = inputs[torch.from_numpy(rows)]
+    reconstruction = _reconstruct_binary(machine, batch_inputs)
+    return (_compute_binary_energy(machine, batch_inputs) - _compute_binary_energy(machine, reconstruction)).mean()
 
 
 @torch.no_grad()
@@ -220,7 +240,7 @@ def _reconstruct_binary(machine: Machine, visible: torch.Tensor) -> torch.Tensor
     return torch.sigmoid(hidden @ machine.weight.T + machine.visible)
 
 
-def _binary_energy(machine: Machine, visible: torch.Tensor) -> torch.Tensor:
+def _compute_binary_energy(machine: Machine, visible: torch.Tensor) -> torch.Tensor:
     """Compute the free energy of visible units, (rows, visible), for each row."""
     return free_energy(machine, visible @ machine.visible, visible @ machine.weight)
 
@@ -233,9 +253,9 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
     """
     decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
     parameters: dict[str, torch.Tensor] = {}
-    for i, machine in enumerate(machines):
+    for i, (machine, decoder_weight) in enumerate(zip(machines, decoder, strict=True)):
         parameters |= {f"{name}{i}": value for name, value in machine._asdict().items()}
-    parameters |= {f"down{i}": weight for i, weight in enumerate(decoder)}
+        parameters[f"down{i}"] = decoder_weight
     loss = _TranslationLoss(machines, decoder, corpus)
     held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, schedule.seed)
     validate = partial(loss.measure, held_out_rows) if len(held_out_rows) else None
@@ -274,24 +294,27 @@ def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Ten
     :param rows: concept numbers
     """
     total = logits.new_zeros(())
-    for i, block in enumerate(corpus.blocks):
-        texts = block[rows].tocoo()
-        text, term = torch.from_numpy(texts.row.astype(np.int64)), torch.from_numpy(texts.col.astype(np.int64))
-        observed = torch.from_numpy(texts.data).to(logits.dtype) / corpus.words
-        has_text = torch.from_numpy(corpus.present[rows, i])
-        lang_logits = logits[:, corpus.edges[i] : corpus.edges[i + 1]]
-        total = total + lang_logits.logsumexp(1)[has_text].sum() - (observed * logits[text, term]).sum()
-    return total / max(int(corpus.present[rows].sum()), 1)
+    for lang, block in enumerate(corpus.blocks):
+        entries = block[rows].tocoo()
+        text = torch.from_numpy(entries.row.astype(np.int64))
+        term = torch.from_numpy(entries.col.astype(np.int64))
+        word_shares = torch.from_numpy(entries.data).to(logits.dtype) / corpus.words
+        has_text = torch.from_numpy(corpus.present[rows, lang])
+        normalizers = logits[:, corpus.edges[lang] : corpus.edges[lang + 1]].logsumexp(1)  # (rows,)
+        total = total + normalizers[has_text].sum() - (word_shares * logits[text, term]).sum()
+    n_texts = int(corpus.present[rows].sum())
+    return total / max(n_texts, 1)
 
 
 def _alternate_languages(present: npt.NDArray[np.bool_]) -> Rows:
-    """Choose a language of each concept, always the same: its first, second, ... language in turn.
+    """Choose a language of each concept, always the same: its first, second, ... language in turn: (concepts,).
 
     :param present: (concepts, languages)
     """
-    ranks = np.cumsum(present, axis=1) * present
-    chosen_rank = np.arange(len(present)) % np.maximum(present.sum(1), 1) + 1
-    return np.asarray((ranks == chosen_rank[:, None]).argmax(1), np.int64)
+    numbers = np.cumsum(present, axis=1) * present  # of the languages that a concept has, from 1; 0 for others
+    n_languages = np.maximum(present.sum(1), 1)
+    chosen_number = np.arange(len(present)) % n_languages + 1
+    return np.asarray((numbers == chosen_number[:, None]).argmax(1), np.int64)
 
 
 def _descend(

@@ -28,15 +28,18 @@ def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
 
 
 def select(corpus: Bags, rows: torch.Tensor) -> Bags:
-    """Select some bags of a corpus, in the order of `rows`."""
+    """Select some bags of a corpus, in the order of `rows`.
+
+    :param rows: (selected bags,) bag numbers
+    """
     if not corpus.ids.is_cuda:
         return bags(_to_matrix(corpus, np.iinfo(np.int32).max)[rows.numpy()])
     lengths = corpus.bounds.diff()[rows]
     bounds = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
-    total = int(bounds[-1])
+    n_entries = int(bounds[-1])
     # Entry i of the result is entry i + shift of the corpus.
-    shift = torch.repeat_interleave(corpus.bounds[rows] - bounds[:-1], lengths, output_size=total)
-    entries = shift.add_(torch.arange(total, device=shift.device))
+    shift = torch.repeat_interleave(corpus.bounds[rows] - bounds[:-1], lengths, output_size=n_entries)
+    entries = shift.add_(torch.arange(n_entries, device=shift.device))
     return Bags(corpus.ids[entries], bounds.to(corpus.bounds.dtype), corpus.weights[entries])
 
 
@@ -44,6 +47,7 @@ def transpose(selected: Bags, width: int) -> tuple[torch.Tensor, Bags]:
     """Return the rows of the table that occur in bags, ascending, and for each of them the bags that hold it.
 
     :param width: number of rows of the table
+    :return: row numbers, (rows,), and a bag of bag numbers for each of them, with the weights that the row has there
     """
     if selected.ids.is_cuda:
         return _transpose_by_sorting(selected)
@@ -51,8 +55,8 @@ def transpose(selected: Bags, width: int) -> tuple[torch.Tensor, Bags]:
     columns = _to_matrix(selected, width).tocsc()
     table_rows = np.flatnonzero(np.diff(columns.indptr))
     bounds = np.append(columns.indptr[table_rows], columns.indptr[-1])
-    parts = (torch.from_numpy(part) for part in (columns.indices, bounds, columns.data))
-    return torch.from_numpy(table_rows), Bags(*parts)
+    transposed = Bags(torch.from_numpy(columns.indices), torch.from_numpy(bounds), torch.from_numpy(columns.data))
+    return torch.from_numpy(table_rows), transposed
 
 
 def _to_matrix(selected: Bags, width: int) -> sp.csr_matrix:
@@ -64,8 +68,9 @@ def _to_matrix(selected: Bags, width: int) -> sp.csr_matrix:
 def _transpose_by_sorting(selected: Bags) -> tuple[torch.Tensor, Bags]:
     """Do what `transpose` does, on a graphics card."""
     sorted_ids, order = torch.sort(selected.ids, stable=True)
-    bag_numbers = torch.arange(len(selected.bounds) - 1, dtype=selected.ids.dtype, device=order.device)
-    bag_of_entry = torch.repeat_interleave(bag_numbers, selected.bounds.diff(), output_size=len(order))
+    lengths = selected.bounds.diff()
+    bag_numbers = torch.arange(len(lengths), dtype=selected.ids.dtype, device=order.device)
+    bag_of_entry = torch.repeat_interleave(bag_numbers, lengths, output_size=len(order))
     table_rows, counts = torch.unique_consecutive(sorted_ids, return_counts=True)
     bounds = torch.nn.functional.pad(counts.cumsum(0), (1, 0)).to(selected.bounds.dtype)
     return table_rows.long(), Bags(bag_of_entry[order], bounds, selected.weights[order])

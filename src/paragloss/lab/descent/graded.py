@@ -44,7 +44,7 @@ class BatchPairs(NamedTuple):
 def task(
     source: str, target: str, queries: sp.csr_matrix, documents: sp.csr_matrix, grades: sp.csr_matrix, device: str
 ) -> Task:
-    """Move term weights of texts and their grades to a device.
+    """Make a task of term weights of texts and their grades, on a device.
 
     :param queries: (queries, terms), in language `source`
     :param documents: (documents, terms), in language `target`
@@ -52,11 +52,19 @@ def task(
     """
     grades = grades.tocsr()
     grades.sort_indices()
+    n_documents = grades.shape[1]
     n_judged = np.diff(grades.indptr)  # by each query
     judged_before = list_positions(n_judged)  # documents with lower numbers that the query has judged
     unjudged_before = grades.indices - judged_before
-    keys = torch.as_tensor(list_groups(n_judged) * (grades.shape[1] + 1) + unjudged_before, device=device)
-    return Task(source, target, bags(queries, device), bags(documents, device), bags(grades, device), keys)
+    keys = list_groups(n_judged) * (n_documents + 1) + unjudged_before
+    return Task(
+        source,
+        target,
+        bags(queries, device),
+        bags(documents, device),
+        judged=bags(grades, device),
+        keys=torch.as_tensor(keys, device=device),
+    )
 
 
 def train_towers(
@@ -81,24 +89,50 @@ def train_towers(
     :param pool: if positive, the negatives of a batch are drawn from so many documents, which saves most of the time
         where encoding a document is expensive
     """
-    for graded_task in tasks if negatives else ():
-        _require_unjudged(graded_task)
-
-    def batch_loss(batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
-        task_of_batch, rows = batch_queries
-        batch_pairs = pair_documents(task_of_batch, rows, negatives, pool=pool)
-        return loss(score_pairs(towers, task_of_batch, rows, batch_pairs, epsilon), batch_pairs.grades).mean()
-
-    named = {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()}
-    name_by_id = {id(p): name for name, p in reversed(named.items())}  # towers may share parameters: one step for each
-    parameters = {name: p for name, p in named.items() if name_by_id[id(p)] == name}
+    if negatives:
+        for graded_task in tasks:
+            _require_unjudged(graded_task)
+    batch_loss = _BatchLoss(towers, loss, epsilon, negatives, pool)
     validate = partial(_validate, towers, validation, epsilon) if validation else None
     _set_mode(towers, training=True)
     history = descend(
-        parameters, lambda _, rng: _shuffle_batches(tasks, batch, rng), batch_loss, validate=validate, **steps
+        _name_parameters(towers),
+        lambda _, rng: _shuffle_batches(tasks, batch, rng),
+        batch_loss.compute,
+        validate=validate,
+        **steps,
     )
     _set_mode(towers, training=False)
     return history
+
+
+class _BatchLoss(NamedTuple):
+    """The mean loss of the pairs of a batch; for the fields see `train_towers`."""
+
+    towers: Towers
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    epsilon: float
+    negatives: int
+    pool: int
+
+    def compute(self, batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
+        """Compute the loss of some queries of a task, given by their numbers."""
+        graded_task, rows = batch_queries
+        batch_pairs = pair_documents(graded_task, rows, self.negatives, pool=self.pool)
+        scores = score_pairs(self.towers, graded_task, rows, batch_pairs, self.epsilon)
+        return self.loss(scores, batch_pairs.grades).mean()
+
+
+def _name_parameters(towers: Towers) -> dict[str, torch.Tensor]:
+    """Name the parameters of all towers; one that towers share has the name of its first tower only."""
+    parameters: dict[str, torch.Tensor] = {}
+    named_ids = set()
+    for lang, tower in towers.items():
+        for name, parameter in tower.named_parameters():
+            if id(parameter) not in named_ids:
+                named_ids.add(id(parameter))
+                parameters[f"{lang}.{name}"] = parameter
+    return parameters
 
 
 def _validate(towers: Towers, tasks: Sequence[Task], epsilon: float) -> float:
@@ -121,10 +155,14 @@ def _require_unjudged(graded_task: Task) -> None:
 def _shuffle_batches(
     tasks: Sequence[Task], batch: int, rng: np.random.Generator
 ) -> Iterator[tuple[Task, torch.Tensor]]:
-    """Yield batches of random queries, each of one task, those of all tasks mixed."""
-    batches = [
-        (graded_task, rows) for graded_task in tasks for rows in shuffled(_count(graded_task.queries), batch, rng)
-    ]
+    """Yield batches of random queries, each of one task, those of all tasks mixed.
+
+    :return: pairs of a task and query numbers, (batch,)
+    """
+    batches = []
+    for graded_task in tasks:
+        for rows in shuffled(_count(graded_task.queries), batch, rng):
+            batches.append((graded_task, rows))
     for i in rng.permutation(len(batches)):
         graded_task, rows = batches[i]
         yield graded_task, torch.as_tensor(rows, device=graded_task.keys.device)
@@ -133,21 +171,22 @@ def _shuffle_batches(
 def pair_documents(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> BatchPairs:
     """Pair queries with their judged documents, and with `negatives` random documents of grade 0 each.
 
-    A document may be drawn twice for a query. With `pool`, all are drawn from so many documents.
+    A document may be drawn twice for a query.
 
     :param rows: (queries,) query numbers
+    :param pool: if positive, the random documents of all queries are drawn from so many documents
     """
     judged = select(graded_task.judged, rows)
     positions = torch.arange(len(rows), device=rows.device)
     query = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
     document, grades = judged.ids.long(), judged.weights.long()
     if negatives:
-        query = torch.cat([query, positions.repeat_interleave(negatives)])
-        sampled = _sample(graded_task, rows, negatives)
+        sampled = _sample(graded_task, rows, negatives)  # (queries, negatives)
         if 0 < pool < _count(graded_task.documents):
             sampled = _sample_from_pool(graded_task, judged, sampled, pool)
+        query = torch.cat([query, positions.repeat_interleave(negatives)])
         document = torch.cat([document, sampled.flatten()])
-        grades = torch.cat([grades, grades.new_zeros(len(rows) * negatives)])
+        grades = torch.cat([grades, grades.new_zeros(sampled.numel())])
     distinct, columns = torch.unique(document, return_inverse=True)
     return BatchPairs(distinct, query * len(distinct) + columns, grades)
 
@@ -156,39 +195,50 @@ def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
     """Draw n documents without a judgment for each query: (queries, n) document numbers.
 
     The unjudged document of rank r has number r plus the number of judged documents before it.
+
+    :param rows: (queries,) query numbers
     """
-    documents = _count(graded_task.documents)
-    unjudged = documents - graded_task.judged.bounds.diff()[rows]
+    n_documents = _count(graded_task.documents)
+    n_unjudged = n_documents - graded_task.judged.bounds.diff()[rows]
     fractions = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
-    ranks = (fractions * unjudged[:, None]).long()
-    keys = rows[:, None] * (documents + 1) + ranks
-    return ranks + torch.searchsorted(graded_task.keys, keys, right=True) - graded_task.judged.bounds[rows][:, None]
+    ranks = (fractions * n_unjudged[:, None]).long()
+    keys = rows[:, None] * (n_documents + 1) + ranks
+    first_judgment = graded_task.judged.bounds[rows][:, None]
+    judged_before = torch.searchsorted(graded_task.keys, keys, right=True) - first_judgment
+    return ranks + judged_before
 
 
 def _sample_from_pool(graded_task: Task, judged: Bags, sampled: torch.Tensor, pool: int) -> torch.Tensor:
     """Replace sampled documents by some from a random pool, except where the query has judged the replacement.
 
     :param judged: the judged documents of the queries
-    :param sampled: (queries, n) document numbers
+    :param sampled: (queries, n) document numbers, and so is the result
     :param pool: size of the pool
     """
-    documents, queries = _count(graded_task.documents), len(sampled)
-    pool_ids = torch.randint(documents, (pool,), device=sampled.device)
+    n_documents = _count(graded_task.documents)
+    pool_ids = torch.randint(n_documents, (pool,), device=sampled.device)
     replacements = pool_ids[torch.randint(pool, sampled.shape, device=sampled.device)]
-    positions = torch.arange(queries, device=sampled.device)
+    positions = torch.arange(len(sampled), device=sampled.device)
     query_of_judgment = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
-    judged_keys = query_of_judgment * documents + judged.ids.long()
-    is_judged = torch.isin(positions[:, None] * documents + replacements, judged_keys)
+    judged_keys = query_of_judgment * n_documents + judged.ids.long()
+    replacement_keys = positions[:, None] * n_documents + replacements
+    is_judged = torch.isin(replacement_keys, judged_keys)
     return torch.where(is_judged, sampled, replacements)
 
 
 def score_pairs(
     towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: BatchPairs, epsilon: float
 ) -> torch.Tensor:
-    """Compute the smooth cosine of each pair: (pairs,). Each distinct text is encoded once."""
-    queries = smooth(towers[graded_task.source](select(graded_task.queries, rows)), epsilon)
-    documents = smooth(towers[graded_task.target](select(graded_task.documents, batch_pairs.documents)), epsilon)
-    return (queries @ documents.T).flatten().index_select(0, batch_pairs.cells)
+    """Compute the smooth cosine of each pair of a query and a document: (pairs,). Each distinct text is encoded once.
+
+    :param rows: (queries,) query numbers
+    """
+    query_texts = select(graded_task.queries, rows)
+    document_texts = select(graded_task.documents, batch_pairs.documents)
+    queries = smooth(towers[graded_task.source](query_texts), epsilon)
+    documents = smooth(towers[graded_task.target](document_texts), epsilon)
+    scores = queries @ documents.T  # (queries, documents)
+    return scores.flatten().index_select(0, batch_pairs.cells)
 
 
 def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
@@ -205,21 +255,28 @@ def measure_ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 
     """
     total = 0.0
     queries = torch.arange(_count(graded_task.queries), device=graded_task.keys.device)
-    discounts = 1 / torch.arange(2, k + 2, device=queries.device).float().log2()
     with torch.no_grad():
         for rows in torch.split(queries, block):
-            judged_pairs = pair_documents(graded_task, rows, 0)
-            lengths = graded_task.judged.bounds.diff()[rows]
-            is_judged = torch.arange(max(int(lengths.max()), k), device=rows.device) < lengths[:, None]
-            # (queries, longest) scores and grades; positions beyond the judged documents come last and gain nothing
-            ranked = is_judged.float().masked_fill(~is_judged, -torch.inf)
-            ranked[is_judged] = score_pairs(towers, graded_task, rows, judged_pairs, epsilon)
-            grades = is_judged.float()
-            grades[is_judged] = judged_pairs.grades.float()
-            gain = grades.gather(1, ranked.argsort(dim=1, descending=True, stable=True)[:, :k]) @ discounts
-            ideal_gain = grades.sort(1, descending=True).values[:, :k] @ discounts
-            total += float((gain / ideal_gain.clamp(min=1e-9)).sum())
+            total += float(_compute_ndcg(towers, graded_task, rows, epsilon, k).sum())
     return total / max(len(queries), 1)
+
+
+def _compute_ndcg(towers: Towers, graded_task: Task, rows: torch.Tensor, epsilon: float, k: int) -> torch.Tensor:
+    """Compute the nDCG@k of some queries, (queries,), given by their numbers."""
+    judged_pairs = pair_documents(graded_task, rows, negatives=0)
+    n_judged = graded_task.judged.bounds.diff()[rows]
+    longest = max(int(n_judged.max()), k)
+    is_judged = torch.arange(longest, device=rows.device) < n_judged[:, None]  # (queries, longest)
+    # Positions beyond the judged documents of a query come last and gain nothing.
+    scores = is_judged.float().masked_fill(~is_judged, -torch.inf)
+    scores[is_judged] = score_pairs(towers, graded_task, rows, judged_pairs, epsilon)
+    grades = is_judged.float()
+    grades[is_judged] = judged_pairs.grades.float()
+    order = scores.argsort(dim=1, descending=True, stable=True)
+    discounts = 1 / torch.arange(2, k + 2, device=rows.device).float().log2()
+    gain = grades.gather(1, order[:, :k]) @ discounts
+    ideal_gain = grades.sort(1, descending=True).values[:, :k] @ discounts
+    return gain / ideal_gain.clamp(min=1e-9)
 
 
 def _set_mode(towers: Towers, *, training: bool) -> None:

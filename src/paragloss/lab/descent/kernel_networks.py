@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,21 +68,35 @@ def train_ranker(
     :param epsilon: of the optimizer Adam
     :param steps: further settings of `descend`
     """
-
-    def iterate_batches(epoch: int, rng: np.random.Generator) -> Iterator[Integers]:
-        epoch_triples = triples(epoch, rng)
-        shuffled = epoch_triples[:, rng.permutation(epoch_triples.shape[1])]
-        for start in range(0, shuffled.shape[1], batch):
-            yield shuffled[:, start : start + batch]
-
-    def batch_loss(batch_triples: Integers) -> torch.Tensor:
-        numbers = torch.as_tensor(batch_triples, device=model.table.device)
-        pair_scores = score_documents(model, select(queries, numbers[0]), select(documents, numbers[1:].flatten()))
-        better, worse = torch.split(pair_scores.tanh(), numbers.shape[1])
-        return (1 - better + worse).clamp(min=0).mean()
-
     parameters = {"table": model.table, "weight": model.weight, "bias": model.bias}
-    return descend(parameters, iterate_batches, batch_loss, epsilon=epsilon, **steps)
+    return descend(
+        parameters,
+        lambda epoch, rng: _shuffle_batches(triples(epoch, rng), batch, rng),
+        partial(_compute_hinge_loss, model, queries, documents),
+        epsilon=epsilon,
+        **steps,
+    )
+
+
+def _shuffle_batches(triples: Integers, batch: int, rng: np.random.Generator) -> Iterator[Integers]:
+    """Yield triples, (3, triples), in random order, in batches of up to `batch`: (3, batch)."""
+    shuffled = triples[:, rng.permutation(triples.shape[1])]
+    for start in range(0, shuffled.shape[1], batch):
+        yield shuffled[:, start : start + batch]
+
+
+def _compute_hinge_loss(model: Ranker, queries: Bags, documents: Bags, triples: Integers) -> torch.Tensor:
+    """Compute the mean hinge loss of triples with margin 1 on tanh of the scores.
+
+    :param queries: all queries; `documents` likewise
+    :param triples: (3, triples) numbers of the query, the better and the worse document
+    """
+    numbers = torch.as_tensor(triples, device=model.table.device)
+    query_texts = select(queries, numbers[0])
+    document_texts = select(documents, numbers[1:].flatten())  # the better ones, then the worse ones
+    scores = score_documents(model, query_texts, document_texts).tanh()
+    better, worse = torch.split(scores, numbers.shape[1])
+    return (1 - better + worse).clamp(min=0).mean()
 
 
 def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:
@@ -112,20 +127,21 @@ class _PaddedTexts(NamedTuple):
 
 
 def _pad_texts(texts: Bags, vectors: torch.Tensor, term_rows: torch.Tensor) -> _PaddedTexts:
-    """Arrange texts as one array.
+    """Arrange texts of different lengths as one array.
 
-    :param vectors: vectors of the terms of all texts
+    :param vectors: (distinct terms, dim) vectors of the terms of all texts
     :param term_rows: the row of `vectors` of each term of the texts, text after text
     """
     lengths = texts.bounds.diff()
     longest = max(int(lengths.max()), 1)
     is_word = torch.arange(longest, device=lengths.device) < lengths[:, None]
-    row = is_word.new_zeros(is_word.shape, dtype=torch.long)
-    row[is_word] = term_rows
+    rows = is_word.new_zeros(is_word.shape, dtype=torch.long)
+    rows[is_word] = term_rows
     counts = vectors.new_zeros(is_word.shape)
     counts[is_word] = texts.weights.to(vectors.dtype)
     # Padding has the vector of row 0; its count of 0 keeps it out of every sum, and its gradient at 0.
-    return _PaddedTexts(vectors.index_select(0, row.flatten()).view(*row.shape, -1), counts, is_word)
+    padded_vectors = vectors.index_select(0, rows.flatten()).view(*rows.shape, -1)
+    return _PaddedTexts(padded_vectors, counts, is_word)
 
 
 class _KernelSums(torch.autograd.Function):
@@ -136,7 +152,7 @@ class _KernelSums(torch.autograd.Function):
         """Compute the sums, (pairs, query terms, kernels)."""
         ctx.save_for_backward(cosines, counts)
         sums = cosines.new_empty(*cosines.shape[:2], len(MEANS))
-        for k, response in _responses(cosines):
+        for k, response in _compute_responses(cosines):
             sums[..., k] = torch.bmm(response, counts[..., None])[..., 0]
         return sums
 
@@ -149,20 +165,24 @@ class _KernelSums(torch.autograd.Function):
         cosines, counts = ctx.saved_tensors
         (gradient,) = gradients  # (pairs, query terms, kernels)
         first_sum, second_sum = torch.zeros_like(cosines), torch.zeros_like(cosines)
-        for k, response in _responses(cosines):
+        for k, response in _compute_responses(cosines):
             scaled_gradient = gradient[..., k, None] / WIDTHS[k] ** 2
             second_sum.addcmul_(response, scaled_gradient)
             first_sum.addcmul_(response, scaled_gradient * MEANS[k])
         return first_sum.addcmul_(cosines, second_sum, value=-1).mul_(counts[:, None]), None
 
 
-def _responses(cosines: torch.Tensor) -> Iterator[tuple[int, torch.Tensor]]:
-    """Yield each kernel's number and its response to every cosine; a response is only valid until the next."""
-    yield 0, (cosines - MEANS[0]).square_().mul_(-1 / (2 * WIDTHS[0] ** 2)).exp_()
-    middle = (cosines - MEANS[MIDDLE]).square_().mul_(-1 / (2 * SOFT_WIDTH**2)).exp_()
+def _compute_responses(cosines: torch.Tensor) -> Iterator[tuple[int, torch.Tensor]]:
+    """Yield each kernel's number and its response to every cosine; a response is only valid until the next.
+
+    The soft kernels are computed outwards from the middle one, each from its neighbour.
+    """
+    yield 0, _compute_gaussian(cosines, MEANS[0], WIDTHS[0])
+    middle = _compute_gaussian(cosines, MEANS[MIDDLE], SOFT_WIDTH)
     yield MIDDLE, middle
     slope = SOFT_STEP / SOFT_WIDTH**2
-    for direction, kernels in ((1, range(MIDDLE - 1, 0, -1)), (-1, range(MIDDLE + 1, len(MEANS)))):
+    kernels_above, kernels_below = range(MIDDLE - 1, 0, -1), range(MIDDLE + 1, len(MEANS))
+    for direction, kernels in ((1, kernels_above), (-1, kernels_below)):
         # k(mu +- d) = k(mu) exp(+-d (m - mu) / s^2 - d^2 / 2 s^2); each further step has exp(-d^2 / s^2) less.
         ratio = cosines.sub(MEANS[MIDDLE]).mul_(direction * slope).sub_(SOFT_STEP * slope / 2).exp_()
         response = middle
@@ -170,6 +190,11 @@ def _responses(cosines: torch.Tensor) -> Iterator[tuple[int, torch.Tensor]]:
             response = response * ratio
             yield k, response
             ratio.mul_(math.exp(-SOFT_STEP * slope))
+
+
+def _compute_gaussian(cosines: torch.Tensor, mean: float, width: float) -> torch.Tensor:
+    """Compute exp(-(cosine - mean)^2 / 2 width^2)."""
+    return (cosines - mean).square_().mul_(-1 / (2 * width**2)).exp_()
 
 
 def kernel_sums(cosines: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:

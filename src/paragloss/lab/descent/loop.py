@@ -75,8 +75,9 @@ def descend(
         run.restore(Path(checkpoint))
     for epoch in run.iterate_epochs(epochs, patience if validate else None):
         with _seeded(parameters, seed, epoch) as rng:
-            mean = run.epoch(run.take_steps(batches(epoch, rng), loss, epoch=epoch, **steps))
-        run.finish_epoch(EpochProgress(epoch, epochs, mean, _measure(validate)))
+            losses = run.take_steps(batches(epoch, rng), loss, epoch=epoch, **steps)
+            mean_loss = run.compute_mean_loss(losses)
+        run.finish_epoch(EpochProgress(epoch, epochs, mean_loss, _measure(validate)))
         if checkpoint is not None:
             run.save(Path(checkpoint))
         if progress is not None:
@@ -98,8 +99,9 @@ def _seeded(parameters: Mapping[str, torch.Tensor], seed: int, epoch: int) -> It
     They depend on (seed, epoch) only: a run is repeated bit for bit on a CPU, and one resumed from a checkpoint gives
     the same result as one that was never stopped.
     """
-    with torch.random.fork_rng(devices=_devices(parameters)):
-        torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
+    epoch_seed = int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0])
+    with torch.random.fork_rng(devices=_list_gpus(parameters)):
+        torch.manual_seed(epoch_seed >> 1)  # torch takes 63 bits
         yield np.random.default_rng([seed, epoch])
 
 
@@ -107,15 +109,15 @@ class _Run:
     """The state of one descent, which a checkpoint holds."""
 
     def __init__(self, parameters: Mapping[str, torch.Tensor], *, optimizer: str, epsilon: float, seed: int) -> None:
+        """Start a run before its first epoch; for the arguments see `descend`."""
         self.parameters = parameters
         self.optimizer, self.epsilon, self.seed = optimizer, epsilon, seed
-        self.moments = {
-            name: (torch.zeros_like(p), torch.zeros_like(p)) if optimizer == "adam" else ()
-            for name, p in parameters.items()
-        }
+        self.moments: dict[str, tuple[torch.Tensor, ...]] = {}  # of Adam: mean gradient and mean squared gradient
+        for name, p in parameters.items():
+            self.moments[name] = (torch.zeros_like(p), torch.zeros_like(p)) if optimizer == "adam" else ()
         self.step = 0
         self.history: list[EpochProgress] = []
-        self.best = 0
+        self.best = 0  # number of the best epoch, from 1; 0 before the first
         self.best_parameters: dict[str, torch.Tensor] = {}
 
     def iterate_epochs(self, epochs: int, patience: int | None) -> Iterator[int]:
@@ -154,17 +156,21 @@ class _Run:
         for p in self.parameters.values():
             p.grad = None
 
-    def epoch(self, losses: Iterable[torch.Tensor]) -> float:
-        """Take all steps of an epoch and return its mean loss."""
+    def compute_mean_loss(self, losses: Iterable[torch.Tensor]) -> float:
+        """Take all steps of an epoch, which yield their losses, and return the mean loss.
+
+        :raises ModelError: if there are no steps, or a loss is not finite
+        """
         total, count = 0.0, 0
-        pending: list[torch.Tensor] = []
-        for value in losses:
+        unread: list[torch.Tensor] = []
+        for loss in losses:
             self.step += 1
-            pending.append(value)
-            if len(pending) == LOSS_GROUP:
-                total, count = total + self._sum_losses(pending), count + len(pending)
-                pending = []
-        total, count = total + self._sum_losses(pending), count + len(pending)
+            count += 1
+            unread.append(loss)
+            if len(unread) == LOSS_GROUP:
+                total += self._sum_losses(unread)
+                unread = []
+        total += self._sum_losses(unread)
         if count == 0:
             raise ModelError("an epoch had no batches: there is nothing to learn from; give more training data")
         return total / count
@@ -189,46 +195,57 @@ class _Run:
 
     def _update(self, rate: float, clip: float | None) -> None:
         """Change all parameters that have a gradient, after bounding the norm of the gradients by `clip`."""
-        raw_gradients = {name: p.grad for name, p in self.parameters.items() if p.grad is not None}
-        gradients = {name: g.coalesce() if g.is_sparse else g for name, g in raw_gradients.items()}
+        gradients = {}
+        for name, p in self.parameters.items():
+            if p.grad is not None:
+                gradients[name] = p.grad.coalesce() if p.grad.is_sparse else p.grad
         if clip is not None and gradients:
             _clip_gradients(list(gradients.values()), clip)
         for name, gradient in gradients.items():
             p = self.parameters[name]
-            if self.optimizer == "sgd" and gradient.is_sparse:
+            if self.optimizer == "adam":
+                first_moment, second_moment = self.moments[name]
+                self._update_by_adam(p, gradient, first_moment, second_moment, rate=rate)
+            elif gradient.is_sparse:
                 p.index_add_(0, gradient.indices()[0], gradient.values(), alpha=-rate)
-            elif self.optimizer == "sgd":
-                p.add_(gradient, alpha=-rate)
             else:
-                self._update_by_adam(p, gradient, *self.moments[name], rate=rate)
+                p.add_(gradient, alpha=-rate)
 
     def _update_by_adam(
         self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
     ) -> None:
         """Change one parameter by Adam; of a sparse gradient only the rows that it has.
 
+        :param p: the parameter, changed in place
         :param first: mean of the gradients so far, and `second` of their squares; changed in place
+        :param rate: learning rate
         """
-        number = self.step + 1
-        rate *= (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
+        step = self.step + 1
+        bias_correction = (1 - BETAS[1] ** step) ** 0.5 / (1 - BETAS[0] ** step)
+        rate *= bias_correction
         if not gradient.is_sparse:
             update_moments(first, second, gradient)
             p.addcdiv_(first, second.sqrt().add_(self.epsilon), value=-rate)
             return
         rows, values = gradient.indices()[0], gradient.values()
-        m, v = update_moments(first.index_select(0, rows), second.index_select(0, rows), values)
-        first.index_copy_(0, rows, m)
-        second.index_copy_(0, rows, v)
-        p.index_add_(0, rows, m.div_(v.sqrt_().add_(self.epsilon)), alpha=-rate)
+        row_first, row_second = first.index_select(0, rows), second.index_select(0, rows)
+        update_moments(row_first, row_second, values)
+        first.index_copy_(0, rows, row_first)
+        second.index_copy_(0, rows, row_second)
+        change = row_first.div_(row_second.sqrt_().add_(self.epsilon))
+        p.index_add_(0, rows, change, alpha=-rate)
 
     def finish_epoch(self, epoch_progress: EpochProgress) -> None:
-        """Record an epoch; copy its parameters if they are the best so far."""
+        """Record an epoch; copy its parameters if they are the best so far.
+
+        Without a measure the last epoch is the best.
+        """
         measure = epoch_progress.measure
-        is_first = self.best == 0
-        if measure is None or is_first or measure > (self.history[self.best - 1].measure or 0.0):
+        if measure is None:
             self.best = epoch_progress.epoch
-            if measure is not None:
-                self.best_parameters = {name: p.detach().clone() for name, p in self.parameters.items()}
+        elif self.best == 0 or measure > (self.history[self.best - 1].measure or 0.0):
+            self.best = epoch_progress.epoch
+            self.best_parameters = {name: p.detach().clone() for name, p in self.parameters.items()}
         self.history.append(epoch_progress)
 
     def recall_best(self) -> None:
@@ -246,14 +263,18 @@ class _Run:
         """Replace the checkpoint atomically: a kill leaves the old one or the new one."""
         from safetensors.torch import save_file
 
-        tensors = {f"now/{name}": p.detach() for name, p in self.parameters.items()}
-        tensors |= {f"best/{name}": p for name, p in self.best_parameters.items()}
-        for name, moments in self.moments.items():
-            tensors |= {f"moment{i}/{name}": moment for i, moment in enumerate(moments)}
+        tensors = {}
+        for name, p in self.parameters.items():
+            tensors[f"now/{name}"] = p.detach()
+            for i, moment in enumerate(self.moments[name]):
+                tensors[f"moment{i}/{name}"] = moment
+        for name, p in self.best_parameters.items():
+            tensors[f"best/{name}"] = p
         state = {"step": self.step, "best": self.best, "history": self.history, "run": self._identity()}
         path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(path) as temporary:
-            save_file({name: t.contiguous() for name, t in tensors.items()}, temporary, {"state": json.dumps(state)})
+            contiguous_tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+            save_file(contiguous_tensors, temporary, {"state": json.dumps(state)})
 
     def restore(self, path: Path) -> None:
         """Continue from a checkpoint.
@@ -297,14 +318,16 @@ def _read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor
         raise ModelError(f"{path} is not a checkpoint of a training run ({error}): remove it") from None
 
 
-def update_moments(
-    first: torch.Tensor, second: torch.Tensor, gradient: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Update Adam's moments of some parameters in place, and return them."""
-    return first.lerp_(gradient, 1 - BETAS[0]), second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+def update_moments(first: torch.Tensor, second: torch.Tensor, gradient: torch.Tensor) -> None:
+    """Update Adam's moments of some parameters in place.
+
+    :param first: mean of the gradients so far, and `second` of their squares
+    """
+    first.lerp_(gradient, 1 - BETAS[0])
+    second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
 
 
-def _devices(parameters: Mapping[str, torch.Tensor]) -> list[int]:
+def _list_gpus(parameters: Mapping[str, torch.Tensor]) -> list[int]:
     """List the GPUs whose generators must be restored afterwards."""
     return sorted({p.device.index or 0 for p in parameters.values() if p.device.type == "cuda"})
 

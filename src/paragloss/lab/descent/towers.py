@@ -8,6 +8,7 @@ maximum, and the LSTM stops at a text's own end.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,13 @@ class Convolution(LanguageTower):
         self.dense = torch.nn.Linear(FILTERS, width)
 
     def forward(self, texts: Bags) -> torch.Tensor:
-        words, lengths = _pad_words(self.table, texts, self.training)
+        words, lengths = _pad_words(self.table, texts, self.training)  # (texts, positions, width) and (texts,)
         responses = self.filters(words.transpose(1, 2)).tanh()  # (texts, filters, positions)
-        is_word = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
-        best = responses.masked_fill(~is_word[:, None], -torch.inf).amax(2)
-        rows: torch.Tensor = self.dense(best.masked_fill(lengths[:, None] == 0, 0.0)).tanh()
-        return rows.masked_fill(lengths[:, None] == 0, 0.0)
+        is_word = torch.arange(words.shape[1], device=words.device) < lengths[:, None]  # (texts, positions)
+        best = responses.masked_fill(~is_word[:, None], -torch.inf).amax(2)  # (texts, filters)
+        is_empty = lengths[:, None] == 0
+        rows: torch.Tensor = self.dense(best.masked_fill(is_empty, 0.0)).tanh()
+        return rows.masked_fill(is_empty, 0.0)
 
 
 class Recurrent(LanguageTower):
@@ -76,11 +78,13 @@ class Recurrent(LanguageTower):
         self.dense = torch.nn.Linear(2 * UNITS, width)
 
     def forward(self, texts: Bags) -> torch.Tensor:
-        words, lengths = _pad_words(self.table, texts, self.training)
-        pack = torch.nn.utils.rnn.pack_padded_sequence
-        packed = pack(words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
-        _, (states, _) = self.cells(packed)
-        rows: torch.Tensor = self.dense(torch.cat([states[0], states[1]], 1)).tanh()
+        words, lengths = _pad_words(self.table, texts, self.training)  # (texts, positions, width) and (texts,)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        )
+        _, (last_states, _) = self.cells(packed)
+        both_directions = torch.cat([last_states[0], last_states[1]], 1)  # (texts, 2 units)
+        rows: torch.Tensor = self.dense(both_directions).tanh()
         return rows.masked_fill(lengths[:, None] == 0, 0.0)
 
 
@@ -103,17 +107,18 @@ def _pad_words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.
     return torch.nn.functional.dropout(words, DROPOUT, training), lengths
 
 
-def sequences(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
+def list_terms_in_order(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
     """Return the known terms of texts in reading order as rows of a sparse matrix of ones: (texts, terms).
 
     The entries of a row are not sorted: their order is that of the text.
 
     :param longest: terms of a text that are used
     """
-    rows = [vocabulary.ids(text)[:longest] for text in texts]
-    indptr = np.cumsum([0, *map(len, rows)])
-    flat = np.fromiter((i for row in rows for i in row), np.int32, count=int(indptr[-1]))
-    return sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(rows), max(len(vocabulary), 1)))
+    term_ids = [vocabulary.ids(text)[:longest] for text in texts]
+    bounds = np.cumsum([0, *map(len, term_ids)])
+    all_ids = np.fromiter(chain.from_iterable(term_ids), np.int32, count=int(bounds[-1]))
+    ones = np.ones(len(all_ids), np.float32)
+    return sp.csr_matrix((ones, all_ids, bounds), shape=(len(texts), max(len(vocabulary), 1)))
 
 
 class TowerEncoder:
@@ -149,12 +154,13 @@ class TowerEncoder:
         """Encode texts of one language: (texts, dim)."""
         if lang not in self.towers:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
-        corpus = bags(sequences(texts, self.vocabularies[lang]))
+        all_texts = bags(list_terms_in_order(texts, self.vocabularies[lang]))
         rows = np.zeros((len(texts), self.dim), np.float32)
-        order = torch.argsort(corpus.bounds.diff(), stable=True)  # texts of one length together: little padding
+        order = torch.argsort(all_texts.bounds.diff(), stable=True)  # texts of one length together: little padding
         with torch.inference_mode():
             for text_numbers in torch.split(order, ENCODING_BATCH):
-                rows[text_numbers.numpy()] = self.towers[lang](select(corpus, text_numbers)).numpy()
+                batch = select(all_texts, text_numbers)
+                rows[text_numbers.numpy()] = self.towers[lang](batch).numpy()
         scale = np.linalg.norm(rows, axis=1, keepdims=True) + self.epsilon
         np.divide(rows, scale, out=rows, where=scale > 0)
         return rows
@@ -162,12 +168,16 @@ class TowerEncoder:
     def save(self, path: str | Path) -> None:
         """Save the model in a folder."""
         arrays: dict[str, Any] = {}
+        words: dict[str, Sequence[str]] = {}
+        vocabulary_meta = {}
         for lang, tower in self.towers.items():
-            arrays |= {f"{lang}.{name}": value.numpy() for name, value in tower.state_dict().items()}
-            arrays[f"{lang}.df"] = self.vocabularies[lang].df
-        about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
-        words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
-        meta = {"kind": self.kind, "epsilon": self.epsilon, "towers": about, "about": self.meta}
+            vocabulary = self.vocabularies[lang]
+            for name, value in tower.state_dict().items():
+                arrays[f"{lang}.{name}"] = value.numpy()
+            arrays[f"{lang}.df"] = vocabulary.df
+            words[f"{lang}.terms"] = vocabulary.terms
+            vocabulary_meta[lang] = vocabulary.meta()
+        meta = {"kind": self.kind, "epsilon": self.epsilon, "towers": vocabulary_meta, "about": self.meta}
         artefacts.save(path, "towers", meta=meta, arrays=arrays, words=words)
 
     @classmethod
@@ -181,19 +191,25 @@ class TowerEncoder:
         if kind not in KINDS:
             raise ModelError(f"{path} holds towers of kind {kind!r}; expected one of {', '.join(KINDS)}")
         towers, vocabularies = {}, {}
-        for lang, about in saved.meta["towers"].items():
-            vocabularies[lang] = Vocabulary.restore(about, saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"])
-            prefix = f"{lang}."
-            state = {
-                name.removeprefix(prefix): torch.from_numpy(np.array(array))
-                for name, array in saved.arrays.items()
-                if name.startswith(prefix) and name != f"{lang}.df"
-            }
+        for lang, vocabulary_meta in saved.meta["towers"].items():
+            terms, df = saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"]
+            vocabularies[lang] = Vocabulary.restore(vocabulary_meta, terms, df)
+            state = _read_tower_state(saved.arrays, lang)
             if len(state["table"]) < len(vocabularies[lang]):
                 raise ModelError(f"{path}: {lang} has more words than vectors: train or copy the model again")
             towers[lang] = KINDS[kind](state["table"])
             towers[lang].load_state_dict(state)
         return cls(towers, vocabularies, kind=kind, epsilon=float(saved.meta["epsilon"]), meta=saved.meta["about"])
+
+
+def _read_tower_state(arrays: Mapping[str, Any], lang: str) -> dict[str, torch.Tensor]:
+    """Return the parameters of the tower of a language, by name, from the arrays that `TowerEncoder.save` wrote."""
+    prefix = f"{lang}."
+    state = {}
+    for name, array in arrays.items():
+        if name.startswith(prefix) and name != f"{lang}.df":
+            state[name.removeprefix(prefix)] = torch.from_numpy(np.array(array))
+    return state
 
 
 def load(path: str | Path) -> TowerEncoder:

@@ -95,7 +95,7 @@ def score_shared_words(queries: Sequence[str], source: str, documents: Sequence[
 
 
 def _count_rows(rows: Sequence[Sequence[int]], n_columns: int) -> sp.csr_matrix:
-    """Count column numbers as a sparse matrix, (rows, n_columns), in which a repeated number is several entries that add up.
+    """Count column numbers as a sparse matrix, (rows, n_columns); a repeated number is several entries that add up.
 
     :param rows: the column numbers of each row
     """

@@ -136,7 +136,7 @@ def _select_rare_terms(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[
 
 
 def _search_in_blocks(weights: TermWeights, block: int, depth: int) -> Iterator[_ScoredPairs]:
-    """Find for each text the `depth` other texts with the highest scores; yield those of about `block` scores at a time."""
+    """Yield for each text the `depth` other texts with the highest scores, for about `block` scores at a time."""
     postings = weights.documents.T.tocsr()  # (terms, texts)
     df = np.diff(postings.indptr).astype(np.float64)
     n_scores = np.asarray(weights.queries.astype(bool) @ df).ravel()  # of each text, at most

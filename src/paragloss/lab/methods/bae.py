@@ -55,7 +55,8 @@ def fit(
 
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
     corpus = network.Corpus.of(texts, [part.concepts for part in counted.values()], concepts, words)
-    machines = network.make_machines([corpus.terms, *[hidden] * (layers - 1), dim], seed)
+    hidden_widths = [hidden] * (layers - 1)
+    machines = network.make_machines([corpus.terms, *hidden_widths, dim], seed)
     _train(machines, corpus, seed=seed, **training)
     meta = {"method": "bae", "concepts": concepts, "layers": layers, "words": words, "seed": seed}
     return BagEncoder(_make_towers(machines, corpus, counted, words), weighting=WEIGHTING, meta=meta)
@@ -95,13 +96,19 @@ def _train(
 def _make_towers(
     machines: Sequence[Machine], corpus: Corpus, counted: Mapping[str, Counted], words: int
 ) -> dict[str, Tower]:
-    """Make the network of each language from the trained layers; all but the lowest are shared."""
-    weights = [machine.weight.detach().numpy() for machine in machines]
-    biases = [machine.hidden.detach().numpy() for machine in machines]
-    upper_layers = [Layer(weight, bias, "sigmoid") for weight, bias in zip(weights[1:], biases[1:], strict=True)]
-    tables = np.split(weights[0], corpus.edges[1:-1])
+    """Make the network of each language from the trained layers; all but the lowest are shared.
+
+    :param words: number of words that every text counts as
+    """
+    bottom, *upper_machines = machines
+    upper_layers = []
+    for machine in upper_machines:
+        weight, bias = machine.weight.detach().numpy(), machine.hidden.detach().numpy()
+        upper_layers.append(Layer(weight, bias, "sigmoid"))
+    bias = bottom.hidden.detach().numpy()
+    tables = np.split(bottom.weight.detach().numpy(), corpus.edges[1:-1])  # (terms, hidden) of each language
     towers = {}
     for (lang, part), table in zip(counted.items(), tables, strict=True):
         scaled_table = words * np.ascontiguousarray(table)
-        towers[lang] = Tower(part.vocabulary, scaled_table, biases[0], "sigmoid", tuple(upper_layers))
+        towers[lang] = Tower(part.vocabulary, scaled_table, bias, "sigmoid", tuple(upper_layers))
     return towers

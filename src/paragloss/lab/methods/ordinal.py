@@ -354,7 +354,7 @@ def _leave_out(
 
 def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
     """Return a header and the rows of what was tried, best first."""
-    rows = [(trial.thresholds, f"{trial.epsilon:g}", trial.measure) for trial in trials]
+    rows: list[Sequence[Any]] = [(trial.thresholds, f"{trial.epsilon:g}", trial.measure) for trial in trials]
     return ("thresholds", "epsilon", "nDCG@5"), rows
 
 
@@ -449,7 +449,7 @@ def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary],
     from paragloss.lab.descent import graded, towers
 
     query_lang, document_lang = pairs.get_languages(judged)
-    read_texts = towers.sequences if ordered else _average_terms
+    read_texts = towers.list_terms_in_order if ordered else _average_terms
     query_texts = [query.text for query in judged.queries]
     document_texts = [document.full_text for document in judged.documents.values()]
     queries = read_texts(query_texts, vocabularies[query_lang])
