@@ -82,10 +82,11 @@ class BagEncoder:
         self.epsilon = epsilon
         self.meta = dict(meta or {})
         self.reference = dict(reference or {})
-        self.dim = _width(next(iter(self.towers.values())))
+        first_tower = next(iter(self.towers.values()))
+        self.dim = _get_output_width(first_tower)
         for lang, tower in self.towers.items():
             has_row_per_term = len(tower.table) == len(tower.vocabulary)
-            if not (_is_consistent(tower) and has_row_per_term and _width(tower) == self.dim):
+            if not (_is_consistent(tower) and has_row_per_term and _get_output_width(tower) == self.dim):
                 raise ModelError(
                     f"{lang}: table {tower.table.shape} for {len(tower.vocabulary)} terms and {self.dim} dimensions"
                 )
@@ -133,14 +134,15 @@ class BagEncoder:
         return self.encode_counts(vocabulary.count_ids(map(vocabulary.find_ids, terms)), lang)
 
     def encode_counts(self, counts: sp.csr_matrix, lang: str) -> Floats:
-        """Encode texts given as counts of the vocabulary's terms (texts, terms)."""
+        """Encode texts given as counts of the vocabulary's terms, (texts, terms): (texts, dim)."""
         tower = self.tower(lang)
         weights = weigh(counts, tower.vocabulary.idf, self.weighting)
         rows: Floats = np.asarray(weights @ tower.table, np.float32)
         rows = _apply(rows, tower.bias, tower.activation)
         for layer in tower.layers:
             rows = _apply(rows @ layer.weight, layer.bias, layer.activation)
-        rows[np.diff(counts.indptr) == 0] = 0  # not the biases, if no word is known
+        has_known_term = np.diff(counts.indptr) > 0
+        rows[~has_known_term] = 0  # rather than what the biases make of nothing
         return self._normalize(rows)
 
     def linear(self, lang: str) -> bool:
@@ -160,21 +162,25 @@ class BagEncoder:
         if not counts.nnz:
             return [], np.zeros((0, self.dim), np.float32)
         weights = weigh(counts, tower.vocabulary.idf, self.weighting)
-        rows = weights.data[:, None] * tower.table[counts.indices]
+        terms = [tower.vocabulary.terms[i] for i in counts.indices]
+        rows = weights.data[:, None] * tower.table[counts.indices]  # (n_terms, width)
         bias = np.zeros(tower.table.shape[1], np.float32) if tower.bias is None else tower.bias
         for layer in tower.layers:
             rows, bias = rows @ layer.weight, bias @ layer.weight + layer.bias
-        rows = np.asarray(np.vstack([rows, bias]) if bias.any() else rows, np.float32)
+        if bias.any():
+            terms.append("")
+            rows = np.vstack([rows, bias])
+        rows = np.asarray(rows, np.float32)
         norm = np.linalg.norm(rows.sum(axis=0)) + self.epsilon
-        terms = [tower.vocabulary.terms[i] for i in counts.indices] + ([""] if bias.any() else [])
         return terms, rows / norm if norm else rows
 
     def words(self, lang: str) -> Floats:
         """Return the vector of each term of the vocabulary (terms, dim), normalized as texts are."""
         import scipy.sparse as sp
 
-        terms = len(self.tower(lang).vocabulary)
-        return self.encode_counts(sp.identity(terms, np.float32, format="csr"), lang)
+        n_terms = len(self.tower(lang).vocabulary)
+        one_term_per_text = sp.identity(n_terms, np.float32, format="csr")
+        return self.encode_counts(one_term_per_text, lang)
 
     def _normalize(self, rows: Floats) -> Floats:
         """Divide rows, in place, by their norm + epsilon."""
@@ -204,7 +210,8 @@ class BagEncoder:
             if tower.bias is not None:
                 arrays[f"{lang}.bias"] = tower.bias
             for i, layer in enumerate(tower.layers):
-                arrays[f"{lang}.{i}.weight"], arrays[f"{lang}.{i}.bias"] = layer.weight, layer.bias
+                arrays[f"{lang}.{i}.weight"] = layer.weight
+                arrays[f"{lang}.{i}.bias"] = layer.bias
             towers[lang] = {
                 "vocabulary": tower.vocabulary.meta(),
                 "activation": tower.activation,
@@ -219,21 +226,8 @@ class BagEncoder:
         """Make an encoder from what `packed` has returned."""
         towers = {}
         references = {}
-        for lang, about in saved.meta["towers"].items():
-            vocabulary = Vocabulary.restore(
-                about["vocabulary"], saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"]
-            )
-            layers = tuple(
-                Layer(saved.arrays[f"{lang}.{i}.weight"], saved.arrays[f"{lang}.{i}.bias"], activation)
-                for i, activation in enumerate(about["layers"])
-            )
-            towers[lang] = Tower(
-                vocabulary,
-                saved.arrays[f"{lang}.table"],
-                saved.arrays.get(f"{lang}.bias"),
-                about["activation"],
-                layers,
-            )
+        for lang, tower_meta in saved.meta["towers"].items():
+            towers[lang] = _unpack_tower(saved, lang, tower_meta)
             reference = saved.arrays.get(f"{lang}.reference")
             if reference is not None:
                 references[lang] = reference
@@ -244,6 +238,22 @@ class BagEncoder:
             meta=saved.meta["about"],
             reference=references,
         )
+
+
+def _unpack_tower(saved: artefacts.Artefact, lang: str, tower_meta: Mapping[str, Any]) -> Tower:
+    """Make the tower of a language from the arrays, words and metadata that `BagEncoder.packed` has returned."""
+    arrays = saved.arrays
+    vocabulary = Vocabulary.restore(tower_meta["vocabulary"], saved.words[f"{lang}.terms"], arrays[f"{lang}.df"])
+    layers = []
+    for i, activation in enumerate(tower_meta["layers"]):
+        layers.append(Layer(arrays[f"{lang}.{i}.weight"], arrays[f"{lang}.{i}.bias"], activation))
+    return Tower(
+        vocabulary,
+        arrays[f"{lang}.table"],
+        arrays.get(f"{lang}.bias"),
+        tower_meta["activation"],
+        tuple(layers),
+    )
 
 
 def _is_consistent(tower: Tower) -> bool:
@@ -261,7 +271,7 @@ def _is_consistent(tower: Tower) -> bool:
     return True
 
 
-def _width(tower: Tower) -> int:
+def _get_output_width(tower: Tower) -> int:
     return int(tower.layers[-1].weight.shape[1] if tower.layers else tower.table.shape[1])
 
 

@@ -34,7 +34,9 @@ class CrossEncoder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         has_onnx = model_folder.find_onnx_file(self.path) is not None
-        self._score_pairs = _open_onnx(self.path) if has_onnx else _open_sentence_transformers(self.path)
+        self._score_pairs: PairScorer = (
+            _OnnxPairScorer(self.path) if has_onnx else _open_sentence_transformers(self.path)
+        )
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
         """Return one score per document: the score of its best passage for the query."""
@@ -46,9 +48,10 @@ class CrossEncoder:
             pair_counts.append(len(document_passages))
         if not pairs:
             return np.zeros(0, np.float32)
-        batches = [pairs[start : start + PAIRS_PER_BATCH] for start in range(0, len(pairs), PAIRS_PER_BATCH)]
-        scores = np.concatenate([self._score_pairs(batch) for batch in batches])
-        scores_by_document = np.split(scores, np.cumsum(pair_counts)[:-1])
+        score_parts = []
+        for start in range(0, len(pairs), PAIRS_PER_BATCH):
+            score_parts.append(self._score_pairs(pairs[start : start + PAIRS_PER_BATCH]))
+        scores_by_document = np.split(np.concatenate(score_parts), np.cumsum(pair_counts)[:-1])
         return np.array([document_scores.max() for document_scores in scores_by_document], np.float32)
 
     def save(self, path: str | Path) -> None:
@@ -71,25 +74,28 @@ def is_cross_encoder(path: str | Path) -> bool:
     return any(str(name).endswith("ForSequenceClassification") for name in architectures or [])
 
 
-def _open_onnx(path: Path) -> PairScorer:
-    """Return a function that scores pairs of texts with the ONNX model of a folder.
+class _OnnxPairScorer:
+    """Scores pairs of texts with the ONNX model of a folder.
 
     A model with two outputs gives the logits of irrelevant and relevant; their difference is the score.
     """
-    tokenizer, session = model_folder.load_tokenizer(path), model_folder.make_session(path)
-    input_names = {node.name for node in session.get_inputs()}
 
-    def score_pairs(pairs: Sequence[TextPair]) -> Floats:
-        inputs = model_folder.make_onnx_inputs(tokenizer, list(pairs), input_names)
-        logits = np.asarray(session.run(None, inputs)[0], np.float32)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._tokenizer = model_folder.load_tokenizer(path)
+        self._session = model_folder.make_session(path)
+        self._input_names = {node.name for node in self._session.get_inputs()}
+
+    def __call__(self, pairs: Sequence[TextPair]) -> Floats:
+        """Return a score for each pair: (pairs,)."""
+        inputs = model_folder.make_onnx_inputs(self._tokenizer, list(pairs), self._input_names)
+        logits = np.asarray(self._session.run(None, inputs)[0], np.float32)
         if logits.ndim != 2 or len(logits) != len(pairs) or logits.shape[1] > 2:
             raise ModelError(
-                f"{path} gives {logits.shape} for {len(pairs)} pairs: a cross-encoder gives one score or two"
+                f"{self._path} gives {logits.shape} for {len(pairs)} pairs: a cross-encoder gives one score or two"
             )
         irrelevant = logits[:, 0] if logits.shape[1] == 2 else 0.0
         return np.asarray(logits[:, -1] - irrelevant, np.float32)
-
-    return score_pairs
 
 
 def _open_sentence_transformers(path: Path) -> PairScorer:

@@ -7,9 +7,11 @@ of the query, which is approximate.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from paragloss.analysis import analyzer, passages
 from paragloss.encoders.bag import BagEncoder
@@ -49,15 +51,20 @@ def explain_encoder_score(
             hubness = score - sum(contribution.score for contribution in contributions)
             contributions.append(Contribution("", "", f"{name} hubness", hubness))
         return ScoreExplanation(score, tuple(contributions))
-
-    def score_texts(texts: Sequence[str]) -> Floats:
-        vectors = read_vectors()
-        rows = np.zeros((1, model.dim)) if vectors is None else np.atleast_2d(vectors)
-        return np.asarray((encoder.encode(texts, query.lang) @ rows.T.astype(np.float32)).max(axis=1), np.float32)
-
-    compare_words = _make_word_comparison(model, query.lang, document.lang)
+    score_texts = partial(_score_by_vectors, encoder, query.lang, read_vectors)
+    compare_words = partial(_compare_words, model, query.lang, document.lang)
     contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
     return ScoreExplanation(score, tuple(contributions), exact=False)
+
+
+def _score_by_vectors(
+    encoder: Encoder, lang: str, read_vectors: Callable[[], Floats | None], texts: Sequence[str]
+) -> Floats:
+    """Score texts as queries by the best dot product with a document's stored vectors: (texts,)."""
+    vectors = read_vectors()
+    rows = np.zeros((1, encoder.dim)) if vectors is None else np.atleast_2d(vectors)
+    products = encoder.encode(texts, lang) @ rows.T.astype(np.float32)  # (texts, stored vectors)
+    return np.asarray(products.max(axis=1), np.float32)
 
 
 def explain_reranker_score(
@@ -77,12 +84,15 @@ def explain_reranker_score(
         return ScoreExplanation(score, (Contribution("", "", "place in the search before", score),))
     if isinstance(model, Knrm):
         return ScoreExplanation(score, _explain_knrm(model, query, document, first_hits, scored_ids))
-
-    def score_texts(texts: Sequence[str]) -> Floats:
-        return np.array([model.score(query._replace(text=text), [document])[0] for text in texts], np.float32)
-
+    score_texts = partial(_score_by_reranker, model, query, document)
     contributions = leave_out_words(query, document, score, type(model).__name__.lower(), score_texts, None)
     return ScoreExplanation(score, tuple(contributions), exact=False)
+
+
+def _score_by_reranker(model: Reranker, query: Query, document: Document, texts: Sequence[str]) -> Floats:
+    """Score texts as queries for a document: (texts,)."""
+    queries = [query._replace(text=text) for text in texts]
+    return np.array([model.score(text_query, [document])[0] for text_query in queries], np.float32)
 
 
 def _explain_knrm(
@@ -92,7 +102,8 @@ def _explain_knrm(
     contributions = [Contribution(*pair) for pair in model.by_kernel(query, document)]
     scored_hits = [hit for hit in first_hits if hit.id in scored_ids]
     position = [hit.id for hit in scored_hits].index(document.id)
-    first_score = float(describe_first_scores([hit.score for hit in scored_hits])[position] @ model.trust)
+    described_scores = describe_first_scores([hit.score for hit in scored_hits])  # (documents, 3)
+    first_score = float(described_scores[position] @ model.trust)
     if first_score:
         contributions.append(Contribution("", "", "search before", first_score))
     return tuple(contributions)
@@ -114,23 +125,29 @@ def leave_out_words(
     """
     spans = analyzer(query.lang).spans(query.text)
     words = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
-    losses = np.ones(len(words))
-    if len(words) > 1:
-        shortened_queries = [" ".join(query.text.replace(word, " ").split()) for word in words]
-        full_score, *shortened_scores = score_texts([query.text, *shortened_queries])
-        losses = np.maximum(full_score - np.array(shortened_scores), 0.0)
+    losses = _measure_losses(query.text, words, score_texts)
     if not losses.sum():
         return [Contribution("", "", name, score)]
     document_words = _list_words(document)
     matches = [""] * len(words)
     if compare_words is not None and document_words:
-        matches = [document_words[i] for i in np.argmax(compare_words(words, document_words), axis=1)]
+        best = np.argmax(compare_words(words, document_words), axis=1)
+        matches = [document_words[i] for i in best]
     word_scores = (score * losses / losses.sum()).tolist()
-    return [
-        Contribution(word, match, name, word_score)
-        for word, match, word_score in zip(words, matches, word_scores, strict=True)
-        if word_score
-    ]
+    contributions = []
+    for word, match, word_score in zip(words, matches, word_scores, strict=True):
+        if word_score:
+            contributions.append(Contribution(word, match, name, word_score))
+    return contributions
+
+
+def _measure_losses(text: str, words: Sequence[str], score_texts: ScoreTexts) -> npt.NDArray[np.float64]:
+    """Return how much lower the score of a text is without each of its words, at least 0; 1 for a single word."""
+    if len(words) < 2:
+        return np.ones(len(words))
+    shortened_texts = [" ".join(text.replace(word, " ").split()) for word in words]
+    full_score, *shortened_scores = score_texts([text, *shortened_texts])
+    return np.asarray(np.maximum(full_score - np.array(shortened_scores), 0.0))
 
 
 def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: str) -> list[Contribution]:
@@ -155,15 +172,14 @@ def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: s
     return contributions
 
 
-def _make_word_comparison(model: Any, query_lang: str, document_lang: str) -> CompareWords:
-    """Return a function that compares words by the dot products of their vectors."""
+def _compare_words(
+    model: Any, query_lang: str, document_lang: str, query_words: Sequence[str], document_words: Sequence[str]
+) -> Floats:
+    """Compare words by the dot products of their vectors: (query words, document words)."""
     document_encoder = model.passages if isinstance(model, Pretrained) else model
-
-    def compare_words(query_words: Sequence[str], document_words: Sequence[str]) -> Floats:
-        query_rows = model.encode(list(query_words), query_lang)
-        return np.asarray(query_rows @ document_encoder.encode(list(document_words), document_lang).T)
-
-    return compare_words
+    query_rows = model.encode(list(query_words), query_lang)
+    document_rows = document_encoder.encode(list(document_words), document_lang)
+    return np.asarray(query_rows @ document_rows.T)
 
 
 def _list_words(document: Document) -> list[str]:

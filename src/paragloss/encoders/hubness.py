@@ -8,13 +8,14 @@ added and does not change when others are added or removed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from paragloss.encoders.bag import BagEncoder
 from paragloss.ranking import neighbourhood
-from paragloss.types import Aligned, Floats
+from paragloss.types import Aligned, Concept, Floats
 
 NEIGHBOURS = 10
 #: Words of a text that stand in for a missing title.
@@ -26,11 +27,17 @@ def reference(encoder: BagEncoder, aligned: Aligned, *, max_texts: int = 500) ->
     rows = {}
     for lang in encoder.langs:
         concepts = [concept for concept in aligned if lang in concept.texts]
-        sample = concepts[:: max(1, -(-len(concepts) // max_texts))]
-        texts = [c.titles.get(lang) or " ".join(c.texts[lang].split()[:MAX_WORDS_OF_TITLE]) for c in sample]
-        encoded = encoder.encode(texts, lang)
+        step = max(1, math.ceil(len(concepts) / max_texts))
+        titles = [_get_title(concept, lang) for concept in concepts[::step]]
+        encoded = encoder.encode(titles, lang)
         rows[lang] = encoded[encoded.any(axis=1)]
     return rows
+
+
+def _get_title(concept: Concept, lang: str) -> str:
+    """Return the title of a concept in a language, or the first words of its text."""
+    first_words = concept.texts[lang].split()[:MAX_WORDS_OF_TITLE]
+    return concept.titles.get(lang) or " ".join(first_words)
 
 
 class Documents:

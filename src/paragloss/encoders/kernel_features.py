@@ -23,9 +23,11 @@ FLOOR, SCALE = 1e-10, 0.01
 
 
 def responses(cosines: npt.ArrayLike) -> npt.NDArray[np.floating]:
-    """Return the response of each kernel to each cosine (..., kernels)."""
-    distances = np.asarray(cosines)[..., None] - np.asarray(MEANS, np.asarray(cosines).dtype)
-    return np.asarray(np.exp(-(distances**2) / (2 * np.asarray(WIDTHS, distances.dtype) ** 2)))
+    """Return the response of each kernel to each cosine, exp(-(cosine - mean)² / 2 width²): (..., kernels)."""
+    values = np.asarray(cosines)
+    means, widths = np.asarray(MEANS, values.dtype), np.asarray(WIDTHS, values.dtype)
+    distances = values[..., None] - means
+    return np.asarray(np.exp(-(distances**2) / (2 * widths**2)))
 
 
 def compute_features(query_rows: Floats, query_weights: Floats, term_rows: Floats, counts: sp.csr_matrix) -> Floats:
@@ -43,8 +45,10 @@ def compute_features(query_rows: Floats, query_weights: Floats, term_rows: Float
     activations = responses(cosines)  # (n_terms, n_query_terms, n_kernels)
     sums = np.asarray(counts @ activations.reshape(len(term_rows), n_query_terms * n_kernels))
     sums = sums.reshape(counts.shape[0], n_query_terms, n_kernels)
-    soft_tf = np.einsum("dqk,q->dk", np.log(np.maximum(sums, FLOOR)), query_weights) * SCALE  # (n_documents, n_kernels)
-    soft_tf[np.diff(counts.indptr) == 0] = 0
+    log_sums = np.log(np.maximum(sums, FLOOR))
+    soft_tf = np.einsum("dqk,q->dk", log_sums, query_weights) * SCALE  # (n_documents, n_kernels)
+    is_empty = np.diff(counts.indptr) == 0
+    soft_tf[is_empty] = 0
     return np.asarray(soft_tf, np.float32)
 
 

@@ -105,20 +105,28 @@ class Knrm:
         return scores
 
     def shared(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
-        """Return the share of a query's words, weighted by rarity, that each text has verbatim (texts, parts)."""
-        weights = self._rarity(text, lang)
-        shares = [[sum(w for term, w in weights.items() if words.has(term)) for words in part] for part in parts]
-        return np.asarray(shares, np.float32).reshape(len(parts), -1).T
+        """Return the share of a query's words, weighted by rarity, that each text has verbatim.
+
+        :param text: the query
+        :param lang: its language
+        :param parts: lists of texts of the same documents, such as their bodies and their titles
+        :return: (documents, parts)
+        """
+        weight_by_term = self._rarity(text, lang)
+        columns = []
+        for texts in parts:
+            columns.append([_sum_weights(weight_by_term, words) for words in texts])
+        return np.asarray(columns, np.float32).reshape(len(parts), -1).T
 
     def _rarity(self, text: str, lang: str) -> dict[str, float]:
         """Return the words of a query with their idf, scaled to a sum of 1."""
         vocabulary = self.vocabularies[lang]
         ids, unknown_terms = vocabulary.split_text(text)
         largest_idf = np.log(max(vocabulary.documents, 1)) + 1
-        weights = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)}
-        weights |= dict.fromkeys(unknown_terms, largest_idf)
-        total = sum(weights.values()) or 1.0
-        return {term: weight / total for term, weight in weights.items()}
+        idf_by_term = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)}
+        idf_by_term |= dict.fromkeys(unknown_terms, largest_idf)
+        total = sum(idf_by_term.values()) or 1.0
+        return {term: idf / total for term, idf in idf_by_term.items()}
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
         """Return `score` plus the learned weight of the scores of the first search."""
@@ -138,10 +146,12 @@ class Knrm:
 
     def _read_words(self, text: str, lang: str) -> Words:
         """Return `words` of a text, cached for the latest texts."""
-        key = (lang, hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest())
+        digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+        key = (lang, digest)
         if key not in self._cached_words:
             if len(self._cached_words) >= MAX_CACHED_TEXTS:
-                del self._cached_words[next(iter(self._cached_words))]
+                oldest_key = next(iter(self._cached_words))
+                del self._cached_words[oldest_key]
             self._cached_words[key] = self.words(text, lang)
         return self._cached_words[key]
 
@@ -157,8 +167,9 @@ class Knrm:
         """
         query_rows, query_counts = np.unique(np.asarray(query, np.int64), return_counts=True)  # (n_query_terms,)
         used_rows, counts = self._count_rows([np.asarray(document, np.int64) for document in documents])
+        query_vectors, document_vectors = self.table[query_rows], self.table[used_rows]
         query_weights = query_counts.astype(np.float32)
-        return kernel_features.compute_features(self.table[query_rows], query_weights, self.table[used_rows], counts)
+        return kernel_features.compute_features(query_vectors, query_weights, document_vectors, counts)
 
     def _count_rows(self, documents: Sequence[npt.NDArray[np.int64]]) -> RowCounts:
         """Count how often each document has each row of the table, without the rows that none of them has."""
@@ -181,13 +192,13 @@ class Knrm:
         There is one for each query word and kernel, with the document word of the strongest response; one for each
         query word that the document has verbatim; and the bias, without words.
         """
-        summands = [("", "", "bias", float(self.bias))]
-        title = document.title or document.text
-        summands += self._split_score(
-            query, document.full_text, document.lang, self.weight, float(self.same_words[0]), ""
-        )
-        summands += self._split_score(query, title, document.lang, self.title, float(self.same_words[1]), " of titles")
-        return summands
+        text, title, lang = document.full_text, document.title or document.text, document.lang
+        text_weight, title_weight = self.same_words.tolist()
+        return [
+            ("", "", "bias", float(self.bias)),
+            *self._split_score(query, text, lang, self.weight, text_weight, ""),
+            *self._split_score(query, title, lang, self.title, title_weight, " of titles"),
+        ]
 
     def _split_score(
         self, query: Query, text: str, lang: str, weight: Floats, verbatim_weight: float, suffix: str
@@ -219,16 +230,16 @@ class Knrm:
         query_rows, text_rows = self.ids(query.text, query.lang), self.words(text, lang).ids
         cosines = (self.table[query_rows] @ self.table[text_rows].T).astype(np.float32)
         activations = kernel_features.responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)
-        soft_tf = np.log(np.maximum(activations.sum(axis=1), kernel_features.FLOOR)) * kernel_features.SCALE
-        scores = soft_tf * weight  # (n_query_terms, n_kernels)
+        sums = np.maximum(activations.sum(axis=1), kernel_features.FLOOR)
+        scores = np.log(sums) * kernel_features.SCALE * weight  # (n_query_terms, n_kernels)
         nearest = activations.argmax(axis=1)  # (n_query_terms, n_kernels)
-        query_terms, text_terms = self._terms(query.text, query.lang), self._terms(text, lang)
+        text_terms = self._terms(text, lang)
         summands = []
-        for i in range(len(query_rows)):
-            for kernel, mean in enumerate(kernel_features.MEANS):
-                if weight[kernel]:
-                    name = f"kernel {mean:+.1f}{suffix}"
-                    summands.append((query_terms[i], text_terms[nearest[i, kernel]], name, float(scores[i, kernel])))
+        for i, query_term in enumerate(self._terms(query.text, query.lang)):
+            for kernel in np.flatnonzero(weight).tolist():
+                name = f"kernel {kernel_features.MEANS[kernel]:+.1f}{suffix}"
+                text_term = text_terms[nearest[i, kernel]]
+                summands.append((query_term, text_term, name, float(scores[i, kernel])))
         return summands
 
     def _terms(self, text: str, lang: str) -> list[str]:
@@ -238,32 +249,35 @@ class Knrm:
 
     def encoder(self) -> BagEncoder:
         """Return the word vectors as an encoder: the mean of the unit vectors of the words of a text."""
-        towers = {
-            lang: Tower(vocabulary, self.table[self.rows[lang]]) for lang, vocabulary in self.vocabularies.items()
-        }
+        towers = {}
+        for lang, vocabulary in self.vocabularies.items():
+            towers[lang] = Tower(vocabulary, self.table[self.rows[lang]])
         return BagEncoder(towers, weighting="mean", meta=self.meta)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder."""
         arrays: dict[str, Any] = {"table": self.table, "weight": self.weight, "title": self.title}
+        words = {}
+        vocabulary_meta = {}
         for lang, vocabulary in self.vocabularies.items():
-            arrays |= {f"{lang}.df": vocabulary.df, f"{lang}.rows": self.rows[lang]}
-        words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
-        about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
+            arrays[f"{lang}.df"] = vocabulary.df
+            arrays[f"{lang}.rows"] = self.rows[lang]
+            words[f"{lang}.terms"] = vocabulary.terms
+            vocabulary_meta[lang] = vocabulary.meta()
         learned = {"bias": self.bias, "trust": self.trust.tolist(), "alike": self.same_words.tolist()}
-        meta = {**learned, "vocabularies": about, "about": self.meta}
+        meta = {**learned, "vocabularies": vocabulary_meta, "about": self.meta}
         artefacts.save(path, "knrm", meta=meta, arrays=arrays, words=words)
 
     @classmethod
     def load(cls, path: str | Path) -> Knrm:
         """Open a saved model; its arrays are memory-mapped."""
         saved = artefacts.load(path, kind="knrm")
-        vocabularies = {
-            lang: Vocabulary.restore(about, saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"])
-            for lang, about in saved.meta["vocabularies"].items()
-        }
-        rows = {lang: np.asarray(saved.arrays[f"{lang}.rows"]) for lang in vocabularies}
         arrays, meta = saved.arrays, saved.meta
+        vocabularies, rows = {}, {}
+        for lang, vocabulary_meta in meta["vocabularies"].items():
+            terms, df = saved.words[f"{lang}.terms"], arrays[f"{lang}.df"]
+            vocabularies[lang] = Vocabulary.restore(vocabulary_meta, terms, df)
+            rows[lang] = np.asarray(arrays[f"{lang}.rows"])
         return cls(
             vocabularies,
             rows,
@@ -283,20 +297,30 @@ def describe_first_scores(scores: npt.ArrayLike) -> Floats:
     The columns are: the distance below the best score, in standard deviations of the thirty best scores, so that it
     does not depend on how many documents were found; minus the logarithm of the rank; and, for the best document only,
     its lead over the second.
+
+    :param scores: (documents,)
     """
     values = np.asarray(scores, np.float64)
-    if not len(values):
+    n_documents = len(values)
+    if not n_documents:
         return np.zeros((0, 3), np.float32)
     deviation = np.sort(values)[-_BEST_SCORES:].std()
-    distances = (values - values.max()) / deviation if deviation > 0 else np.zeros(len(values))  # 0 or negative
+    distances = np.zeros(n_documents)  # 0 or negative
+    if deviation > 0:
+        distances = (values - values.max()) / deviation
     order = np.argsort(-values, kind="stable")
-    ranks = np.empty(len(values))
-    ranks[order] = np.arange(1, len(values) + 1)
-    leads = np.zeros(len(values))
-    if len(values) > 1:
+    ranks = np.empty(n_documents)
+    ranks[order] = np.arange(1, n_documents + 1)
+    leads = np.zeros(n_documents)
+    if n_documents > 1:
         best, second = order[:2]
         leads[best] = -distances[second]
     return np.stack([distances, -np.log(ranks), leads], axis=1).astype(np.float32)
+
+
+def _sum_weights(weight_by_term: Mapping[str, float], words: Words) -> float:
+    """Add up the weights of the terms that a text contains."""
+    return sum(weight for term, weight in weight_by_term.items() if words.has(term))
 
 
 def load(path: str | Path) -> Knrm:

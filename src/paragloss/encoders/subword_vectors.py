@@ -39,10 +39,13 @@ class SubwordEncoder:
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
         """Return one row of length 1 per text (texts, dim); 0 for a text without a word that can be encoded."""
         tower = self.bag.tower(lang)
-        splits = [tower.vocabulary.split_text(text) for text in texts]  # known ids and unknown terms of each text
-        counts = tower.vocabulary.count_ids([ids for ids, _ in splits])
-        rows: Floats = np.asarray(counts.multiply(tower.vocabulary.idf).tocsr() @ tower.table, np.float32)
-        unknown_terms = [terms for _, terms in splits]
+        known_ids, unknown_terms = [], []  # of each text
+        for text in texts:
+            ids, terms = tower.vocabulary.split_text(text)
+            known_ids.append(ids)
+            unknown_terms.append(terms)
+        weights = tower.vocabulary.count_ids(known_ids).multiply(tower.vocabulary.idf).tocsr()
+        rows: Floats = np.asarray(weights @ tower.table, np.float32)
         if any(unknown_terms) and lang in self.grams:
             # An unknown word is assumed to be as rare as a word that one document has.
             idf = np.log(max(tower.vocabulary.documents, 1)) + 1
@@ -71,11 +74,12 @@ class SubwordEncoder:
         """Open a saved model."""
         saved = artefacts.load(path, kind="subwords")
         bag = BagEncoder.unpacked(saved)
-        grams = {
-            lang: Grams({gram: i for i, gram in enumerate(saved.words[f"{lang}.grams"])}, saved.arrays[f"{lang}.grams"])
-            for lang in bag.langs
-            if f"{lang}.grams" in saved.words
-        }
+        grams = {}
+        for lang in bag.langs:
+            names = saved.words.get(f"{lang}.grams")
+            if names is not None:
+                column_by_gram = {gram: column for column, gram in enumerate(names)}
+                grams[lang] = Grams(column_by_gram, saved.arrays[f"{lang}.grams"])
         return cls(bag, grams)
 
 
@@ -88,10 +92,15 @@ def grams_of(term: str) -> Iterator[str]:
 
 
 def make_gram_bags(terms: Iterable[str], index: dict[str, int]) -> sp.csr_matrix:
-    """Return the n-gram counts of each term, scaled to length 1 (terms, grams)."""
-    counts = count_rows([[index[gram] for gram in grams_of(term) if gram in index] for term in terms], len(index))
+    """Return the n-gram counts of each term, scaled to length 1 (terms, grams).
+
+    :param index: the column of each n-gram; others are left out
+    """
+    columns_of_terms = [[index[gram] for gram in grams_of(term) if gram in index] for term in terms]
+    counts = count_rows(columns_of_terms, len(index))
     norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1))).ravel()
-    return (sp.diags(1 / np.maximum(norms, 1)) @ counts).tocsr().astype(np.float32)
+    unit_rows = sp.diags(1 / np.maximum(norms, 1)) @ counts
+    return unit_rows.tocsr().astype(np.float32)
 
 
 load = SubwordEncoder.load

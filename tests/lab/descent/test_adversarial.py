@@ -73,7 +73,9 @@ def test_the_rate_shrinks_while_the_mean_cosine_holds_and_halves_when_it_falls(m
     rates, scores = [], iter([0.5, 0.5, 0.4, 0.6])
     plain = adversarial_module._descend
     monkeypatch.setattr(
-        adversarial_module, "_step", lambda parameters, loss, rate: rates.append(rate) or plain(parameters, loss, rate)
+        adversarial_module,
+        "_descend",
+        lambda parameters, loss, rate: rates.append(rate) or plain(parameters, loss, rate),
     )
     monkeypatch.setattr(adversarial_module, "measure_mean_cosine", lambda mapped, target: next(scores))
     adversarial_module.learn_adversarial_rotation(

