@@ -148,8 +148,7 @@ def format_settings_help(usage: str, functions: Iterable[tuple[str, Callable[...
     lines = [f"Usage: paragloss {usage}"]
     explained_flags: set[str] = set()
     for heading, function in functions:
-        docstring = inspect.getdoc(function) or ""
-        lines += ["", docstring, ""] if heading == "Settings" else [""]
+        lines += ["", _describe_function(function), ""] if heading == "Settings" else [""]
         lines.append(f"{heading}:")
         option_by_flag = list_flags(function)
         new_options = {flag: option for flag, option in option_by_flag.items() if flag not in explained_flags}
@@ -159,6 +158,12 @@ def format_settings_help(usage: str, functions: Iterable[tuple[str, Callable[...
             lines.append(f"  and of those above: {', '.join(repeated_flags)}")
         explained_flags.update(option_by_flag)
     return "\n".join(lines)
+
+
+def _describe_function(function: Callable[..., Any]) -> str:
+    """Return the docstring of a function without its lists of arguments and results, which are for Python."""
+    docstring = inspect.getdoc(function) or ""
+    return docstring.partition("\n\n:")[0]
 
 
 def _format_options(option_by_flag: Mapping[str, Option]) -> list[str]:

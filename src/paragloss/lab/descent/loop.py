@@ -60,8 +60,7 @@ def descend(
 ) -> History:
     """Minimize a loss by gradient descent; the parameters are changed in place and may be on any device.
 
-    :param optimizer: "adam" or "sgd"
-    :param epsilon: of Adam
+    :param optimizer: "adam", which uses `epsilon`, or "sgd"
     :param batches: (epoch, rng) -> the batches of one epoch
     :param loss: batch -> scalar
     :param validate: measures the parameters after each epoch, higher is better; those of the best epoch are kept

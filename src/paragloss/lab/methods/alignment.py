@@ -72,6 +72,9 @@ def fit(
     (`monolingual.train_word_vectors`). `dictionary` likewise; without one, the pairs are identical strings and words
     that occur in the same concepts (`guess_word_pairs`), except for advrefine, which uses no pairs. `mapping` are the
     settings of `_learn_map`.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = _choose_hub(counted, onto)
@@ -85,9 +88,8 @@ def fit(
     tables, figures = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
     failed = _list_failed_maps(figures, method, hub, spaces[hub].shape[1])
     towers = {lang: Tower(vocabularies[lang], maps.normalize_rows(tables[lang])) for lang in counted}
-    meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
-    meta |= {"maps": figures, "failed": failed}
-    return BagEncoder(towers, weighting="idf-mean", meta=meta)
+    meta = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
+    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": figures, "failed": failed})
 
 
 def _choose_hub(counted: Mapping[str, Counted], onto: str) -> str:

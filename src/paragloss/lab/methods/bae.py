@@ -49,6 +49,9 @@ def fit(
 
     A text counts as `words` words, however long it is. Every word of the vocabulary is scored for every text, so
     time grows with texts x terms: `max_terms` bounds it. `training` are the settings of `_train`.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     from paragloss.lab.descent import autoencoder as network

@@ -40,6 +40,9 @@ def fit(
 
     The documents of each language are first projected on their `reduced` largest singular vectors; `ridge` is in units
     of the mean variance of these projections.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     views = [_reduce_documents(part, reduced, seed) for part in counted.values()]

@@ -72,6 +72,9 @@ def fit(
     `dim` is at most the number of concepts less one. The paper's settings: stem=False, min_df=3, lengths=(50, 1000),
     force_lengths=True, solver="one-pass". A fit that was killed continues from its `checkpoint` file. `settings` are
     those of `count_texts`.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     encoder = fit_space(
         aligned, dim=dim, seed=seed, lambda_=lambda_, checkpoint=checkpoint, progress=progress, **settings
@@ -187,6 +190,9 @@ def tune(
 
     The texts of a fold are counted once; each λ starts from the directions of the one before. `settings` are those of
     `count_texts`.
+
+    :param aligned: concepts with their texts in several languages
+    :return: the precision of each λ, and the best one
     """
     if not lambdas:
         raise ModelError("lambdas (): expected at least one value to try")
@@ -265,6 +271,11 @@ def add_language(
 
     With t_i the mean of the vectors of the other languages' documents of a concept (unit length), and x_i the new
     language's tf-idf row, the new table B minimises sum ||t_i - B^T x_i||² + λ ||B||².
+
+    :param encoder: an encoder that `fit` has made
+    :param aligned: concepts with a text in `lang` and one in a language that the encoder knows
+    :param lang: code of the new language
+    :return: a new encoder
     """
     known_langs = set(encoder.langs)
     if lang in known_langs:

@@ -84,13 +84,11 @@ def fit(
     should rank first. Word vectors come from `start`, or from Cr5 trained on the same documents, and stay fixed. The
     weights of the kernels and of the first search are learned from the `depth` best documents of `queries` concepts
     that neither was trained on, in `folds` parts. `penalty` limits the weights, which matters with few concepts.
+
+    :param aligned: concepts with their texts in several languages
+    :return: a reranker of documents in these languages
     """
-    query_lang, document_langs = pairs.choose_query_language(aligned)
-    has_titles = any(concept.titles.get(query_lang) for concept in aligned)
-    query_kind = query if query != "title" or has_titles else "first-sentence"
-    judged_sets = [
-        judgments.from_aligned(aligned, source=query_lang, target=lang, query=query_kind) for lang in document_langs
-    ]
+    query_kind, judged_sets = _make_judged_sets(aligned, query)
     train = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     lists: list[_List] = []
@@ -104,6 +102,21 @@ def fit(
     weights, loss = _learn_weights(lists, penalty)
     meta = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
     return _make_reranker(train(aligned), weights, meta)
+
+
+def _make_judged_sets(aligned: Aligned, query_kind: str) -> tuple[str, list[JudgedCollection]]:
+    """Make queries of the concepts in one language for their texts in each other language.
+
+    :param query_kind: one of `judgments.QUERIES`; instead of titles that no concept has, first sentences are used
+    :return: the kind that was used, and a collection for each language of documents
+    """
+    query_lang, document_langs = pairs.choose_query_language(aligned)
+    if query_kind == "title" and not any(concept.titles.get(query_lang) for concept in aligned):
+        query_kind = "first-sentence"
+    judged_sets = []
+    for lang in document_langs:
+        judged_sets.append(judgments.from_aligned(aligned, source=query_lang, target=lang, query=query_kind))
+    return query_kind, judged_sets
 
 
 def _get_encoder(start: BagEncoder | None, concepts: Aligned, *, dim: int, seed: int) -> BagEncoder:
@@ -311,7 +324,7 @@ def fit_judged(
     vectors: WordVectors = None,
     **settings: Annotated[Any, _train],
 ) -> Knrm:
-    """Learn from judgments, one set per pair of languages; the two may be the same.
+    """Learn to rerank from judged queries and documents, a collection per pair of languages; the two may be the same.
 
     Each judged document above grade 0 is compared with `per_positive` others of lower grade in every epoch: documents
     judged lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those
@@ -325,19 +338,34 @@ def fit_judged(
     rows, n_rows = _number_rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (n_rows, dim)).astype(np.float32)
-    known_share = {}
-    for lang, known_vectors in (vectors or {}).items():
-        known_share[lang] = pairs.fill_known_vectors(table, vocabularies[lang], known_vectors, rows=rows[lang])
+    known_share = _fill_known_vectors(table, vocabularies, rows, vectors or {})
     counting: dict[str, Any] = {"hard_negatives": negatives == "hard", "difference": difference}
     counted = [_count_judged(judged_set, vocabularies, rows, n_rows, **counting) for judged_set in judged]
     draw_triples = partial(_draw_triples, counted, per_positive)
     make_knrm = partial(_make_knrm, vocabularies=vocabularies, rows=rows, meta={})
     validate = partial(_validate, make_knrm, validation) if validation else None
     model, meta = _train(table, rng, counted, draw_triples, validate, seed=seed, **settings)
-    meta["negatives"] = negatives
-    if vectors:
-        meta["found"] = known_share
+    meta |= {"negatives": negatives, **({"found": known_share} if vectors else {})}
     return _make_knrm(model, vocabularies, rows, meta)
+
+
+def _fill_known_vectors(
+    table: Floats,
+    vocabularies: Mapping[str, Vocabulary],
+    rows: Mapping[str, Integers],
+    vectors: Mapping[str, Mapping[str, Floats]],
+) -> dict[str, float]:
+    """Overwrite the rows of known words in a table of word vectors, in place.
+
+    :param table: (rows, dim)
+    :param rows: the row of the table of each word of each language
+    :param vectors: language -> word -> vector
+    :return: the share of the words of each of these languages that is known
+    """
+    known_share = {}
+    for lang, known_vectors in vectors.items():
+        known_share[lang] = pairs.fill_known_vectors(table, vocabularies[lang], known_vectors, rows=rows[lang])
+    return known_share
 
 
 def _validate(make_knrm: Callable[[Ranker], Knrm], validation: Sequence[JudgedCollection], model: Ranker) -> float:

@@ -44,6 +44,9 @@ def fit(
     singular vectors V and values S are computed. A document x of one language is then encoded as x V S^-power: 0
     projects on the singular vectors (what the papers compare), 1 is the fold-in of Deerwester et al. (1990), which
     gives every direction the same weight.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     joint = sp.hstack([_arrange_by_concept(part, concepts) for part in counted.values()], format="csr")

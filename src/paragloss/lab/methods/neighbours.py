@@ -43,6 +43,9 @@ def fit(
 
     A translation's weight is exp(CSLS / `temperature`), the `nearest` of a word summing to one. `seed` is taken as
     every `fit` takes one; nothing here is random.
+
+    :param aligned: concepts with texts, from which the words are taken
+    :return: a table for each direction between two languages
     """
     directions = _list_directions(aligned, source, target)
     if not pretrained.can_open(model):

@@ -34,6 +34,9 @@ def fit(
     The noise is a sum over documents of squared deviations from the concept's mean, and `gamma` is added to it. Papers
     define the noise in other ways: halve a gamma for a noise of differences between pairs of documents, and multiply
     one for an average over n documents by n.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]

@@ -87,6 +87,9 @@ def fit(
     names a file of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the
     concepts, with all their queries, is held out to choose the best epoch, unless `patience` is 0 or concepts are so
     few that the choice would be random. `settings` are those of `fit_judged`.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     query_lang, document_langs = pairs.choose_query_language(aligned)
     linked = judgments.read_links(links) if links else None
@@ -168,16 +171,15 @@ def fit_judged(
     device: Device = "cpu",
     **training: Annotated[Any, _train],
 ) -> BagEncoder | TowerEncoder:
-    """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
+    """Learn an encoder from judged queries and documents, a collection per pair of languages.
 
+    A language has one network (tower), however many collections it is in.
     Word vectors start from `vectors` (language -> word -> vector); words without one start at random. `shared_network`
     gives the CNN or LSTM of all languages the same weights; the paper found separate ones better. The paper takes words
     as they are: `stem=False`. `training` are the settings of `_train`.
     """
-    if not judged:
-        raise InputError("no judgments to learn from")
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
-    _check_grades((*judged, *validation), thresholds, loss)
+    _check_judgments(judged, validation, thresholds, loss)
     vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
     nets, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
     if shared_network:
@@ -190,8 +192,7 @@ def fit_judged(
     history = _train(nets, tasks, compute_loss, encoder, **training)
     meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
     meta |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
-    if vectors:
-        meta["found"] = known_share
+    meta |= {"found": known_share} if vectors else {}
     return _make_encoder_of_towers(encoder, nets, vocabularies, epsilon, meta)
 
 
@@ -229,10 +230,17 @@ def _train(
     return graded.train_towers(tasks, nets, compute_loss, **settings)
 
 
-def _check_grades(judged: Iterable[JudgedCollection], thresholds: Sequence[float], loss: str) -> None:
-    """Raise a ModelError if a grade is above the highest one that the thresholds of a loss tell apart."""
+def _check_judgments(
+    judged: Sequence[JudgedCollection],
+    validation: Sequence[JudgedCollection],
+    thresholds: Sequence[float],
+    loss: str,
+) -> None:
+    """Raise an error if there are no judgments, or a grade is above those that the thresholds of a loss tell apart."""
+    if not judged:
+        raise InputError("no judgments to learn from")
     max_grade = len(thresholds) - 1 if loss == "three-part" else len(thresholds)
-    for judged_set in judged:
+    for judged_set in (*judged, *validation):
         for grade_by_document in judged_set.qrels.values():
             grade = max(grade_by_document.values(), default=0)
             if grade > max_grade:
@@ -325,6 +333,8 @@ def tune(
 
     Queries of the same words, or with the same relevant document, are in one fold (`judgments.group_queries`). The
     held-out fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
+
+    :param judged: queries and documents with their grades
     """
     group_by_query = judgments.group_queries(judged)
     parts = judgments.split(judged, [1] * folds, seed=seed, family=group_by_query.__getitem__)

@@ -29,6 +29,9 @@ def fit(
     """Count the terms of texts that exist in two languages or more.
 
     The defaults are Ballesteros and Croft's. `seed` is accepted because every method has one; nothing is random.
+
+    :param aligned: texts in several languages
+    :return: the counted texts of each language
     """
     shared = [concept for concept in aligned if len(concept.texts) > 1]
     if not shared:

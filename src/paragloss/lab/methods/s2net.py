@@ -68,6 +68,9 @@ def fit(
     The projection starts from random numbers, from OPCA ("opca", as the papers do), or from a given linear model: its
     vocabularies and dimensions are then used, and steps are a tenth as long, so as not to undo it. `training` are the
     settings of `_train`.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder of these languages
     """
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")

@@ -33,7 +33,11 @@ def fit(
     seed: Seed = 0,
     max_grams: Annotated[int, Setting("How many character n-grams a language has at most.", min=1)] = 200_000,
 ) -> SubwordEncoder:
-    """Train Cr5 with its default settings, and extend it by vectors of n-grams."""
+    """Train Cr5 with its default settings, and extend it by vectors of n-grams.
+
+    :param aligned: concepts with their texts in several languages
+    :return: an encoder that also knows parts of words
+    """
     encoder = cr5.fit_space(aligned, dim=dim, seed=seed)
     return extend(BagEncoder(encoder.towers, meta={**encoder.meta, "method": "subwords"}), max_grams=max_grams)
 

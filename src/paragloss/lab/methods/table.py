@@ -43,6 +43,9 @@ def fit(
     """Learn a table for every two languages that share texts, in both directions.
 
     The settings are explained in `TableSettings`. `seed` is accepted because every method has one; nothing is random.
+
+    :param aligned: concepts with their texts in several languages
+    :return: the probabilities of translations in each direction
     """
     settings = {name: value for name, value in locals().items() if name not in ("aligned", "seed")}
     return learn_table(aligned, TableSettings(**settings))

@@ -96,7 +96,7 @@ def fit(
     min_df: MinDf = 2,
     **training: Annotated[Any, _train_tower],
 ) -> BagEncoder:
-    """Learn the hub language alone, then each other language against the fixed vectors of the hub.
+    """Learn an encoder: one language, the hub, alone, then each other language against the fixed vectors of the hub.
 
     The hub learns from `clicks`; without them from pairs of a text and its best match by `relevance` among the
     `monolingual` texts, or the titles of the concepts. `optimizer="cg"` is the paper's, with biases of -1 and -1.5.
@@ -105,9 +105,7 @@ def fit(
     count_texts = partial(_count_texts, aligned, min_df=min_df, max_terms=max_terms, stem=stem)
     training |= {"dim": dim, "seed": seed, "optimizer": optimizer}
     hub_texts = count_texts(hub, [*monolingual, *chain.from_iterable(clicks)])
-    hub_pairs = None
-    if hub_epochs:
-        hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance)
+    hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance) if hub_epochs else None
     hub_training = {**training, "bias": hub_bias, "loss": hub_loss, "epochs": hub_epochs}
     towers = {hub: _train_tower(hub, 0, hub_texts, hub_pairs, **hub_training)}
     hub_vectors = _sum_hub_terms(hub_texts, towers[hub].table, len(aligned))
