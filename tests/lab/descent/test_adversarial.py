@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from paragloss.lab.solving.maps import learn_rotation, measure_mean_cosine, normalize_rows
+from paragloss.lab.solving.maps import learn_rotation, make_unit_rows, measure_mean_cosine
 
 torch = pytest.importorskip("torch")
 
@@ -14,7 +14,7 @@ from paragloss.lab.descent import adversarial as adversarial_module  # noqa: E40
 
 def make_spaces(words):
     rng = np.random.default_rng(0)
-    return [normalize_rows(rng.standard_normal((words, 3)).astype(np.float32)) for _ in range(2)]
+    return [make_unit_rows(rng.standard_normal((words, 3)).astype(np.float32)) for _ in range(2)]
 
 
 def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden, rate):
@@ -53,7 +53,7 @@ def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden,
                 layers = take_step(layers, loss(layers, P.detach(), 0.9))
             (P,) = take_step([P.requires_grad_()], loss([part.detach() for part in layers], P, 0.1))
             P = (1.01 * P - 0.01 * P @ P.T @ P).detach()
-        score = measure_mean_cosine(normalize_rows(source @ P.numpy()), target)
+        score = measure_mean_cosine(make_unit_rows(source @ P.numpy()), target)
         rate *= 0.98 if score >= best_score else 0.5
         if score > best_score:
             best_map, best_score = P.numpy(), score

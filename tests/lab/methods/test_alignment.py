@@ -33,7 +33,7 @@ def make_space(seed, *, dim=12, words=2000, clusters=10):
 def rotate_space(target, amount=0.02):
     turned = make_rotation(target.shape[1])
     noise = np.random.default_rng(6).standard_normal(target.shape)
-    return maps.normalize_rows((target @ turned.T + amount * noise).astype(np.float32)), turned
+    return maps.make_unit_rows((target @ turned.T + amount * noise).astype(np.float32)), turned
 
 
 def test_least_squares_is_numpys():
@@ -143,7 +143,7 @@ def test_self_learning_repairs_a_rough_start_from_all_words():
 def test_self_learning_ends_where_words_and_their_nearest_give_the_same_rotation():
     source, target = make_space(1, words=300), make_space(2, words=200)
     learned = maps.self_learn_rotation(source, target, np.eye(12, dtype=np.float32), tolerance=0)
-    nearest = (maps.normalize_rows(source @ learned) @ target.T).argmax(axis=1)
+    nearest = (maps.make_unit_rows(source @ learned) @ target.T).argmax(axis=1)
     np.testing.assert_allclose(maps.learn_rotation(source, target[nearest])[0], learned, atol=1e-4)
 
 
@@ -243,7 +243,7 @@ def test_words_used_alike_get_similar_vectors():
     texts += [f"{item} costs {price}" for item in ("car", "house") for price in ("money", "gold", "silver")]
     vocabulary, _ = Vocabulary.build(texts, "en", min_df=1, stem=False)
     words, rows = monolingual.train_word_vectors(texts, vocabulary, dim=5)
-    rows = maps.normalize_rows(rows)
+    rows = maps.make_unit_rows(rows)
     cat, dog, car = (rows[words.index(word)] for word in ("cat", "dog", "car"))
     assert cat @ dog > 0.9 > 0.3 > cat @ car
 

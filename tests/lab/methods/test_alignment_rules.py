@@ -110,7 +110,7 @@ def test_each_method_learns_its_own_map_from_the_pairs(method, expected):
 @pytest.mark.parametrize("method", alignment.METHODS)
 def test_vectors_are_normalized_as_each_paper_does(method):
     rows = SOURCE + 5
-    plain = {"least-squares": rows, "cca": rows - rows.mean(axis=0), "svd": maps.normalize_rows(rows)}
+    plain = {"least-squares": rows, "cca": rows - rows.mean(axis=0), "svd": maps.make_unit_rows(rows)}
     np.testing.assert_allclose(
         alignment._prepare_vectors(rows, method), plain.get(method, maps.normalize_and_center(rows)), atol=1e-6
     )
@@ -143,9 +143,9 @@ def test_other_languages_are_mapped_onto_the_named_one():
         "min_df": 1,
     }
     model = alignment.fit(concepts, onto="bb", **settings)
-    np.testing.assert_allclose(model.words("bb"), maps.normalize_rows(TARGET), atol=1e-6)
+    np.testing.assert_allclose(model.words("bb"), maps.make_unit_rows(TARGET), atol=1e-6)
     np.testing.assert_allclose(
-        model.words("aa"), maps.normalize_rows(SOURCE @ maps.learn_least_squares(SOURCE, TARGET)[0]), atol=1e-5
+        model.words("aa"), maps.make_unit_rows(SOURCE @ maps.learn_least_squares(SOURCE, TARGET)[0]), atol=1e-5
     )
     with pytest.raises(ModelError, match="onto 'cc': expected one of aa, bb"):
         alignment.fit(concepts, onto="cc", **settings)

@@ -161,7 +161,7 @@ def test_procrustes_is_refined_for_the_given_number_of_rounds(monkeypatch, round
 def test_word_spaces_are_centred_before_they_are_turned():
     rows = np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32) + 5
     np.testing.assert_allclose(alignment._prepare_vectors(rows, "procrustes").mean(axis=0), 0, atol=0.1)
-    assert abs(maps.normalize_rows(rows).mean()) > 0.3
+    assert abs(maps.make_unit_rows(rows).mean()) > 0.3
 
 
 def test_the_hinge_has_a_margin_of_one():

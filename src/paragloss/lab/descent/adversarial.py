@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from paragloss.lab.solving.maps import learn_rotation, measure_mean_cosine, normalize_rows
+from paragloss.lab.solving.maps import learn_rotation, make_unit_rows, measure_mean_cosine
 from paragloss.types import Floats
 
 # Settings of the paper.
@@ -55,7 +55,7 @@ def learn_adversarial_rotation(
         for _ in range(steps):
             _update_both(mapping, discriminator, sampler, learning_rate)
         epoch_mapping = mapping.detach().numpy().copy()
-        mapped = normalize_rows(source[:MEASURED_WORDS] @ epoch_mapping)
+        mapped = make_unit_rows(source[:MEASURED_WORDS] @ epoch_mapping)
         cosine = measure_mean_cosine(mapped, target[:MEASURED_WORDS])
         learning_rate *= RATE_DECAY if cosine >= best_cosine else RATE_DECAY_AFTER_LOSS
         if cosine > best_cosine:

@@ -87,7 +87,7 @@ def fit(
     pairs_by_lang = _list_all_word_pairs(hub, counted, vocabularies, dictionary, method)
     tables, figures = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
     failed = _list_failed_maps(figures, method, hub, spaces[hub].shape[1])
-    towers = {lang: Tower(vocabularies[lang], maps.normalize_rows(tables[lang])) for lang in counted}
+    towers = {lang: Tower(vocabularies[lang], maps.make_unit_rows(tables[lang])) for lang in counted}
     meta = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
     return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": figures, "failed": failed})
 
@@ -269,7 +269,7 @@ def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0, words:
     :return: `agreement`, how well the pairs it finds predict each other; `mutual`, how many there are; `chance`, the
         agreement that refinement reaches with a meaningless target, the real one with each dimension shuffled
     """
-    mapped, target = maps.normalize_rows(mapped[:words]), maps.normalize_rows(target[:words])
+    mapped, target = maps.make_unit_rows(mapped[:words]), maps.make_unit_rows(target[:words])
     agreement, n_mutual = maps.measure_agreement(mapped, target, seed=seed)
     return {"agreement": agreement, "mutual": n_mutual, "chance": _measure_chance(mapped, target, seed)}
 
@@ -281,10 +281,10 @@ def _measure_chance(mapped: Floats, target: Floats, seed: int) -> float:
     """
     random = np.random.default_rng(seed)
     shuffled_columns = [random.permutation(column) for column in target.T]
-    shuffled = maps.normalize_rows(np.stack(shuffled_columns, axis=1))
+    shuffled = maps.make_unit_rows(np.stack(shuffled_columns, axis=1))
     identity = np.eye(mapped.shape[1], dtype=np.float32)
     refined_map, _ = maps.refine_rotation(mapped, shuffled, identity, rounds=3)
-    chance, _ = maps.measure_agreement(maps.normalize_rows(mapped @ refined_map), shuffled, seed=seed)
+    chance, _ = maps.measure_agreement(maps.make_unit_rows(mapped @ refined_map), shuffled, seed=seed)
     return chance
 
 
@@ -349,7 +349,7 @@ def _prepare_vectors(rows: Floats, method: str) -> Floats:
         return np.asarray(rows, np.float32)
     if method == "cca":
         return maps.subtract_mean(rows)
-    return maps.normalize_rows(rows) if method == "svd" else maps.normalize_and_center(rows)
+    return maps.make_unit_rows(rows) if method == "svd" else maps.normalize_and_center(rows)
 
 
 def _list_guessed_pairs(

@@ -16,7 +16,7 @@ from paragloss.types import Floats, Integers
 MapPair = tuple[Floats, Floats]
 
 
-def normalize_rows(rows: Floats) -> Floats:
+def make_unit_rows(rows: Floats) -> Floats:
     """Scale rows to length one; rows of zeros stay."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
@@ -32,7 +32,7 @@ def subtract_mean(rows: Floats) -> Floats:
 
 def normalize_and_center(rows: Floats) -> Floats:
     """Normalize rows, subtract the mean row, and normalize again (Artetxe et al. 2016)."""
-    return normalize_rows(subtract_mean(normalize_rows(rows)))
+    return make_unit_rows(subtract_mean(make_unit_rows(rows)))
 
 
 def learn_least_squares(source: Floats, target: Floats) -> MapPair:
@@ -145,7 +145,7 @@ def refine_rotation(
     source, target = source[:words], target[:words]
     best_rotation, best_cosine = P, -np.inf
     for round_number in range(rounds + 1):
-        mapped = normalize_rows(source @ P)
+        mapped = make_unit_rows(source @ P)
         cosine = measure_mean_cosine(mapped, target)
         if cosine > best_cosine:
             best_rotation, best_cosine = P, cosine
@@ -173,7 +173,7 @@ def self_learn_rotation(
     no_hubness = np.zeros(len(target), np.float32)
     best_cosine = -np.inf
     for _ in range(rounds):
-        mapped = normalize_rows(source @ P)
+        mapped = make_unit_rows(source @ P)
         nearest_targets = find_nearest_targets(mapped, target, hubness=no_hubness)
         cosine = _average_cosines(mapped, target[nearest_targets])
         if cosine < best_cosine + tolerance:
@@ -228,7 +228,7 @@ def _count_confirmed_pairs(mapped: Floats, target: Floats, training_pairs: Integ
     :param held_out_pairs: likewise
     """
     source_map, target_map = learn_rotation(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
-    rotated_sources = normalize_rows(mapped[held_out_pairs[:, 0]] @ source_map)
+    rotated_sources = make_unit_rows(mapped[held_out_pairs[:, 0]] @ source_map)
     rotated_targets = target[held_out_pairs[:, 1]] @ target_map
     similarities = rotated_sources @ rotated_targets.T  # (pairs, pairs)
     pair_numbers = np.arange(len(held_out_pairs))
