@@ -61,6 +61,17 @@ def test_language_file_and_date_narrow_a_search(engine):
     assert found(engine, "nations lang:fr", lang="en", to=["en"]) == set()
 
 
+def test_rows_of_a_table_are_found_by_its_file(tmp_path):
+    (tmp_path / "ships.csv").write_text("Ship,Year\nOlympic,1911\nLusitania,1915\n", encoding="utf-8")
+    with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
+        collection.index_files([str(tmp_path / "ships.csv")])
+        assert found(collection, "Lusitania file:*.csv", lang="en") == {"ships.csv:3"}
+        assert found(collection, "Lusitania file:ships*", lang="en") == {"ships.csv:3"}
+        assert found(collection, "Lusitania file:*.txt", lang="en") == set()
+        (term,) = collection.count_terms(["Lusitania"], lang="en")
+        assert term.listed[0].path == str(tmp_path / "ships.csv")
+
+
 def test_a_phrase_is_found_behind_the_stored_tokens_of_a_long_text(engine):
     assert found(engine, '"garbage collection"', lang="en") == {"long"}
     assert found(engine, '"Ende steht"', lang="de") == {"long"}

@@ -53,6 +53,13 @@ def test_a_folder_in_order_with_languages_from_paths(root):
     ]
 
 
+def test_a_row_of_a_table_says_its_file_and_line_unless_columns_do(root):
+    tables = {"a.csv": "Ship,Year\nOlympic,1911\nLusitania,1915\n", "b.tsv": "id\ttext\tpath\nx\tsank\t/c/d.txt\n"}
+    top = root(tables)
+    rows = [(row.id, row.meta["path"], row.meta.get("row")) for row in read_documents(top)]
+    assert rows == [("a.csv:2", f"{top}/a.csv", 2), ("a.csv:3", f"{top}/a.csv", 3), ("x", "/c/d.txt", None)]
+
+
 def test_a_folder_of_two_letters_need_not_be_a_language(root):
     assert [doc.lang for doc in read_documents(root({"js/a.txt": "x"}))] == [""]
 

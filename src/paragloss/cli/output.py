@@ -234,13 +234,14 @@ def _print_result(number: int, result: Any, styled: Callable[[str, str], str]) -
 
 
 def _format_source(result: Any) -> str:
-    """Return the file of a result, its page, and whether that was read from a scan."""
+    """Return the file of a result, its position in it, and whether that was read from a scan."""
     meta = result.meta
-    page = f", page {meta['page']}" if meta.get("pages", 1) > 1 else ""
-    page += f", at {meta['time']}" if "time" in meta else ""
-    page += f", message {meta['message']}" if "message" in meta else ""
+    position = f", page {meta['page']}" if meta.get("pages", 1) > 1 else ""
+    position += f", at {meta['time']}" if "time" in meta else ""
+    position += f", message {meta['message']}" if "message" in meta else ""
+    position += f", row {meta['row']}" if "row" in meta else ""
     scan = f", read from a scan ({meta['confidence']:.0%} sure)" if "scanned" in meta else ""
-    return f"{meta.get('path') or result.id}{page}{scan}"
+    return f"{meta.get('path') or result.id}{position}{scan}"
 
 
 class _WordPair(NamedTuple):

@@ -45,6 +45,7 @@ _ROW_READERS: dict[str, Callable[..., Iterator[Document]]] = {
     **dict.fromkeys((".jsonl", ".ndjson"), jsonl.read_jsonl_documents),
     **dict.fromkeys((".csv", ".tsv"), csv.read_csv_documents),
 }
+_TABLES = frozenset({".csv", ".tsv"})
 #: Collections of documents that have ids of their own.
 _DUMP_READERS: dict[str, Callable[..., Iterator[Document]]] = {
     **dict.fromkeys((".trec", ".sgml"), trec.read_trec_documents),
@@ -253,7 +254,8 @@ class _FileReader:
         """
         kind = _detect_kind(source.path)
         if kind in _ROW_READERS:
-            yield from _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error)
+            for document in _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error):
+                yield _place_row(document, source) if kind in _TABLES else document
         elif kind in _DUMP_READERS:
             yield from _DUMP_READERS[kind](source.path, on_error=self.on_error)
         elif kind == _MBOX:
@@ -406,6 +408,13 @@ def _complete_document(document: Document, source: _SourceFile, kind: str) -> Do
     modified = date.fromtimestamp(os.stat(source.path).st_mtime).isoformat()
     meta = {"modified": modified, **document.meta, "path": decode_path(os.path.abspath(source.path))}
     return document._replace(lang=lang or "", title=title, meta=meta)
+
+
+def _place_row(document: Document, table: _SourceFile) -> Document:
+    """Record in a row's `meta` its table and, unless it has an id of its own, its line; columns of these names stay."""
+    name, _, line = document.id.rpartition(":")
+    row = {"row": int(line)} if name == table.id and line.isdigit() else {}
+    return document._replace(meta={"path": decode_path(os.path.abspath(table.path)), **row, **document.meta})
 
 
 def _place_in_mbox(document: Document, mbox: Path, number: int) -> Document:

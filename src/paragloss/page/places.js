@@ -6,7 +6,7 @@ export function describeSource({ id, meta }) {
   const file = folders.pop() || id;
   const kind = /\.([a-z0-9]{1,5})$/i.exec(file)?.[1].toUpperCase();
   const page = meta.pages > 1 && meta.page && t("page", { n: meta.page });
-  const row = /\.(?:csv|tsv|jsonl|ndjson):(\d+)$/.exec(id)?.[1];
+  const row = meta.row || /\.(?:csv|tsv|jsonl|ndjson):(\d+)$/.exec(id)?.[1];
   const inside = meta.time || (meta.message && t("message", { n: meta.message })) || (row && t("row", { n: Number(row) }));
   const date = formatDate(meta.date ?? meta.modified ?? meta.year);
   return [file, page, inside, meta.path && folders.join("/"), meta.path && kind, date, meta.scanned && t("scanned")].filter(Boolean);

@@ -25,7 +25,20 @@ MAX_FIELD_VALUES = 12
 #: Longest value of a field that is listed, in characters.
 MAX_VALUE_LENGTH = 60
 #: Fields of metadata that nobody filters by.
-_UNLISTED_FIELDS = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "page", "unread", "added"}
+_UNLISTED_FIELDS = {
+    "path",
+    "url",
+    "modified",
+    "date",
+    "year",
+    "pages",
+    "slides",
+    "sheets",
+    "page",
+    "row",
+    "unread",
+    "added",
+}
 
 
 class UnknownDocumentError(ParaglossError):
