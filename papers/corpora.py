@@ -131,18 +131,40 @@ def sample_by_hash(items: Sequence[T], size: int, seed: int) -> list[T]:
 
 def split_sentences(lang: str) -> Split:
     """Split Tatoeba's sentence pairs of English and a language; a tenth is held out."""
+    return split_sentence_pairs(read_sentence_pairs(lang), lang)
+
+
+def read_sentence_pairs(lang: str) -> Iterator[tuple[str, str]]:
+    """Read Tatoeba's sentence pairs of English and a language."""
     with gzip.open(data_folder() / "tatoeba" / f"en-{lang}.tsv.gz", "rt", encoding="utf-8") as lines:
-        return split_sentence_pairs((line.rstrip("\n").split("\t")[:2] for line in lines), lang)
+        for line in lines:
+            english, translation = line.rstrip("\n").split("\t")[:2]
+            yield english, translation
+
+
+def drop_repeated_sentences(pairs: Iterable[Sequence[str]]) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of each pair and its sentences, of which neither was in a pair before."""
+    sentences_so_far: set[str] = set()
+    for number, (english, translation) in enumerate(pairs):
+        if english not in sentences_so_far and translation not in sentences_so_far:
+            sentences_so_far |= {english, translation}
+            yield number, english, translation
+
+
+def split_titled_concepts(collection: str, lang: str, *, lines: int | None = None) -> Split:
+    """Split a collection, or Tatoeba's sentences ("tatoeba"), of which those held out are their own English titles."""
+    if collection != "tatoeba":
+        return split_collection(collection, ["en", lang], lines=lines)
+    split = split_sentences(lang)
+    return Split(split.train, [c._replace(titles={"en": c.texts["en"]}) for c in split.test])
 
 
 def split_sentence_pairs(pairs: Iterable[Sequence[str]], lang: str) -> Split:
     """Make each pair (English, other language) a concept, drop repeated sentences, and hold out a tenth by a hash."""
-    sentences_so_far: set[str] = set()
-    concepts = []
-    for number, (english, translation) in enumerate(pairs):
-        if english not in sentences_so_far and translation not in sentences_so_far:
-            sentences_so_far |= {english, translation}
-            concepts.append(Concept(f"t{number}", {"en": english, lang: translation}))
+    concepts = [
+        Concept(f"t{number}", {"en": english, lang: translation})
+        for number, english, translation in drop_repeated_sentences(pairs)
+    ]
     return _split_by_keys(concepts, [concept.texts["en"] for concept in concepts], 1)
 
 

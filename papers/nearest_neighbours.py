@@ -62,4 +62,9 @@ def measure_both_directions(
     """Measure from the source to the target language, and back in columns named "back ..."."""
     forward = measure_translation_retrieval(model, concepts, source, target, distractors, rule)
     backward = measure_translation_retrieval(model, concepts, target, source, distractors, rule)
+    return join_directions(forward, backward)
+
+
+def join_directions(forward: Columns, backward: Columns) -> Columns:
+    """Put the columns of both directions side by side, those of the way back named "back ..."."""
     return {**forward, **{f"back {name}": value for name, value in backward.items()}}

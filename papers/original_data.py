@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from papers.corpora import Split, data_folder, sample_by_hash, split_sentence_pairs
-from papers.page_search import PageTask
+from papers.page_search import PageTask, make_page_task
 from paragloss.formats import lsclir, trec
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.formats.rows import group_by_concept
@@ -98,6 +98,13 @@ def read_wikipedia(lang: str, max_queries: int) -> JudgedCollection:
     english = (part for part in wikilinks.read_article_texts(english_dump) if part.concept in query_ids)
     foreign = (part for part in wikilinks.read_article_texts(pages, langlinks) if part.concept in concepts)
     return judgments.from_aligned(group_by_concept(chain(english, foreign)), source="en", target=lang, links=links)
+
+
+def make_search_task(part: str, source: str, target: str, *, smoke: bool) -> PageTask:
+    """Make the task of a part of XCNN's Tables 2 to 4: FIRE's news if the part is named after it, else MDN's pages."""
+    if part.startswith("fire "):
+        return make_fire_task(source, smoke=smoke)
+    return make_page_task(source, target, smoke=smoke)
 
 
 def make_fire_task(source: str, *, smoke: bool) -> PageTask:

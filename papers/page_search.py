@@ -93,11 +93,7 @@ def make_page_task(source: str, target: str, *, smoke: bool) -> PageTask:
 
 
 def run_pipeline(
-    queries: Sequence[Query],
-    documents: Sequence[Document],
-    pipeline: str,
-    models: Sequence[tuple[str, Any]],
-    k: int,
+    queries: Sequence[Query], documents: Sequence[Document], pipeline: str, models: Sequence[tuple[str, Any]], k: int
 ) -> list[Ranking]:
     """Index documents and search them as the product does; a query without a word finds nothing.
 

@@ -17,15 +17,7 @@ from typing import Any
 import numpy as np
 
 from papers import load_recipe, overview, recipe_names
-from papers.runner import (
-    RECORDED,
-    RECORDED_SMOKE,
-    Results,
-    collect_results,
-    read_recorded,
-    recipe_seeds,
-    recipe_title,
-)
+from papers.runner import RECORDED, RECORDED_SMOKE, Results, collect_results, read_recorded, recipe_seeds, recipe_title
 from papers.verdicts import (
     PaperTable,
     Values,

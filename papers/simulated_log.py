@@ -16,7 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.corpora import BUDGET, Columns, Split, open_term_index, rank_randomly, split_collection, training_budget
+from papers.corpora import (
+    BUDGET,
+    Columns,
+    Rows,
+    Split,
+    open_term_index,
+    rank_randomly,
+    split_collection,
+    training_budget,
+)
+from papers.verdicts import CHANCE_ROW
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation import evaluate
 from paragloss.lab import clicks, judgments
@@ -77,6 +87,10 @@ class SearchLog(NamedTuple):
     def rank_randomly(self, seed: int) -> Run:
         """Rank the ten shown documents of each test query in a random order."""
         return rank_randomly({query_id: self.results[query_id] for query_id in self.test_ids}, seed)
+
+    def measure_random_order(self, seed: int) -> Rows:
+        """Measure a random order, as the row that all tables of the log begin with."""
+        return {CHANCE_ROW: self.measure_run(self.rank_randomly(seed))}
 
     def rerank(self, model: Reranker, queries: Mapping[str, Query]) -> Run:
         """Rank the ten shown documents of each test query by a model."""

@@ -7,7 +7,6 @@ same hashes, all of MDN and LibreOffice help; Debian's descriptions and MUSE it 
 
 from __future__ import annotations
 
-import gzip
 import json
 import lzma
 import random
@@ -18,13 +17,15 @@ from typing import NamedTuple
 from papers.corpora import (
     assign_partition,
     data_folder,
+    drop_repeated_sentences,
     hash_text,
+    read_sentence_pairs,
     sample_by_hash,
     select_multilingual,
     split_collection,
 )
+from papers.translators import read_muse
 from paragloss.analysis import analyzer
-from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab import judgments
 from paragloss.types import Concept, Document, Qrels, Query
 
@@ -144,7 +145,7 @@ def make_sentence_task(lang: str, sizes: Sizes) -> Task:
 def make_word_task(lang: str, sizes: Sizes) -> Task:
     """Let English words find any of their translations among the translations of all sampled words."""
     translations: dict[str, set[str]] = {}
-    for entry in read_pairs(data_folder() / "muse" / f"en-{lang}.tsv.gz"):
+    for entry in read_muse(lang):
         if entry.source.lower() != entry.target.lower():
             translations.setdefault(entry.source, set()).add(entry.target)
     words = [Query(word, word, "en") for word in list(translations)[:MAX_MUSE_WORDS]]
@@ -212,12 +213,7 @@ def partition_of_sentence(name: str, number: int) -> str:
 @lru_cache(maxsize=2)
 def read_tatoeba(lang: str) -> list[Concept]:
     """Read Tatoeba's pairs with English, each sentence once."""
-    sentences_so_far: set[str] = set()
-    concepts = []
-    with gzip.open(data_folder() / "tatoeba" / f"en-{lang}.tsv.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            english, translation = line.rstrip("\n").split("\t")[:2]
-            if english not in sentences_so_far and translation not in sentences_so_far:
-                sentences_so_far |= {english, translation}
-                concepts.append(Concept(f"t{hash_text(english)}", {"en": english, lang: translation}))
-    return concepts
+    return [
+        Concept(f"t{hash_text(english)}", {"en": english, lang: translation})
+        for _, english, translation in drop_repeated_sentences(read_sentence_pairs(lang))
+    ]

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from papers.corpora import Rows, restrict_languages, sample_by_hash, select_multilingual
+from papers.corpora import Rows, sample_by_hash, select_multilingual
 from papers.nearest_neighbours import rank_of_targets
 from papers.plots import plot_lines
 from papers.runner import Results
 from papers.tables import cr5_table_1
-from papers.tables.cr5_table_1 import fit_joint_model, read_descriptions
-from paragloss.lab.methods import alignment
-from paragloss.types import Encoder
+from papers.tables.cr5_table_1 import fit_compared_models, read_descriptions, sample_bilingual
 
 DATA, CUTS = cr5_table_1.DATA, (1, 2, 3, 5, 10, 20, 50, 100)
 PARTS, SMOKE_PARTS = ("da-en", "da-ru", "en-it"), ("da-ru",)
@@ -27,17 +25,12 @@ ROWS = ("Cr5, joint", "AdvRefine")
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     langs = part.split("-")
     descriptions = read_descriptions(smoke)
-    train = sample_by_hash(select_multilingual(descriptions.train, langs), 200 if smoke else 3000, seed)
-    settings: dict[str, Any] = {"dim": 50, "epochs": 1, "steps": 20} if smoke else {"dim": 200, "epochs": 3}
-    concepts = [restrict_languages(c, langs) for c in train]
-    models: dict[str, Encoder] = {
-        "Cr5, joint": fit_joint_model(seed, smoke),
-        "AdvRefine": alignment.fit(concepts, method="advrefine", seed=seed, **settings),
-    }
+    concepts = sample_bilingual(descriptions, langs, 200 if smoke else 3000, seed)
     test = sample_by_hash(select_multilingual(descriptions.test, langs), 40 if smoke else 1000, 0)
     rows: Rows = {}
-    for name, model in models.items():
-        first, second = (model.encode([c.texts[lang] for c in test], lang) for lang in langs)
+    models = fit_compared_models(concepts, seed, smoke)
+    for name in ROWS:
+        first, second = (models[name].encode([c.texts[lang] for c in test], lang) for lang in langs)
         ranks = [
             rank_of_targets(queries, documents, range(len(test)), rule="CSLS")
             for queries, documents in ((first, second), (second, first))

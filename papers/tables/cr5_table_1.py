@@ -62,13 +62,8 @@ def fit_models(pair: str, descriptions: Split, seed: int, smoke: bool) -> dict[s
     """Fit every model that the paper has for a pair of languages."""
     size = 200 if smoke else 3000
     langs = pair.split("-")
-    train = sample_by_hash(select_multilingual(descriptions.train, langs), size, seed)
-    concepts = [restrict_languages(c, langs) for c in train]
-    settings: dict[str, Any] = {"dim": 50, "epochs": 1, "steps": 20} if smoke else {"dim": 200, "epochs": 3}
-    models: dict[str, BagEncoder] = {
-        "AdvRefine": alignment.fit(concepts, method="advrefine", seed=seed, **settings),
-        JOINT_ROW: fit_joint_model(seed, smoke),
-    }
+    concepts = sample_bilingual(descriptions, langs, size, seed)
+    models = fit_compared_models(concepts, seed, smoke)
     if pair in PAIRWISE_PAIRS:
         models["Cr5, pairwise"] = fit_cross_validated(concepts, seed)
         models["Cr5, pairwise, paper's settings"] = cr5.fit(concepts, seed=seed, **PAPER_SETTINGS)
@@ -76,6 +71,19 @@ def fit_models(pair: str, descriptions: Split, seed: int, smoke: bool) -> dict[s
         models["Cr5, pairwise, a third"] = fit_cross_validated(concepts[: len(concepts) // 3], seed)
         models["Cr5, transitive"] = fit_cross_validated(select_bridges(descriptions, langs, size, seed), seed)
     return models
+
+
+def sample_bilingual(descriptions: Split, langs: Sequence[str], size: int, seed: int) -> list[Concept]:
+    """Sample the concepts that a model of two languages learns from, with no other language."""
+    bilingual = select_multilingual(descriptions.train, langs)
+    return [restrict_languages(c, langs) for c in sample_by_hash(bilingual, size, seed)]
+
+
+def fit_compared_models(concepts: list[Concept], seed: int, smoke: bool) -> dict[str, BagEncoder]:
+    """Fit AdvRefine to the concepts of a pair, and the joint model: Table 1 and Figure 2 compare them."""
+    settings: dict[str, Any] = {"dim": 50, "epochs": 1, "steps": 20} if smoke else {"dim": 200, "epochs": 3}
+    adversarial = alignment.fit(concepts, method="advrefine", seed=seed, **settings)
+    return {"AdvRefine": adversarial, JOINT_ROW: fit_joint_model(seed, smoke)}
 
 
 @lru_cache(maxsize=3)

@@ -17,18 +17,10 @@ from typing import Any
 import numpy as np
 
 from papers import original_data
-from papers.corpora import (
-    Rows,
-    Split,
-    data_folder,
-    sample_by_hash,
-    select_multilingual,
-    split_collection,
-    split_sentences,
-)
-from papers.nearest_neighbours import measure_translation_retrieval
+from papers.corpora import Rows, Split, sample_by_hash, select_multilingual, split_collection, split_sentences
+from papers.nearest_neighbours import join_directions, measure_translation_retrieval
+from papers.translators import read_training_dictionary
 from paragloss.encoders.bag import BagEncoder
-from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.learning import monolingual
 from paragloss.lab.learning.counting import count, text_of
 from paragloss.lab.methods import alignment, cr5
@@ -37,7 +29,6 @@ from paragloss.types import Concept
 PARTS = ("en-it", "en-da", "en-fr")
 ORIGINAL_PARTS = {"europarl en-it": ("europarl/*.en", "europarl/*.it")}
 DATA = ("ddtp/it.jsonl.gz", "ddtp/da.jsonl.gz", "ddtp/fr.jsonl.gz", "tatoeba/en-it.tsv.gz", "muse/en-it.tsv.gz")
-DICTIONARY_SIZE = 10_000
 MAX_CANDIDATES = 200_000  # of Europarl
 DIRECTED_METHOD = "least-squares"  # the one map that differs by direction
 COLUMNS = ("P@1", "P@5", "P@10", "back P@1", "back P@5", "back P@10", "λ")
@@ -81,8 +72,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
             )
             for source, target in directions
         )
-        rows[name] = {**forward, **{f"back {column}": value for column, value in backward.items()}}
-        rows[name] |= {"λ": best_lambda} if method == "cr5" else {}
+        rows[name] = join_directions(forward, backward) | ({"λ": best_lambda} if method == "cr5" else {})
     return rows
 
 
@@ -123,13 +113,6 @@ def fit_models(lang: str, seed: int, smoke: bool) -> dict[str, BagEncoder]:
     for lambda_ in cr5.LAMBDAS:
         models[f"cr5 {lambda_:g}"] = cr5.fit(train, seed=seed, stem=False, lambda_=lambda_)
     return models
-
-
-def read_training_dictionary(lang: str) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Read the MUSE pairs that the maps are learned from, in both directions."""
-    entries = list(read_pairs(data_folder() / "muse" / f"en-{lang}.tsv.gz"))[:DICTIONARY_SIZE]
-    pairs = [(entry.source, entry.target) for entry in entries]
-    return {("en", lang): pairs, (lang, "en"): [(target, source) for source, target in pairs]}
 
 
 def train_word_vectors(

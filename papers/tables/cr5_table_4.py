@@ -15,12 +15,12 @@ from typing import TypeAlias
 import numpy as np
 
 from papers import original_data
-from papers.corpora import Columns, Rows, data_folder, sample_by_hash
-from papers.nearest_neighbours import SIMILARITIES, normalize_rows
+from papers.corpora import Columns, Rows, sample_by_hash
+from papers.nearest_neighbours import SIMILARITIES, join_directions, normalize_rows
 from papers.tables import cr5_table_3
-from papers.tables.cr5_table_3 import DICTIONARY_SIZE, SYSTEMS, choose_lambda, fit_models, select_model
+from papers.tables.cr5_table_3 import SYSTEMS, choose_lambda, fit_models, select_model
+from papers.translators import DICTIONARY_SIZE, read_muse
 from paragloss.encoders.bag import BagEncoder
-from paragloss.formats.dictionaries import read_pairs
 from paragloss.types import Query
 
 DATA, PARTS = cr5_table_3.DATA, cr5_table_3.PARTS
@@ -34,7 +34,7 @@ WordPairs: TypeAlias = Sequence[tuple[str, str]]
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     dictionary, _, lang = part.rpartition("en-")
     models = fit_models(lang, seed, smoke)
-    muse = list(read_pairs(data_folder() / "muse" / f"en-{lang}.tsv.gz"))
+    muse = read_muse(lang)
     test_entries = original_data.read_dinu_dictionary() if dictionary else muse[DICTIONARY_SIZE:]
     training, test = (
         [(entry.source.lower(), entry.target.lower()) for entry in entries]
@@ -44,10 +44,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     forward = measure_direction(models, "en", lang, training, test, sizes, seed)
     reversed_pairs = ([(translation, word) for word, translation in pairs] for pairs in (training, test))
     backward = measure_direction(models, lang, "en", *reversed_pairs, sizes, seed)
-    return {
-        name: {**forward[name], **{f"back {column}": value for column, value in backward[name].items()}}
-        for name in SYSTEMS
-    }
+    return {name: join_directions(forward[name], backward[name]) for name in SYSTEMS}
 
 
 def measure_direction(

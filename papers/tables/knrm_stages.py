@@ -10,14 +10,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from papers.corpora import (
-    Rows,
-    make_known_item_task,
-    sample_by_hash,
-    select_multilingual,
-    split_collection,
-    split_sentences,
-)
+from papers.corpora import Rows, make_known_item_task, sample_by_hash, select_multilingual, split_titled_concepts
 from paragloss.collection import Collection
 from paragloss.evaluation import compare, evaluate
 from paragloss.lab.methods import cr5, knrm, table
@@ -37,9 +30,10 @@ SIGNIFICANCE = 0.05
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     collection, _, lang = part.rpartition(" en-")
-    train, test = split_concepts(collection, lang)
+    train, test = split_titled_concepts(collection, lang)
     queries, documents, qrels = make_task(test, lang, 20 if smoke else 200)
-    scores = reciprocal_ranks(sample_by_hash(train, 60 if smoke else 500, seed), queries, documents, qrels)
+    sample = sample_by_hash(select_multilingual(train, ["en", lang]), 60 if smoke else 500, seed)
+    scores = reciprocal_ranks(sample, queries, documents, qrels)
     rows: Rows = {}
     for stage in FIRST_STAGES:
         before, after = scores[stage], scores[f"{stage}>knrm"]
@@ -52,15 +46,6 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
             "worse": float(is_significant and test_result.difference < 0),
         }
     return rows
-
-
-def split_concepts(collection: str, lang: str) -> tuple[list[Concept], list[Concept]]:
-    """Return training and test concepts; a test sentence is its own title."""
-    if collection != "tatoeba":
-        split = split_collection(collection, ["en", lang])
-        return select_multilingual(split.train, ["en", lang]), split.test
-    split = split_sentences(lang)
-    return split.train, [c._replace(titles={"en": c.texts["en"]}) for c in split.test]
 
 
 def make_task(concepts: list[Concept], lang: str, size: int) -> tuple[list[Query], list[Document], Qrels]:

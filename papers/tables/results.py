@@ -9,21 +9,19 @@ build if PARAGLOSS_HELD names one: the shipped model has read the queries.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from papers.corpora import Rows, data_folder
+from papers.corpora import Rows
 from papers.tasks import GROUPS, Task, make_tasks, sample_training
+from papers.translators import build_muse_dictionary, has_apertium
 from paragloss.collection import Collection
 from paragloss.errors import LanguageError
 from paragloss.evaluation import evaluate
-from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.methods import bae, cca, cr5, knrm, lsi, opca, ordinal, s2net, table, xcnn
 from paragloss.translation import default
-from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Concept, Encoder, Ranking
 
 DATA = (
@@ -68,11 +66,10 @@ def measure_given(group: str, tasks: Sequence[Task], folder: Path) -> Rows:
     pair = group.split(" ")[1]
     if pair.startswith("en-"):
         lang = pair.removeprefix("en-")
-        dictionary = Dictionary.build(read_pairs(data_folder() / "muse" / f"{pair}.tsv.gz"), "en", lang)
-        dictionary.save(folder / "muse")
+        build_muse_dictionary(lang).save(folder / "muse")
         models.append(str(folder / "muse"))
         systems["BM25 with a dictionary"] = "muse:tempered"
-        if lang == "es" and shutil.which("apertium"):
+        if has_apertium(lang):
             systems["BM25 with machine translation"] = "mt:apertium,tempered"
     return measure_systems(tasks, models, systems, folder)
 

@@ -56,11 +56,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
             judged = skewed.train._replace(queries=selected, qrels=qrels)
             model = train_ranker(skewed.log, judged, seed=seed)
             run = skewed.log.rerank(model, skewed.log.english)
-            rows[row] = {
-                **measure_halves(skewed, run),
-                "queries": float(len(selected)),
-                **training_budget(model.meta),
-            }
+            rows[row] = {**measure_halves(skewed, run), "queries": float(len(selected)), **training_budget(model.meta)}
     return rows
 
 
@@ -85,13 +81,7 @@ def simulate_skewed_log(lang: str, smoke: bool) -> SkewedLog:
     }
     frequency = Counter(session.query for session in sessions)
     common = {query for query, count in frequency.items() if count >= MIN_FREQUENCY}
-    return SkewedLog(
-        log,
-        log.translate_to_english(train),
-        frequency,
-        common,
-        labels,
-    )
+    return SkewedLog(log, log.translate_to_english(train), frequency, common, labels)
 
 
 def draw_frequencies(queries: Sequence[str]) -> dict[str, int]:

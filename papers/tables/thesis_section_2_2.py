@@ -14,21 +14,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from papers.corpora import (
-    Columns,
-    Rows,
-    data_folder,
-    make_known_item_task,
-    open_term_index,
-    sample_by_hash,
-    split_collection,
-    split_sentences,
-)
+from papers.corpora import Columns, Rows, make_known_item_task, open_term_index, sample_by_hash, split_titled_concepts
 from papers.parts_of_speech import has_tagger, keep_alternatives, keep_part_of_speech
+from papers.translators import build_muse_dictionary
 from paragloss.evaluation import evaluate
-from paragloss.formats.dictionaries import read_pairs
 from paragloss.search.lexical import Lexical
-from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Document, Qrels, Query, Searcher, Translation
 
 PARTS, COLUMNS = ("ddtp en-de", "lohelp en-de", "tatoeba en-de"), ("RR", "P@1", "translations")
@@ -37,7 +27,7 @@ DATA = ("ddtp/de.jsonl.gz", "lohelp/de.jsonl.gz", "tatoeba/en-de.tsv.gz", "muse/
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     queries, documents, qrels = make_task(part.removesuffix(" en-de"), smoke)
-    dictionary = Dictionary.build(read_pairs(data_folder() / "muse" / "en-de.tsv.gz"), "en", "de")
+    dictionary = build_muse_dictionary("de")
     all_translations = [dictionary.translate(query, "de") for query in queries]
     translations_by_row = {"All translations": all_translations}
     if has_tagger():
@@ -58,11 +48,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def make_task(collection: str, smoke: bool) -> tuple[list[Query], list[Document], Qrels]:
-    """Make the held-out concepts of a collection a task; a sentence is its own title."""
-    if collection == "tatoeba":
-        concepts = [c._replace(titles={"en": c.texts["en"]}) for c in split_sentences("de").test]
-    else:
-        concepts = split_collection(collection, ["en", "de"], lines=600 if smoke else None).test
+    """Make the held-out concepts of a collection a task."""
+    concepts = split_titled_concepts(collection, "de", lines=600 if smoke else None).test
     queries, documents, qrels = make_known_item_task(concepts, "en", ["de"])
     return sample_by_hash(queries, 20 if smoke else 1000, 0), documents, qrels
 

@@ -9,20 +9,18 @@ installed, translates whole queries.
 from __future__ import annotations
 
 import random
-import shutil
 
 from papers import page_fields
-from papers.corpora import Rows, data_folder
+from papers.corpora import Rows
 from papers.page_fields import FieldedPages, open_pages
+from papers.translators import has_apertium, read_muse, translate_by_apertium
 from papers.wordnet import WordNet
 from paragloss.errors import InputError
-from paragloss.formats.dictionaries import Entry, read_pairs
+from paragloss.formats.dictionaries import Entry
 from paragloss.lab.matchings.nested import Nested
 from paragloss.search.expanded import Expanded
 from paragloss.translation.dictionary import Dictionary
-from paragloss.translation.engines import Apertium
 from paragloss.translation.expansion import ChainedTranslator, FeedbackExpander
-from paragloss.translation.machine import MachineTranslator, TranslationCache
 from paragloss.types import Searcher, Translator
 
 SEEDS = (0,)  # nothing is learned
@@ -31,13 +29,12 @@ DATA = (*page_fields.DATA, "muse/en-es.tsv.gz")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    entries = list(read_pairs(data_folder() / "muse" / "en-es.tsv.gz"))
+    entries = read_muse("es")
     with open_pages(smoke=smoke) as pages:
         systems = make_systems(pages, entries)
-        if shutil.which("apertium") and not smoke:
-            engine = TranslationCache(":memory:", Apertium())
-            engine.translate_texts([query.text for query in pages.queries["en"]], "en", "es")  # in one call
-            systems["Machine translation (Apertium), all fields"] = (pages.search_fields(), MachineTranslator(engine))
+        if has_apertium("es") and not smoke:
+            apertium = translate_by_apertium({("en", "es"): [query.text for query in pages.queries["en"]]})
+            systems["Machine translation (Apertium), all fields"] = (pages.search_fields(), apertium)
         monolingual = pages.measure_searcher(pages.search_fields(["title"]), "es")
         return {"Monolingual, title": monolingual, **pages.measure_translated(systems)}
 

@@ -8,17 +8,16 @@ with MUSE's pairs, as there; and Cr5's, learned from the same pages together. Ev
 from __future__ import annotations
 
 from papers import page_fields
-from papers.corpora import Rows, data_folder, sample_by_hash, select_multilingual, split_collection
+from papers.corpora import Rows, sample_by_hash, select_multilingual, split_collection
 from papers.page_fields import open_pages
+from papers.translators import read_training_dictionary
 from paragloss.encoders.bag import BagEncoder
-from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.methods import alignment, cr5
 from paragloss.translation.embedding import EmbeddingTranslator
 from paragloss.types import Searcher, Translator
 
 COLUMNS, PARTS = page_fields.COLUMNS, ("en-es",)
 DATA = (*page_fields.DATA, "lohelp/en.jsonl.gz", "lohelp/es.jsonl.gz", "muse/en-es.tsv.gz")
-DICTIONARY_SIZE = 10_000
 NEAREST = (1, 3, 5)
 
 
@@ -40,11 +39,8 @@ def fit_spaces(seed: int, smoke: bool) -> dict[str, BagEncoder]:
     pages = split_collection("lohelp", ["en", "es"], lines=200 if smoke else None).train
     bilingual = select_multilingual(pages, ["en", "es"])
     train = sample_by_hash(bilingual, len(bilingual) * 9 // 10, seed)
-    entries = list(read_pairs(data_folder() / "muse" / "en-es.tsv.gz"))[:DICTIONARY_SIZE]
-    pairs = [(entry.source, entry.target) for entry in entries]
-    dictionary = {("en", "es"): pairs, ("es", "en"): [(target, source) for source, target in pairs]}
     dim = 30 if smoke else 200
     return {
-        "aligned": alignment.fit(train, dim=dim, seed=seed, dictionary=dictionary),
+        "aligned": alignment.fit(train, dim=dim, seed=seed, dictionary=read_training_dictionary("es")),
         "Cr5": cr5.fit(train, dim=dim, seed=seed, stem=False, min_df=2),
     }

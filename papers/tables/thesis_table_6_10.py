@@ -28,7 +28,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     # The log is in alphabetical order of packages: every eighth query is a fair sample, the first eighth is not.
     queries = [query for offset in range(8) for query in bilingual.queries[offset::8]]
     interleaved = bilingual._replace(queries=queries)
-    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
+    rows = log.measure_random_order(seed)
     for share in SHARES[:: 7 if smoke else 1]:
         sample = first(interleaved, round(len(queries) * share / 100))
         model = train_ranker(log, sample, seed=seed)

@@ -15,7 +15,6 @@ from papers.corpora import Rows
 from papers.kernel_analysis import unknown_share
 from papers.runner import Results
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
-from papers.verdicts import CHANCE_ROW
 from paragloss.analysis import analyzer
 from paragloss.evaluation.report import panels
 from paragloss.lab.query_log import translate_queries
@@ -39,7 +38,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         "corrected": (bilingual, log.english),
     }
     runs = {name: log.rerank(model, queries) for name, (model, queries) in systems.items()}
-    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
+    rows = log.measure_random_order(seed)
     for category, query_ids in group_by_category(log, answered, translated).items():
         if len(query_ids) < (1 if smoke else MIN_QUERIES):
             continue

@@ -9,19 +9,13 @@ query. Rows that the thesis does not have: pairs by difference of score, and a s
 
 from __future__ import annotations
 
-import shutil
-
 from papers import simulated_log
-from papers.corpora import Rows, data_folder
+from papers.corpora import Rows
 from papers.kernel_analysis import unknown_share
 from papers.simulated_log import LEARNING_RATE_FROM_RANDOM, SearchLog, simulate_log, train_ranker
-from papers.verdicts import CHANCE_ROW
+from papers.translators import build_muse_dictionary, has_apertium, translate_by_apertium
 from paragloss.encoders.kernel_ranker import Knrm
-from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.query_log import translate_queries
-from paragloss.translation.dictionary import Dictionary
-from paragloss.translation.engines import Apertium
-from paragloss.translation.machine import MachineTranslator, TranslationCache
 from paragloss.types import Hit, Query, Translator
 
 COLUMNS = (*simulated_log.COLUMNS, "unknown words")
@@ -34,7 +28,7 @@ MIN_DIFFERENCE = 100
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     lang = part.removeprefix("en-")
     log = simulate_log(4000, lang, smoke=smoke)
-    dictionary = Dictionary.build(read_pairs(data_folder() / "muse" / f"{part}.tsv.gz"), "en", lang, choose="best")
+    dictionary = build_muse_dictionary(lang, choose="best")
     machine = choose_machine(log)
     models = train_models(log, machine, seed)
     bm25_run = {q: [Hit(doc_id, -float(rank)) for rank, doc_id in enumerate(log.results[q])] for q in log.test_ids}
@@ -47,10 +41,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         "Bilingual, random start": (models["bilingual, random start"], log.english),
         "Bilingual, pairs by difference of score": (models["bilingual, by difference"], log.english),
     }
-    rows: Rows = {
-        CHANCE_ROW: log.measure_run(log.rank_randomly(seed)),
-        "As shown (BM25)": log.measure_run(bm25_run),
-    }
+    rows: Rows = {**log.measure_random_order(seed), "As shown (BM25)": log.measure_run(bm25_run)}
     for name, (model, queries) in systems.items():
         unknown = unknown_share(model, [queries[query_id] for query_id in log.test_ids])
         rows[name] = {**log.measure_ranker(model, queries), "unknown words": unknown}
@@ -73,12 +64,11 @@ def train_models(log: SearchLog, machine: Translator, seed: int) -> dict[str, Kn
 
 def choose_machine(log: SearchLog) -> Translator:
     """Choose Apertium for Spanish where it is installed, otherwise a table learned from the packages."""
-    if log.lang != "es" or not shutil.which("apertium"):
+    if not has_apertium(log.lang):
         return log.fit_translator()
-    engine = TranslationCache(":memory:", Apertium())
-    engine.translate_texts([query.text for query in log.train.queries], log.lang, "en")  # all in one call
-    engine.translate_texts([log.english[query_id].text for query_id in log.test_ids], "en", log.lang)
-    return MachineTranslator(engine)
+    training_texts = [query.text for query in log.train.queries]
+    test_texts = [log.english[query_id].text for query_id in log.test_ids]
+    return translate_by_apertium({(log.lang, "en"): training_texts, ("en", log.lang): test_texts})
 
 
 def translate_test_queries(log: SearchLog, translator: Translator) -> dict[str, Query]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.simulated_log import simulate_log, train_ranker
-from papers.verdicts import CHANCE_ROW
 
 COLUMNS = simulated_log.COLUMNS
 DATA, PARTS = simulated_log.DATA, ("de",)
@@ -14,7 +13,7 @@ DATA, PARTS = simulated_log.DATA, ("de",)
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log(2000, smoke=smoke)
     return {
-        CHANCE_ROW: log.measure_run(log.rank_randomly(seed)),
+        **log.measure_random_order(seed),
         "Monolingual baseline": log.measure_ranker(train_ranker(log, log.train, seed=seed), log.native),
         "Exact match off": log.measure_ranker(train_ranker(log, log.train, seed=seed, off=(0,)), log.native),
     }

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.simulated_log import simulate_log, train_ranker
-from papers.verdicts import CHANCE_ROW
 from paragloss.lab.query_log import CASES, capitalised, mark_capitals, translate_queries
 
 COLUMNS = (*simulated_log.COLUMNS, "English terms")
@@ -25,7 +24,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     bilingual = log.translate_to_english(log.train)
     native = [log.native[query_id] for query_id in log.test_ids]
     test = translate_queries(native, log.fit_translator(), "en")
-    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
+    rows = log.measure_random_order(seed)
     for row, case in CASE_BY_ROW.items():
         queries = [query._replace(text=fold_case(CASES[case], query.text)) for query in bilingual.queries]
         model = train_ranker(log, bilingual._replace(queries=queries), seed=seed)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
-from papers.verdicts import CHANCE_ROW
 from paragloss.lab.query_log import clean, clean_at_random, translate_log
 from paragloss.types import JudgedCollection, Query
 
@@ -27,7 +26,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         training_sets[f"{name} bound, ambiguous"] = cleaned.judged
         training_sets[f"{name} bound, random"] = clean_at_random(translated, cleaned.pairs_left, seed=seed)
     training_sets["Nothing removed"] = translated
-    rows: Rows = {CHANCE_ROW: log.measure_run(log.rank_randomly(seed))}
+    rows = log.measure_random_order(seed)
     for row, judged in training_sets.items():
         rows[row] = log.measure_ranker(train_ranker(log, judged, seed=seed), log.english)
     return rows

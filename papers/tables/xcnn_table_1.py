@@ -12,7 +12,6 @@ present; 5,000 of its sentences are to be found.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +20,7 @@ from papers import original_data, phrase_translation
 from papers.corpora import BUDGET, Columns, Rows, fit_with_budget, sample_by_hash, split_sentences
 from papers.nearest_neighbours import measure_translation_retrieval
 from papers.page_search import run_pipeline
+from papers.translators import has_apertium
 from paragloss.evaluation import evaluate
 from paragloss.lab.methods import bae, lsi, opca, s2net, xcnn
 from paragloss.lab.methods import table as table_method
@@ -100,17 +100,8 @@ def make_external_pairs(concepts: Sequence[Concept], train_ids: set[str]) -> lis
     return pairs[:EXTERNAL_SENTENCES]
 
 
-def has_apertium(lang: str) -> bool:
-    """Say whether a machine translator from English to the language is installed."""
-    return lang == "es" and shutil.which("apertium") is not None
-
-
 def measure_pipeline(
-    queries: Sequence[Query],
-    test: Sequence[Concept],
-    lang: str,
-    pipeline: str,
-    models: Sequence[tuple[str, Any]] = (),
+    queries: Sequence[Query], test: Sequence[Concept], lang: str, pipeline: str, models: Sequence[tuple[str, Any]] = ()
 ) -> Columns:
     """Let sentences find their translations by one of the product's pipelines."""
     documents = [Document(c.id, c.texts[lang], lang) for c in test]

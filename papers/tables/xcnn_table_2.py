@@ -20,12 +20,8 @@ PARTS, ORIGINAL_PARTS = ("fr", "zh", "ru", "es"), {"fire hi": FIRE_FILES}
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    corpus, _, lang = part.rpartition(" ")
-    task = (
-        original_data.make_fire_task(lang, smoke=smoke)
-        if corpus
-        else page_search.make_page_task(lang, lang, smoke=smoke)
-    )
+    lang = part.rpartition(" ")[2]
+    task = original_data.make_search_task(part, lang, lang, smoke=smoke)
     settings = {"dim": 128, "max_terms": 10_000, "epochs": 0, "hub_epochs": 1 if smoke else 5}
     train = task.sample_train(seed)
     fit = partial(xcnn.fit, hub=lang, seed=seed, **settings)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from papers import original_data, page_search
 from papers.corpora import BUDGET, Columns, Rows
-from papers.tables.xcnn_table_1 import APERTIUM_ROW, fit_methods, has_apertium
+from papers.tables.xcnn_table_1 import APERTIUM_ROW, fit_methods
 from papers.tables.xcnn_table_2 import FIRE_FILES
+from papers.translators import has_apertium
 from papers.verdicts import CHANCE_ROW
 from paragloss.lab.methods import table as table_method
 from paragloss.types import Concept, Run
@@ -26,12 +27,8 @@ KNOWN_WORDS_PER_UNKNOWN = 4
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    corpus, _, lang = part.rpartition("en-")
-    task = (
-        original_data.make_fire_task("en", smoke=smoke)
-        if corpus
-        else page_search.make_page_task("en", lang, smoke=smoke)
-    )
+    lang = part.rpartition("en-")[2]
+    task = original_data.make_search_task(part, "en", lang, smoke=smoke)
     train = task.sample_train(seed)
     runs: dict[str, Run] = {CHANCE_ROW: task.search_randomly(seed)}
     budgets: dict[str, Columns] = {}
