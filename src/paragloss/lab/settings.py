@@ -27,7 +27,7 @@ from typing import (
 )
 
 from paragloss.errors import ModelError
-from paragloss.types import Floats
+from paragloss.types import Floats, JudgedCollection
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -281,6 +281,7 @@ Device: TypeAlias = Annotated[str, Setting("Device of torch: cpu or cuda.", refu
 Loss: TypeAlias = Annotated[str, Setting("Loss: the difference of cosines, or a logistic loss on it.", words=LOSSES)]
 Optimizer: TypeAlias = Annotated[str, Setting("Optimiser; cg is conjugate gradients.", words=OPTIMIZERS)]
 Layers: TypeAlias = Annotated[int, Setting("Number of layers.", min=1, max=100)]
+Validation: TypeAlias = Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")]
 WordVectors: TypeAlias = Annotated[
     Mapping[str, Mapping[str, Floats]] | None, Setting("Word vectors to start from, as files such as wiki.fr.vec.")
 ]

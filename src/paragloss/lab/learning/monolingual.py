@@ -19,6 +19,8 @@ from paragloss.types import Floats
 from paragloss.vocabulary import Vocabulary
 
 TRAINERS = ("ppmi", "word2vec", "fasttext")
+#: How many of the most frequent words are counted as neighbours.
+MAX_CONTEXTS = 30_000
 #: Word pairs held in memory before they are summed.
 MAX_BUFFERED_PAIRS = 8_000_000
 #: Stands between two texts in a stream of word numbers.
@@ -51,18 +53,15 @@ def train_word_vectors(
     return WordEmbeddings(vocabulary.terms, rows)
 
 
-def count_cooccurrences(
-    sentences: Iterable[npt.NDArray[np.int32]], words: int, *, window: int = 5, contexts: int = 30_000
-) -> sp.csr_matrix:
+def count_cooccurrences(sentences: Iterable[npt.NDArray[np.int32]], words: int, *, window: int = 5) -> sp.csr_matrix:
     """Count how often each word occurs near each of the most frequent words: (words, contexts).
 
     A neighbour at distance d counts (window + 1 - d) / window, the average of word2vec's shrinking windows.
 
     :param sentences: word numbers of each text; the most frequent word has number 0
     :param words: size of the vocabulary
-    :param contexts: how many of the most frequent words are counted as neighbours
     """
-    contexts = min(contexts, words)
+    contexts = min(MAX_CONTEXTS, words)
     total = sp.csr_matrix((words, contexts), dtype=np.float32)
     for stream in _join_sentences(sentences, window):
         total = total + _count_in_window(stream, words, contexts, window)

@@ -36,6 +36,7 @@ from paragloss.lab.settings import (
     Seed,
     Setting,
     Stem,
+    Validation,
     WordVectors,
     checked,
 )
@@ -304,7 +305,6 @@ PerPositive: TypeAlias = Annotated[
 Difference: TypeAlias = Annotated[
     int, Setting("By how much the grades of two documents must differ to learn from them.", min=1, max=10**9)
 ]
-Validation: TypeAlias = Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")]
 Shared: TypeAlias = Annotated[bool, Setting("Use one vector for words that are spelled alike in both languages.")]
 
 

@@ -32,6 +32,7 @@ from paragloss.lab.settings import (
     Seed,
     Setting,
     Stem,
+    Validation,
     WordVectors,
     checked,
 )
@@ -142,7 +143,6 @@ def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgmen
     return JudgedCollection(queries, documents, qrels)
 
 
-Validation: TypeAlias = Annotated[Sequence[JudgedCollection], Setting("Judgments that choose the best epoch.")]
 EncoderKind: TypeAlias = Annotated[
     str, Setting("Encoder of a text: the average of its word vectors, or a network.", words=ENCODERS)
 ]

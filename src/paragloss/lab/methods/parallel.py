@@ -5,17 +5,13 @@ How it chooses is in `translation.parallel_texts`.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Annotated
 
-import numpy as np
-import scipy.sparse as sp
-
-from paragloss.analysis import analyzer
 from paragloss.errors import InputError
 from paragloss.lab.settings import Seed, Setting, checked
 from paragloss.translation.parallel_texts import Parallel, TextCounts
 from paragloss.types import Aligned
+from paragloss.vocabulary import grow
 
 
 @checked
@@ -41,15 +37,6 @@ def fit(
 
 
 def _count_language(aligned: Aligned, lang: str) -> TextCounts:
-    """Count the terms of title and text of each concept in one language."""
-    number_by_term: dict[str, int] = {}
-    tokenize = analyzer(lang).terms
-    bags: list[Counter[int]] = []
-    for concept in aligned:
-        terms = [*tokenize(concept.titles.get(lang, "")), *tokenize(concept.texts.get(lang, ""))]
-        bags.append(Counter(number_by_term.setdefault(term, len(number_by_term)) for term in terms))
-    starts = np.cumsum([0, *map(len, bags)])
-    term_numbers = np.fromiter((number for bag in bags for number in bag), np.int32)
-    counts = np.fromiter((count for bag in bags for count in bag.values()), np.float32)
-    shape = (len(bags), len(number_by_term))
-    return TextCounts(list(number_by_term), sp.csr_matrix((counts, term_numbers, starts), shape=shape))
+    """Count the terms of title and text of each concept in one language; none where it has no text."""
+    texts = (f"{concept.titles.get(lang, '')}\n{concept.texts.get(lang, '')}" for concept in aligned)
+    return TextCounts(*grow(texts, lang))
