@@ -166,7 +166,7 @@ def measure_sessions(run: Run, sessions: clicks.Scores, query_ids: Set[str]) -> 
     :param sessions: query -> document -> in how many sessions
     """
     total = count = 0.0
-    for query_id in query_ids & sessions.keys() & run.keys():
+    for query_id in sorted(query_ids & sessions.keys() & run.keys()):
         for rank, hit in enumerate(run[query_id], 1):
             total += sessions[query_id].get(hit.id, 0) / rank
         count += sum(sessions[query_id].values())
