@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from papers import simulated_log
-from papers.corpora import Rows
+from papers.corpora import Rows, training_budget
 from papers.kernel_analysis import unknown_share
 from papers.runner import Results
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
@@ -47,6 +47,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
                 **log.measure_run(runs[name], query_ids),
                 "queries": float(len(query_ids)),
                 "unknown words": unknown_share(model, [queries[query_id] for query_id in query_ids]),
+                **training_budget(model.meta),
             }
     return rows
 

@@ -11,7 +11,7 @@ import pytest
 
 from papers import load_recipe, recipe_names, reporting, runner
 from papers.__main__ import main
-from papers.verdicts import read_paper_table
+from papers.verdicts import list_problems, read_paper_table
 from paragloss.errors import InputError
 
 needs_data = pytest.mark.skipif(not os.environ.get("PARAGLOSS_DATA"), reason="PARAGLOSS_DATA names no corpora")
@@ -44,6 +44,13 @@ def test_smoke_runs_of_every_recipe_have_recorded_values():
     recorded = runner.read_recorded(smoke=True)
     for name in recipe_names():
         assert recorded[name].keys() == set(runner.recipe_parts(load_recipe(name), smoke=True)), name
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_a_recipe_measures_what_the_verdicts_on_its_paper_need(name):
+    """The random order and the epochs of training; a few epochs on little data may well end with the best one."""
+    problems = list_problems(read_paper_table(name), runner.read_recorded(smoke=True)[name])
+    assert [problem for problem in problems if not problem.endswith("the best epoch was the last")] == []
 
 
 @pytest.fixture
