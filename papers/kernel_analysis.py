@@ -17,7 +17,7 @@ from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.types import Integers, JudgedCollection, Query, Translator
 
 
-class Bin(NamedTuple):
+class KernelSummary(NamedTuple):
     """One kernel, numbered from 1 as in the thesis: the exact match is 1, the most opposite 11."""
 
     number: int
@@ -26,26 +26,31 @@ class Bin(NamedTuple):
     pairs: int
 
 
-def bins(model: Knrm, judged: JudgedCollection) -> list[Bin]:
-    """Weights, and how many different pairs of a query word and a word of a document judged for it fall into each
-    kernel (Table 6.4)."""
-    pairs = word_pairs(model, judged)
+def summarize_kernels(model: Knrm, judged: JudgedCollection) -> list[KernelSummary]:
+    """Return the weight of each kernel, and how many pairs of words fall into it (Table 6.4).
+
+    Pairs are the different ones of a query's word and a word of a document that is judged for it.
+    """
+    pairs = list_word_pairs(model, judged)
     table = model.table
     counts = np.zeros(len(MEANS), np.int64)
     for start in range(0, len(pairs), 100_000):
         block = pairs[start : start + 100_000]
         cosines = np.einsum("nd,nd->n", table[block[:, 0]], table[block[:, 1]])
-        counts += np.bincount(kernel_of(cosines) - 1, minlength=len(MEANS))
-    return [Bin(i, m, float(w), int(n)) for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), 1)]
+        counts += np.bincount(find_strongest_kernel(cosines) - 1, minlength=len(MEANS))
+    return [
+        KernelSummary(i, m, float(w), int(n))
+        for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), 1)
+    ]
 
 
-def kernel_of(cosines: npt.ArrayLike) -> Integers:
-    """The kernel that responds most, from 1. For soft kernels that is the nearest mean."""
+def find_strongest_kernel(cosines: npt.ArrayLike) -> Integers:
+    """Return the number, from 1, of the kernel that responds most to each cosine: of soft kernels the nearest mean."""
     return np.asarray(responses(np.asarray(cosines, np.float64)).argmax(axis=-1) + 1, np.int64)
 
 
-def word_pairs(model: Knrm, judged: JudgedCollection) -> Integers:
-    """Different pairs of rows of the model's table, a query's word and a document's: (pairs, 2)."""
+def list_word_pairs(model: Knrm, judged: JudgedCollection) -> Integers:
+    """List the different pairs of a query's word and a document's as rows of the model's table: (pairs, 2)."""
     size = len(model.table)
     rows: dict[str, Integers] = {}
     pair_keys: list[Integers] = [np.zeros(0, np.int64)]
@@ -60,8 +65,8 @@ def word_pairs(model: Knrm, judged: JudgedCollection) -> Integers:
     return np.stack([keys // size, keys % size], axis=1)
 
 
-def translation_kernels(model: Knrm, translator: Translator, words: Iterable[Query], to: str) -> list[int]:
-    """The kernels into which words, given as queries, and their best translations fall.
+def list_translation_kernels(model: Knrm, translator: Translator, words: Iterable[Query], to: str) -> list[int]:
+    """List the kernels into which words, given as queries, and their best translations fall.
 
     Words and translations that the model does not know, or not as one term, are left out.
     """
@@ -72,12 +77,12 @@ def translation_kernels(model: Knrm, translator: Translator, words: Iterable[Que
         for clause in clauses:
             other = model.ids(clause.alternatives[0].text, to)
             if len(other) == 1:
-                kernels.append(int(kernel_of(model.table[own[0]] @ model.table[other[0]])))
+                kernels.append(int(find_strongest_kernel(model.table[own[0]] @ model.table[other[0]])))
     return kernels
 
 
-def words_of(queries: Iterable[Query]) -> list[Query]:
-    """Each different word of some queries, as a query."""
+def split_into_words(queries: Iterable[Query]) -> list[Query]:
+    """Make a query of each different word of some queries."""
     query_by_word: dict[tuple[str, str], Query] = {}
     for query in queries:
         for word in query.text.split():
@@ -85,8 +90,8 @@ def words_of(queries: Iterable[Query]) -> list[Query]:
     return list(query_by_word.values())
 
 
-def one_at_a_time(model: Knrm, measure: Callable[[Knrm], float]) -> list[float]:
-    """What each kernel reaches alone (Fig. 6.3)."""
+def measure_kernels_alone(model: Knrm, measure: Callable[[Knrm], float]) -> list[float]:
+    """Measure the model with each kernel alone (Fig. 6.3)."""
     scores = []
     for number in range(len(MEANS)):
         single = copy(model)
@@ -95,14 +100,14 @@ def one_at_a_time(model: Knrm, measure: Callable[[Knrm], float]) -> list[float]:
     return scores
 
 
-def first(judged: JudgedCollection, size: int) -> JudgedCollection:
-    """The first so many queries, and all documents."""
+def take_first_queries(judged: JudgedCollection, size: int) -> JudgedCollection:
+    """Take the first `size` queries, and all documents."""
     queries = judged.queries[:size]
     return judged._replace(queries=queries, qrels={q.id: judged.qrels.get(q.id, {}) for q in queries})
 
 
-def seen_terms(model: Knrm, judged: JudgedCollection) -> int:
-    """How many terms the queries and the documents judged for them have."""
+def count_seen_terms(model: Knrm, judged: JudgedCollection) -> int:
+    """Count the different terms of the queries and of the documents judged for them."""
     rows: set[int] = set()
     for query in judged.queries:
         rows.update(model.ids(query.text, query.lang).tolist())
@@ -112,8 +117,8 @@ def seen_terms(model: Knrm, judged: JudgedCollection) -> int:
     return len(rows)
 
 
-def unknown_share(model: Knrm, queries: Iterable[Query]) -> float:
-    """The share of the words of some queries that the model was never shown (Table 6.11)."""
+def measure_unknown_share(model: Knrm, queries: Iterable[Query]) -> float:
+    """Compute the share of the words of some queries that the model was never shown (Table 6.11)."""
     unknown = known = 0
     for query in queries:
         unknown += len(model.vocabularies[query.lang].list_unknown_terms(query.text))

@@ -10,7 +10,7 @@ from typing import Any
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.kernel_analysis import first, seen_terms
+from papers.kernel_analysis import count_seen_terms, take_first_queries
 from papers.plots import plot_columns
 from papers.runner import Results
 from papers.simulated_log import simulate_log, train_ranker
@@ -30,12 +30,12 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     interleaved = bilingual._replace(queries=queries)
     rows = log.measure_random_order(seed)
     for share in SHARES[:: 7 if smoke else 1]:
-        sample = first(interleaved, round(len(queries) * share / 100))
+        sample = take_first_queries(interleaved, round(len(queries) * share / 100))
         model = train_ranker(log, sample, seed=seed)
         rows[f"share {share}"] = {
             **log.measure_ranker(model, log.english),
             "pairs": float(sum(map(len, sample.qrels.values()))),
-            "terms": float(seen_terms(model, sample)),
+            "terms": float(count_seen_terms(model, sample)),
         }
     return rows
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from papers import simulated_log
 from papers.corpora import Rows, training_budget
-from papers.kernel_analysis import unknown_share
+from papers.kernel_analysis import measure_unknown_share
 from papers.runner import Results
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
 from paragloss.analysis import analyzer
@@ -46,7 +46,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
             rows[f"{category}, {name}"] = {
                 **log.measure_run(runs[name], query_ids),
                 "queries": float(len(query_ids)),
-                "unknown words": unknown_share(model, [queries[query_id] for query_id in query_ids]),
+                "unknown words": measure_unknown_share(model, [queries[query_id] for query_id in query_ids]),
                 **training_budget(model.meta),
             }
     return rows

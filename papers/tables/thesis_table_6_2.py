@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.kernel_analysis import unknown_share
+from papers.kernel_analysis import measure_unknown_share
 from papers.simulated_log import LEARNING_RATE_FROM_RANDOM, SearchLog, simulate_log, train_ranker
 from papers.translators import build_muse_dictionary, has_apertium, translate_by_apertium
 from paragloss.encoders.kernel_ranker import Knrm
@@ -43,7 +43,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     }
     rows: Rows = {**log.measure_random_order(seed), "As shown (BM25)": log.measure_run(bm25_run)}
     for name, (model, queries) in systems.items():
-        unknown = unknown_share(model, [queries[query_id] for query_id in log.test_ids])
+        unknown = measure_unknown_share(model, [queries[query_id] for query_id in log.test_ids])
         rows[name] = {**log.measure_ranker(model, queries), "unknown words": unknown}
     return rows
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.kernel_analysis import bins, one_at_a_time, translation_kernels, words_of
+from papers.kernel_analysis import list_translation_kernels, measure_kernels_alone, split_into_words, summarize_kernels
 from papers.runner import Results
 from papers.simulated_log import simulate_log, train_ranker
 from paragloss.encoders.kernel_ranker import Knrm
@@ -31,25 +31,26 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     result_grades = {query_id: dict.fromkeys(log.results[query_id], 0) for query_id in log.test_ids}
     english = [log.english[query_id] for query_id in log.test_ids]
     native = [log.native[query_id] for query_id in log.test_ids]
-    bilingual_bins = bins(bilingual, JudgedCollection(english, log.documents, result_grades))
-    monolingual_bins = bins(monolingual, JudgedCollection(native, log.documents, result_grades))
+    kernels, monolingual_kernels = (
+        summarize_kernels(model, JudgedCollection(queries, log.documents, result_grades))
+        for model, queries in ((bilingual, english), (monolingual, native))
+    )
 
     def score(model: Knrm) -> float:
         return float(np.mean(log.measure_ranker(model, log.english)["DIFF @10"]))
 
-    scores_alone = one_at_a_time(bilingual, score)
-    counts = Counter(translation_kernels(bilingual, log.fit_translator(), words_of(english), log.lang))
+    scores_alone = measure_kernels_alone(bilingual, score)
+    counts = Counter(list_translation_kernels(bilingual, log.fit_translator(), split_into_words(english), log.lang))
     rows: Rows = {}
-    for bilingual_bin, monolingual_bin, score_alone in zip(bilingual_bins, monolingual_bins, scores_alone, strict=True):
-        values = (
-            bilingual_bin.weight,
-            bilingual_bin.pairs,
-            monolingual_bin.weight,
-            monolingual_bin.pairs,
-            counts[bilingual_bin.number],
-            score_alone,
-        )
-        rows[f"kernel {bilingual_bin.number}, mean {bilingual_bin.mean}"] = dict(zip(COLUMNS, values, strict=True))
+    for kernel, monolingual_kernel, score_alone in zip(kernels, monolingual_kernels, scores_alone, strict=True):
+        rows[f"kernel {kernel.number}, mean {kernel.mean}"] = {
+            "weight": kernel.weight,
+            "pairs": kernel.pairs,
+            "monolingual weight": monolingual_kernel.weight,
+            "monolingual pairs": monolingual_kernel.pairs,
+            "translations": counts[kernel.number],
+            "DIFF @10 alone": score_alone,
+        }
     return rows
 
 

@@ -3,15 +3,15 @@
 import numpy as np
 
 from papers.kernel_analysis import (
-    bins,
-    first,
-    kernel_of,
-    one_at_a_time,
-    seen_terms,
-    translation_kernels,
-    unknown_share,
-    word_pairs,
-    words_of,
+    count_seen_terms,
+    find_strongest_kernel,
+    list_translation_kernels,
+    list_word_pairs,
+    measure_kernels_alone,
+    measure_unknown_share,
+    split_into_words,
+    summarize_kernels,
+    take_first_queries,
 )
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.types import Alternative, Document, JudgedCollection, Query, Translation
@@ -45,15 +45,15 @@ JUDGED = JudgedCollection(
 
 
 def test_a_pair_falls_into_the_kernel_that_responds_most():
-    assert kernel_of([1.0, 0.99, 0.9, 0.61, 0.59, 0.01, -0.01, -1.0]).tolist() == [1, 2, 2, 3, 4, 6, 7, 11]
+    assert find_strongest_kernel([1.0, 0.99, 0.9, 0.61, 0.59, 0.01, -0.01, -1.0]).tolist() == [1, 2, 2, 3, 4, 6, 7, 11]
 
 
 def test_pairs_are_counted_once_however_often_they_meet():
-    assert word_pairs(make_ranker(), JUDGED).tolist() == [[0, 2], [0, 3], [0, 4]]
-    kernel_bins = bins(make_ranker(), JUDGED)
+    assert list_word_pairs(make_ranker(), JUDGED).tolist() == [[0, 2], [0, 3], [0, 4]]
+    summaries = summarize_kernels(make_ranker(), JUDGED)
     # dog-hund 1.0, dog-katze 0.5, dog-brot -0.32
-    assert {b.mean: b.pairs for b in kernel_bins if b.pairs} == {1.0: 1, 0.5: 1, -0.3: 1}
-    assert [b.weight for b in kernel_bins] == list(range(11))
+    assert {kernel.mean: kernel.pairs for kernel in summaries if kernel.pairs} == {1.0: 1, 0.5: 1, -0.3: 1}
+    assert [kernel.weight for kernel in summaries] == list(range(11))
 
 
 def test_translations_are_placed_where_both_words_are_known():
@@ -65,28 +65,28 @@ def test_translations_are_placed_where_both_words_are_known():
             target = {"dog": "Hund", "cat": "Katze Kater", "bird": "Vogel"}[query.text]
             return [Translation(query.text, (Alternative(target, 0.9), Alternative("Brot", 0.1)))]
 
-    words = words_of([Query("1", "dog cat dog", "en"), Query("2", "bird", "en")])
+    words = split_into_words([Query("1", "dog cat dog", "en"), Query("2", "bird", "en")])
     assert [word.text for word in words] == ["dog", "cat", "bird"]
     # dog-Hund: cosine 1. Kater is not in the vocabulary, so "Katze Kater" is one term, katze: cos(cat, katze) = -0.5.
-    assert translation_kernels(make_ranker(), ThreeWordTranslator(), words, "de") == [1, 9]
+    assert list_translation_kernels(make_ranker(), ThreeWordTranslator(), words, "de") == [1, 9]
 
 
 def test_kernels_can_be_switched_off():
     model = make_ranker()
-    assert one_at_a_time(model, lambda single: single.weight.tolist())[4] == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
-    assert one_at_a_time(model, lambda single: float(single.weight.sum())) == list(range(11))
+    assert measure_kernels_alone(model, lambda single: single.weight.tolist())[4] == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
+    assert measure_kernels_alone(model, lambda single: float(single.weight.sum())) == list(range(11))
     assert model.weight.tolist() == list(range(11))
 
 
 def test_a_share_of_the_data_is_its_first_queries_and_the_terms_they_show():
-    part = first(JUDGED, 1)
+    part = take_first_queries(JUDGED, 1)
     assert (part.queries, part.qrels) == (JUDGED.queries[:1], {"q1": {"d1": 1, "d2": 0}})
     # dog; hund, katze, brot. The second query brings no new word that the model knows.
-    assert seen_terms(make_ranker(), part) == seen_terms(make_ranker(), JUDGED) == 4
+    assert count_seen_terms(make_ranker(), part) == count_seen_terms(make_ranker(), JUDGED) == 4
 
 
 def test_unknown_share_are_counted_with_repetition():
-    assert unknown_share(make_ranker(), JUDGED.queries) == 1 / 4
+    assert measure_unknown_share(make_ranker(), JUDGED.queries) == 1 / 4
 
 
 def test_pairs_beyond_one_batch_are_all_counted():
@@ -94,4 +94,4 @@ def test_pairs_beyond_one_batch_are_all_counted():
     same = Knrm({"en": words}, {"en": np.arange(320)}, np.ones((320, 1), np.float32), np.zeros(11), 0.0)
     text = " ".join(words.terms)
     judged = JudgedCollection([Query("q", text, "en")], {"d": Document("d", text, "en")}, {"q": {"d": 1}})
-    assert [b.pairs for b in bins(same, judged)] == [320 * 320] + [0] * 10
+    assert [b.pairs for b in summarize_kernels(same, judged)] == [320 * 320] + [0] * 10
