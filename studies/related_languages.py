@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import sources
 
@@ -28,8 +28,8 @@ LANGS = "af,gl,be,bs,sr,az,mr"
 class SentenceIndex:
     """Sentences of one language with the document frequencies of their terms."""
 
-    def __init__(self, texts: Iterable[str], lang: str) -> None:
-        self._analyze = analyzer(lang).terms
+    def __init__(self, texts: Iterable[str], analyze: Callable[[str], Sequence[str]]) -> None:
+        self._analyze = analyze
         self._documents = [set(self._analyze(text)) for text in texts]
         frequencies = Counter(term for document in self._documents for term in document)
         self._idf = {term: math.log(len(self._documents) / count) for term, count in frequencies.items()}
@@ -70,7 +70,7 @@ def main() -> None:
     rows = sources.rows("flores")
     print(f"{'':4}{'unchanged':>10}{'relative':>10}{'respelled':>10}")
     for lang in options.langs.split(","):
-        index = SentenceIndex([row["texts"][lang] for row in rows], lang)
+        index = SentenceIndex([row["texts"][lang] for row in rows], analyzer(lang).terms)
         cells = []
         for method in ("unchanged", "relative", "respelled"):
             ranks = [
