@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from paragloss.errors import LineSyntaxError
 
-_TOKEN = re.compile(r'\s*(?:([>+*|:,=()])|"((?:[^"]|"")*)"|([^\s>+*|:,=()"]+))')
+_TOKEN = re.compile(r'\s*(?P<token>(?P<sign>[>+*|:,=()])|"(?P<quoted>(?:[^"]|"")*)"|(?P<word>[^\s>+*|:,=()"]+))')
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 #: Parentheses inside parentheses; nobody writes a pipeline with more.
 MAX_DEPTH = 20
@@ -127,8 +127,9 @@ class _Parser:
         return terms[0].search if len(terms) == 1 and terms[0].weight is None else FusedTerms(tuple(terms))
 
     def _parse_term(self) -> Term:
-        number, star = self._token, self._tokens[min(self._position + 1, len(self._tokens) - 1)]
-        if star.sign != "*":
+        number = self._token
+        has_weight = number.sign != "end" and self._tokens[self._position + 1].sign == "*"
+        if not has_weight:
             return Term(None, self._parse_chain())
         if number.sign or number.quoted or not _NUMBER.fullmatch(number.word):
             raise self._make_error("a number before *, such as 0.3*cr5")
@@ -156,7 +157,8 @@ class _Parser:
 
     def _parse_option(self) -> PartOption:
         name = self._read_word("an option")
-        return PartOption(name.word, self._read_word("a value").word if self._skip("=") else None, name.at)
+        value = self._read_word("a value").word if self._skip("=") else None
+        return PartOption(name.word, value, name.at)
 
     def _parse_group(self) -> Node:
         self._depth += 1
@@ -203,8 +205,12 @@ def _tokenize(text: str) -> Iterator[_Token]:
         match = _TOKEN.match(text, position)
         if match is None:  # every character but a quote begins a token
             raise LineSyntaxError("a quote that never ends", text, text.index('"', position))
-        sign, quoted, word = match.groups()
-        start = match.end() - len(match[0].lstrip())
-        yield _Token(start, sign or "", word or (quoted or "").replace('""', '"'), quoted is not None)
+        start = match.start("token")
+        if match["sign"]:
+            yield _Token(start, match["sign"], "")
+        elif match["quoted"] is not None:
+            yield _Token(start, "", match["quoted"].replace('""', '"'), quoted=True)
+        else:
+            yield _Token(start, "", match["word"])
         position = match.end()
     yield _Token(end, "end", "")

@@ -82,11 +82,9 @@ class Lexical:
 
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
         """Return the sparse vector that is sent to the store for a query; empty if no document can match."""
-        languages = self._list_languages(query, where)
-        weighed = self._statistics.weigh_queries(
-            [(lang, self._weigh_terms(query, lang)) for lang in languages], self._weights
-        )
-        return _add_vectors([self._scale(vector, highest) for vector, highest in weighed])
+        terms_by_language = [(lang, self._weigh_terms(query, lang)) for lang in self._list_languages(query, where)]
+        weighted_queries = self._statistics.weigh_queries(terms_by_language, self._weights)
+        return _add_vectors([self._scale(vector, highest_score) for vector, highest_score in weighted_queries])
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what every word adds to the score of a document, in its main language and in those of other blocks."""
@@ -96,11 +94,13 @@ class Lexical:
         matches = []
         for lang in self._list_languages(query, {"lang": document_languages}):
             _, highest_score = self._weigh(lang, self._weigh_terms(query, lang))
+            divisor = highest_score if self._proportional else 1.0
             for source, word, weight in self._list_words(query, lang):
                 word_vector, _ = self._weigh(lang, {word: weight})
-                score = dot(word_vector, document) / (highest_score if self._proportional else 1.0)
-                matches.append(Match(source, word, score))
-        return [match for match in matches if match.score]
+                score = dot(word_vector, document) / divisor
+                if score:
+                    matches.append(Match(source, word, score))
+        return matches
 
     def _weigh(self, lang: str, term_weights: Mapping[str, float]) -> tuple[SparseVector, float]:
         """Return the vector of weighted terms of a language, and the highest score that a document can have for it."""
@@ -120,9 +120,10 @@ class Lexical:
                 rankings[i] = ranking
         return rankings
 
-    def _scale(self, vector: SparseVector, highest: float) -> SparseVector:
-        if self._proportional and highest:
-            return vector._replace(values=(vector.values / highest).astype(vector.values.dtype))
+    def _scale(self, vector: SparseVector, highest_score: float) -> SparseVector:
+        """Divide the vector of a query by the highest score possible for it, if scores are proportional."""
+        if self._proportional and highest_score:
+            return vector._replace(values=(vector.values / highest_score).astype(vector.values.dtype))
         return vector
 
     def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
@@ -131,10 +132,12 @@ class Lexical:
     def _list_languages(self, query: Query, where: Where | None) -> list[str]:
         """List the languages in which documents are searched for a query."""
         languages = (query.lang,) if query.clauses or self._langs is None else self._langs
-        allowed, indexed = (where or {}).get("lang", languages), self._statistics.langs
-        return [lang for lang in dict.fromkeys(languages) if lang in allowed and lang in indexed]
+        allowed_languages = (where or {}).get("lang", languages)
+        searchable = self._statistics.langs
+        return [lang for lang in dict.fromkeys(languages) if lang in allowed_languages and lang in searchable]
 
     def _weigh_terms(self, query: Query, lang: str) -> dict[str, float]:
+        """Return the words that are searched in a language with the sum of their weights."""
         weights: dict[str, float] = {}
         for _, word, weight in self._list_words(query, lang):
             weights[word] = weights.get(word, 0.0) + weight
@@ -144,7 +147,8 @@ class Lexical:
         """Yield the words that are searched in a language: (the query's term, the word, its weight)."""
         terms = self._analyze(lang).terms
         if not query.clauses:
-            yield from ((word, word, 1.0) for word in terms(query.text))
+            for word in terms(query.text):
+                yield word, word, 1.0
         for clause in query.clauses:
             for alternative in clause.alternatives:
                 words = alternative.terms or terms(alternative.text)

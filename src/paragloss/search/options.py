@@ -37,6 +37,10 @@ class OptionType(NamedTuple):
         return cls(name, annotation, default)
 
 
+#: The argument `fields`, which options set by the names of fields; a field may have a weight.
+_FIELDS_TYPE = OptionType("fields", float, None)
+
+
 def list_option_types(make: Callable[..., Any]) -> dict[str, OptionType]:
     """Return the options of a function by name; `fields` is not one of them."""
     return {
@@ -69,45 +73,47 @@ def bind_options(
     :param makers: the functions that the part is made by.
     :param fields: the names of fields that options may have.
     """
-    arguments: list[dict[str, Any]] = [{} for _ in makers]
+    arguments_by_maker: list[dict[str, Any]] = [{} for _ in makers]
     for option in part.options:
-        for make, maker_arguments in zip(makers, arguments, strict=True):
-            if argument := _parse_option(option, make, fields, text):
-                _add_argument(maker_arguments, *argument)
+        for make, arguments in zip(makers, arguments_by_maker, strict=True):
+            option_type = _find_option_type(option, make, fields)
+            if option_type is not None:
+                _set_argument(arguments, option, option_type, text)
                 break
         else:
             raise LineSyntaxError(_describe_unknown(part, option, makers, fields), text, option.at)
-    return arguments
+    return arguments_by_maker
 
 
-def _add_argument(arguments: dict[str, Any], name: str, value: Any) -> None:
-    if name == "fields":
-        arguments.setdefault(name, {}).update(value)
-    else:
-        arguments[name] = value
-
-
-def _parse_option(
-    option: PartOption, make: Callable[..., Any], fields: Sequence[str], text: str
-) -> tuple[str, Any] | None:
-    """Return the keyword argument (name, value) that an option sets in a call of a function.
-
-    None if the function has no such option.
+def _find_option_type(option: PartOption, make: Callable[..., Any], fields: Sequence[str]) -> OptionType | None:
+    """Return the keyword argument of a function that an option sets; None if the function has no such option.
 
     :param fields: the names of fields that options may have.
-    :param text: the pipeline, for errors.
     """
     types = list_option_types(make)
-    if option.name in types and (option.value is not None or types[option.name].kind is bool):
-        return option.name, _parse_value(option, types[option.name], text)
+    named_type = types.get(option.name)
+    if named_type is not None and (option.value is not None or named_type.kind is bool):
+        return named_type
     if option.value is None:
         for option_type in types.values():
             if isinstance(option_type.kind, tuple) and option.name in option_type.kind:
-                return option_type.name, option.name
-    if option.name in fields and _has_fields(make):
-        weight = None if option.value is None else _parse_value(option, OptionType(option.name, float, 1.0), text)
-        return "fields", {option.name: weight}
-    return None
+                return option_type
+    return _FIELDS_TYPE if option.name in fields and _has_fields(make) else None
+
+
+def _set_argument(arguments: dict[str, Any], option: PartOption, option_type: OptionType, text: str) -> None:
+    """Add the keyword argument that an option sets to those of a call.
+
+    :param option_type: the argument. The option has its name, or is one of its words, or names a field.
+    :param text: the pipeline, for errors.
+    """
+    if option_type is _FIELDS_TYPE:
+        weights = arguments.setdefault("fields", {})
+        weights[option.name] = None if option.value is None else _parse_value(option, option_type, text)
+    elif option.name == option_type.name:
+        arguments[option.name] = _parse_value(option, option_type, text)
+    else:
+        arguments[option_type.name] = option.name
 
 
 def _parse_value(option: PartOption, option_type: OptionType, text: str) -> Any:

@@ -3,7 +3,7 @@ other in any order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -63,18 +63,22 @@ def build_phrase_forms(phrase: Query, lang: str, clauses: Sequence[Translation],
     :param only_best: use the likeliest translation of each word and no other.
     """
     min_weight = 1.0 if only_best else MIN_RELATIVE_WEIGHT
-    required_words = [clause for clause in clauses if clause.required]
-    translations = [_list_translations(word, lang, min_weight) for word in required_words]
+    min_phrase_weight = 1.0 if only_best else MIN_RELATIVE_WEIGHT_OF_PHRASE
+    words = [clause for clause in clauses if clause.required]
+    translations = [_list_translations(word, lang, min_weight) for word in words]
+    likely_translations = [_list_translations(word, lang, min_phrase_weight) for word in words]
     if not only_best:
-        with_sounds = len(required_words) > 1
-        name_forms = [_list_name_forms(word, lang, with_sounds=with_sounds) for word in required_words]
-        translations = [likely | names for likely, names in zip(translations, name_forms, strict=True)]
-    min_phrase_weight = max(min_weight, MIN_RELATIVE_WEIGHT_OF_PHRASE)
-    likely_translations = [_list_translations(word, lang, min_phrase_weight) for word in required_words]
-    shared_translations = frozenset.intersection(*likely_translations) if likely_translations else frozenset[Terms]()
+        has_several_words = len(words) > 1
+        for number, word in enumerate(words):
+            translations[number] |= _list_name_forms(word, lang, with_sounds=has_several_words)
     written = tuple(list_content_terms(phrase.text, lang))
-    word_count = len(list_content_terms(phrase.text, phrase.lang)) or len(written)
-    return PhraseForms(lang, written, tuple(filter(None, translations)), shared_translations, word_count)
+    return PhraseForms(
+        lang,
+        written,
+        translations=tuple(terms for terms in translations if terms),
+        single_word_translations=frozenset.intersection(*likely_translations) if words else frozenset(),
+        word_count=len(list_content_terms(phrase.text, phrase.lang)) or len(written),
+    )
 
 
 def list_content_terms(text: str, lang: str) -> list[str]:
@@ -82,15 +86,18 @@ def list_content_terms(text: str, lang: str) -> list[str]:
     words = [word for _, _, word in analyzer(lang).tokens(text)]
     # The analyzer keeps the stop words of a text that has nothing else; a number after them prevents that.
     *terms, _ = analyzer(lang).token_terms([*words, "0"])
-    return list(filter(None, terms))
+    return [term for term in terms if term]
 
 
 def _list_translations(clause: Translation, lang: str, min_weight: float) -> frozenset[Terms]:
     """Return the terms of the translations whose weight, relative to the best one, is at least `min_weight`."""
     analyze = analyzer(lang).terms
-    best = max((alternative.weight for alternative in clause.alternatives), default=0.0)
-    likely = [alternative for alternative in clause.alternatives if alternative.weight >= min_weight * best]
-    return frozenset(filter(None, (a.terms or tuple(analyze(a.text)) for a in likely)))
+    best_weight = max((alternative.weight for alternative in clause.alternatives), default=0.0)
+    translations = set()
+    for alternative in clause.alternatives:
+        if alternative.weight >= min_weight * best_weight:
+            translations.add(alternative.terms or tuple(analyze(alternative.text)))
+    return frozenset(terms for terms in translations if terms)
 
 
 def _list_name_forms(clause: Translation, lang: str, *, with_sounds: bool) -> frozenset[Terms]:
@@ -100,9 +107,13 @@ def _list_name_forms(clause: Translation, lang: str, *, with_sounds: bool) -> fr
         other rarely sound like a person's two names (docs/understand/model-figures.md).
     """
     spellings = {spelling for spelling, _ in list_name_spellings(clause.source, lang)}
-    listed = {tuple(analyzer(lang).terms(a.text)) for a in clause.alternatives if a.text in spellings}
-    sounds = {a.terms for a in clause.alternatives if with_sounds and a.text.startswith(SOUND_PREFIX)}
-    return frozenset(filter(None, listed | sounds))
+    forms: set[Terms] = set()
+    for alternative in clause.alternatives:
+        if alternative.text in spellings:
+            forms.add(tuple(analyzer(lang).terms(alternative.text)))
+        if with_sounds and alternative.text.startswith(SOUND_PREFIX):
+            forms.add(alternative.terms)
+    return frozenset(terms for terms in forms if terms)
 
 
 def find_phrase(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool = False) -> list[tuple[int, int]]:
@@ -112,11 +123,14 @@ def find_phrase(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool
     """
     token_ranges = [(first, first + len(forms.written) - 1) for first in _find_runs(tokens, forms.written)]
     if forms.translations:
-        intervals = sorted(_find_translations(tokens, forms, inside_words=inside_words))
+        words_by_part = _find_compounds(tokens, forms) if inside_words else {}
+        intervals = sorted(_find_translations(tokens, forms, words_by_part))
         max_window = forms.word_count + MAX_EXTRA_WORDS
         token_ranges += _find_windows(intervals, len(forms.translations), max_window)
     token_ends = tokens.starts + tokens.lengths[tokens.word_indices]
-    spans = {(int(tokens.starts[first]), int(token_ends[first : last + 1].max())) for first, last in token_ranges}
+    spans = set()
+    for first, last in token_ranges:
+        spans.add((int(tokens.starts[first]), int(token_ends[first : last + 1].max())))
     return sorted(spans)
 
 
@@ -131,18 +145,24 @@ def _find_runs(tokens: TokenizedText, terms: Terms) -> list[int]:
     return firsts.tolist()
 
 
-def _find_translations(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool) -> Iterator[Interval]:
-    """Yield the tokens that match a translation of a word of the phrase."""
-    words_by_part = _find_compounds(tokens, forms) if inside_words else {}
-    phrase_words = tokens.find_words({terms[0] for terms in forms.single_word_translations})
-    for word, alternatives in enumerate(forms.translations):
-        single_terms = {terms[0] for terms in alternatives if len(terms) == 1}
-        compounds = {number for term in single_terms & words_by_part.keys() for number in words_by_part[term]}
-        may_match_phrase = compounds.union(phrase_words)
-        is_match = _have_words(tokens.word_indices, {*tokens.find_words(single_terms), *may_match_phrase})
-        for position in np.flatnonzero(is_match).tolist():
-            yield Interval(position, position, word, int(tokens.word_indices[position]) in may_match_phrase)
-        for terms in alternatives:
+def _find_translations(
+    tokens: TokenizedText, forms: PhraseForms, words_by_part: Mapping[str, Sequence[int]]
+) -> Iterator[Interval]:
+    """Yield the tokens that match a translation of a word of the phrase.
+
+    :param words_by_part: the words of the text that contain a term, by their numbers.
+    """
+    phrase_translations = tokens.find_words({terms[0] for terms in forms.single_word_translations})
+    for word, translations in enumerate(forms.translations):
+        single_terms = {terms[0] for terms in translations if len(terms) == 1}
+        matching_phrase = set(phrase_translations)
+        for term in single_terms:
+            matching_phrase.update(words_by_part.get(term, ()))
+        matching_word = matching_phrase.union(tokens.find_words(single_terms))
+        for position in np.flatnonzero(_have_words(tokens.word_indices, matching_word)).tolist():
+            may_match_phrase = int(tokens.word_indices[position]) in matching_phrase
+            yield Interval(position, position, word, may_match_phrase)
+        for terms in translations:
             if len(terms) > 1:
                 for first in _find_runs(tokens, terms):
                     yield Interval(first, first + len(terms) - 1, word)
@@ -175,12 +195,16 @@ def _find_windows(intervals: Sequence[Interval], word_count: int, width: int) ->
     previous_end = -1
     for interval in intervals:
         latest[interval.word] = interval
-        is_one_token = word_count > 1 and len({(match.first, match.last) for match in latest.values()}) == 1
-        if len(latest) < word_count or (is_one_token and not interval.may_match_phrase):
+        if len(latest) < word_count:
+            continue
+        token_ranges = {(match.first, match.last) for match in latest.values()}
+        is_same_token = word_count > 1 and len(token_ranges) == 1
+        if is_same_token and not interval.may_match_phrase:
             continue
         first = min(match.first for match in latest.values())
         last = max(match.last for match in latest.values())
         extra_tokens = sum(match.last - match.first for match in latest.values())
-        if last - first + 1 - extra_tokens <= width and first > previous_end:
+        n_words = last - first + 1 - extra_tokens
+        if n_words <= width and first > previous_end:
             yield first, last
             previous_end = last

@@ -31,7 +31,10 @@ def build(pipeline: str, search: SearchContext) -> Searcher:
 
 
 def list_part_options(parts: Parts) -> dict[str, list[str]]:
-    """List the parts that a pipeline for this collection may name, with their options as they are written."""
+    """List the parts that a pipeline for this collection may name, with their options as they are written.
+
+    :return: the options by the part as it is written: `bm25`, `a>knrm`, `rrf(a+b)`.
+    """
     field_options = [f"{field}={FIELDS.get(field, 1.0):g}" for field in list_own_fields(parts.statistics)]
     search_options = [*format_options(makers.make_clause_searcher), *field_options]
     translation_options = [*format_options(makers.get_intermediate_language), *search_options]
@@ -63,7 +66,7 @@ class Rewording(NamedTuple):
 
     translator: Translator
     keeps_language: bool
-    clause_settings: Mapping[str, Any]  # arguments of `make_clause_searcher` among the options of the last step
+    search_settings: Mapping[str, Any]  # those options of the last translator that say how its words are searched
 
 
 class PipelineBuilder:
@@ -112,14 +115,16 @@ class PipelineBuilder:
         A chain without a step that searches searches the reworded query by its clauses.
         """
         rewording_steps, other_steps = self._split_chain(steps)
-        uses_clauses = not other_steps or _is_feedback(other_steps[0])
-        rewording = self._build_rewording(rewording_steps, uses_clauses=uses_clauses) if rewording_steps else None
-        if uses_clauses:
-            searcher = makers.make_clause_searcher(self._search, **(rewording.clause_settings if rewording else {}))
-            feedback_steps = other_steps
+        has_search_step = bool(other_steps) and not _is_feedback(other_steps[0])
+        search_maker = _take_no_options if has_search_step else makers.make_clause_searcher
+        rewording = self._build_rewording(rewording_steps, search_maker) if rewording_steps else None
+        if has_search_step:
+            search_step, *feedback_steps = other_steps
+            searcher = self._build_search_step(search_step)
         else:
-            searcher = self._build_search_step(other_steps[0])
-            feedback_steps = other_steps[1:]
+            feedback_steps = list(other_steps)
+            settings = rewording.search_settings if rewording is not None else {}
+            searcher = makers.make_clause_searcher(self._search, **settings)
         for step in feedback_steps:
             searcher = self._build_feedback(searcher, step)
         return searcher if rewording is None else self._apply_rewording(rewording, searcher)
@@ -162,50 +167,47 @@ class PipelineBuilder:
     def _build_translated(self, searcher: Searcher, translator: Translator) -> Searcher:
         """Build one ranking of the query in each language that the translator knows, and as it is in its own."""
         source, targets = self._search.source, self._search.targets
-        secondary = [lang for lang in self._parts.statistics.secondary_languages if lang not in targets]
-        languages = [*targets, *(secondary if hasattr(searcher, "looks_inside") else [])]
+        languages = list(targets)
+        if hasattr(searcher, "looks_inside"):  # it also searches the parts of documents in other languages
+            languages += [lang for lang in self._parts.statistics.secondary_languages if lang not in targets]
         translatable = list_known_targets(translator, source, languages)
         foreign_targets = [target for target in targets if target != source]
         if not translatable and foreign_targets:
             translator.translate(Query("", "", source), foreign_targets[0])  # raises an error that says what it knows
         own_language = [source] if source in languages else []
         name = self._parts.name_translator(translator)
-        searchers = [
-            Translated(searcher, translator, to=language, called=name) for language in [*own_language, *translatable]
-        ]
-        return Merged(searchers)
+        return Merged(
+            [Translated(searcher, translator, to=lang, called=name) for lang in [*own_language, *translatable]]
+        )
 
-    def _build_rewording(self, steps: Sequence[Node], *, uses_clauses: bool = False) -> Rewording:
+    def _build_rewording(self, nodes: Sequence[Node], search_maker: Callable[..., object]) -> Rewording:
         """Build one translator from several steps.
 
-        The options of the last translator may say how its words are searched; those of translators before it, into
-        which language they translate.
-
-        :param uses_clauses: whether the translated words are searched by clauses.
+        :param search_maker: takes those options of the last translator that say how its words are searched. Those of
+            translators before it may say into which language they translate.
         """
+        steps = [self._expect_rewording(node, is_first=number == 0) for number, node in enumerate(nodes)]
+        translator_numbers = [number for number, step in enumerate(steps) if self._find_translator(step) is not None]
         translator: Translator | None = None
-        intermediate_language, clause_settings = "", dict[str, Any]()
-        last_translator = max((number for number, step in enumerate(steps) if self._find_translator(step)), default=-1)
-        for number, node in enumerate(steps):
-            step = self._expect_rewording(node, is_first=number == 0)
+        intermediate_language = ""
+        search_settings: Mapping[str, Any] = {}
+        for number, step in enumerate(steps):
             maker = self._find_translator(step)
             if maker is None:
                 translator = self._wrap_translator(step, translator)
-            elif number < last_translator:
-                settings, language_settings = self._bind(step, maker, makers.get_intermediate_language)
-                translator = _chain_translators(
-                    translator, self._call_maker(step, maker, settings), intermediate_language
-                )
-                intermediate_language = makers.get_intermediate_language(**language_settings)
+                continue
+            is_last = number == translator_numbers[-1]
+            other_maker = search_maker if is_last else makers.get_intermediate_language
+            settings, other_settings = self._bind(step, maker, other_maker)
+            next_translator = self._call_maker(step, maker, settings)
+            translator = _chain_translators(translator, next_translator, intermediate_language)
+            if is_last:
+                search_settings = other_settings
             else:
-                search_maker = makers.make_clause_searcher if uses_clauses else _take_no_options
-                settings, clause_settings = self._bind(step, maker, search_maker)
-                translator = _chain_translators(
-                    translator, self._call_maker(step, maker, settings), intermediate_language
-                )
+                intermediate_language = makers.get_intermediate_language(**other_settings)
         assert translator is not None, "a chain has a step"
-        keeps_language = all(isinstance(step, PipelinePart) and step.name in makers.EXPANDERS for step in steps)
-        return Rewording(translator, keeps_language, clause_settings)
+        keeps_language = all(step.name in makers.EXPANDERS for step in steps)
+        return Rewording(translator, keeps_language, search_settings)
 
     def _expect_rewording(self, step: Node, *, is_first: bool) -> PipelinePart:
         """Return a step if it changes the query's words; raise LineSyntaxError if not."""
@@ -242,17 +244,20 @@ class PipelineBuilder:
         if step.name in self._parts.translators:
             return partial(makers.choose_translator, self._search, step.name)
         if step.name in self._parts.encoders:
-            has_words = any(option.name == "words" for option in step.options)
-            return partial(makers.make_word_translator, self._search, step.name) if has_words else None
+            if any(option.name == "words" for option in step.options):
+                return partial(makers.make_word_translator, self._search, step.name)
+            return None
         if step.name == MIX and step.inner is not None:
             return partial(self._mix_translators, step.inner)
-        maker = makers.TRANSLATORS.get(step.name)
-        return partial(maker, self._search) if maker is not None else None
+        if step.name in makers.TRANSLATORS:
+            return partial(makers.TRANSLATORS[step.name], self._search)
+        return None
 
     def _mix_translators(self, inner: Node, *, most: int = 20) -> Translator:
         """Build the translators of the terms in parentheses, combined; `most` is an option of `mix`."""
         terms = _list_terms(inner)
-        translators = [self._build_rewording(list(_flatten_chain(term.search))).translator for term in terms]
+        chains = [list(_flatten_chain(term.search)) for term in terms]
+        translators = [self._build_rewording(chain, _take_no_options).translator for chain in chains]
         return makers.mix_translators(self._search, translators, [_weight_of(term) for term in terms], most=most)
 
     def _bind(self, part: PipelinePart, *functions: Callable[..., Any]) -> list[dict[str, Any]]:
@@ -262,9 +267,14 @@ class PipelineBuilder:
     def _call_maker(
         self, part: PipelinePart, maker: Callable[..., Any], settings: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call the function that makes a part; its input errors point at the part."""
+        """Call the function that makes a part; its input errors point at the part.
+
+        :param settings: the keyword arguments of the function; those that the options of the part set if None.
+        """
+        if settings is None:
+            (settings,) = self._bind(part, maker)
         try:
-            return maker(**(self._bind(part, maker)[0] if settings is None else settings))
+            return maker(**settings)
         except LineSyntaxError:
             raise
         except InputError as error:

@@ -73,7 +73,7 @@ def parse_operators(query: str) -> QueryOperators:
     text = " ".join(_OPERATOR.sub(parser.take, query).split())
     if not (parser.operators or parser.notes):
         return QueryOperators(query, notes=_note_open_quote(query))
-    if not any(map(str.isalnum, text)):
+    if not _has_letters(text):
         note = "There is nothing to look for beside the operators, so they were searched as words."
         return QueryOperators(query, notes=(*parser.notes, note))
     return parser.build(text)
@@ -90,8 +90,8 @@ class _Parser:
         """Record an operator, and return the words that replace it in the text of the query."""
         if match["name"]:
             return self._take_filter(match["name"].lower(), match["quoted_value"] or match["value"])
-        term = " ".join((match["phrase"] if match["word"] is None else match["word"]).split())
-        if not any(map(str.isalnum, term)):
+        term = " ".join((match["phrase"] or match["word"] or "").split())
+        if not _has_letters(term):
             return term
         kind = "excluded" if "-" in (match["sign"], match["word_sign"]) else "required"
         n_checked_terms = len(self._list("required")) + len(self._list("excluded"))
@@ -136,6 +136,11 @@ class _Parser:
         return tuple(value for operator, value in self.operators if operator == kind)
 
 
+def _has_letters(text: str) -> bool:
+    """Return whether a text has letters or digits."""
+    return any(char.isalnum() for char in text)
+
+
 def _check_filter(name: str, value: str) -> str:
     """Return a note on a filter that can't be used, or "" for one that can."""
     if not value:
@@ -159,13 +164,20 @@ def _parse_language(value: str) -> str:
 def _parse_day(value: str) -> int | None:
     """Return the first day of a date, a month or a year, counted from the year 1; None for anything else."""
     match = _DAY.fullmatch(value)
+    if match is None:
+        return None
+    year, month, day = [int(part or 1) for part in match.groups()]
     try:
-        return date(*(int(part or 1) for part in match.groups())).toordinal() if match else None
+        return date(year, month, day).toordinal()
     except ValueError:
         return None
 
 
 def _narrow_days(days: Range, kind: str, value: str) -> Range:
+    """Return the part of a range of days that is after or before a date.
+
+    :param kind: "after", which includes the first day of the date, or "before".
+    """
     day = float(_parse_day(value) or 0)
     if kind == "after":
         return days._replace(low=max(day, days.low or day))
@@ -183,17 +195,20 @@ def intersect_filters(first: Where, second: Where) -> Where:
     """Return a filter for the documents that pass both filters: of each field, what both allow."""
     shared = {**first, **second}
     for field in first.keys() & second.keys():
-        pairs = product(first[field], second[field])
-        shared[field] = [value for pair in pairs for value in _intersect_values(*pair)]
+        values: list[Value] = []
+        for first_value, second_value in product(first[field], second[field]):
+            if isinstance(first_value, Range) and isinstance(second_value, Range):
+                values.append(_intersect_ranges(first_value, second_value))
+            elif first_value == second_value:
+                values.append(first_value)
+        shared[field] = values
     return shared
 
 
-def _intersect_values(first: Value, second: Value) -> list[Value]:
-    """Return what two allowed values have in common: the value if they are equal, the overlap of two ranges."""
-    if not (isinstance(first, Range) and isinstance(second, Range)):
-        return [first] if first == second else []
+def _intersect_ranges(first: Range, second: Range) -> Range:
+    """Return the overlap of two ranges: the higher of their lower ends and the lower of their upper ends."""
     lows = [(bound.low, bound.low_open) for bound in (first, second) if bound.low is not None]
     highs = [(bound.high, not bound.high_open) for bound in (first, second) if bound.high is not None]
     low, low_open = max(lows, default=(None, False))
     high, high_closed = min(highs, default=(None, True))
-    return [Range(low, high, low_open, not high_closed)]
+    return Range(low, high, low_open, not high_closed)

@@ -114,7 +114,7 @@ class ScoringModel:
     def load(cls, path: Path = MODEL_FILE) -> ScoringModel:
         """Read the coefficients from a JSON file."""
         tables = json.loads(path.read_text(encoding="utf-8"))
-        return cls(*(_read_coefficients(tables[name]) for name in ("with_vectors", "without_vectors")))
+        return cls(_read_coefficients(tables["with_vectors"]), _read_coefficients(tables["without_vectors"]))
 
     def save(self, path: Path, recipe: str) -> None:
         """Write the coefficients to a JSON file, with the command that computed them."""

@@ -75,10 +75,11 @@ def sample_background(store: Store, vector_name: str, languages: Sequence[str]) 
     """
     samples = {}
     for lang in languages:
-        records = next(store.scroll({"lang": [lang]}, batch=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False), [])
-        rows = [np.atleast_2d(record.dense[vector_name]) for record in records if vector_name in record.dense]
-        if rows:
-            distinct_vectors = np.unique(np.concatenate(rows).astype(np.float32), axis=0)
+        batches = store.scroll({"lang": [lang]}, batch=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False)
+        records = next(batches, [])
+        vectors = [np.atleast_2d(record.dense[vector_name]) for record in records if vector_name in record.dense]
+        if vectors:
+            distinct_vectors = np.unique(np.concatenate(vectors).astype(np.float32), axis=0)
             samples[lang] = distinct_vectors[_spread_evenly(len(distinct_vectors), MAX_BACKGROUND_VECTORS)]
     return Background.from_samples(samples)
 
