@@ -101,26 +101,21 @@ def _extract_blobs_and_models(file: str, folder: Path) -> dict[str, bytes]:
 def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyProgress) -> int:
     """Write all parts into an archive, and the manifest with their digests last; return the number of documents."""
     digests: dict[str, str] = {}
-
-    def write_part(name: str, data: bytes) -> None:
-        digests[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
+    n_documents = 0
+    for name, data in _list_settings_and_models(contents):
+        digests[name] = _compute_digest(data)
         _write_entry(archive, name, data)
-
-    for name, folder in contents.models.items():
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            write_part(f"models/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
-    for name, blob in contents.blobs.items():
-        write_part(f"blobs/{name}", blob)
-    count = 0
     for number, records in enumerate(contents.pages):
-        write_part(f"records/{number:08}", messages.encode_message(records))
-        count += len(records)
+        name, data = f"records/{number:08}", messages.encode_message(records)
+        digests[name] = _compute_digest(data)
+        _write_entry(archive, name, data)
+        n_documents += len(records)
         if progress:
-            progress(count)
+            progress(n_documents)
     manifest = {
         "format": FORMAT,
         "paragloss": __version__,
-        "documents": count,
+        "documents": n_documents,
         "shape": contents.shape,
         "fields": list(contents.layout.fields),
         "k1": contents.layout.k1,
@@ -128,7 +123,20 @@ def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyPro
         "parts": digests,
     }
     _write_entry(archive, _MANIFEST, json.dumps(manifest).encode())
-    return count
+    return n_documents
+
+
+def _list_settings_and_models(contents: Contents) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each part of an archive but the documents."""
+    for name, folder in contents.models.items():
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            yield f"models/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes()
+    for name, blob in contents.blobs.items():
+        yield f"blobs/{name}", blob
+
+
+def _compute_digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _write_entry(archive: tarfile.TarFile, name: str, data: bytes) -> None:
@@ -144,16 +152,16 @@ def _check_parts(file: str) -> dict[str, Any]:
     for name, data in _read_parts(file):
         if name == _MANIFEST:
             manifest = _parse_manifest(file, data)
-        else:
-            digests[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
-            if name.startswith("records/"):
-                _parse_records(file, name, data)
+            continue
+        digests[name] = _compute_digest(data)
+        if name.startswith("records/"):
+            _parse_records(file, name, data)
     if manifest is None:
         raise InputError(f"{file} is no whole backup: its list of parts is missing; take another")
-    if manifest["parts"] != digests:
-        names = {**manifest["parts"], **digests}
-        damaged_name = next(name for name in names if manifest["parts"].get(name) != digests.get(name))
-        raise InputError(f"{file} is damaged: its part {damaged_name!r} is not what was written; take another backup")
+    expected_digests = manifest["parts"]
+    for name in [*expected_digests, *digests]:
+        if digests.get(name) != expected_digests.get(name):
+            raise InputError(f"{file} is damaged: its part {name!r} is not what was written; take another backup")
     return manifest
 
 

@@ -44,6 +44,13 @@ class EncodingTask(NamedTuple):
     repeated: frozenset[str] = frozenset()
 
 
+class EncodedTask(NamedTuple):
+    """The vectors of a task's title and of its passages."""
+
+    title: Floats
+    passages: list[Floats]
+
+
 class PassageCache:
     """The vectors of passages that several documents have, and which of them have been given to an encoder."""
 
@@ -57,32 +64,34 @@ class PassageCache:
         for task in tasks:
             texts.append(task.title)
             for passage in task.passages:
-                if passage not in task.repeated:
-                    texts.append(passage)
-                elif passage not in self._requested:
+                if passage in self._requested:
+                    continue
+                texts.append(passage)
+                if passage in task.repeated:
                     self._requested.add(passage)
-                    texts.append(passage)
         return texts
 
-    def assign_rows(self, tasks: Sequence[EncodingTask], rows: Floats) -> list[tuple[Floats, list[Floats]]]:
-        """Return the title row and the passage rows of each task; `rows` are those of `list_texts`, in its order.
+    def assign_rows(self, tasks: Sequence[EncodingTask], rows: Floats) -> list[EncodedTask]:
+        """Return the vectors of each task.
 
         Tasks must come in the order in which their texts were listed.
+
+        :param rows: the vectors of the texts that `list_texts` returned for these tasks, in its order.
         """
-        remaining = iter(rows)
-        assigned = []
+        remaining_rows = iter(rows)
+        encoded_tasks = []
         for task in tasks:
-            title_row = next(remaining)
+            title_row = next(remaining_rows)
             passage_rows = []
             for passage in task.passages:
-                if passage not in task.repeated:
-                    passage_rows.append(next(remaining))
-                    continue
-                if passage not in self._rows:
-                    self._rows[passage] = next(remaining)
-                passage_rows.append(self._rows[passage])
-            assigned.append((title_row, passage_rows))
-        return assigned
+                row = self._rows.get(passage)
+                if row is None:
+                    row = next(remaining_rows)
+                if passage in task.repeated:
+                    self._rows[passage] = row
+                passage_rows.append(row)
+            encoded_tasks.append(EncodedTask(title_row, passage_rows))
+        return encoded_tasks
 
 
 def deferred_encoders(models: Mapping[str, object]) -> dict[str, Pretrained]:
@@ -109,9 +118,11 @@ def read_unchanged_vectors(
     records = store.get([document.id for document in documents], vectors=names)
     vectors: dict[str, list[Floats | None]] = {name: [] for name in names}
     for record, document in zip(records, documents, strict=True):
-        is_unchanged = record is not None and _is_same_text(record.document, document)
+        stored_vectors: Mapping[str, Floats] = {}
+        if record is not None and _is_same_text(record.document, document):
+            stored_vectors = record.dense
         for name in names:
-            vectors[name].append(record.dense.get(name) if record is not None and is_unchanged else None)
+            vectors[name].append(stored_vectors.get(name))
     return vectors
 
 
@@ -147,27 +158,35 @@ def encode_missing(
     :param name: the name of the model in the collection.
     :param processes: how many processes encode; all processors if None.
     """
-    title_name = title_vector_name(name)
     _add_title_vector(store, name, model)
-    where = {"lang": list(model.langs)}
-    total = max(store.count(where, without_vector=name), store.count(where, without_vector=title_name))
+    total = count_missing(store, name, model)
     if not total:
         return
     workers = 1 if total < MIN_DOCS_FOR_WORKERS else processes
     shared_parts = _find_shared_title_parts(store)
-    encoded = 0
     # Titles are written before passages, so that a document with passages but no title is from an older version.
-    for missing_vector in (name, title_name):
-        cache = PassageCache()
-        submitted_tasks: deque[list[EncodingTask]] = deque()
-        with_passages = missing_vector == name
-        batches = _make_batches(store, model, missing_vector, shared_parts, with_passages=with_passages)
-        jobs = _make_jobs(batches, cache, submitted_tasks)
-        for rows in pool.encode_jobs(model, jobs, processes=workers):
-            tasks = submitted_tasks.popleft()
-            _write_vectors(store, name, tasks, cache.assign_rows(tasks, rows))
+    task_lists = [
+        _list_tasks_with_passages(store, model, name, shared_parts),
+        _list_title_tasks(store, model, title_vector_name(name), shared_parts),
+    ]
+    encoded = 0
+    for tasks_by_language in task_lists:
+        for tasks, rows in _encode_tasks(model, tasks_by_language, workers):
+            _write_vectors(store, name, tasks, rows)
             encoded += len(tasks)
             yield encoded, max(total, encoded)
+
+
+def _encode_tasks(
+    model: Pretrained, tasks_by_language: Iterable[tuple[str, list[EncodingTask]]], workers: int | None
+) -> Iterator[tuple[list[EncodingTask], list[EncodedTask]]]:
+    """Encode tasks in batches of one language; yield each batch with its vectors, in order."""
+    cache = PassageCache()
+    submitted_batches: deque[list[EncodingTask]] = deque()
+    jobs = _make_jobs(tasks_by_language, cache, submitted_batches)
+    for rows in pool.encode_jobs(model, jobs, processes=workers):
+        tasks = submitted_batches.popleft()
+        yield tasks, cache.assign_rows(tasks, rows)
 
 
 def encode_few(
@@ -235,24 +254,37 @@ def _find_shared_title_parts(store: AnyStore) -> frozenset[str]:
     return find_shared_parts(titles)
 
 
-def _make_batches(
-    store: AnyStore, model: Pretrained, missing_vector: str, shared_parts: frozenset[str], *, with_passages: bool
+def _list_tasks_with_passages(
+    store: AnyStore, model: Pretrained, vector_name: str, shared_parts: frozenset[str]
 ) -> Iterator[tuple[str, list[EncodingTask]]]:
-    """Yield (language, tasks) for the documents that lack a vector, in batches of one language.
+    """Yield (language, tasks) for the documents whose passages lack a vector: their titles and passages."""
+    repeated = _find_repeated_passages(store, {"lang": list(model.langs)}, vector_name)
+    for documents_of_language in _iterate_missing(store, model, vector_name):
+        tasks = []
+        for record in documents_of_language:
+            bodies = _read_passage_bodies(record)
+            tasks.append(_make_task(record.document, bodies, repeated, shared_parts))
+        yield documents_of_language[0].document.lang, tasks
 
-    :param with_passages: encode the passages of the documents, not only their titles.
-    """
-    where = {"lang": list(model.langs)}
-    repeated = _find_repeated_passages(store, where, missing_vector) if with_passages else frozenset()
-    for records in store.scroll(where, batch=256, without_vector=missing_vector):
-        tasks_by_language: dict[str, list[EncodingTask]] = {}
+
+def _list_title_tasks(
+    store: AnyStore, model: Pretrained, vector_name: str, shared_parts: frozenset[str]
+) -> Iterator[tuple[str, list[EncodingTask]]]:
+    """Yield (language, tasks) for the documents whose titles alone lack a vector."""
+    for documents_of_language in _iterate_missing(store, model, vector_name):
+        tasks = []
+        for record in documents_of_language:
+            tasks.append(EncodingTask(record.document, read_title(record.document, shared_parts), []))
+        yield documents_of_language[0].document.lang, tasks
+
+
+def _iterate_missing(store: AnyStore, model: Pretrained, vector_name: str) -> Iterator[list[Record]]:
+    """Yield the documents that lack a vector, some of one language at a time."""
+    for records in store.scroll({"lang": list(model.langs)}, batch=256, without_vector=vector_name):
+        records_by_language: dict[str, list[Record]] = {}
         for record in records:
-            bodies = _read_passage_bodies(record) if with_passages else []
-            task = _make_task(record.document, bodies, repeated, shared_parts)
-            tasks_by_language.setdefault(record.document.lang, []).append(task)
-        for lang, tasks in tasks_by_language.items():
-            for batch in _split_tasks(tasks):
-                yield lang, batch
+            records_by_language.setdefault(record.document.lang, []).append(record)
+        yield from records_by_language.values()
 
 
 def _read_passage_bodies(record: Record) -> list[str]:
@@ -287,12 +319,15 @@ def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) 
 
 
 def _make_jobs(
-    batches: Iterable[tuple[str, list[EncodingTask]]], cache: PassageCache, waiting: deque[list[EncodingTask]]
+    tasks_by_language: Iterable[tuple[str, list[EncodingTask]]],
+    cache: PassageCache,
+    submitted_batches: deque[list[EncodingTask]],
 ) -> Iterator[pool.Job]:
-    """Yield the texts of batches for an encoder, and append the tasks of each to `waiting`."""
-    for lang, batch in batches:
-        waiting.append(batch)
-        yield cache.list_texts(batch), lang
+    """Yield the texts of batches of tasks for an encoder, and append each batch to `submitted_batches`."""
+    for lang, tasks in tasks_by_language:
+        for batch in _split_tasks(tasks):
+            submitted_batches.append(batch)
+            yield cache.list_texts(batch), lang
 
 
 def _split_tasks(tasks: Sequence[EncodingTask]) -> Iterator[list[EncodingTask]]:
@@ -308,21 +343,21 @@ def _split_tasks(tasks: Sequence[EncodingTask]) -> Iterator[list[EncodingTask]]:
 
 
 def _write_vectors(
-    store: AnyStore, name: str, tasks: Sequence[EncodingTask], rows: Sequence[tuple[Floats, list[Floats]]]
+    store: AnyStore, name: str, tasks: Sequence[EncodingTask], encoded_tasks: Sequence[EncodedTask]
 ) -> None:
-    """Store the title row and the passage rows of each task; skip documents that have changed since."""
-    stored = store.get([task.document.id for task in tasks])
-    titles: dict[str, Floats] = {}
+    """Store the vectors of each task, but not those of zeros, nor those of documents that have changed since."""
+    records = store.get([task.document.id for task in tasks])
+    title_rows: dict[str, Floats] = {}
     passage_rows: dict[str, Floats] = {}
-    for task, (title_row, task_rows), record in zip(tasks, rows, stored, strict=True):
+    for task, encoded, record in zip(tasks, encoded_tasks, records, strict=True):
         if record is None or not _is_same_text(record.document, task.document):
             continue
-        if title_row.any():
-            titles[task.document.id] = title_row
-        if task_rows and np.any(task_rows):
-            passage_rows[task.document.id] = np.stack(task_rows)
-    if titles:
-        store.update_dense(title_vector_name(name), list(titles), np.stack(list(titles.values())))
+        if encoded.title.any():
+            title_rows[task.document.id] = encoded.title
+        if encoded.passages and np.any(encoded.passages):
+            passage_rows[task.document.id] = np.stack(encoded.passages)
+    if title_rows:
+        store.update_dense(title_vector_name(name), list(title_rows), np.stack(list(title_rows.values())))
     if passage_rows:
         store.update_dense(name, list(passage_rows), list(passage_rows.values()))
 

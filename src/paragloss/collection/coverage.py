@@ -16,6 +16,7 @@ import numpy as np
 from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.bm25 import term_hashes as map_hashes
+from paragloss.groups import list_starts
 from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
 from paragloss.translation.subword_terms import SOUND_PREFIX
@@ -35,6 +36,11 @@ class QueryCoverage(NamedTuple):
 
     words: int
     unknown: tuple[str, ...]
+
+    @property
+    def has_known_word(self) -> bool:
+        """Whether some word is known."""
+        return len(self.unknown) < self.words
 
     def __str__(self) -> str:
         if not self.unknown:
@@ -75,23 +81,29 @@ def _list_translated_words(forms: Sequence[Query]) -> set[str]:
     translated_words: set[str] = set()
     for form in forms:
         for clause in form.clauses:
-            if any(text != clause.source and text[0] != SOUND_PREFIX for text, _, _ in clause.alternatives):
-                translated_words.update(clause.source.split(), [clause.source])
+            if any(_is_translation(alternative.text, clause.source) for alternative in clause.alternatives):
+                translated_words.add(clause.source)
+                translated_words.update(clause.source.split())
     return translated_words
+
+
+def _is_translation(text: str, source: str) -> bool:
+    return text != source and not text.startswith(SOUND_PREFIX)
 
 
 def _find_indexed_words(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:
     """Return the words that some document has as they are written, and those without letters, such as numbers."""
-    indexed_words = {word for word in words if not any(map(str.isalpha, word))}
+    words_with_letters = [word for word in words if any(char.isalpha() for char in word)]
     analyzed_words: list[str] = []  # an entry for each word in each language
     hashes_of_words: list[list[int]] = []  # of the terms of each of these
     for lang in targets:
-        to_terms, hash_by_term = analyzer(lang).terms, map_hashes(lang)
-        for word in words:
-            terms = to_terms(word) if word not in indexed_words else []
+        split_terms, hash_by_term = analyzer(lang).terms, map_hashes(lang)
+        for word in words_with_letters:
+            terms = split_terms(word)
             if terms:
                 analyzed_words.append(word)
                 hashes_of_words.append([hash_by_term[term] for term in terms])
+    indexed_words = set(words).difference(words_with_letters)
     if analyzed_words:
         is_indexed = _have_indexed_terms(hashes_of_words, statistics)
         indexed_words.update(compress(analyzed_words, is_indexed))
@@ -99,13 +111,16 @@ def _find_indexed_words(words: Sequence[str], statistics: Statistics, targets: S
 
 
 def _have_indexed_terms(hashes_of_words: Sequence[Sequence[int]], statistics: Statistics) -> list[bool]:
-    """Return for each word, given by the hashes of its terms, whether some field of the index has all its terms."""
+    """Return for each word whether some field of the index has all its terms.
+
+    :param hashes_of_words: the hashes of the terms of each word, at least one.
+    """
     fields = np.arange(len(statistics.layout.fields))[:, None]
     all_hashes = [term_hash for hashes in hashes_of_words for term_hash in hashes]
     term_ids = statistics.layout.ids(fields, all_hashes)  # (n_fields, n_terms)
     is_indexed = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape) > 0
-    starts = np.cumsum([0, *(len(hashes) for hashes in hashes_of_words[:-1])])
-    has_all_terms = np.logical_and.reduceat(is_indexed, starts, axis=1)  # (n_fields, n_words)
+    first_terms = list_starts([len(hashes) for hashes in hashes_of_words])
+    has_all_terms = np.logical_and.reduceat(is_indexed, first_terms, axis=1)  # (n_fields, n_words)
     return list(np.logical_or.reduce(has_all_terms, axis=0).tolist())
 
 
@@ -116,11 +131,14 @@ def measure_unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) 
     """
     if lang not in model.langs:
         return None
-    to_terms = analyzer(lang).terms
-    counts = Counter(term for text in texts for term in to_terms(text[:SAMPLED_CHARACTERS]) if not term.isdigit())
+    counts: Counter[str] = Counter()
+    for text in texts:
+        terms = analyzer(lang).terms(text[:SAMPLED_CHARACTERS])
+        counts.update(term for term in terms if not term.isdigit())
     if counts.total() < MIN_SAMPLED_WORDS:
         return None
-    return sum(count for term, count in counts.items() if not model.has_term(term, lang)) / counts.total()
+    unknown_count = sum(count for term, count in counts.items() if not model.has_term(term, lang))
+    return unknown_count / counts.total()
 
 
 def describe_foreign_texts(documents: Sequence[Document], model: DefaultModel) -> dict[str, str]:

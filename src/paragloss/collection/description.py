@@ -55,13 +55,24 @@ def describe_collection(state: State) -> dict[str, Any]:
 
 
 def explain(state: State, text: str, options: SearchOptions) -> str:
-    """Print the searchers that a pipeline nests for this collection and, with a query, how it is understood."""
-    lang = options.lang or ""
-    query = retrieval.read_query(state, Query("", text, lang))[0] if text.strip() else None
-    source = query.lang if query else languages.normalise(lang) if lang else next(iter(state.langs), "en")
+    """Print the searchers that a pipeline nests for this collection and, with a query, how it is understood.
+
+    :param text: the query; it may be empty.
+    :param options: the language of the query, the pipeline and the languages that are searched.
+    """
+    query = None
+    if text.strip():
+        query = retrieval.read_query(state, Query("", text, options.lang or "")).query
+        source = query.lang
+    elif options.lang:
+        source = languages.normalise(options.lang)
+    else:
+        source = next(iter(state.langs), "en")
     searcher = retrieval.build_searcher(state, options.pipeline, source, retrieval.resolve_targets(state, options.to))
-    lines = [search_plan.format_searchers(searcher)]
-    return "\n\n".join([*lines, search_plan.format_query(searcher, query)] if query else lines)
+    description = search_plan.format_searchers(searcher)
+    if query is not None:
+        description += "\n\n" + search_plan.format_query(searcher, query)
+    return description
 
 
 def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, query: str = "") -> list[Gloss]:
@@ -70,26 +81,33 @@ def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, quer
     :param texts: each text with its language; "" identifies it.
     :param to: the reader's language.
     :param query: what the reader searched for; meanings that it contains are preferred.
+    :return: the glosses of each text.
     """
-    target = languages.normalise(to)
     sources: dict[str, Translator | lexicon.Lexicon] = {
         **state.gloss_translators(),
         "glossary": state.glossary,
         "lexicon": lexicon.open(),
     }
-    texts_in_langs = ((text, languages.normalise(lang) if lang else _identify(state, text)) for text, lang in texts)
-    return glosses(texts_in_langs, target, sources, query=query)
+    texts_with_language = [
+        (text, languages.normalise(lang) if lang else _identify_language(state, text)) for text, lang in texts
+    ]
+    return glosses(texts_with_language, languages.normalise(to), sources, query=query)
 
 
-def _identify(state: State, text: str) -> str:
+def _identify_language(state: State, text: str) -> str:
+    """Return the likeliest language of a text, judged by its beginning."""
     return retrieval.guess_query_languages(state, text[:_IDENTIFIED_CHARACTERS])[0].lang
 
 
 def _count_fields(state: State) -> dict[str, int]:
     """Return the fields that documents have, each with the number of documents."""
     statistics = state.index.statistics
-    counts = {f: sum(statistics.documents(f, lang) for lang in state.langs) for f in statistics.layout.fields}
-    return {field: count for field, count in counts.items() if count and field not in SUBWORD_FIELDS}
+    counts = {}
+    for field in statistics.layout.fields:
+        n_documents = sum(statistics.documents(field, lang) for lang in state.langs)
+        if n_documents and field not in SUBWORD_FIELDS:
+            counts[field] = n_documents
+    return counts
 
 
 def _measure_unknown_shares(state: State) -> dict[str, float]:

@@ -111,33 +111,42 @@ class Matcher:
         These are the query's words, their translations, words that contain them or sound like its names, and words that
         a model finds similar to the query.
         """
-        lang, terms = document.lang, self.terms(document.lang)
-        weights = dict(terms)
+        lang = document.lang
+        query_terms = self.terms(lang)
+        weights = dict(query_terms)
         if lang == self._query.lang:
             return weights
-        for subword, word in find_subword_matches(tokenized, lang, self._select_subwords(document)):
-            term = tokenized.terms[word]
-            if term not in terms:
-                weights[term] = max(weights.get(term, 0.0), terms[subword])
-        for name, vector in self._forms.vectors.items():
+        for subword, word_number in find_subword_matches(tokenized, lang, self._select_subwords(document)):
+            term = tokenized.terms[word_number]
+            if term not in query_terms:
+                weights[term] = max(weights.get(term, 0.0), query_terms[subword])
+        for term, share in self._find_similar_terms(document).items():
+            weights[term] = max(weights.get(term, 0.0), share)
+        return weights
+
+    def _find_similar_terms(self, document: Document) -> dict[str, float]:
+        """Return the terms of a document that some model finds similar to the query, with weights up to 1."""
+        weights: dict[str, float] = {}
+        for name, query_vector in self._forms.vectors.items():
             model = self._models[name]
-            if isinstance(model, BagEncoder) and lang in model.langs:
-                for term, share in _find_similar_terms(model, vector, document).items():
+            if isinstance(model, BagEncoder) and document.lang in model.langs:
+                for term, share in _find_contributing_terms(model, query_vector, document).items():
                     weights[term] = max(weights.get(term, 0.0), share)
         return weights
 
     def _select_subwords(self, document: Document) -> Iterable[str]:
-        """Return the terms that the index has as parts of words of a document; the others need not be looked for."""
-        lang, statistics, terms = document.lang, self._state.index.statistics, self.terms(document.lang)
+        """Return the query's terms that the index has as parts of words of a document."""
+        statistics, query_terms = self._state.index.statistics, self.terms(document.lang)
         if INNER not in statistics.layout.fields:
-            return terms
-        if lang not in self._subword_ids:
-            self._subword_ids[lang] = statistics.ids(INNER, lang, [*terms])
-        term_ids, document_ids = self._subword_ids[lang], self._indexed_ids[document.id]
+            return query_terms
+        if document.lang not in self._subword_ids:
+            self._subword_ids[document.lang] = statistics.ids(INNER, document.lang, [*query_terms])
+        term_ids, document_ids = self._subword_ids[document.lang], self._indexed_ids[document.id]
         if not len(document_ids):
             return ()
         positions = document_ids.searchsorted(term_ids)
-        return compress(terms, document_ids.take(positions, mode="clip") == term_ids)
+        is_indexed = document_ids.take(positions, mode="clip") == term_ids
+        return compress(query_terms, is_indexed)
 
     @cached_property
     def _indexed_ids(self) -> dict[str, Ids]:
@@ -156,16 +165,19 @@ class Matcher:
         return None
 
 
-def _find_similar_terms(model: BagEncoder, vector: Floats, document: Document) -> dict[str, float]:
-    """Return the terms of a document that contribute most to its similarity, each with its share of the best one's."""
+def _find_contributing_terms(model: BagEncoder, query_vector: Floats, document: Document) -> dict[str, float]:
+    """Return the terms that contribute most to the similarity of a document and a query.
+
+    :return: each term with its contribution, relative to the highest one.
+    """
     lang = document.lang
-    contribution_by_word = compute_contributions(model, vector[: model.dim], document.text, lang)
-    highest = max(contribution_by_word.values(), default=0.0)
-    is_stemmed = model.towers[lang].vocabulary.stem
+    contributions = compute_contributions(model, query_vector[: model.dim], document.text, lang)
+    highest = max(contributions.values(), default=0.0)
+    has_terms = model.towers[lang].vocabulary.stem  # else the vocabulary has words as they are written
     shares: dict[str, float] = {}
-    for word, contribution in contribution_by_word.items():
+    for word, contribution in contributions.items():
         if contribution > MIN_CONTRIBUTION * highest:
-            for term in [word] if is_stemmed else analyzer(lang).terms(word):
+            for term in [word] if has_terms else analyzer(lang).terms(word):
                 shares[term] = max(shares.get(term, 0.0), contribution / highest)
     return shares
 

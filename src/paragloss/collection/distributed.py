@@ -68,20 +68,33 @@ def list_parts(paths: Sequence[str], roots: IndexedFolders) -> list[IndexedFile]
 
     :param roots: gives files their names; the folders of the paths are added to it.
     """
+    locations = [_locate(path) for path in paths]
+    roots.add([location.folder_name for location in locations])
     parts: dict[str, IndexedFile] = {}
-    locations = []
-    for path in paths:
-        system, root = _open_storage(path)
-        is_folder = system.isdir(root)
-        folder = _name_folder(system, root if is_folder else os.path.dirname(root))
-        locations.append((system, root, is_folder, folder))
-    roots.add([folder for _, _, _, folder in locations])
-    for system, root, is_folder, folder in locations:
-        for file in sorted(system.find(root)):
+    for location in locations:
+        system = location.system
+        for file in sorted(system.find(location.path)):
             url = system.unstrip_protocol(file)
-            name = roots.make_id(folder, os.path.relpath(file, root) if is_folder else os.path.basename(file))
-            parts.setdefault(url, IndexedFile(url, name, _RECORD_PREFIX + _compute_state_digest(system, file, url)))
+            name = roots.make_id(location.folder_name, os.path.relpath(file, location.folder))
+            record = _RECORD_PREFIX + _compute_state_digest(system, file, url)
+            parts.setdefault(url, IndexedFile(url, name, record))
     return list(parts.values())
+
+
+class _Location(NamedTuple):
+    """A file or a folder in a storage."""
+
+    system: Any  # the fsspec file system
+    path: str
+    folder: str  # the folder itself, or the one of the file
+    folder_name: str  # that is the same on every machine
+
+
+def _locate(path: str) -> _Location:
+    """Find a file or a folder, given by its path or address."""
+    system, system_path = _open_storage(path)
+    folder = system_path if system.isdir(system_path) else os.path.dirname(system_path)
+    return _Location(system, system_path, folder, _name_folder(system, folder))
 
 
 def _compute_state_digest(system: Any, file: str, url: str) -> str:
@@ -156,20 +169,21 @@ def _read_settings(collection: Collection, location: str, lang: str | None) -> P
 
 def _prepare_parts(client: Any, parts: Sequence[IndexedFile], settings: PreparationSettings) -> Iterator[PreparedFile]:
     """Let workers prepare files, a few for each worker at a time, and yield them as they are finished."""
-    remaining_parts = iter(parts)
-
-    def submit(count: int) -> list[Any]:
-        return [
-            client.submit(prepare_part, part, settings, pure=False, retries=_MAX_RETRIES)
-            for part in islice(remaining_parts, count)
-        ]
-
     worker_count = max(1, len(client.scheduler_info()["workers"]))
-    finished = _import_extra("distributed").as_completed(submit(_PARTS_PER_WORKER * worker_count), with_results=True)
-    for future, prepared in finished:
-        future.release()
-        finished.update(submit(1))
+    n_first_parts = _PARTS_PER_WORKER * worker_count
+    first_tasks = [_submit(client, part, settings) for part in parts[:n_first_parts]]
+    remaining_parts = iter(parts[n_first_parts:])
+    finished_tasks = _import_extra("distributed").as_completed(first_tasks, with_results=True)
+    for task, prepared in finished_tasks:
+        task.release()
+        for part in islice(remaining_parts, 1):
+            finished_tasks.add(_submit(client, part, settings))
         yield PreparedFile(*prepared)
+
+
+def _submit(client: Any, part: IndexedFile, settings: PreparationSettings) -> Any:
+    """Let a worker prepare a file; return the future result."""
+    return client.submit(prepare_part, part, settings, pure=False, retries=_MAX_RETRIES)
 
 
 def _write_documents(collection: Collection, prepared: PreparedDocuments) -> None:
@@ -185,18 +199,32 @@ def _write_documents(collection: Collection, prepared: PreparedDocuments) -> Non
 
 
 def prepare_part(part: IndexedFile, settings: PreparationSettings) -> PreparedFile:
-    """Read and prepare the documents of one file. Runs on a worker."""
+    """Read and prepare the documents of one file. Runs on a worker.
+
+    :return: the documents as a message; or an error, and no documents, if the file can't be read.
+    """
+    layout = Layout(settings.fields, k1=settings.k1, b=settings.b)
     try:
-        layout = Layout(settings.fields, k1=settings.k1, b=settings.b)
         models = _load_models(settings.models)
         with _download(part) as path:
-            documents = (_set_address(document, part) for document in read_documents(path, make_id=lambda _: part.name))
-            batches = iter(lambda: list(islice(documents, _BATCH_SIZE)), [])
-            prepared_batches = prepare_batches(batches, layout, models, settings.lang)
+            prepared_batches = prepare_batches(_read_batches(path, part), layout, models, settings.lang)
             message = messages.encode_message([_list_fields(prepared) for prepared in prepared_batches])
         return PreparedFile(part.record, message, "")
     except InputError as error:
         return PreparedFile(part.record, messages.encode_message([]), f"{part.url}: {error}")
+
+
+def _read_batches(path: Path, part: IndexedFile) -> Iterator[list[Document]]:
+    """Read the documents of a file in batches, with the address of the file.
+
+    :param path: the copy of the file on this machine.
+    """
+    documents = iter(read_documents(path, make_id=lambda _: part.name))
+    while True:
+        batch = [_set_address(document, part) for document in islice(documents, _BATCH_SIZE)]
+        if not batch:
+            return
+        yield batch
 
 
 def _decode_documents(message: bytes) -> Iterator[PreparedDocuments]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,15 +76,19 @@ def add_translations(documents: Sequence[Document], machine: MachineSettings, st
         engine = _open_engine(machine.engine, lang, machine.to)
         if engine is None:
             raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
-        if not engine.knows(lang, machine.to):
-            continue
-        sources = [document._replace(fields={}) for document in documents if document.lang == lang]
-        folder = store.path
-        cache = machine_translation.TranslationCache(Path(folder) / _CACHE_FILE, engine) if folder else None
-        with cache or nullcontext(engine) as cached_engine:
-            for translated in machine_translation.translate_documents(sources, cached_engine, machine.to):
-                translations[translated.id] = f"{translated.title}\n{translated.text}"
+        if engine.knows(lang, machine.to):
+            sources = [document._replace(fields={}) for document in documents if document.lang == lang]
+            with _cache_translations(engine, store) as cached_engine:
+                for translated in machine_translation.translate_documents(sources, cached_engine, machine.to):
+                    translations[translated.id] = f"{translated.title}\n{translated.text}"
     return [_add_translation(document, translations.get(document.id), machine.to) for document in documents]
+
+
+def _cache_translations(engine: Engine, store: AnyStore) -> AbstractContextManager[Engine]:
+    """Return the engine with a cache in the collection's folder; without one for a collection on a server."""
+    if store.path is None:
+        return nullcontext(engine)
+    return machine_translation.TranslationCache(Path(store.path) / _CACHE_FILE, engine)
 
 
 def _add_translation(document: Document, text: str | None, lang: str) -> Document:

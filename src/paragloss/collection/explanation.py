@@ -93,12 +93,7 @@ def _list_pairs(
     :return: at most MAX_PAIRS pairs with their scores, and an entry without words for the sum of the others.
     """
     scores = _sum_by_pair(shares, query_spelling, document_spelling)
-
-    def rank_pair(pair: WordPair) -> tuple[bool, float]:
-        has_words = bool(pair.query or pair.document)
-        return not has_words, -abs(scores[pair])
-
-    ranked_pairs = sorted(scores, key=rank_pair)
+    ranked_pairs = sorted(scores, key=lambda pair: (not (pair.query or pair.document), -abs(scores[pair])))
     entries = [{**pair._asdict(), "score": scores[pair]} for pair in ranked_pairs[:MAX_PAIRS]]
     other_pairs = ranked_pairs[MAX_PAIRS:]
     if other_pairs:

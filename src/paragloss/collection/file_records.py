@@ -97,22 +97,24 @@ class FileTracker:
         """Return whether a file has to be read: it is new, has changed, or everything is read. It counts as present."""
         full_path = os.path.abspath(path)
         self._present.add(full_path)
-        try:
-            state = os.stat(path)
-            record = FileRecord(state.st_size, state.st_mtime_ns, self._lang, ())
-        except OSError:
-            record = FileRecord(*_READ_AGAIN, self._lang, ())  # its reader reports what is wrong
+        size, modified = _read_size_and_time(full_path) or _READ_AGAIN  # the reader of a file reports what is wrong
         earlier = self.records.get(full_path)
-        is_unchanged = earlier is not None and earlier[:3] == record[:3] and not earlier.must_be_read
+        is_unchanged = earlier is not None and not earlier.must_be_read and earlier[:3] == (size, modified, self._lang)
         if is_unchanged and not self._reads_all:
             self.unchanged += 1
             return False
-        self._readings.append(_Reading(full_path, record))
-        self._read_states.add((record.size, record.modified))
+        self._readings.append(_Reading(full_path, FileRecord(size, modified, self._lang, ())))
+        self._read_states.add((size, modified))
         return True
 
     def assign_name(self, path: str, name: str) -> str:
-        """Return the name of a file: the one it has, else `name`, made different from the names of other files."""
+        """Return the name of a file, with which the ids of its documents begin.
+
+        A file keeps the name that it has. A new one is made different from the names of other files.
+
+        :param path: the file that is about to be read.
+        :param name: the name to give it.
+        """
         full_path = os.path.abspath(path)
         newest = self._readings[-1] if self._readings else None
         if newest is not None and _make_printable(newest.path) == _make_printable(full_path):
@@ -213,11 +215,14 @@ class FileTracker:
         if max_share is not None:
             self._check_share(missing_paths, max_share)
         released_ids = self._release_missing(missing_paths) + self._release_stale()
+        if not released_ids:
+            self.save()
+            return 0
         self._reread_holders(released_ids)
         self._reread_overwritten(released_ids)
         unowned_ids = [id for id in dict.fromkeys(released_ids) if id not in self._owners]
         removed_count = delete(unowned_ids) if unowned_ids else 0
-        self._is_saved &= not released_ids
+        self._is_saved = False
         self.save()
         return removed_count
 
@@ -274,16 +279,16 @@ class FileTracker:
         """Record a file whose reader has ended and whose documents are safe."""
         ids = dict.fromkeys(reading.ids)
         self._take_ownership(reading.path, ids)
-        before = self.records.get(reading.path)
         if not reading.complete:
             self._record_failed(reading, list(ids))
             return
-        earlier_ids = before.ids + before.stale_ids if before else ()
-        stale_ids = dict.fromkeys(id for id in earlier_ids if id not in ids)
-        for id in stale_ids:
-            if self._owners.get(id) == reading.path:
-                del self._owners[id]
-        name = reading.record.name or (before.name if before else "")
+        earlier = self.records.get(reading.path)
+        stale_ids: list[str] = []
+        name = reading.record.name
+        if earlier is not None:
+            stale_ids = [id for id in dict.fromkeys(earlier.ids + earlier.stale_ids) if id not in ids]
+            name = name or earlier.name
+        self._give_up_ownership(reading.path, stale_ids)
         self.records[reading.path] = reading.record._replace(ids=tuple(ids), stale_ids=tuple(stale_ids), name=name)
         self._shadowed_paths.discard(reading.path)
         self._reread_holders(stale_ids)
@@ -310,7 +315,7 @@ class FileTracker:
 
     def _take_ownership(self, path: str, ids: Iterable[str]) -> None:
         """Make a file the owner of documents; the records of earlier owners note that these hold the documents too."""
-        lost_ids: dict[str, set[str]] = {}
+        lost_ids: dict[str, set[str]] = {}  # by the earlier owner
         for id in ids:
             owner = self._owners.get(id, path)
             if owner != path and not _is_same_file(owner, path):
@@ -318,32 +323,35 @@ class FileTracker:
             self._owners[id] = path
         for owner, ids_of_owner in lost_ids.items():
             record = self.records[owner]
-            self.records[owner] = record._replace(
-                ids=tuple(id for id in record.ids if id not in ids_of_owner),
-                shadowed_ids=_join_unique(record.shadowed_ids, sorted(ids_of_owner)),
-            )
+            remaining_ids = tuple(id for id in record.ids if id not in ids_of_owner)
+            shadowed_ids = _join_unique(record.shadowed_ids, sorted(ids_of_owner))
+            self.records[owner] = record._replace(ids=remaining_ids, shadowed_ids=shadowed_ids)
             self._shadowed_paths.add(owner)
+
+    def _give_up_ownership(self, path: str, ids: Iterable[str]) -> None:
+        """Make a file the owner of these documents no longer; those that another file owns keep their owner."""
+        for id in ids:
+            if self._owners.get(id) == path:
+                del self._owners[id]
 
     def _forget(self, path: str) -> None:
         record = self.records.pop(path)
         self._shadowed_paths.discard(path)
         if self._paths_by_name.get(record.name) == path:
             del self._paths_by_name[record.name]
-        for id in record.ids:
-            if self._owners.get(id) == path:
-                del self._owners[id]
+        self._give_up_ownership(path, record.ids)
 
     def _reread_holders(self, released_ids: Iterable[str]) -> None:
         """Have files read again that hold an id which its owner has given up."""
         released = set(released_ids)
-        for path in sorted(self._shadowed_paths) if released else ():
+        for path in sorted(self._shadowed_paths):
             if not released.isdisjoint(self.records[path].shadowed_ids):
                 self._mark_for_rereading(path)
 
     def _reread_overwritten(self, released_ids: Iterable[str]) -> None:
         """Have files read again whose document a killed reading of another file may have replaced."""
         released = set(released_ids)
-        for path, record in list(self.records.items()) if released else ():
+        for path, record in list(self.records.items()):
             if record.must_be_read and not released.isdisjoint(record.ids):
                 self._mark_for_rereading(path)
 
@@ -442,14 +450,17 @@ def _warn_about_withheld(withheld: Mapping[str, str], records: Mapping[str, File
     """Warn about each folder below which documents were not pruned because it is missing or empty.
 
     :param withheld: the folder that is the reason, for each file that is not pruned.
+    :param records: the records of files, by path.
     """
     counts: dict[str, int] = {}
     for path, folder in withheld.items():
         counts[folder] = counts.get(folder, 0) + len(records[path].ids)
     for folder, count in counts.items():
-        state = "has become empty" if os.path.isdir(folder) else "is missing"
-        remedy = "; --prune-anyway removes them" if os.path.isdir(folder) else ""
-        warnings.warn(f"{folder} {state}: its {count} documents are kept{remedy}", stacklevel=4)
+        if os.path.isdir(folder):
+            message = f"{folder} has become empty: its {count} documents are kept; --prune-anyway removes them"
+        else:
+            message = f"{folder} is missing: its {count} documents are kept"
+        warnings.warn(message, stacklevel=4)
 
 
 def read_all_again(store: AnyStore) -> None:

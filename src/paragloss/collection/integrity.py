@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
@@ -53,12 +54,20 @@ def check_collection(location: str, *, progress: Callable[[int], None] | None = 
     :return: the faults; none if the collection is complete.
     """
     findings: list[Finding] = []
-    if changed := find_changed_file(location):
-        findings.append(Finding(f"{changed} is not what it was when the collection was closed", _RESTORE))
+    changed_file = find_changed_file(location)
+    if changed_file:
+        findings.append(Finding(f"{changed_file} is not what it was when the collection was closed", _RESTORE))
     try:
         store = open_store(location, allow_changed_files=True)
     except ParaglossError as error:
         return [*findings, Finding(str(error), "restore a copy of the folder, or index its documents again")]
+    with closing(store):
+        return findings + _check_store(store, location, progress)
+
+
+def _check_store(store: AnyStore, location: str, progress: Callable[[int], None] | None) -> list[Finding]:
+    """Check the documents and the models of a store, as far as they can be read."""
+    findings: list[Finding] = []
     try:
         check_finished(store, location)
         findings += _check_documents(store, progress)
@@ -69,8 +78,6 @@ def check_collection(location: str, *, progress: Callable[[int], None] | None = 
         findings.append(Finding(str(error), "`paragloss repair` keeps what can be read"))
     except (ValueError, TypeError, KeyError) as error:
         findings.append(Finding(f"what the collection notes of itself is damaged ({error})", _RESTORE))
-    finally:
-        store.close()
     return findings
 
 
@@ -125,17 +132,18 @@ def _check_models(store: AnyStore) -> list[Finding]:
     """Load every model, and compare its files and its vectors with what was recorded when it was added."""
     findings = []
     models = model_records.read_model_records(store)
-    for name in set(store.dense) - set(models) - set(map(title_vector_name, models)):
+    vectors_of_models = {*models, *(title_vector_name(name) for name in models)}
+    for name in set(store.dense) - vectors_of_models:
         message = f"there are vectors of {name!r}, which is not among the models"
         findings.append(Finding(message, "give it with --model"))
-    for name, entry in models.items():
-        if entry.is_complete:
-            try:
-                findings += _check_model(store, name, entry.digest)
-            except ParaglossError as error:
-                findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
-        else:
+    for name, record in models.items():
+        if not record.is_complete:
             findings += _check_unfinished_model(store, name)
+            continue
+        try:
+            findings += _check_model(store, name, record.digest)
+        except ParaglossError as error:
+            findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
     return findings
 
 

@@ -12,8 +12,6 @@ from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from paragloss.collection import opening, retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.pairing import Page, align_pages, group_pages
@@ -104,15 +102,16 @@ def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:
     :param langs: only pages in these languages are used.
     :raises InputError: if there are too few pages.
     """
-    pages, model = find_page_pairs(state, langs), state.default or default.open()
+    pages = find_page_pairs(state, langs)
     if len(pages) < MIN_PAGES:
         raise InputError(f"{len(pages)} pages stand in two languages here: learning needs {MIN_PAGES} or more")
-    held_out = pages[::HOLD_OUT_INTERVAL][:MAX_HELD_OUT]
-    training_pages = [page for page in pages if page not in held_out]
-    gains = _measure_gains(state, held_out, _fit_table(align_pages(training_pages, model)))
-    total_gain = sum(gain.pages * (gain.after - gain.before) for gain in gains)
+    model = state.default or default.open()
+    held_out_pages = pages[::HOLD_OUT_INTERVAL][:MAX_HELD_OUT]
+    training_pages = [page for page in pages if page not in held_out_pages]
+    trial_table = _fit_table(align_pages(training_pages, model))
+    gains = _measure_gains(state, held_out_pages, trial_table)
+    is_accepted = sum(gain.pages * (gain.after - gain.before) for gain in gains) > 0
     blocks = align_pages(pages, model)
-    is_accepted = total_gain > 0
     if is_accepted:
         add_learned_model(state, _fit_table(blocks))
     return LearningReport(len(pages), len(blocks), gains, is_accepted)
@@ -181,13 +180,13 @@ def _make_title_queries(pages: Sequence[Page], source: str, target: str) -> list
 
 def _measure_mean_reciprocal_rank(state: State, queries: Sequence[Query], target: str) -> float:
     """Search for queries, each with the id of its page in the target language; a page that is not found counts 0."""
-    reciprocal_ranks = []
-    for query, ranking in zip(
-        queries, retrieval.rank_plain_queries(state, queries, SearchOptions(to=[target])), strict=True
-    ):
+    total = 0.0
+    rankings = retrieval.rank_plain_queries(state, queries, SearchOptions(to=[target]))
+    for query, ranking in zip(queries, rankings, strict=True):
         doc_ids = [hit.id for hit in ranking]
-        reciprocal_ranks.append(1 / (1 + doc_ids.index(query.id)) if query.id in doc_ids else 0.0)
-    return sum(reciprocal_ranks) / len(queries)
+        if query.id in doc_ids:
+            total += 1 / (1 + doc_ids.index(query.id))
+    return total / len(queries)
 
 
 def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page]:
@@ -225,8 +224,10 @@ def list_learned_terms(state: State, limit: int = 50) -> list[LearnedTerm]:
     :raises InputError: if nothing has been learned.
     """
     table = _get_learned_table(state)
-    counted_terms = [counted for pair in table.pairs for counted in _count_learned_terms(state, table, *pair)]
-    counted_terms.sort(key=lambda item: (-item[0], item[1]))
+    counted_terms: list[tuple[int, LearnedTerm]] = []
+    for source, target in table.pairs:
+        counted_terms += _count_learned_terms(state, table, source, target)
+    counted_terms.sort(key=lambda counted: (-counted[0], counted[1]))
     return [term for _, term in counted_terms[:limit]]
 
 
@@ -236,16 +237,16 @@ def _count_learned_terms(
     """Yield the words of several documents that have a new translation, each with its number of documents."""
     model = state.default or default.open()
     terms, spellings = table.words[source]
-    df = state.index.statistics.df("text", source, terms)  # (n_terms,)
-    n_repeated = int((df > 1).sum())
-    most_frequent = np.argsort(-df, kind="stable")[:n_repeated].tolist()
-    for i in most_frequent:
-        learned = table.alternatives(terms[i], source, target)
-        default_translations = model.alternatives(terms[i], source, target)
-        if learned and not terms[i].isdigit() and _is_new_translation(learned[0], default_translations):
-            text, share = learned[0].text, learned[0].weight
+    df = state.index.statistics.df("text", source, terms).tolist()
+    repeated = [number for number in range(len(terms)) if df[number] > 1 and not terms[number].isdigit()]
+    for number in sorted(repeated, key=lambda number: -df[number]):
+        learned_translations = table.alternatives(terms[number], source, target)
+        default_translations = model.alternatives(terms[number], source, target)
+        if learned_translations and _is_new_translation(learned_translations[0], default_translations):
+            best = learned_translations[0]
             default_text = default_translations[0].text if default_translations else ""
-            yield int(df[i]), LearnedTerm(source, spellings[i], target, text, share, default_text)
+            learned_term = LearnedTerm(source, spellings[number], target, best.text, best.weight, default_text)
+            yield df[number], learned_term
 
 
 def _is_new_translation(learned: Alternative, default_translations: Sequence[Alternative]) -> bool:
@@ -253,10 +254,11 @@ def _is_new_translation(learned: Alternative, default_translations: Sequence[Alt
 
     :param default_translations: the translations of the word in the default model.
     """
-    text = learned.text.lower()
-    default_share = next(
-        (alternative.weight for alternative in default_translations if alternative.text.lower() == text), 0.0
-    )
+    default_share = 0.0
+    for translation in default_translations:
+        if translation.text.lower() == learned.text.lower():
+            default_share = translation.weight
+            break
     return learned.weight > max(MIN_SHARE, default_share + MIN_SHARE_GAIN)
 
 

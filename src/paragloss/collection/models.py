@@ -47,7 +47,8 @@ def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> A
     >>> train("cr5", concepts, dim=2, min_df=1).dim
     2
     """
-    model = (methods.load_method(fit).fit if isinstance(fit, str) else fit)(aligned, **settings)
+    fit_model = methods.load_method(fit).fit if isinstance(fit, str) else fit
+    model = fit_model(aligned, **settings)
     if isinstance(model, BagEncoder) and not model.reference:
         model.reference = hubness.reference(model, aligned)
     return model
@@ -96,17 +97,22 @@ def load(path: str | Path) -> Any:
     if str(path) == default.KIND and not Path(path).exists():
         return default.open()
     if foreign(path):
-        if cross_encoder.is_cross_encoder(path):
-            return _load_checked(path, lambda: cross_encoder.CrossEncoder(path))
-        return _load_checked(path, lambda: pretrained.open_encoder(pretrained.settings_for(str(path))))
+        return _load_checked(path, partial(_open_foreign, path))
     kind = artefacts.read_kind(path)
     if kind in _KINDS:
         load_kind = importlib.import_module(f"paragloss.{_KINDS[kind]}").load
     else:
         load_kind = methods.find_loader(kind)
-    if load_kind is not None:
-        return _load_checked(path, lambda: load_kind(path))
-    raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
+    if load_kind is None:
+        raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
+    return _load_checked(path, partial(load_kind, path))
+
+
+def _open_foreign(path: str | Path) -> Any:
+    """Open a published model: a cross-encoder, which reranks, or an encoder of texts."""
+    if cross_encoder.is_cross_encoder(path):
+        return cross_encoder.CrossEncoder(path)
+    return pretrained.open_encoder(pretrained.settings_for(str(path)))
 
 
 def load_for_adding(path: str | Path) -> Any:
@@ -149,10 +155,7 @@ def translator(name: str, source: str, target: str) -> Translator:
     if hosts.is_address(name):
         hosts.allow_host(hosts.host_of(name), remember=False)
     if Path(name).is_file():
-        from paragloss.formats.dictionaries import read_entries
-
-        read = partial(read_entries, source=source, target=target)
-        return WatchedDictionary(name, lambda path: Dictionary.build(read(path), source, target))
+        return _open_dictionary_file(name, source, target)
     engine = engines.named(name, source, target)
     if engine is not None:
         return MachineTranslator(engine)
@@ -162,6 +165,15 @@ def translator(name: str, source: str, target: str) -> Translator:
     if not isinstance(model, Translator):
         raise ModelError(f"{name} holds a {type(model).__name__}, which translates no words")
     return model
+
+
+def _open_dictionary_file(file: str, source: str, target: str) -> Translator:
+    """Open a dictionary that is read again when its file changes."""
+    from paragloss.formats.dictionaries import read_entries
+
+    return WatchedDictionary(
+        file, lambda path: Dictionary.build(read_entries(path, source=source, target=target), source, target)
+    )
 
 
 def about(model: object) -> dict[str, Any]:

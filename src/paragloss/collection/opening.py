@@ -126,16 +126,22 @@ def open(location: str, *, default: bool = True, build_empty: bool = False) -> S
     :param default: False leaves the default model out this time.
     :param build_empty: finish a collection whose creation was interrupted before it had documents. Reading must not:
         it may be a copy that goes on later.
+    :raises StoreError: if there is no complete collection, or it is damaged.
     """
     store = open_store(location)
     try:
         check_finished(store, location, build_empty=build_empty)
-        return State(location, store, choose_index_class(store).open_or_build(store), default=default)
-    except BaseException as error:
+        index = choose_index_class(store).open_or_build(store)
+        return State(location, store, index, default=default)
+    except ParaglossError:
         store.close()
-        if isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError):
-            damage = "what it notes of itself is damaged"
-            raise StoreError(f"{location}: {damage} ({error}): restore a copy, or index again") from error
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        store.close()
+        damage = "what it notes of itself is damaged"
+        raise StoreError(f"{location}: {damage} ({error}): restore a copy, or index again") from error
+    except BaseException:
+        store.close()
         raise
 
 
@@ -158,17 +164,17 @@ def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
     """Search with one more model, or with a new one in place of the one of the same name.
 
     A pretrained encoder replaces the shipped one. Return False if the collection has the model already.
+
+    :param path: the model's folder, name or address.
+    :param precision: of the vectors of a pretrained encoder.
     """
     name, model = name_of(path), load_for_adding(path)
-    added = model_records.write_model(state.store, path, model, precision=precision)
+    is_added = model_records.write_model(state.store, path, model, precision=precision)
     state.models[name] = model
-    if (
-        name != MEANING
-        and deferred_encoders({name: model})
-        and MEANING in model_records.read_model_records(state.store)
-    ):
+    replaces_shipped = name != MEANING and bool(deferred_encoders({name: model}))
+    if replaces_shipped and MEANING in model_records.read_model_records(state.store):
         remove_model(state, MEANING)
-    return added
+    return is_added
 
 
 def remove_model(state: State, name: str) -> None:

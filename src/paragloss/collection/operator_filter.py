@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -75,23 +75,33 @@ def filter_documents(
     :param doc_ids: the candidates, best first.
     :return: document id -> the places of its required terms.
     """
-    statistics = state.index.statistics
-    required_terms = [CheckedTerm(text, readings, statistics) for text in operators.required]
-    excluded_terms = [CheckedTerm(text, readings, statistics, is_excluded=True) for text in operators.excluded]
-    required = [term for term in required_terms if term.has_words]
-    excluded = [term for term in excluded_terms if term.has_words]
+    required = _translate_terms(operators.required, readings, state.index.statistics, is_excluded=False)
+    excluded = _translate_terms(operators.excluded, readings, state.index.statistics, is_excluded=True)
     possible_ids = _select_possible_ids(state, required, doc_ids)
     occurrences_by_id: dict[str, Occurrences] = {}
-    for start in range(0, len(possible_ids), _BATCH):
+    for record in _read_in_batches(state, possible_ids):
         if len(occurrences_by_id) >= options.k:
             break
-        for record in state.records(possible_ids[start : start + _BATCH]):
-            if options.deadline:
-                options.deadline.check()
-            occurrences = _check_document(record, required, excluded)
-            if occurrences is not None:
-                occurrences_by_id[record.document.id] = occurrences
-    return dict(islice(occurrences_by_id.items(), options.k))
+        if options.deadline:
+            options.deadline.check()
+        occurrences = _check_document(record, required, excluded)
+        if occurrences is not None:
+            occurrences_by_id[record.document.id] = occurrences
+    return occurrences_by_id
+
+
+def _translate_terms(
+    texts: Sequence[str], readings: Readings, statistics: Statistics, *, is_excluded: bool
+) -> list[CheckedTerm]:
+    """Translate the required or excluded terms of a query; those of stop words only are left out."""
+    terms = [CheckedTerm(text, readings, statistics, is_excluded=is_excluded) for text in texts]
+    return [term for term in terms if term.has_words]
+
+
+def _read_in_batches(state: State, doc_ids: Sequence[str]) -> Iterator[Record]:
+    """Yield the records of documents, read some at a time."""
+    for start in range(0, len(doc_ids), _BATCH):
+        yield from state.records(doc_ids[start : start + _BATCH])
 
 
 def _check_document(
@@ -228,13 +238,19 @@ def _select_term_ids(rows: SparseRows, needed_ids: Ids) -> Iterator[frozenset[in
 
     Documents have hundreds of terms and queries a few, so all rows are compared at once.
     """
-    positions = np.searchsorted(needed_ids, rows.indices)
-    positions[positions == len(needed_ids)] = 0
-    is_needed = needed_ids[positions] == rows.indices if len(needed_ids) else np.zeros(len(rows.indices), bool)
-    row_numbers = np.repeat(np.arange(len(rows.sizes)), rows.sizes)[is_needed]  # (n_matches,)
-    matches_by_row = np.split(rows.indices[is_needed], np.searchsorted(row_numbers, np.arange(1, len(rows.sizes))))
-    for matches in matches_by_row[: len(rows.sizes)]:
-        yield frozenset(matches.tolist())
+    if not len(needed_ids):
+        for _ in rows.sizes:
+            yield frozenset()
+        return
+    positions = np.searchsorted(needed_ids, rows.indices).clip(max=len(needed_ids) - 1)
+    is_needed = needed_ids[positions] == rows.indices
+    matches = rows.indices[is_needed]
+    n_matches_before = np.concatenate([[0], np.cumsum(is_needed)])  # each entry of the rows, and their end
+    match_ends = n_matches_before[np.cumsum(rows.sizes)]  # (n_documents,)
+    start = 0
+    for end in match_ends.tolist():
+        yield frozenset(matches[start:end].tolist())
+        start = end
 
 
 def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:
@@ -245,11 +261,16 @@ def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:
     document = record.document
     if not term.forms(document.lang):
         return Occurrences((), 0)
-    text_spans = {span for tokens in _iterate_tokens(record) for span in _find_spans(tokens, term)}
-    tokenize = analyzer(document.lang).tokenize
-    fields = [text[:MAX_TOKENIZED_CHARACTERS] for text in (document.title, *document.fields.values()) if text]
-    field_count = sum(len(_find_spans(tokenize(text), term)) for text in fields)
-    return Occurrences(tuple(sorted(text_spans)), field_count) if text_spans or field_count else None
+    text_spans: set[tuple[int, int]] = set()
+    for tokens in _iterate_tokens(record):
+        text_spans.update(_find_spans(tokens, term))
+    field_count = 0
+    for text in filter(None, (document.title, *document.fields.values())):
+        tokens = analyzer(document.lang).tokenize(text[:MAX_TOKENIZED_CHARACTERS])
+        field_count += len(_find_spans(tokens, term))
+    if not (text_spans or field_count):
+        return None
+    return Occurrences(tuple(sorted(text_spans)), field_count)
 
 
 def _find_spans(tokens: TokenizedText, term: CheckedTerm) -> list[tuple[int, int]]:
@@ -260,10 +281,10 @@ def _find_spans(tokens: TokenizedText, term: CheckedTerm) -> list[tuple[int, int
 
 def _iterate_tokens(record: Record) -> Iterator[TokenizedText]:
     """Yield the stored tokens of a text, and those of the parts behind them, which are not stored."""
-    text, lang = record.document.text[:MAX_SEARCHED_CHARACTERS], record.document.lang
+    text = record.document.text[:MAX_SEARCHED_CHARACTERS]
     yield from read_tokenized_texts(record)
     for start in range(MAX_TOKENIZED_CHARACTERS - _OVERLAP, len(text) - _OVERLAP, MAX_TOKENIZED_CHARACTERS):
-        tokens = analyzer(lang).tokenize(text[start : start + MAX_TOKENIZED_CHARACTERS + _OVERLAP])
+        tokens = analyzer(record.document.lang).tokenize(text[start : start + MAX_TOKENIZED_CHARACTERS + _OVERLAP])
         yield tokens._replace(text=text, starts=tokens.starts + start)
 
 

@@ -30,6 +30,8 @@ _OWN_NAMES = {
     "ru": "русский", "sk": "slovenčina", "sl": "slovenščina", "sr": "српски", "sv": "svenska",
     "sw": "kiswahili", "th": "ไทย", "tr": "türkçe", "uk": "українська", "vi": "việt", "zh": "中文",
 }  # fmt: skip
+#: Letters of the longest language codes.
+_MAX_CODE_LENGTH = 3
 #: What a block without a counterpart costs, and the weights of similar lengths and similar positions beside words.
 _GAP_COST, _LENGTH_WEIGHT, _POSITION_WEIGHT = 0.1, 0.15, 0.1
 #: Added to the lengths of blocks, so that those of very short ones are not compared too strictly.
@@ -66,17 +68,19 @@ def _choose_page_keys(documents: Sequence[Document]) -> list[str]:
     """
     keys = [make_page_key(document.id, document.lang) for document in documents]
     parents = {page_key: page_key for page_key in keys}  # union-find: a key's parent is a key of the same page
-
-    def find_root(page_key: str) -> str:
-        while parents[page_key] != page_key:
-            page_key = parents[page_key]
-        return page_key
-
     for langs_by_number in _group_by_address(documents).values():
-        if len(langs_by_number) == len(set(langs_by_number.values())):
-            root, *other_roots = (find_root(keys[number]) for number in langs_by_number)
+        has_distinct_languages = len(langs_by_number) == len(set(langs_by_number.values()))
+        if has_distinct_languages:
+            root, *other_roots = [_find_root(parents, keys[number]) for number in langs_by_number]
             parents.update(dict.fromkeys(other_roots, root))
-    return [find_root(page_key) for page_key in keys]
+    return [_find_root(parents, page_key) for page_key in keys]
+
+
+def _find_root(parents: Mapping[str, str], page_key: str) -> str:
+    """Follow the parents of a key up to one that is its own parent."""
+    while parents[page_key] != page_key:
+        page_key = parents[page_key]
+    return page_key
 
 
 def _group_by_address(documents: Sequence[Document]) -> dict[str, dict[int, str]]:
@@ -85,7 +89,7 @@ def _group_by_address(documents: Sequence[Document]) -> dict[str, dict[int, str]
     for number, document in enumerate(documents):
         for address in _list_translation_addresses(document):
             groups.setdefault(address, {})[number] = document.lang
-    for number, document in enumerate(documents) if groups else ():
+    for number, document in enumerate(documents):
         if document.id in groups:
             groups[document.id][number] = document.lang
     return groups
@@ -93,10 +97,15 @@ def _group_by_address(documents: Sequence[Document]) -> dict[str, dict[int, str]
 
 def _list_translation_addresses(document: Document) -> list[str]:
     """Return where a page says that its translations are: relative links as ids, others as they are written."""
-    value = document.meta.get("translations")
-    links = [link for link in value if isinstance(link, str)] if isinstance(value, list) else []
+    links = document.meta.get("translations")
+    if not isinstance(links, list):
+        return []
     folder = posixpath.dirname(document.id)
-    return [link if "://" in link else posixpath.normpath(posixpath.join(folder, link)) for link in links]
+    addresses = []
+    for link in links:
+        if isinstance(link, str):
+            addresses.append(link if "://" in link else posixpath.normpath(posixpath.join(folder, link)))
+    return addresses
 
 
 def make_page_key(path: str, lang: str) -> str:
@@ -111,14 +120,18 @@ def make_page_key(path: str, lang: str) -> str:
         if word.start() < end or not _names_language(word[0], lang):
             continue
         pieces += [path[end : word.start()], "*"]
-        region = _REGION.match(path, word.end())
-        end = region.end() if region and len(word[0]) <= 3 else word.end()
-    return "".join([*pieces, path[end:]])
+        end = word.end()
+        is_code = len(word[0]) <= _MAX_CODE_LENGTH
+        region = _REGION.match(path, end) if is_code else None
+        if region is not None:
+            end = region.end()
+    pieces.append(path[end:])
+    return "".join(pieces)
 
 
 def _names_language(word: str, lang: str) -> bool:
     """Decide whether a word is a code of a language, in one case, or its name."""
-    if len(word) <= 3 and (word.islower() or word.isupper()) and bases().get(word.lower()) == lang:
+    if len(word) <= _MAX_CODE_LENGTH and (word.islower() or word.isupper()) and bases().get(word.lower()) == lang:
         return True
     folded = _strip_accents(word.casefold())
     return folded in (language_name(lang).casefold(), _strip_accents(_OWN_NAMES.get(lang, lang)))

@@ -55,6 +55,7 @@ def prepare_batches(
 ) -> Iterator[PreparedDocuments]:
     """Prepare batches of documents in this process.
 
+    :param layout: the fields that are indexed.
     :param models: the encoders that are run while documents are prepared.
     :param lang: the language of documents that do not state theirs; None identifies it.
     """
@@ -63,9 +64,8 @@ def prepare_batches(
         analyses = [analyze_document(layout, document) for document in documents]
         terms: list[Sequence[str]] = []
         if models:
-            terms = [
-                _join_terms(document, analysis.terms) for document, analysis in zip(documents, analyses, strict=True)
-            ]
+            for document, analysis in zip(documents, analyses, strict=True):
+                terms.append(_join_terms(document, analysis.terms))
         counted = count_analyzed(layout, documents, analyses)
         yield PreparedDocuments(documents, counted, _encode(models, documents, terms))
 

@@ -121,15 +121,17 @@ def select_readings(
     :param models: those of the collection, which know words.
     :param reader: the reader's language.
     """
-    readings = [guess for guess in guesses if guess.share >= MIN_SHARE_OF_SECOND][:2] or list(guesses[:1])
-    langs = {guess.lang for guess in guesses}
+    likely_guesses = [guess for guess in guesses if guess.share >= MIN_SHARE_OF_SECOND]
+    readings = likely_guesses[:2] or list(guesses[:1])
+    possible_langs = {guess.lang for guess in guesses}
     is_capitalized = all(word[0].isupper() for word in text.split())
     is_unsure = readings[0].share < MIN_SURE_SHARE
-    if is_capitalized and reader in langs:
+    if is_capitalized and reader in possible_langs:
         n_known = _count_known_words(text, reader, models)
         if n_known and (is_unsure or n_known >= _count_known_words(text, readings[0].lang, models)):
             return [Guess(reader, 1.0)]
-    if (is_capitalized or is_unsure) and FALLBACK in langs - {guess.lang for guess in readings}:
+    reading_langs = {guess.lang for guess in readings}
+    if (is_capitalized or is_unsure) and FALLBACK in possible_langs - reading_langs:
         readings.append(Guess(FALLBACK, FALLBACK_WEIGHT * readings[0].share))
     return readings
 
@@ -162,7 +164,8 @@ def _score_by_models(text: str, lang: str, models: Mapping[str, object]) -> floa
 def _count_known_words(text: str, lang: str, models: Mapping[str, object]) -> int:
     """Return how many of the words of a query some model knows."""
     term_lists = _select_term_lists(models, lang)
-    return sum(any(model.has_term(term, lang) for model in term_lists) for term in set(analyzer(lang).terms(text)))
+    terms = set(analyzer(lang).terms(text))
+    return sum(any(model.has_term(term, lang) for model in term_lists) for term in terms)
 
 
 def _select_term_lists(models: Mapping[str, object], lang: str) -> list[TermList]:

@@ -44,73 +44,71 @@ def read_excerpt(
 
     :param text: the query, whose matches are marked; it may be empty.
     :param lang: the language of the query; None finds it out.
+    :return: the span of the excerpt and its paragraphs with their marks, the span of the best passage, and the
+        headings of the document.
     """
-    options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
-    matcher = retrieval.make_matcher(state, text, document.id, options) if text.strip() else None
-    record = next(iter(state.records([document.id])), Record(document))
-    tokenized, *_ = read_tokenized_texts(record)
-    weights = matcher.weights(document, tokenized) if matcher else {}
-    is_positioned = start is not None or before is not None
-    best = _find_best_passage(matcher, record, tokenized, weights) if matcher and not is_positioned else None
+    weights: dict[str, float] = {}
+    best_passage: tuple[int, int] | None = None
+    if text.strip():
+        options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
+        matcher = retrieval.make_matcher(state, text, document.id, options)
+        record = next(iter(state.records([document.id])), Record(document))
+        tokenized = read_tokenized_texts(record)[0]
+        weights = matcher.weights(document, tokenized)
+        if start is None and before is None:
+            best_passage = _find_best_passage(matcher, record, tokenized, weights)
     if start is None:
-        best_start = best[0] if best else 0
-        start = best_start - CONTEXT_SIZE
+        start = (best_passage[0] if best_passage else 0) - CONTEXT_SIZE
     low, high = _choose_span(document.text, start, before)
-    marks = _find_marks(weights, document, low, high) if matcher else []
-    headings, has_pages = _find_headings(document), "\f" in document.text
+    marks = _find_marks(weights, document, low, high)
+    headings = _find_headings(document)
     return {
         "start": low,
         "end": high,
         "length": len(document.text),
-        "best": best,
+        "best": list(best_passage) if best_passage else None,
         "outline": [{"title": title, "start": offset} for title, offset in headings.items()],
         "paragraphs": [
-            _describe_paragraph(document, span, marks, headings, has_pages=has_pages)
-            for span in _split_paragraphs(document.text, low, high)
+            _describe_paragraph(document, span, marks, headings) for span in _split_paragraphs(document.text, low, high)
         ],
     }
 
 
 def _describe_paragraph(
-    document: Document,
-    span: tuple[int, int],
-    marks: Sequence[tuple[int, int]],
-    headings: Mapping[str, int],
-    *,
-    has_pages: bool,
+    document: Document, span: tuple[int, int], marks: Sequence[tuple[int, int]], headings: Mapping[str, int]
 ) -> dict[str, Any]:
-    """Describe a paragraph; its marks are relative to its start.
+    """Describe a paragraph: its text, its place in the document, and the words to mark in it.
 
     :param span: its (start, end) in the text.
-    :param marks: spans of matching words, in the text.
+    :param marks: spans of matching words, in the text; those of the result are relative to the paragraph.
     :param headings: the headings of the document.
-    :param has_pages: whether the text has page breaks.
     """
     start, end = span
     text = document.text[start:end]
+    own_marks = []
+    for mark_start, mark_end in marks:
+        if mark_start < end and start < mark_end:
+            own_marks.append((max(mark_start, start) - start, min(mark_end, end) - start))
+    has_pages = "\f" in document.text
     return {
         "start": start,
         "text": text,
         "heading": text.strip() in headings,
         "page": document.text.count("\f", 0, start) + 1 if has_pages else None,
         "time": find_time_code(document.text, document.meta, start),
-        "marks": [
-            (max(mark_start, start) - start, min(mark_end, end) - start)
-            for mark_start, mark_end in marks
-            if mark_start < end and start < mark_end
-        ],
+        "marks": own_marks,
     }
 
 
 def _find_best_passage(
     matcher: Matcher, record: Record, tokenized: TokenizedText, weights: Mapping[str, float]
-) -> list[int] | None:
+) -> tuple[int, int] | None:
     """Return the span of the passage that matches the query best; None if nothing does."""
     passage = matcher.passage(record)
     if passage:
-        return list(passage)
+        return passage
     start, end = find_best_window(tokenized.select_weighted(weights).offsets(), weights, _WINDOW)
-    return [start, end] if end else None
+    return (start, end) if end else None
 
 
 def _find_marks(weights: Mapping[str, float], document: Document, low: int, high: int) -> list[tuple[int, int]]:
@@ -124,17 +122,23 @@ def _find_marks(weights: Mapping[str, float], document: Document, low: int, high
 
 
 def _choose_span(text: str, start: int, before: int | None) -> tuple[int, int]:
-    """Return a span of a text that begins and ends between paragraphs, or between words of a long one."""
+    """Return a span of a text that begins and ends between paragraphs, or between words of a long one.
+
+    :param start: the span begins here or a little later.
+    :param before: the span ends here, wherever it begins; None for a span from `start` on.
+    """
     if before is not None:
         high = min(before, len(text))
-        return (_find_break(text, high - EXCERPT_SIZE), high) if high > EXCERPT_SIZE else (0, high)
+        low = _find_break(text, high - EXCERPT_SIZE) if high > EXCERPT_SIZE else 0
+        return low, high
     if start <= 0:
         low = 0
     elif text[start - 1 : start].isspace():
         low = min(start, len(text))
     else:
         low = _find_break(text, start)
-    return low, _find_break(text, low + EXCERPT_SIZE) if low + EXCERPT_SIZE < len(text) else len(text)
+    high = low + EXCERPT_SIZE
+    return low, _find_break(text, high) if high < len(text) else len(text)
 
 
 def _find_break(text: str, start: int) -> int:
@@ -157,14 +161,19 @@ def _split_paragraphs(text: str, low: int, high: int) -> Iterator[tuple[int, int
     breaks = [match.span() for match in _choose_paragraph_break(text).finditer(text, low, high)]
     for end, next_start in [*breaks, (high, high)]:
         while end - start > MAX_PARAGRAPH:
-            max_end = start + MAX_PARAGRAPH
-            space = text.rfind(" ", start + MAX_PARAGRAPH // 2, max_end)
-            middle = space + 1 if space >= 0 else max_end
+            middle = _find_split(text, start)
             yield start, middle
             start = middle
         if text[start:end].strip():
             yield start, end
         start = next_start
+
+
+def _find_split(text: str, start: int) -> int:
+    """Return where a long paragraph is split: behind the last blank of the second half of the longest allowed one."""
+    end = start + MAX_PARAGRAPH
+    blank = text.rfind(" ", start + MAX_PARAGRAPH // 2, end)
+    return blank + 1 if blank >= 0 else end
 
 
 def _find_headings(document: Document) -> Mapping[str, int]:

@@ -131,12 +131,21 @@ class Answer(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as plain dictionaries and lists: the query with how it was understood, and the results."""
-        words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
-        words |= {"searched": dict(self.searched)} if self.searched else {}
-        words |= {"suggestion": self.suggestion} if self.suggestion else {}
-        words |= {"notes": list(self.notes)} if self.notes else {}
+        query: dict[str, Any] = {
+            "text": self.query.text,
+            "lang": self.query.lang,
+            "others": list(self.others),
+            "words": self.understood.words,
+            "unknown": list(self.understood.unknown),
+        }
+        if self.searched:
+            query["searched"] = dict(self.searched)
+        if self.suggestion:
+            query["suggestion"] = self.suggestion
+        if self.notes:
+            query["notes"] = list(self.notes)
         return {
-            "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others), **words},
+            "query": query,
             "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
         }
 
@@ -179,11 +188,13 @@ def _rank_with_correction(state: State, reading: QueryReading, options: SearchOp
     corrected = None
     if options.variants and not reading.operators.has_conditions:  # else the words are meant as they are typed
         corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
+    is_language_certain = bool(options.lang) or query.lang in state.langs
+    is_understood = bool(ranked.ranking) and query_coverage.has_known_word and is_language_certain
     marked_query = query
-    if corrected and not _is_understood(state, ranked, query_coverage, options, query):
+    if corrected is not None and not is_understood:
         marked_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    if not (reading.operators.required or _is_answered(ranked, query_coverage)):
+    if not reading.operators.required and not _is_answered(ranked, query_coverage):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
     return SearchOutcome(ranked, query_coverage, corrected, marked_query, targets)
 
@@ -209,20 +220,12 @@ def _make_answer(
     )
 
 
-def _is_understood(
-    state: State, ranked: RankedQuery, coverage: QueryCoverage, options: SearchOptions, query: Query
-) -> bool:
-    """Tell whether a query found documents and has a known word, in a stated language or in one of the documents'."""
-    has_known_word = len(coverage.unknown) < coverage.words
-    return bool(ranked.ranking) and has_known_word and bool(options.lang or query.lang in state.langs)
-
-
 def _is_answered(ranked: RankedQuery, coverage: QueryCoverage) -> bool:
     """Tell whether the ranking may answer the query; if all its words are unknown, its first hit must be likely."""
-    has_known_word = len(coverage.unknown) < coverage.words
-    if not ranked.ranking or not isinstance(ranked.searcher, DefaultSearcher) or has_known_word:
-        return bool(ranked.ranking)
-    return ranked.ranking[0].score >= MIN_PROBABILITY
+    if not ranked.ranking:
+        return False
+    has_probabilities = isinstance(ranked.searcher, DefaultSearcher)
+    return coverage.has_known_word or not has_probabilities or ranked.ranking[0].score >= MIN_PROBABILITY
 
 
 def _rank_correction(state: State, corrected: Query, ranked: RankedQuery, options: SearchOptions) -> RankedQuery:
@@ -438,16 +441,12 @@ def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions)
     operators = reading.operators
     options_for_check = replace(options, k=max(options.k, MAX_CHECKED_DOCUMENTS))
     ranked = rank_queries(state, [reading], options_for_check)[0]
-    targets, parts = resolve_targets(state, options.to), _list_parts(state, options)
-    searchers = [
-        (guess.lang, _make_searcher(options.pipeline, SearchContext(parts, guess.lang, targets)))
-        for guess in reading.guesses
-    ]
+    searchers = _build_searchers(state, [reading], options)
     candidate_ids = [hit.id for hit in ranked.ranking]
-    occurrences = filter_documents(state, operators, searchers, candidate_ids, options)
+    occurrences = filter_documents(state, operators, list(searchers.items()), candidate_ids, options)
     hits = tuple(hit for hit in ranked.ranking if hit.id in occurrences)
-    notes = describe_check(operators, candidate_ids, occurrences, limit=options_for_check.k)
     ranking = replace(ranked.ranking, hits=hits, lower_hits=())
+    notes = describe_check(operators, candidate_ids, occurrences, limit=options_for_check.k)
     return RankedQuery(ranking, ranked.searcher, occurrences, (*operators.notes, *notes))
 
 
@@ -471,10 +470,11 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
             rankings = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
         for (number, share), ranking in zip(shares, rankings, strict=True):
             weighted_rankings[number].append((share, ranking))
-    ranked = []
+    ranked_queries = []
     for reading, weighted in zip(readings, weighted_rankings, strict=True):
-        ranked.append(RankedQuery(mix_readings(weighted, options.k), searchers[reading.guesses[0].lang]))
-    return ranked
+        likeliest_lang = reading.guesses[0].lang
+        ranked_queries.append(RankedQuery(mix_readings(weighted, options.k), searchers[likeliest_lang]))
+    return ranked_queries
 
 
 def _build_searchers(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> dict[str, Searcher]:
@@ -502,12 +502,12 @@ def _make_filter(state: State, options: SearchOptions) -> Where | None:
 
 def _list_shares(readings: Sequence[QueryReading], lang: str) -> list[tuple[int, float]]:
     """Return the number of each query that may be in a language, and the probability that it is."""
-    return [
-        (number, guess.share)
-        for number, reading in enumerate(readings)
-        for guess in reading.guesses
-        if guess.lang == lang
-    ]
+    shares = []
+    for number, reading in enumerate(readings):
+        for guess in reading.guesses:
+            if guess.lang == lang:
+                shares.append((number, guess.share))
+    return shares
 
 
 def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> RankedList:
@@ -525,8 +525,8 @@ def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> Ranked
     hits = tuple(query_language.merge_expected_scores(scored_hits, n_hits))
     return RankedList(
         hits[:k],
-        QueryForms.merge(ranking.forms for _, ranking in readings),
-        partial(explain_mixture, readings),
+        forms=QueryForms.merge(ranking.forms for _, ranking in readings),
+        explainer=partial(explain_mixture, readings),
         has_probabilities=any(ranking.has_probabilities for _, ranking in readings),
         lower_hits=hits[k:],
     )

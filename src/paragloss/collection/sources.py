@@ -40,8 +40,9 @@ def read_sources(
     :param scanning: is told of every page that is read from a scan.
     """
     names = tracker or FileTracker(store)
+    local_paths = [path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)]
     with open_roots(store, names) as roots:
-        roots.add([path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)])
+        roots.add(local_paths)
     hooks: dict[str, Any] = {"readers": readers, "on_scanned_page": scanning}
     if tracker is not None:
         hooks |= {"should_read": tracker.needs_reading, "on_file_end": tracker.finish_reading}
@@ -155,17 +156,19 @@ def _make_namer(path: str, roots: IndexedFolders, tracker: FileTracker) -> Calla
 def _warn_about_repeated_ids(documents: Iterator[Document]) -> Iterator[Document]:
     """Yield the documents, and warn at the end if several had one id."""
     id_hashes: set[int] = set()
-    repeated_count, example = 0, ""
+    repeated_count = 0
+    first_repeated = ""
     for document in documents:
         id_hash = hash(document.id)
         if id_hash in id_hashes:
-            repeated_count, example = repeated_count + 1, example or document.id
+            repeated_count += 1
+            first_repeated = first_repeated or document.id
         elif len(id_hashes) < _MAX_COMPARED_IDS:
             id_hashes.add(id_hash)
         yield document
     if repeated_count:
         warnings.warn(
-            f"{repeated_count} documents had the id of an earlier one and took its place, the first being {example!r}: "
-            "give each its own id",
+            f"{repeated_count} documents had the id of an earlier one and took its place, the first being "
+            f"{first_repeated!r}: give each its own id",
             stacklevel=2,
         )

@@ -46,13 +46,15 @@ _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SAMPLED_WORDS, _MAX_ALPHABET = 400, 100
 #: Letters with accents are left out if a smaller share of the letters than this has one: they are of borrowed words.
 _MIN_ACCENTED_SHARE = 0.01
-_KEYBOARDS = """
-qwertyuiop asdfghjkl zxcvbnm
-йцукенгшщзхъ фывапролджэ ячсмитьбю
-ςερτυθιοπ ασδφγηξκλ ζχψωβνμ
-קראטוןםפ שדגכעיחלך זסבהנמצת
-ضصثقفغعهخحجد شسيبلاتنمكط ئءؤرىةوزظ
-"""
+#: The letters on the keys of a keyboard, row by row.
+_LATIN_KEYBOARD = "qwertyuiop asdfghjkl zxcvbnm"
+_KEYBOARDS = (
+    _LATIN_KEYBOARD,
+    "йцукенгшщзхъ фывапролджэ ячсмитьбю",
+    "ςερτυθιοπ ασδφγηξκλ ζχψωβνμ",
+    "קראטוןםפ שדגכעיחלך זסבהנמצת",
+    "ضصثقفغعهخحجد شسيبلاتنمكط ئءؤرىةوزظ",
+)
 
 
 class Correction(NamedTuple):
@@ -71,13 +73,14 @@ def suggest_query(
 ) -> Query | None:
     """Correct the spelling of a query in that of several languages in which the correction costs least.
 
-    :return: None if all words are known in one of the languages, or if no language has a correction for every word.
-    :raises DeadlineError: if the deadline passes first.
     :param langs: the languages whose words the query is compared with.
     :param statistics: have the words of the documents.
     :param model: knows further words.
+    :return: None if all words are known in one of the languages, or if no language has a correction for every word.
+    :raises DeadlineError: if the deadline passes first.
     """
-    best_cost, best_text, best_lang = float("inf"), "", ""
+    best: Correction | None = None
+    best_lang = ""
     for lang in langs:
         unknown_spans = _find_unknown_words(query.text, lang, statistics, model)
         if not unknown_spans:
@@ -85,9 +88,9 @@ def suggest_query(
         if len(unknown_spans) > MAX_UNKNOWN_WORDS:
             continue
         corrected = _correct_words(query.text, unknown_spans, lang, statistics, model, deadline)
-        if corrected is not None and corrected.cost < best_cost:
-            best_cost, best_text, best_lang = corrected.cost, corrected.word, lang
-    return Query(query.id, best_text, best_lang) if best_lang else None
+        if corrected is not None and (best is None or corrected.cost < best.cost):
+            best, best_lang = corrected, lang
+    return Query(query.id, best.word, best_lang) if best is not None else None
 
 
 def _find_unknown_words(text: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> list[Span]:
@@ -140,17 +143,20 @@ def _is_letter(character: str) -> bool:
 def find_correction(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> Correction | None:
     """Return the known word that an unknown word is most likely meant to be, at one spelling error or, if long, two."""
     alphabet = _find_alphabet(lang, model)
-    if not set(word) <= set(alphabet) | set(_strip_accents(alphabet)):
+    known_letters = {*alphabet, *_strip_accents(alphabet)}
+    if not known_letters.issuperset(word):
         return None
     variants = _generate_variants(word, alphabet)
     correction = _choose_correction(variants, lang, statistics, model)
-    if correction is None and len(word) >= MIN_LETTERS_FOR_TWO_ERRORS and model is not None and lang in model.langs:
-        double_variants = _generate_double_variants(variants, alphabet, _load_ngrams(lang, model))
-        # There are so many of them that some have the hash of another word of the documents: the model must know them.
-        is_known = model.has_terms(_read_terms(list(double_variants), lang), lang)
-        known_variants = dict(compress(double_variants.items(), is_known))
-        correction = _choose_correction(known_variants, lang, statistics, model)
-    return correction
+    if correction is not None or len(word) < MIN_LETTERS_FOR_TWO_ERRORS:
+        return correction
+    if model is None or lang not in model.langs:
+        return None
+    double_variants = _generate_double_variants(variants, alphabet, _load_ngrams(lang, model))
+    # There are so many of them that some have the hash of another word of the documents: the model must know them.
+    is_known = model.has_terms(_read_terms(list(double_variants), lang), lang)
+    known_variants = dict(compress(double_variants.items(), is_known))
+    return _choose_correction(known_variants, lang, statistics, model)
 
 
 def _generate_double_variants(variants: dict[str, float], alphabet: str, ngrams: _NgramTable) -> dict[str, float]:
@@ -159,18 +165,15 @@ def _generate_double_variants(variants: dict[str, float], alphabet: str, ngrams:
     :param variants: words at one error, with their costs.
     """
     likely_variants = [variant for variant, cost in variants.items() if cost <= SWAP_COST]
-    unseen_positions: list[list[int]] = [[] for _ in likely_variants]
-    numbers, positions_of_ngrams = ngrams.find_unseen(likely_variants)
-    for number, position in zip(numbers.tolist(), positions_of_ngrams.tolist(), strict=True):
-        unseen_positions[number].append(position)
     costs: dict[str, float] = {}
-    for variant, positions in zip(likely_variants, unseen_positions, strict=True):
-        error_positions = _find_error_positions(variant, positions)
+    for variant, unseen_positions in zip(likely_variants, ngrams.list_unseen(likely_variants), strict=True):
+        error_positions = _find_error_positions(variant, unseen_positions)
         for double_variant, cost in _generate_variants(variant, alphabet, error_positions).items():
             costs[double_variant] = min(costs.get(double_variant, MAX_COST), variants[variant] + cost)
-    numbers, _ = ngrams.find_unseen(list(costs))
-    numbers_with_unseen_ngrams = set(numbers.tolist())
-    return {word: cost for number, (word, cost) in enumerate(costs.items()) if number not in numbers_with_unseen_ngrams}
+    word_numbers, _ = ngrams.find_unseen(list(costs))
+    has_unseen_ngrams = np.zeros(len(costs), bool)
+    has_unseen_ngrams[word_numbers] = True
+    return dict(compress(costs.items(), ~has_unseen_ngrams))
 
 
 class _NgramTable:
@@ -179,6 +182,14 @@ class _NgramTable:
     def __init__(self, words: str) -> None:
         self._is_seen = np.zeros(1 << _HASH_BITS, bool)
         self._is_seen[_hash_ngrams(words)] = True
+
+    def list_unseen(self, words: Sequence[str]) -> list[list[int]]:
+        """Return for each word the positions of the n-grams that the language does not have, see `find_unseen`."""
+        positions_by_word: list[list[int]] = [[] for _ in words]
+        word_numbers, positions = self.find_unseen(words)
+        for number, position in zip(word_numbers.tolist(), positions.tolist(), strict=True):
+            positions_by_word[number].append(position)
+        return positions_by_word
 
     def find_unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
         """Find the n-grams of words that the language does not have.
@@ -229,11 +240,14 @@ def _choose_correction(
     frequencies = _count_words(words, lang, statistics, model)
     costs: dict[str, float] = {}
     for word, frequency in zip(words, frequencies, strict=True):
-        if frequency:
-            (term,) = analyzer(lang).terms(word)
-            n_documents = frequency - 1 + (_count_translations(term, lang, statistics, model) if model else 0)
-            form_cost = _price_form(word, term, lang, model)
-            costs[word] = variants[word] + form_cost - FREQUENCY_BONUS * float(np.log1p(n_documents))
+        if not frequency:
+            continue
+        (term,) = analyzer(lang).terms(word)
+        n_documents = frequency - 1
+        if model is not None:
+            n_documents += _count_translations(term, lang, statistics, model)
+        form_cost = _price_form(word, term, lang, model)
+        costs[word] = variants[word] + form_cost - FREQUENCY_BONUS * float(np.log1p(n_documents))
     if not costs:
         return None
     cheapest = min(costs, key=lambda word: (costs[word], word))
@@ -250,8 +264,14 @@ def _count_words(words: Sequence[str], lang: str, statistics: Statistics, model:
     """Return 0 for each unknown word, and for a known one 1 plus the number of documents of the language with it."""
     terms = _read_terms(words, lang)
     df = statistics.df("text", lang, terms).tolist()
-    in_model = model.has_terms(terms, lang) if model is not None and lang in model.langs else [False] * len(terms)
-    return [n + 1 if term and (n or is_known) else 0 for term, n, is_known in zip(terms, df, in_model, strict=True)]
+    in_model = [False] * len(terms)
+    if model is not None and lang in model.langs:
+        in_model = model.has_terms(terms, lang)
+    counts = []
+    for term, n_documents, is_in_model in zip(terms, df, in_model, strict=True):
+        is_known = bool(term) and (n_documents > 0 or is_in_model)
+        counts.append(n_documents + 1 if is_known else 0)
+    return counts
 
 
 def _read_terms(words: Sequence[str], lang: str) -> list[str]:
@@ -298,7 +318,10 @@ def _generate_variants(word: str, alphabet: str, positions: range | None = None)
 
 
 def _iterate_variants(word: str, alphabet: str, positions: range) -> Iterator[tuple[str, float]]:
-    """Yield every word at one error from a word with its cost; some come several times."""
+    """Yield every word at one error from a word with its cost; some come several times.
+
+    :param positions: the offsets in the word at which errors may be.
+    """
     yield unicodedata.normalize("NFC", word), 0.0
     for position in positions:
         head, tail = word[:position], word[position:]
@@ -309,7 +332,8 @@ def _iterate_variants(word: str, alphabet: str, positions: range) -> Iterator[tu
             for letter in alphabet:
                 yield head + letter + tail[1:], _price_replacement(tail[0], letter, first_cost)
         if len(tail) > 1:
-            yield head + tail[1] + tail[0] + tail[2:], SWAP_COST + first_cost
+            swapped_letters = tail[1] + tail[0]
+            yield head + swapped_letters + tail[2:], SWAP_COST + first_cost
 
 
 def _insert_letters(head: str, tail: str, alphabet: str, first_cost: float) -> Iterator[tuple[str, float]]:
@@ -326,11 +350,16 @@ def _remove_letter(head: str, tail: str, first_cost: float) -> tuple[str, float]
 
 
 def _price_replacement(letter: str, replacement: str, first_cost: float) -> float:
-    """Return what it costs to replace a letter by another."""
+    """Return what it costs to replace a letter by another.
+
+    :param first_cost: is added if the letters differ in more than their accents.
+    """
     plain_letter = _strip_accents(letter)
     if _strip_accents(replacement) == plain_letter:
         return ACCENT_COST
-    return (NEIGHBOUR_KEY_COST if replacement in _list_neighbour_keys(plain_letter) else OTHER_LETTER_COST) + first_cost
+    if replacement in _list_neighbour_keys(plain_letter):
+        return NEIGHBOUR_KEY_COST + first_cost
+    return OTHER_LETTER_COST + first_cost
 
 
 @lru_cache(maxsize=10_000)
@@ -341,13 +370,16 @@ def _strip_accents(text: str) -> str:
 @lru_cache(maxsize=1000)
 def _list_neighbour_keys(letter: str) -> str:
     """Return the keys around the key of a letter; "" for a letter of no keyboard."""
-    for keyboard in _KEYBOARDS.strip().split("\n"):
+    if not letter:
+        return ""
+    for keyboard in _KEYBOARDS:
         rows = keyboard.split()
-        for number, row in enumerate(rows):
+        for row_number, row in enumerate(rows):
             column = row.find(letter)
-            if column >= 0 and letter:
-                near_rows = rows[max(number - 1, 0) : number + 2]
-                return "".join(keys[max(column - 1, 0) : column + 2] for keys in near_rows).replace(letter, "")
+            if column >= 0:
+                near_rows = rows[max(row_number - 1, 0) : row_number + 2]
+                near_keys = [keys[max(column - 1, 0) : column + 2] for keys in near_rows]
+                return "".join(near_keys).replace(letter, "")
     return ""
 
 
@@ -355,13 +387,16 @@ def _list_neighbour_keys(letter: str) -> str:
 def _find_alphabet(lang: str, model: DefaultModel | None) -> str:
     """Return the letters of a language: those of its words in the model, or of its keyboard."""
     if model is None or lang not in model.langs:
+        keyboards = _KEYBOARDS if scripts_of(lang) != ("Latn",) else [_LATIN_KEYBOARD]
         umlauts = "äöüß" if lang == "de" else ""
-        keys = _KEYBOARDS.split() if scripts_of(lang) != ("Latn",) else _KEYBOARDS.split("\n")[1].split()
-        return "".join(keys) + umlauts
+        return "".join(keyboards).replace(" ", "") + umlauts
     sample = "".join(model.sample_spellings(lang, _SAMPLED_WORDS)).lower()
-    counts = Counter(filter(_is_letter, sample))
-    unaccented = Counter({letter: n for letter, n in counts.items() if _strip_accents(letter) in ("", letter)})
-    accented_count = counts.total() - unaccented.total()
+    counts = Counter(letter for letter in sample if _is_letter(letter))
+    unaccented_counts: Counter[str] = Counter()
+    for letter, count in counts.items():
+        if _strip_accents(letter) in ("", letter):
+            unaccented_counts[letter] = count
+    accented_count = counts.total() - unaccented_counts.total()
     if accented_count < _MIN_ACCENTED_SHARE * counts.total():
-        counts = unaccented
+        counts = unaccented_counts
     return "".join(letter for letter, _ in counts.most_common(_MAX_ALPHABET))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, TextIO
 
@@ -102,12 +102,12 @@ def write_term_table(stream: TextIO, rows: Iterable[TermCount]) -> None:
     writer.writerow(["term", "hits", "documents", "document", "language", "title", "file", "hits in it", "places"])
     for row in rows:
         counts = [row.term, row.hits, row.documents]
-        for document in row.listed or [None]:
-            cells: Sequence[Any] = []
-            if document:
-                contexts = " | ".join(document.places)
-                cells = [document.id, document.lang, document.title, document.path, document.hits, contexts]
-            writer.writerow(map(protect_cell, [*counts, *cells]))
+        if not row.listed:
+            writer.writerow([protect_cell(cell) for cell in counts])
+        for document in row.listed:
+            contexts = " | ".join(document.places)
+            cells = [document.id, document.lang, document.title, document.path, document.hits, contexts]
+            writer.writerow([protect_cell(cell) for cell in [*counts, *cells]])
         stream.flush()
 
 

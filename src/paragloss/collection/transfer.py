@@ -60,16 +60,22 @@ class ContentsDigest(NamedTuple):
 
 def read_contents(store: AnyStore, location: str) -> Contents:
     """Return what an open collection holds; its documents are read when they are iterated."""
-    data = store.read_blob(STATISTICS_BLOB)
-    if data is None:
+    statistics = store.read_blob(STATISTICS_BLOB)
+    if statistics is None:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
     blobs = {}
     for name in store.blob_versions():
-        blob = None if name in _UNCOPIED_BLOBS or name.startswith(_UNCOPIED_PREFIXES) else store.read_blob(name)
+        is_copied = name not in _UNCOPIED_BLOBS and not name.startswith(_UNCOPIED_PREFIXES)
+        blob = store.read_blob(name) if is_copied else None
         if blob is not None:
             blobs[name] = blob
-    models = {name: model_files.get_model_folder(store, name) for name in model_records.read_model_records(store)}
-    return Contents(store.schema, Statistics.from_bytes(data)[0].layout, models, blobs, store.scroll(vectors=True))
+    return Contents(
+        shape=store.schema,
+        layout=Statistics.from_bytes(statistics)[0].layout,
+        models={name: model_files.get_model_folder(store, name) for name in model_records.read_model_records(store)},
+        blobs=blobs,
+        pages=store.scroll(vectors=True),
+    )
 
 
 def copy(
@@ -107,16 +113,17 @@ def replace_models(
         if foreign(path) or published.files(path):
             raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
     folders = {name_of(path): Path(path) for path in paths}
-    models = {name: load(folder) for name, folder in folders.items()}
-    encoders = {name: model for name, model in models.items() if isinstance(model, Encoder)}
-    new_records = {
-        name: model_records.ModelRecord(model_records.compute_digest(folder), True) for name, folder in folders.items()
-    }
-    serialized_records = model_records.serialize_model_records({**records, **new_records})
+    all_records = dict(records)
+    encoders: dict[str, Encoder] = {}
+    for name, folder in folders.items():
+        all_records[name] = model_records.ModelRecord(model_records.compute_digest(folder), True)
+        model = load(folder)
+        if isinstance(model, Encoder):
+            encoders[name] = model
     return contents._replace(
-        shape=_replace_vectors(contents.shape, encoders, models.keys()),
+        shape=_replace_vectors(contents.shape, encoders, folders.keys()),
         models={**contents.models, **folders},
-        blobs={**contents.blobs, model_records.BLOB: serialized_records},
+        blobs={**contents.blobs, model_records.BLOB: model_records.serialize_model_records(all_records)},
         pages=(_encode_records(page, encoders) for page in contents.pages),
     )
 
@@ -176,21 +183,31 @@ def fill(target: str, contents: Contents, *, placement: Placement | None = None,
 def _open_target(target: str, shape: Mapping[str, Any], placement: Placement | None) -> AnyStore:
     """Create the collection to fill, or open one that a copy of the same shape has left unfinished or finished."""
     if not collection_exists(target):
-        dense, sparse, multivectors, precision = (shape[key] for key in ("dense", "sparse", "several", "precision"))
         return create_store(
-            target, dense=dense, sparse=sparse, multivectors=multivectors, precision=precision, placement=placement
+            target,
+            dense=shape["dense"],
+            sparse=shape["sparse"],
+            multivectors=shape["several"],
+            precision=shape["precision"],
+            placement=placement,
         )
     store = open_store(target)
     try:
-        is_copy = store.read_blob(COPYING) is not None or not store.count()  # or killed before it could be marked
-        if not is_copy or (store.read_blob(STATISTICS_BLOB) is not None and store.schema != shape):
-            raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
-        if store.schema != shape:
-            raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
+        _check_target(store, target, shape)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _check_target(store: AnyStore, target: str, shape: Mapping[str, Any]) -> None:
+    """Raise StoreError unless a collection is a finished or unfinished copy of the same shape."""
+    is_copy = store.read_blob(COPYING) is not None or not store.count()  # or killed before it could be marked
+    is_finished = store.read_blob(STATISTICS_BLOB) is not None
+    if not is_copy or (is_finished and store.schema != shape):
+        raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
+    if store.schema != shape:
+        raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
 
 
 def _fill_store(store: AnyStore, contents: Contents, target: str, progress: CopyProgress) -> int:

@@ -135,18 +135,25 @@ def _prepare(
     """
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
-    batches = (apply_corrections(batch, state.store) for batch in batches)
-    if state.machine.to:
-        batches = (
-            document_translation.add_translations(assign_languages(batch, lang), state.machine, state.store)
-            for batch in batches
-        )
-    batches = _split_long_batches(batches)
+    batches = _split_long_batches(_complete_batches(state, batches, lang))
     layout, models = state.index.statistics.layout, select_quick_encoders(state.models)
     if workers == 1:
         return prepare_batches(batches, layout, models, lang)
     folders = {name: model_files.get_model_folder(state.store, name) for name in models}
     return prepare_in_processes(batches, layout, models, folders, lang=lang, workers=workers)
+
+
+def _complete_batches(state: State, batches: Iterable[list[Document]], lang: str | None) -> Iterator[list[Document]]:
+    """Yield batches with the languages that users have corrected, and with translations if the collection has them.
+
+    :param lang: the language of documents that do not state theirs.
+    """
+    for batch in batches:
+        documents = apply_corrections(batch, state.store)
+        if state.machine.to:
+            documents = assign_languages(documents, lang)
+            documents = document_translation.add_translations(documents, state.machine, state.store)
+        yield documents
 
 
 def _split_long_batches(batches: Iterator[list[Document]]) -> Iterator[list[Document]]:
@@ -171,7 +178,8 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Ind
     if rereads:
         tracker.save()
         report = index_files(state, rereads, replace(options, again=False))
-        read_count, removed_count = read_count + report.read, removed_count + report.removed
+        read_count += report.read
+        removed_count += report.removed
     return IndexReport(read_count, tracker.unchanged, removed_count)
 
 
