@@ -58,8 +58,10 @@ def find_case(word: str, lang: str, is_form: Callable[[str], bool]) -> str:
     min_letters = 1 if lang == "ko" else 3
     for english, ending in _ENDINGS.get(lang, ()):
         match = ending.search(word)
-        stem = word[: match.start()] if match else ""
-        if len(stem) >= min_letters and any(map(is_form, _list_forms(stem, lang))):
+        if match is None or match.start() < min_letters:
+            continue
+        stem = word[: match.start()]
+        if any(is_form(form) for form in _list_forms(stem, lang)):
             return english
     return ""
 

@@ -49,7 +49,9 @@ def spell_in_english(word: str, lang: str) -> tuple[tuple[str, float], ...]:
     There are none for a word with letters that its language does not write names with.
     """
     model = _load_model(lang)
-    return model.spell(split_letters(word, lang)) if model and len(word) <= _MAX_WORD_LENGTH else ()
+    if model is None or len(word) > _MAX_WORD_LENGTH:
+        return ()
+    return model.spell(split_letters(word, lang))
 
 
 class SpellingModel:
@@ -83,14 +85,13 @@ class SpellingModel:
 
     def _count_contexts(self, counts: Mapping[int, int]) -> _ContextCounts:
         """Return for each context how often it was seen, and how many different steps followed it."""
-        sequences = np.fromiter(counts, np.int64, len(counts))
-        frequencies = np.fromiter(counts.values(), np.int64, len(counts))
-        contexts, context_index, n_different = np.unique(
-            sequences // self._n_steps, return_inverse=True, return_counts=True
-        )
-        totals = np.bincount(context_index, frequencies).astype(int)
-        total_and_different = zip(totals.tolist(), n_different.tolist(), strict=True)
-        return dict(zip(contexts.tolist(), total_and_different, strict=True))
+        totals: dict[int, int] = {}
+        n_different: dict[int, int] = {}
+        for sequence, count in counts.items():
+            context = sequence // self._n_steps
+            totals[context] = totals.get(context, 0) + count
+            n_different[context] = n_different.get(context, 0) + 1
+        return {context: (total, n_different[context]) for context, total in totals.items()}
 
     def _compute_bigrams(self, previous: int, letter: str) -> list[tuple[int, float]]:
         """Return the commonest steps of a letter with their probabilities after one step."""
@@ -127,18 +128,28 @@ class SpellingModel:
         return tuple((text, share / total) for text, share in likely)
 
     def _search(self, letters: str) -> dict[tuple[int, str], float]:
-        """Find likely spellings by beam search: (number of the last two steps, spelling) -> log-probability."""
+        """Find likely spellings by beam search.
+
+        :return: the log-probability of each spelling, by its last two steps (as one number) and its text.
+        """
         beam = {(0, ""): 0.0}
         for letter in letters:
             extended: dict[tuple[int, str], float] = {}
             for (context, text), log_probability in beam.items():
+                last_step = context % self._n_steps
                 for step, english, step_log_probability in self._trigrams(context, letter):
-                    key = context % self._n_steps * self._n_steps + step, text + english
+                    key = (last_step * self._n_steps + step, text + english)
                     extended[key] = max(extended.get(key, -math.inf), log_probability + step_log_probability)
-            threshold = max(extended.values(), default=0.0) - _MAX_LOG_GAP
-            near_best = [item for item in extended.items() if item[1] >= threshold]
-            beam = dict(sorted(near_best, key=lambda item: -item[1])[:_BEAM_WIDTH])
+            beam = _select_likeliest(extended)
         return beam
+
+
+def _select_likeliest(spellings: Mapping[tuple[int, str], float]) -> dict[tuple[int, str], float]:
+    """Return the spellings whose log-probability is near the best, at most _BEAM_WIDTH of them, likeliest first."""
+    threshold = max(spellings.values(), default=0.0) - _MAX_LOG_GAP
+    near_best = [(key, log_probability) for key, log_probability in spellings.items() if log_probability >= threshold]
+    near_best.sort(key=lambda item: -item[1])
+    return dict(near_best[:_BEAM_WIDTH])
 
 
 @cache
@@ -147,11 +158,14 @@ def _load_model(lang: str) -> SpellingModel | None:
     path = FOLDER / f"{lang}.npz"
     if not path.is_file():
         return None
+    counts_by_order = []
     with np.load(path, allow_pickle=False) as data:
         lines = bytes(data["texts"]).decode().split("\n")
-        counts_by_order = [
-            dict(zip(np.cumsum(data[f"keys{order}"]).tolist(), data[f"counts{order}"].tolist(), strict=True))
-            for order in (1, 2, 3)
-        ]
-    steps = [line.partition("\t") for line in lines]
-    return SpellingModel([(letter, english) for letter, _, english in steps], *counts_by_order)
+        for order in (1, 2, 3):
+            sequences = np.cumsum(data[f"keys{order}"]).tolist()
+            counts_by_order.append(dict(zip(sequences, data[f"counts{order}"].tolist(), strict=True)))
+    steps = []
+    for line in lines:
+        letter, _, english = line.partition("\t")
+        steps.append((letter, english))
+    return SpellingModel(steps, *counts_by_order)

@@ -37,13 +37,14 @@ def is_software_identifier(text: str, lexicon: Lexicon) -> bool:
     It is if it is written as code is, has no vowels in small letters (xhp), or consists of English words written as one
     (onsecuritypolicyviolation) that the lexicon does not have.
     """
-    if text.islower() and text.isalpha() and text.isascii() and not _VOWEL.search(text):
+    is_small_letters = text.islower() and text.isalpha()
+    if is_small_letters and text.isascii() and not _VOWEL.search(text):
         return True
     if " " in text or lexicon.has_meaning(text):
         return False
     if find_code_words(text) or "(" in text or ")" in text:
         return True
-    return text.islower() and text.isalpha() and len(text) >= _MIN_JOINED_LETTERS and _is_joined(text, lexicon)
+    return is_small_letters and len(text) >= _MIN_JOINED_LETTERS and _is_joined(text, lexicon)
 
 
 def _mixes_letters_and_digits(word: str) -> bool:

@@ -142,9 +142,10 @@ class Lexicon:
         self._meta = dict(meta)
         self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
         self.langs = frozenset(meta["langs"])
-        self._key_ranges: dict[str, tuple[int, int]] = {
-            lang: tuple(about["place"]) for lang, about in meta["langs"].items()
-        }
+        self._key_ranges: dict[str, tuple[int, int]] = {}
+        for lang, about in meta["langs"].items():
+            first, last = about["place"]
+            self._key_ranges[lang] = (first, last)
         # Reading single numbers from a memoryview takes a tenth of the time that an array takes.
         self._views = {name: array.data for name, array in self._arrays.items()}
         self._english = PackedWordList(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
@@ -157,14 +158,15 @@ class Lexicon:
         if lang not in self._key_ranges:
             return ()
         first, last = self._key_ranges[lang]
-        key_hash, views = hash_key(key.encode("utf-8", "replace")), self._views
-        position = bisect_left(views["keys"], key_hash, first, last)
-        if position == last or views["keys"][position] != key_hash:
+        keys, sizes, starts, cells = (self._views[name] for name in ("keys", "sizes", "starts", "cells"))
+        key_hash = hash_key(key.encode("utf-8", "replace"))
+        position = bisect_left(keys, key_hash, first, last)
+        if position == last or keys[position] != key_hash:
             return ()
         group = position // KEYS_PER_GROUP
-        sizes = views["sizes"][group * KEYS_PER_GROUP : position + 1].tolist()
-        end = views["starts"][group] + sum(sizes)
-        return tuple([self._unpack_entry(cell) for cell in views["cells"][end - sizes[-1] : end].tolist()])
+        start = starts[group] + sum(sizes[group * KEYS_PER_GROUP : position])
+        end = start + sizes[position]
+        return tuple([self._unpack_entry(cell) for cell in cells[start:end].tolist()])
 
     def _unpack_entry(self, cell: int) -> LexiconEntry:
         """Return the entry that `_pack_entry` packed into 32 bits."""
@@ -234,19 +236,22 @@ def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lex
     """Look up all words of a sentence; a known phrase is looked up as one.
 
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
+    :return: the readings of words and phrases, in order.
     """
-    readings: list[WordReading] = []
     keys = [normalize_key(word, lang) for word in words]
     phrase_ends = _find_phrases(keys, adjacent, lang, lexicon)
     separator = "" if lang in UNSPACED_LANGUAGES else " "
+    readings: list[WordReading] = []
     position = 0
     while position < len(words):
-        end = phrase_ends.get(position, position + 1)
-        if end > position + 1:
-            entries = lexicon.find_entries(separator.join(keys[position:end]).lower(), lang)
-            readings.append(WordReading(position, end, entries))
+        if position in phrase_ends:
+            end = phrase_ends[position]
+            phrase = separator.join(keys[position:end]).lower()
+            readings.append(WordReading(position, end, lexicon.find_entries(phrase, lang)))
         else:
-            readings.append(WordReading(position, end, *_read_word(keys[position], position == 0, lang, lexicon)))
+            end = position + 1
+            entries, prefix = _read_word(keys[position], position == 0, lang, lexicon)
+            readings.append(WordReading(position, end, entries, prefix))
         position = end
     if lang in _SEPARABLE_PREFIXES:
         return _join_separable_verbs(readings, keys, adjacent, lang, lexicon)
@@ -257,30 +262,30 @@ def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexi
     """Map the first word of each known phrase to the end of the longest one that begins there."""
     if lang not in lexicon.langs:
         return {}
-    spans: list[tuple[int, int]] = []
-    hashes: list[int] = []
-    for first, last, phrase_hash in _hash_phrases(keys, adjacent, lang):
-        spans.append((first, last))
-        hashes.append(phrase_hash)
-    is_phrase = lexicon.contains_hashes(hashes, lang)
-    return dict(span for span, is_known in zip(spans, is_phrase, strict=True) if is_known)
+    sequences = list(_hash_phrases(keys, adjacent, lang))
+    is_phrase = lexicon.contains_hashes([phrase_hash for _, _, phrase_hash in sequences], lang)
+    phrase_ends = {}
+    for (first, end, _), is_known in zip(sequences, is_phrase, strict=True):
+        if is_known:
+            phrase_ends[first] = end  # longer phrases come later
+    return phrase_ends
 
 
 def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> Iterator[tuple[int, int, int]]:
     """Yield (first word, end, hash) of every sequence of words that may be a phrase, shorter ones first."""
-    unspaced = lang in UNSPACED_LANGUAGES
-    max_letters = _MAX_UNSPACED_PHRASE_LETTERS if unspaced else sys.maxsize
-    separator = b"" if unspaced else b" "
-    encoded = [key.lower().encode("utf-8", "replace") for key in keys]
-    for first, beginning in enumerate(encoded):
-        letters, last, phrase_hash = len(keys[first]), first + 1, hash_key(beginning)
-        while adjacent[last - 1] and last < first + _MAX_PHRASE_WORDS:
-            letters += len(keys[last])
-            if letters > max_letters:
+    is_unspaced = lang in UNSPACED_LANGUAGES
+    max_letters = _MAX_UNSPACED_PHRASE_LETTERS if is_unspaced else sys.maxsize
+    separator = b"" if is_unspaced else b" "
+    encoded_keys = [key.lower().encode("utf-8", "replace") for key in keys]
+    for first in range(len(keys)):
+        phrase_hash = hash_key(encoded_keys[first])
+        n_letters = len(keys[first])
+        for last in range(first + 1, min(first + _MAX_PHRASE_WORDS, len(keys))):
+            n_letters += len(keys[last])
+            if not adjacent[last - 1] or n_letters > max_letters:
                 break
-            phrase_hash = hash_key(separator + encoded[last], phrase_hash)
-            last += 1
-            yield first, last, phrase_hash
+            phrase_hash = hash_key(separator + encoded_keys[last], phrase_hash)
+            yield first, last + 1, phrase_hash
 
 
 @lru_cache(maxsize=50_000)
@@ -342,13 +347,16 @@ def _strip_particles(key: str, lang: str) -> list[tuple[str, str]]:
 def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
     """Return the entries of the known word that a word becomes by the most reliable exchange of its ending."""
     rules_by_ending = lexicon.rules_by_ending(lang)
-    best_rule, best_entries = None, tuple[LexiconEntry, ...]()
+    best_rule: EndingRule | None = None
+    best_entries: tuple[LexiconEntry, ...] = ()
     for ending_length in range(min(_MAX_ENDING_LETTERS, len(key) - 2), 0, -1):
-        for rule in rules_by_ending.get(key[-ending_length:], ()):
-            if best_rule is None or rule.share > best_rule.share:
-                entries = lexicon.find_entries(key[:-ending_length] + rule.base, lang)
-                if entries:
-                    best_rule, best_entries = rule, entries
+        stem, ending = key[:-ending_length], key[-ending_length:]
+        for rule in rules_by_ending.get(ending, ()):
+            if best_rule is not None and rule.share <= best_rule.share:
+                continue
+            entries = lexicon.find_entries(stem + rule.base, lang)
+            if entries:
+                best_rule, best_entries = rule, entries
     if best_rule is not None:
         return tuple(_apply_rule(entry, best_rule, lexicon) for entry in best_entries)
     return _find_korean_noun(key, lexicon) if lang == "ko" else ()
@@ -440,17 +448,23 @@ def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:
     pieces: list[str] = []
     position = 0
     while position < len(key):
-        for end in range(min(len(key), position + _MAX_COMPOUND_PART_LETTERS), position, -1):
-            is_whole_word = position == 0 and end == len(key)
-            if not is_whole_word and lexicon.find_entries(key[position:end], lang):
-                break
-        else:
+        piece = _find_longest_word(key, position, lang, lexicon)
+        if not piece:
             return []
-        pieces.append(key[position:end])
-        position = end
+        pieces.append(piece)
+        position += len(piece)
     max_short_length = 3 if _KATAKANA.fullmatch(key) else 1
     n_short_pieces = sum(len(piece) <= max_short_length for piece in pieces)
     return pieces if n_short_pieces <= 1 else []
+
+
+def _find_longest_word(key: str, start: int, lang: str, lexicon: Lexicon) -> str:
+    """Return the longest known word at a position of `key`, other than `key` itself; "" if there is none."""
+    for end in range(min(len(key), start + _MAX_COMPOUND_PART_LETTERS), start, -1):
+        piece = key[start:end]
+        if piece != key and lexicon.find_entries(piece, lang):
+            return piece
+    return ""
 
 
 def _join_separable_verbs(
@@ -463,17 +477,19 @@ def _join_separable_verbs(
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
     """
     reading_by_position = {reading.first: reading for reading in readings}
-    start = 0
-    for end, key in enumerate(keys):
-        if adjacent[end] and keys[end + 1] not in _CLAUSE_CONJUNCTIONS:
+    clause_start = 0
+    for last, key in enumerate(keys):
+        ends_clause = not adjacent[last] or keys[last + 1] in _CLAUSE_CONJUNCTIONS
+        if not ends_clause:
             continue
-        if key in _SEPARABLE_PREFIXES[lang] and end > start + 1:
-            verb = _find_separated_verb(keys, range(start, end), lang, lexicon)
-            if verb:
-                reading_by_position[verb.first] = verb
-                if end in reading_by_position:
-                    reading_by_position[end] = WordReading(end, end + 1)
-        start = end + 1
+        verb = None
+        if key in _SEPARABLE_PREFIXES[lang] and last > clause_start + 1:
+            verb = _find_separated_verb(keys, range(clause_start, last), lang, lexicon)
+        if verb is not None:
+            reading_by_position[verb.first] = verb
+            if last in reading_by_position:
+                reading_by_position[last] = WordReading(last, last + 1)
+        clause_start = last + 1
     return [reading_by_position[position] for position in sorted(reading_by_position)]
 
 
@@ -504,14 +520,16 @@ def pack_lexicon(
     :param about: what else `Lexicon.meta` reports.
     """
     english = _list_meanings(entries)
-    columns = _KeyColumns(number_by_text={text: number for number, text in enumerate(english)})
-    langs: dict[str, Any] = {}
+    number_by_text = {text: number for number, text in enumerate(english)}
+    columns = _KeyColumns(number_by_text)
+    metadata_by_lang: dict[str, Any] = {}
     for lang, words in sorted(entries.items()):
         first_key = len(columns.keys)
         columns.add_words(words)
-        langs[lang] = {"place": [first_key, len(columns.keys)], "rules": list((rules or {}).get(lang, ()))}
+        rules_of_language = list(rules.get(lang, ())) if rules else []
+        metadata_by_lang[lang] = {"place": [first_key, len(columns.keys)], "rules": rules_of_language}
     arrays = {**columns.make_arrays(), **_pack_meanings(english, kinds or {})}
-    return Lexicon({**(about or {}), "langs": langs, "english": len(english)}, arrays)
+    return Lexicon({**(about or {}), "langs": metadata_by_lang, "english": len(english)}, arrays)
 
 
 def _list_meanings(entries: Mapping[str, Mapping[str, Sequence[LexiconEntry]]]) -> list[str]:

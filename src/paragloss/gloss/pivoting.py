@@ -42,15 +42,18 @@ def translate_entries(
     """
     weight_by_stem = {_stem(entry.text): entry.weight for entry in entries}
     scores: dict[str, float] = {}
-    certain: dict[str, bool] = {}
+    certain_texts: set[str] = set()
     for entry in entries[:_MAX_ENGLISH_MEANINGS]:
-        for text, score, is_certain in _translate_entry(entry, weight_by_stem, to, model, lexicon):
-            scores[text] = scores.get(text, 0.0) + score
-            certain[text] = certain.get(text, False) or is_certain
+        for candidate in _translate_entry(entry, weight_by_stem, to, model, lexicon):
+            scores[candidate.text] = scores.get(candidate.text, 0.0) + candidate.score
+            if candidate.is_certain:
+                certain_texts.add(candidate.text)
     total_score = sum(scores.values())
-    best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    source = entries[0].source
-    return tuple(LexiconEntry(text, score / total_score, source, certain[text]) for text, score in best_first if score)
+    translated = []
+    for text, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
+        if score:
+            translated.append(LexiconEntry(text, score / total_score, entries[0].source, text in certain_texts))
+    return tuple(translated)
 
 
 def _translate_entry(

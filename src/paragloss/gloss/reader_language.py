@@ -26,11 +26,15 @@ _WORDS = re.compile(r"[^\W\d_]+")
 
 @lru_cache(maxsize=10_000)
 def is_in_readers_language(sentence: str, lang: str, to: str, lexicon: Lexicon, model: DefaultModel) -> bool:
-    """Say whether a sentence of a text in `lang` is in the reader's language `to` instead."""
+    """Say whether a sentence of a text in `lang` is in the reader's language `to` instead.
+
+    :param lexicon: has English words.
+    :param model: has words of the reader's language.
+    """
+    if lang == to:
+        return True
     words = _WORDS.findall(sentence.lower())
-    if lang == to or not words:
-        return lang == to
-    if len(foreign_letters(to).findall(sentence)) > _MAX_FOREIGN_LETTERS:
+    if not words or len(foreign_letters(to).findall(sentence)) > _MAX_FOREIGN_LETTERS:
         return False
     if _share_script(lang, to) and not _has_readers_words(words, lang, to, lexicon, model):
         return False

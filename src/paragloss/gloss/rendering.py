@@ -74,7 +74,10 @@ def render_sentence(words: Sequence[RenderedWord], lang: str, to: str) -> Render
         clauses[-1].append(word)
         if word.punctuation:
             clauses.append([])
-    rendering = _join_words([word for clause in clauses for word in _order_clause(clause, lang, to)])
+    ordered_words: Clause = []
+    for clause in clauses:
+        ordered_words += _order_clause(clause, lang, to)
+    rendering = _join_words(ordered_words)
     return _correct_articles(rendering) if to == "en" else rendering
 
 
@@ -97,11 +100,11 @@ def _order_clause(clause: Clause, lang: str, to: str) -> Clause:
     if to == "en":
         for rule in _ORDER_RULES.get(lang, ()):
             ordered = rule(ordered)
-    rendered = _drop_repetitions([word for word in ordered if word.text and not word.text.startswith("(")])
-    return [
-        word._replace(punctuation=clause[-1].punctuation if position == len(rendered) else "")
-        for position, word in enumerate(rendered, start=1)
-    ]
+    shown_words = [word for word in ordered if word.text and not word.text.startswith("(")]
+    rendered = [word._replace(punctuation="") for word in _drop_repetitions(shown_words)]
+    if rendered:
+        rendered[-1] = rendered[-1]._replace(punctuation=clause[-1].punctuation)
+    return rendered
 
 
 def _drop_repetitions(words: Clause) -> Clause:
@@ -110,12 +113,14 @@ def _drop_repetitions(words: Clause) -> Clause:
     last_word = ""
     for word in words:
         folded = word.text.casefold()
-        if last_word == folded or (last_word in ("the", "a") and folded in _ARTICLES):
+        is_second_article = last_word in ("the", "a") and folded in _ARTICLES
+        if last_word == folded or is_second_article:
             continue
         if last_word in _ARTICLES and folded.startswith("the "):
-            word, folded = word._replace(text=word.text[4:]), folded[4:]
+            word = word._replace(text=word.text[len("the ") :])
         unique.append(word)
-        last_word = (folded.split() or [""])[-1]
+        words_of_text = word.text.casefold().split()
+        last_word = words_of_text[-1] if words_of_text else ""
     return unique
 
 
@@ -174,15 +179,21 @@ def _insert_of_before(clause: Clause, is_owner: Callable[[RenderedWord], bool]) 
     """Insert "of" between a noun and a noun that may own it.
 
     In Arabic and Hebrew a noun with an article has no owner behind it.
+
+    :param is_owner: tells whether a noun behind another may own it.
     """
     linked: Clause = []
     follows_noun = False
     for position, word in enumerate(clause):
-        head = next((candidate for candidate in clause[position:] if candidate.kind != "adjective"), word)
-        if follows_noun and head.kind == "noun" and is_owner(head) and not word.text.startswith(_ATTACHED_WORDS):
-            word = word._replace(text=f"of {word.text}")
-        linked.append(word)
-        follows_noun = word.kind == "noun" and not word.word.startswith("ال") and "the " not in word.text
+        noun_phrase = clause[position:]
+        head = next((candidate for candidate in noun_phrase if candidate.kind != "adjective"), word)
+        is_owner_phrase = follows_noun and head.kind == "noun" and is_owner(head)
+        if is_owner_phrase and not word.text.startswith(_ATTACHED_WORDS):
+            linked.append(word._replace(text=f"of {word.text}"))
+        else:
+            linked.append(word)
+        has_article = word.word.startswith("ال") or "the " in word.text
+        follows_noun = word.kind == "noun" and not has_article
     return linked
 
 
@@ -241,17 +252,33 @@ def _put_postpositions_first(clause: Clause) -> Clause:
     for word in clause:
         text = word.text.removeprefix(GUESS).casefold()
         if text == "of" and phrase:
-            owners, phrase = [word, *phrase, *owners], []
-        elif phrase and text in _PREPOSITIONS:
-            nouns = [i for i, item in enumerate(phrase) if item.kind == "noun"]
-            if not ordered and not owners and len(nouns) > 1:  # the subject stands first
-                ordered, phrase = phrase[: nouns[0] + 1], phrase[nouns[0] + 1 :]
-            ordered, phrase, owners = [*ordered, word, *phrase, *owners], [], []
-        elif word.kind == "verb" or text in _PHRASE_BOUNDARIES or text in _PREPOSITIONS or text.startswith("("):
-            ordered, phrase, owners = [*ordered, *phrase, *owners, word], [], []
+            owners = [word, *phrase, *owners]
+            phrase = []
+        elif text in _PREPOSITIONS and phrase:
+            if not ordered and not owners:
+                ordered, phrase = _split_subject(phrase)
+            ordered += [word, *phrase, *owners]
+            phrase, owners = [], []
+        elif _ends_noun_phrase(word, text):
+            ordered += [*phrase, *owners, word]
+            phrase, owners = [], []
         else:
             phrase.append(word)
     return [*ordered, *phrase, *owners]
+
+
+def _split_subject(words: Clause) -> tuple[Clause, Clause]:
+    """Split the words before a postposition into the subject of the clause, if there are two nouns, and the others."""
+    noun_positions = [position for position, word in enumerate(words) if word.kind == "noun"]
+    if len(noun_positions) < 2:
+        return [], words
+    end = noun_positions[0] + 1
+    return words[:end], words[end:]
+
+
+def _ends_noun_phrase(word: RenderedWord, text: str) -> bool:
+    """Say whether a word, given with its English text, is not part of a noun phrase."""
+    return word.kind == "verb" or text in _PHRASE_BOUNDARIES or text in _PREPOSITIONS or text.startswith("(")
 
 
 def _put_cases_first(clause: Clause) -> Clause:
@@ -259,11 +286,12 @@ def _put_cases_first(clause: Clause) -> Clause:
 
     "the big in house" becomes "in the big house", "of house new roof" becomes "new roof of house".
     """
-    phrases: list[Clause] = []
-    for phrase in reversed(_split_noun_phrases(clause)):
-        preposition, phrase = _take_preposition(phrase)
+    phrases: list[Clause] = []  # in order
+    for phrase_with_case in reversed(_split_noun_phrases(clause)):
+        preposition, phrase = _take_preposition(phrase_with_case)
         if preposition == "and" and phrases:
-            phrases = [phrase, _add_preposition("and", phrases[0]), *phrases[1:]]
+            phrases[0] = _add_preposition("and", phrases[0])
+            phrases.insert(0, phrase)
         elif preposition not in ("and", "of"):
             phrases.insert(0, _add_preposition(preposition, phrase))
         elif phrases and any(word.kind == "noun" for word in phrases[0]):
@@ -280,13 +308,15 @@ def _split_noun_phrases(clause: Clause) -> list[Clause]:
     for word in clause:
         if word.kind == "adjective" or word.text in _ARTICLES:
             modifiers.append(word)
-        elif word.kind == "noun" or word.text != word.meaning:
+            continue
+        is_noun_or_name = word.kind == "noun" or word.text != word.meaning
+        if is_noun_or_name:
             phrases.append([*modifiers, word])
-            modifiers = []
         else:
-            phrases += [[other] for other in (*modifiers, word)]
-            modifiers = []
-    return [*phrases, *([modifier] for modifier in modifiers)]
+            phrases += [[single_word] for single_word in (*modifiers, word)]
+        modifiers = []
+    phrases += [[modifier] for modifier in modifiers]
+    return phrases
 
 
 def _take_preposition(phrase: Clause) -> tuple[str, Clause]:

@@ -183,19 +183,27 @@ def _collect_candidates(
 
 
 def _add_default_model(candidates: dict[str, dict[str, float]], term: str, sources: BuiltInSources) -> None:
-    """Let the default model weigh the meanings that the lexicon has of a word, and add likely ones of its own."""
+    """Let the default model weigh the meanings that the lexicon has of a word, and add likely ones of its own.
+
+    :param candidates: the weights of each meaning by source; those of the model are added.
+    """
     source = dict(sources.fallbacks).get("default")
     model = remove_glossary(source) if source else None
     if not isinstance(model, DefaultModel) or sources.lang not in model.langs:
         return
-    meaning_by_last_term = {(analyze_terms(text, "en") or (text,))[-1]: text for text in reversed(candidates)}
+    meaning_by_last_term: dict[str, str] = {}
+    for meaning in candidates:
+        terms = analyze_terms(meaning, "en") or (meaning,)
+        meaning_by_last_term.setdefault(terms[-1], meaning)
     for alternative in _translate_term(model, term, sources.lang):
         last_term = alternative.terms[-1] if alternative.terms else alternative.text
-        confirmed_meaning = meaning_by_last_term.get(last_term, "")
-        if not confirmed_meaning and not _is_likely_addition(alternative, sources):
+        if last_term in meaning_by_last_term:
+            meaning, name = meaning_by_last_term[last_term], CONFIRMING_DEFAULT
+        elif _is_likely_addition(alternative, sources):
+            meaning, name = alternative.text, "default"
+        else:
             continue
-        name = CONFIRMING_DEFAULT if confirmed_meaning else "default"
-        weights = candidates.setdefault(confirmed_meaning or alternative.text, {})
+        weights = candidates.setdefault(meaning, {})
         weights[name] = weights.get(name, 0.0) + alternative.weight
 
 
@@ -218,18 +226,23 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
 
     A word that they do not know is translated by its longest known part.
     """
-    text, query = occurrence.text, Query("", occurrence.text, sources.lang)
+    text = occurrence.text
+    query = Query("", text, sources.lang)
+    word = Span(0, len(text), term)
     answers: dict[int, dict[str, dict[str, float]]] = {}
     for name, translator in sources.fallbacks:
-        ask_translator(name, translator, [Span(0, len(text), term)], query, sources.to, answers)
-    candidates = {
-        meaning: weights for meaning, weights in answers.get(0, {}).items() if not _is_identifier(meaning, sources)
-    }
-    translations = [weights for meaning, weights in candidates.items() if meaning.casefold() != text.casefold()]
-    if not translations and occurrence.may_be_common_word:
+        ask_translator(name, translator, [word], query, sources.to, answers)
+    candidates: dict[str, dict[str, float]] = {}
+    best_share = 0.0
+    for meaning, weights in answers.get(word.start, {}).items():
+        if _is_identifier(meaning, sources):
+            continue
+        candidates[meaning] = weights
+        if meaning.casefold() != text.casefold():
+            best_share = max(best_share, *weights.values())
+    if not best_share and occurrence.may_be_common_word:
         meanings = _translate_longest_part(term, sources, dict(sources.fallbacks))
         return {meaning.text: {meaning.source: meaning.weight} for meaning in meanings}
-    best_share = max((max(weights.values()) for weights in translations), default=0.0)
     return candidates if best_share >= MIN_GUESS_SHARE else {}
 
 
@@ -240,9 +253,7 @@ def _translate_longest_part(term: str, sources: BuiltInSources, translators: Map
         if not isinstance(translator, DefaultModel) or not {lang, to} <= set(translator.langs):
             continue
         part = max(translator.find_known_parts(term, lang), key=len, default="")
-        ending = term.removeprefix(part) if lang == "ko" else term
-        is_long = len(part) >= MIN_PART_LENGTH_SHARE * len(term)
-        if not is_long and not (len(part) > 1 and is_korean_noun_suffix(ending)):
+        if not _can_stand_for(part, term, lang):
             continue
         alternatives = translator.alternatives(part, lang, to)[:MAX_MEANINGS]
         if alternatives:
@@ -252,6 +263,14 @@ def _translate_longest_part(term: str, sources: BuiltInSources, translators: Map
                 if alternative.weight >= MIN_SHARE and not _is_identifier(alternative.text, sources)
             ]
     return []
+
+
+def _can_stand_for(part: str, term: str, lang: str) -> bool:
+    """Say whether a word without a known part of it can be an ending."""
+    if len(part) >= MIN_PART_LENGTH_SHARE * len(term):
+        return True
+    ending = term.removeprefix(part) if lang == "ko" else term
+    return len(part) > 1 and is_korean_noun_suffix(ending)
 
 
 def _find_loan_word(occurrence: WordOccurrence, sources: BuiltInSources) -> list[Meaning]:
@@ -271,14 +290,13 @@ def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozense
     """
     scores = _score_candidates(candidates, text)
     best_score = max((scored.score for scored in scores.values()), default=0.0)
-    terms_of_likely = {
-        meaning: analyze_terms(meaning, to)
-        for meaning, scored in scores.items()
-        if scored.score >= MIN_RELATIVE_SCORE_FOR_QUERY * best_score
-    }
-    for meaning, terms in terms_of_likely.items():
-        if not query_terms.isdisjoint(terms):
-            scores[meaning] = scores[meaning]._replace(score=scores[meaning].score * QUERY_FACTOR)
+    likely_terms: set[str] = set()
+    for meaning, scored in scores.items():
+        if scored.score >= MIN_RELATIVE_SCORE_FOR_QUERY * best_score:
+            terms = analyze_terms(meaning, to)
+            likely_terms.update(terms)
+            if not query_terms.isdisjoint(terms):
+                scores[meaning] = scored._replace(score=scored.score * QUERY_FACTOR)
     total_score = sum([scored.score for scored in scores.values()])
     best_first = sorted(scores.items(), key=lambda item: (-item[1].score, item[0]))[:MAX_MEANINGS]
     meanings = [
@@ -286,7 +304,7 @@ def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozense
         for meaning, scored in best_first
         if scored.score >= MIN_SHARE * total_score
     ]
-    return RankedMeanings(meanings, frozenset(term for terms in terms_of_likely.values() for term in terms))
+    return RankedMeanings(meanings, frozenset(likely_terms))
 
 
 class _ScoredMeaning(NamedTuple):
@@ -313,22 +331,20 @@ def _drop_passed_through(candidates: WeightsByMeaning, text: str) -> WeightsByMe
     the word too and gives this one a considerable share.
     """
     folded_text = text.casefold()
-    other_meanings = {meaning: weights for meaning, weights in candidates.items() if meaning.casefold() != folded_text}
-    if len(other_meanings) == len(candidates):
-        return candidates
-    knowing_sources = {source for weights in other_meanings.values() for source in weights}
+    knowing_sources: set[str] = set()  # that know a meaning other than the word itself
+    for meaning, weights in candidates.items():
+        if meaning.casefold() != folded_text:
+            knowing_sources.update(weights)
     remaining: dict[str, Mapping[str, float]] = {}
     for meaning, weights in candidates.items():
-        if meaning in other_meanings:
+        if meaning.casefold() == folded_text:
+            weights = {
+                source: weight
+                for source, weight in weights.items()
+                if source in _SOURCES_OF_OWN_MEANINGS or (source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF)
+            }
+        if weights:
             remaining[meaning] = weights
-            continue
-        trusted_weights = {
-            source: weight
-            for source, weight in weights.items()
-            if source in _SOURCES_OF_OWN_MEANINGS or (source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF)
-        }
-        if trusted_weights:
-            remaining[meaning] = trusted_weights
     return remaining
 
 
@@ -344,8 +360,8 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
         return Word(0, len(text), text, "other")
     if meanings:
         return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
-    has_capital = text[:1].isupper() or text[:1].lower() == text[:1].upper()
-    kind = "name" if has_capital and not starts_sentence else "unknown"
+    has_small_initial = text[:1] != text[:1].upper()
+    kind = "unknown" if has_small_initial or starts_sentence else "name"
     latin = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
     if sources.lexicon and latin != text:
         english_name = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
@@ -365,16 +381,17 @@ def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSour
     meanings = []
     for meaning in word.meanings:
         entry = entry_by_text.get(meaning.text)
-        if entry and is_built_in(meaning.source):
+        if entry is not None and is_built_in(meaning.source):
             meaning = Meaning(meaning.text, meaning.weight, f"lexicon, {entry.source}", entry.kind)
         meanings.append(meaning)
     first = word.meanings[0]
-    if first.text in entry_by_text:
-        sure = entry_by_text[first.text].sure
+    first_entry = entry_by_text.get(first.text)
+    if first_entry is not None:
+        is_sure = first_entry.sure
     else:
-        sure = first.source != SOUND and first.source not in dict(sources.fallbacks)
+        is_sure = first.source != SOUND and first.source not in dict(sources.fallbacks)
     kind = "stop" if is_stop_word else word.kind
-    return word._replace(kind=kind, meanings=tuple(meanings), sure=sure, before=occurrence.prefix)
+    return word._replace(kind=kind, meanings=tuple(meanings), sure=is_sure, before=occurrence.prefix)
 
 
 def _has_letters(word: str) -> bool:
@@ -425,24 +442,34 @@ def _align_clauses(
 
     A translator answers in the order of the text: one clause a word, one for the words of a phrase, or one for each
     part of a compound, whose best alternatives are then joined.
+
+    :param spans: the words of the text.
     """
-    position, parts = 0, list[Translation]()
+    position = 0  # of the first word that has no alternatives yet
+    compound_parts: list[Translation] = []
     for clause in clauses:
-        matches = (i for i in range(position, len(spans)) if text.startswith(clause.source, spans[i].start))
-        match = next(matches, None)
-        if match is None:
-            parts.append(clause)
+        first = _find_word(clause.source, text, spans, position)
+        if first is None:
+            compound_parts.append(clause)
             continue
-        if parts and position < len(spans):
-            yield spans[position], _join_best_alternatives(parts)
-            parts = []
-        end = spans[match].start + len(clause.source)
-        position = match
+        if compound_parts:
+            yield spans[position], _join_best_alternatives(compound_parts)
+            compound_parts = []
+        end = spans[first].start + len(clause.source)
+        position = first
         while position < len(spans) and spans[position].end <= end:
             yield spans[position], clause.alternatives
             position += 1
-    if parts and position < len(spans):
-        yield spans[position], _join_best_alternatives(parts)
+    if compound_parts and position < len(spans):
+        yield spans[position], _join_best_alternatives(compound_parts)
+
+
+def _find_word(source: str, text: str, spans: Sequence[Span], position: int) -> int | None:
+    """Return the first word, from a position on, at which a text continues with `source`; None if there is none."""
+    for number in range(position, len(spans)):
+        if text.startswith(source, spans[number].start):
+            return number
+    return None
 
 
 def _join_best_alternatives(parts: Sequence[Translation]) -> list[Alternative]:

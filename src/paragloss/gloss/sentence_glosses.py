@@ -7,7 +7,7 @@ A text passes through these steps: sentences and tokens (`analysis`), entries of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -107,11 +107,7 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
 
     If there is a lexicon of the languages, the default model and embeddings are fallbacks, whose answers are guesses.
     """
-    foreign_languages = {lang, to} - {"en"}
-    lexicons_of_languages = (
-        source for source in sources.values() if isinstance(source, Lexicon) and foreign_languages & source.langs
-    )
-    lexicon = next(lexicons_of_languages, None)
+    lexicon = _find_lexicon(sources, {lang, to} - {"en"})
     translators: dict[str, Translator] = {}
     fallbacks: list[tuple[str, Translator]] = []
     for name, source in sources.items():
@@ -122,6 +118,14 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
         else:
             translators[name] = source
     return LanguageSources(BuiltInSources(lang, to, lexicon, tuple(fallbacks)), translators)
+
+
+def _find_lexicon(sources: Mapping[str, Translator | Lexicon], langs: Collection[str]) -> Lexicon | None:
+    """Return the first lexicon that has one of some languages; None if none has."""
+    for source in sources.values():
+        if isinstance(source, Lexicon) and not source.langs.isdisjoint(langs):
+            return source
+    return None
 
 
 def _gloss_text(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> Gloss:
@@ -186,15 +190,17 @@ def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
     weights_by_start, glossary_spans = _ask_translators(text, tokens, sources)
     is_constant = built_in.is_constant and (bool(built_in.fallbacks) or not translators)
     words = []
+    likely_terms: set[str] = set()
     for reading in _look_up_entries(text, tokens, built_in, glossary_spans):
         occurrence = _make_occurrence(text, tokens, reading)
         start, end = tokens[reading.first].start, tokens[reading.last - 1].end
         weights = weights_by_start.get(start, {})
-        has_fixed_description = is_constant and not weights
-        description = describe_word_by_built_in_sources(occurrence, built_in) if has_fixed_description else None
+        description = None
+        if is_constant and not weights:
+            description = describe_word_by_built_in_sources(occurrence, built_in)
+            likely_terms |= description.likely_terms
         words.append(LocatedWord(start, end, occurrence, weights, description))
-    likely_terms = frozenset[str]().union(*(word.description.likely_terms for word in words if word.description))
-    return AnalyzedSentence(text, tuple(words), likely_terms, sources)
+    return AnalyzedSentence(text, tuple(words), frozenset(likely_terms), sources)
 
 
 def _ask_translators(
@@ -217,16 +223,15 @@ def _ask_translators(
 def _tokenize(text: str, lang: str) -> list[Span]:
     """Return the words of a sentence; stop words have the term "", punctuation is left out."""
     tokens = analyzer(lang).tokens(text)
-    pieces = [piece for _, _, piece in tokens]
-    terms = analyzer(lang).token_terms(pieces)
+    terms = analyzer(lang).token_terms([piece for _, _, piece in tokens])
     # Pieces without a term are stop words or punctuation; an analyzer that keeps stop words tells them apart.
     termless = [position for position, term in enumerate(terms) if not term]
-    unstopped_terms = analyzer(lang, stem=False, stop=False).token_terms([pieces[position] for position in termless])
-    stop_words = {position for position, term in zip(termless, unstopped_terms, strict=True) if term}
+    unstopped_terms = analyzer(lang, stem=False, stop=False).token_terms([tokens[i][2] for i in termless])
+    punctuation = {position for position, term in zip(termless, unstopped_terms, strict=True) if not term}
     return [
         Span(start, end, terms[position])
         for position, (start, end, _) in enumerate(tokens)
-        if terms[position] or position in stop_words
+        if position not in punctuation
     ]
 
 
@@ -306,15 +311,12 @@ choose_senses = lru_cache(maxsize=_CACHED_SENTENCES * _CACHED_QUERIES_PER_SENTEN
 
 def _describe_located_word(located: LocatedWord, sources: LanguageSources, query_terms: frozenset[str]) -> Word:
     """Return a word with its meanings, ranked for a query."""
-    description = located.description
+    occurrence, description = located.occurrence, located.description
     if description is None:
-        description = describe_word(
-            located.occurrence, sources.built_in, query_terms, located.weights, sources.translators
-        )
-    else:
+        description = describe_word(occurrence, sources.built_in, query_terms, located.weights, sources.translators)
+    elif not query_terms.isdisjoint(description.likely_terms):
         relevant_terms = query_terms & description.likely_terms
-        if relevant_terms:
-            description = describe_word_by_built_in_sources(located.occurrence, sources.built_in, relevant_terms)
+        description = describe_word_by_built_in_sources(occurrence, sources.built_in, relevant_terms)
     return description.word.move(located.start)
 
 

@@ -129,16 +129,19 @@ def find_best_window(offsets: TokenOffsets, weights: Mapping[str, float], width:
 
     A window ends with a token and begins with the first one that still fits.
 
+    :param offsets: the tokens of a text.
+    :param weights: the weight of each term.
     :return: the offsets of its beginning and end; (0, 0) if there are no tokens.
     """
     starts, terms = offsets.starts, offsets.terms
-    best, best_weight = (0, 0), 0.0
+    best_window, best_weight = (0, 0), 0.0
     counts = dict.fromkeys(terms, 0)  # how often the window has each term
-    window_weight, first = 0.0, 0  # `first` is the number of the window's first token
+    window_weight = 0.0
+    first = 0  # the number of the window's first token
     for start, end, term in zip(*offsets, strict=True):
         counts[term] += 1
-        min_start = end - width if end - start < width else start
         is_new = counts[term] == 1
+        min_start = min(start, end - width)  # a token that is longer than the window stands alone
         while starts[first] < min_start:  # remove tokens that no longer fit
             removed_term = terms[first]
             counts[removed_term] -= 1
@@ -148,8 +151,8 @@ def find_best_window(offsets: TokenOffsets, weights: Mapping[str, float], width:
         if is_new:
             window_weight += weights[term]
             if window_weight > best_weight + _TOLERANCE:
-                best, best_weight = (starts[first], end), window_weight
-    return best
+                best_window, best_weight = (starts[first], end), window_weight
+    return best_window
 
 
 def _widen(text: str, window: tuple[int, int], width: int, lang: str) -> tuple[int, int]:
