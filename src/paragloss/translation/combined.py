@@ -30,15 +30,17 @@ class CombinedTranslator:
         :param names: what each is called in explanations.
         :param most: the number of alternatives that are kept of a term.
         """
-        weights = [1.0] * len(translators) if weights is None else list(weights)
+        if weights is None:
+            weights = [1.0] * len(translators)
         if len(weights) != len(translators):
             raise ValueError(f"{len(weights)} weights for {len(translators)} translators")
         names = names or [type(translator).__name__.lower() for translator in translators]
-        indexes = [index for index, weight in enumerate(weights) if weight > 0]
-        if translators and not indexes:
+        used = [number for number, weight in enumerate(weights) if weight > 0]
+        if translators and not used:
             raise InputError("no translator of the mix counts: give one of them a weight above 0")
-        self._translators = [translators[index] for index in indexes]
-        self._weights, self._names = [weights[index] for index in indexes], [names[index] for index in indexes]
+        self._translators = [translators[number] for number in used]
+        self._weights = [weights[number] for number in used]
+        self._names = [names[number] for number in used]
         self._max_alternatives = most
 
     def knows(self, source: str, target: str) -> bool:
@@ -97,7 +99,10 @@ class CombinedTranslator:
         return Translation(source, tuple(self._mix_alternatives(counted)), origins=tuple(origins))
 
     def _mix_alternatives(self, answers: Sequence[_Answer]) -> list[Alternative]:
-        """Return the best alternatives of one source, each weighted by the translators that have it."""
+        """Return the best alternatives of one source, each weighted by the translators that have it.
+
+        :param answers: the clause that each translator has for the source.
+        """
         total_weight = sum(self._weights[translator] for translator, _ in answers)
         weight_by_text: dict[str, float] = {}
         terms_by_text: dict[str, tuple[str, ...]] = {}
@@ -107,8 +112,8 @@ class CombinedTranslator:
                 share = self._weights[translator] * weight / (total_weight * clause_weight)
                 weight_by_text[text] = weight_by_text.get(text, 0.0) + share
                 terms_by_text[text] = terms or terms_by_text.get(text, ())
-        ranked = sorted(weight_by_text.items(), key=lambda item: -item[1])[: self._max_alternatives]
-        return [Alternative(text, min(weight, 1.0), terms_by_text[text]) for text, weight in ranked]
+        best_texts = sorted(weight_by_text, key=lambda text: -weight_by_text[text])[: self._max_alternatives]
+        return [Alternative(text, min(weight_by_text[text], 1.0), terms_by_text[text]) for text in best_texts]
 
     def _add_origins(self, clause: Translation, translator: int) -> Translation:
         return clause._replace(origins=self._list_origins(clause, translator))

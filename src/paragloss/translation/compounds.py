@@ -55,15 +55,17 @@ def split_compound(term: str, lang: str, is_known: Callable[[str], bool]) -> lis
     """
     if len(term) > MAX_WORD_LENGTH:
         return []
-    last_starts = [start for start in range(_MIN_PART, len(term) - _MIN_PART + 1) if is_known(term[start:])]
+    possible_starts = range(_MIN_PART, len(term) - _MIN_PART + 1)
+    last_starts = [start for start in possible_starts if is_known(term[start:])]  # where a known last part begins
     two_parts = _split_in_two(term, 0, last_starts, lang, is_known)
-    if two_parts:
+    if two_parts or not last_starts:
         return two_parts
-    for first_end in range(_MIN_PART, max(last_starts, default=0) - _MIN_PART + 1):
+    for first_end in range(_MIN_PART, last_starts[-1] - _MIN_PART + 1):
         first = _strip_linker(term[:first_end], lang, is_known)
-        two_parts = _split_in_two(term, first_end, last_starts, lang, is_known) if first else []
-        if two_parts:
-            return [first, *two_parts]
+        if first:
+            two_parts = _split_in_two(term, first_end, last_starts, lang, is_known)
+            if two_parts:
+                return [first, *two_parts]
     return []
 
 
@@ -98,14 +100,18 @@ def _segment(term: str, min_letters: int, is_known: Callable[[str], bool]) -> li
     """Split a term into the fewest known words that skip the fewest characters; [] if more than half are skipped."""
     best = [_Segmentation(0, 0, [])]  # of the first characters, for each number of them
     for end in range(1, len(term) + 1):
-        candidate = best[end - 1]._replace(skipped=best[end - 1].skipped + 1)
+        shorter = best[end - 1]
+        candidate = shorter._replace(skipped=shorter.skipped + 1)
         for start in range(max(0, end - _MAX_UNSPACED_PART), end - min_letters + 1):
-            if is_known(term[start:end]):
-                skipped, n_words, words = best[start]
-                if (skipped, n_words + 1) < candidate[:2]:
-                    candidate = _Segmentation(skipped, n_words + 1, [*words, term[start:end]])
+            word = term[start:end]
+            if is_known(word):
+                before = best[start]
+                extended = _Segmentation(before.skipped, before.n_words + 1, [*before.words, word])
+                if (extended.skipped, extended.n_words) < (candidate.skipped, candidate.n_words):
+                    candidate = extended
         best.append(candidate)
-    return best[-1].words if 2 * best[-1].skipped <= len(term) else []
+    is_mostly_known = 2 * best[-1].skipped <= len(term)
+    return best[-1].words if is_mostly_known else []
 
 
 class _Segmentation(NamedTuple):
@@ -168,19 +174,17 @@ class CompoundTranslator:
         phrases = {clause.source: clause for clause in clauses if " " in clause.source}
         words = [clause for clause in clauses if clause.source not in phrases]
         compound_after: dict[str, Translation] = {}  # second word -> clause of the compound
-        replaced_phrases: set[str] = set()
         for first, second in pairwise(words):
             phrase = f"{first.source} {second.source}"
             terms = self._find_compounds(first, second, to)
-            if phrase in phrases and phrase not in replaced_phrases:
-                replaced_phrases.add(phrase)  # the translator did not check whether documents contain it
-                for alternative in phrases[phrase].alternatives:
-                    terms += [term for term in alternative.terms if term not in terms]
+            if phrase in phrases:  # the translator did not check whether documents contain its compound
+                terms = list(dict.fromkeys([*terms, *_list_terms(phrases.pop(phrase))]))
             if terms:
                 compound_after[second.source] = _make_compound_clause(phrase, terms)
         extended = []
         for clause in clauses:
-            if clause.source not in replaced_phrases:
+            is_replaced = " " in clause.source and clause.source not in phrases
+            if not is_replaced:
                 extended.append(clause)
             if clause.source in compound_after:
                 extended.append(compound_after[clause.source])
@@ -207,3 +211,11 @@ def _list_words(clause: Translation) -> list[str]:
     """Return the best alternatives of a clause that are single words, in lower case."""
     words = [alternative.text.lower() for alternative in clause.alternatives if alternative.text.isalpha()]
     return list(dict.fromkeys(words))[:_MAX_TRANSLATIONS_TRIED]
+
+
+def _list_terms(clause: Translation) -> list[str]:
+    """Return the terms of all alternatives of a clause."""
+    terms: list[str] = []
+    for alternative in clause.alternatives:
+        terms += alternative.terms
+    return terms

@@ -61,21 +61,22 @@ class Cooccurrence:
 
         tokenize = analyzer(lang).terms
         number_by_term: dict[str, int] = {}
-        term_numbers: list[int] = []
-        window_parts = [np.zeros(0, np.int64)]  # the window of each term occurrence
+        terms_in_order: list[int] = []  # the number of each term occurrence
+        windows_in_order = [np.zeros(0, np.int64)]  # the window of each term occurrence, text by text
         n_windows = 0
         for text in texts:
             terms = tokenize(text)
-            term_numbers += [number_by_term.setdefault(term, len(number_by_term)) for term in terms]
-            window_parts.append(n_windows + np.arange(len(terms)) // window)
+            for term in terms:
+                terms_in_order.append(number_by_term.setdefault(term, len(number_by_term)))
+            windows_in_order.append(n_windows + np.arange(len(terms)) // window)
             n_windows += math.ceil(len(terms) / window)
-        cells = (term_numbers, np.concatenate(window_parts))
-        ones = np.ones(len(term_numbers), np.float32)
+        cells = (terms_in_order, np.concatenate(windows_in_order))
+        ones = np.ones(len(terms_in_order), np.float32)
         windows = sp.csr_matrix((ones, cells), shape=(len(number_by_term), n_windows))
         windows.sum_duplicates()
         windows.data[:] = 1
-        occurrences = np.bincount(np.asarray(term_numbers, np.int64), minlength=len(number_by_term))
-        number = len(term_numbers) / window if by_length else None
+        occurrences = np.bincount(np.asarray(terms_in_order, np.int64), minlength=len(number_by_term))
+        number = len(terms_in_order) / window if by_length else None
         return cls(lang, list(number_by_term), occurrences, windows, number=number)
 
     def em(self, first: Sequence[str], second: Sequence[str]) -> Reals:
@@ -95,19 +96,21 @@ class Cooccurrence:
         """
         import scipy.sparse as sp
 
+        n_windows = self.windows.shape[1]
         counts: list[float] = []
-        rows = [sp.csr_matrix((0, self.windows.shape[1]), dtype=np.float32)]
+        rows = [sp.csr_matrix((0, n_windows), dtype=np.float32)]
         for text in texts:
             term_numbers = [self._number_by_term.get(term, -1) for term in self._tokenize(text)]
-            if not term_numbers or min(term_numbers) < 0:
+            if not term_numbers or -1 in term_numbers:
                 counts.append(0)
-                rows.append(sp.csr_matrix((1, self.windows.shape[1]), dtype=np.float32))
+                rows.append(sp.csr_matrix((1, n_windows), dtype=np.float32))
                 continue
-            windows = self.windows[term_numbers[0]]
-            for number in term_numbers[1:]:
+            first, *other_terms = term_numbers
+            windows = self.windows[first]
+            for number in other_terms:
                 windows = windows.multiply(self.windows[number])
+            counts.append(windows.sum() if other_terms else self.occurrences[first])
             rows.append(windows)
-            counts.append(self.occurrences[term_numbers[0]] if len(term_numbers) == 1 else windows.sum())
         return np.array(counts, np.float64), sp.vstack(rows, format="csr")
 
 
@@ -131,21 +134,24 @@ class DisambiguatingTranslator:
         return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Return the alternatives for each term of a query in another language."""
+        """Return for each term of a query the alternative that occurs most with those of its neighbours.
+
+        A term keeps all alternatives if the chosen one never occurs with those of its neighbours.
+        """
         clauses = self._translator.translate(query, to)
         if len(clauses) < 2:
             return clauses
         texts = [[alternative.text for alternative in clause.alternatives] for clause in clauses]
         cooccurrence = self._cooccurrence(to) if callable(self._cooccurrence) else self._cooccurrence
         links = [cooccurrence.em(first, second) for first, second in pairwise(texts)]
-        chosen = best_path(links)
-        result = []
+        path = best_path(links)
+        strengths = [link[first, second] for link, (first, second) in zip(links, pairwise(path), strict=True)]
+        disambiguated = []
         for i, clause in enumerate(clauses):
-            link_before = links[i - 1][chosen[i - 1], chosen[i]] if i else 0.0
-            link_after = links[i][chosen[i], chosen[i + 1]] if i < len(links) else 0.0
-            best = (Alternative(texts[i][chosen[i]], 1.0),)
-            result.append(clause._replace(alternatives=best) if link_before + link_after > 0 else clause)
-        return result
+            if sum(strengths[max(i - 1, 0) : i + 1]) > 0:  # the links to the terms before and after it
+                clause = clause._replace(alternatives=(Alternative(texts[i][path[i]], 1.0),))
+            disambiguated.append(clause)
+        return disambiguated
 
 
 def best_path(links: Sequence[Reals]) -> list[int]:

@@ -6,7 +6,7 @@ word vectors will do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
 from paragloss.ranking import neighbourhood
-from paragloss.types import Alternative, Floats, Query, Translation
+from paragloss.types import Alternative, Floats, Query, Span, Translation
 
 #: Words of the source language that are compared to find words that are near to everything.
 _MAX_HUBNESS_WORDS = 10_000
@@ -85,24 +85,33 @@ class EmbeddingTranslator:
         return {source, target} <= set(self._space.langs)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Translate each word of a query by the nearest words of language `to`."""
+        """Translate each word of a query by the nearest words of language `to`; unknown words stay as they are."""
         for lang in (query.lang, to):
             if lang not in self._space.langs:
                 raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self._space.langs)}")
-        source, target = self._read_words(query.lang), self._read_words(to)
         spans = analyzer(query.lang).spans(query.text)  # stop words are not worth translating, whatever the model knows
-        ids = [
-            source.ids.get(span.term if source.stem else _normalize_word(query, span.start, span.end)) for span in spans
-        ]
-        known_ids = [i for i in ids if i is not None]
-        can_answer = bool(known_ids) and len(target.answers) > 0
-        answers = iter(self._find_nearest(source.rows[known_ids], query.lang, to) if can_answer else [])
+        word_ids = self._find_word_ids(query, spans)
+        alternatives_by_position: dict[int, tuple[Alternative, ...]] = {}
+        if word_ids and len(self._read_words(to).answers):
+            rows = self._read_words(query.lang).rows[list(word_ids.values())]
+            nearest = self._find_nearest(rows, query.lang, to)
+            alternatives_by_position = dict(zip(word_ids, nearest, strict=True))
         translations = []
-        for span, i in zip(spans, ids, strict=True):
+        for position, span in enumerate(spans):
             word = query.text[span.start : span.end]
-            alternatives = next(answers, ()) if i is not None else ()
-            translations.append(Translation(word, alternatives or (Alternative(word, 1.0),)))
+            unchanged = (Alternative(word, 1.0),)
+            translations.append(Translation(word, alternatives_by_position.get(position) or unchanged))
         return translations
+
+    def _find_word_ids(self, query: Query, spans: Sequence[Span]) -> dict[int, int]:
+        """Return the rows of the known words of a query in the vectors of its language, by their positions."""
+        words = self._read_words(query.lang)
+        word_ids = {}
+        for position, span in enumerate(spans):
+            term = span.term if words.stem else _normalize_word(query, span.start, span.end)
+            if term in words.ids:
+                word_ids[position] = words.ids[term]
+        return word_ids
 
     def _find_nearest(self, rows: Floats, source: str, to: str) -> list[tuple[Alternative, ...]]:
         """Return the nearest words for each word of a query by eq. 5.2, with weights that sum to one.
@@ -117,23 +126,26 @@ class EmbeddingTranslator:
         top = min(self.top, scores.shape[1])
         nearest = []
         for word_scores in scores:
-            best = np.argpartition(word_scores, -top)[-top:]
-            best = best[np.lexsort((best, -word_scores[best]))]
+            candidates = np.argpartition(word_scores, -top)[-top:]
+            best = candidates[np.lexsort((candidates, -word_scores[candidates]))]
             weights = np.maximum(word_scores[best], _MIN_WEIGHT)
-            texts = [target.written[target.answer_ids[i]] for i in best]
             shares = (weights / weights.sum()).tolist()
+            texts = [target.written[word_id] for word_id in target.answer_ids[best]]
             nearest.append(tuple(Alternative(text, share) for text, share in zip(texts, shares, strict=True)))
         return nearest
 
     def _read_words(self, lang: str) -> _LanguageWords:
         """Read and normalise the word vectors of a language, once."""
         if lang not in self._sides:
-            vocabulary, rows = self._space.tower(lang).vocabulary, self._space.words(lang)
-            norms = np.linalg.norm(rows, axis=1, keepdims=True)
-            rows = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+            vocabulary = self._space.tower(lang).vocabulary
+            vectors = self._space.words(lang)
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            rows = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
             written = _find_texts(vocabulary, lang, self._written.get(lang, {}), self.limit)
-            ids = np.array([i for i, text in enumerate(written) if text and norms[i, 0] > 0], np.int64)
-            self._sides[lang] = _LanguageWords(vocabulary.index, rows, vocabulary.stem, written, rows[ids], ids)
+            answer_ids = np.array([i for i, text in enumerate(written) if text and norms[i, 0] > 0], np.int64)
+            self._sides[lang] = _LanguageWords(
+                vocabulary.index, rows, vocabulary.stem, written, rows[answer_ids], answer_ids
+            )
         return self._sides[lang]
 
     def _compute_hubness(self, source: str, to: str) -> Floats:
@@ -158,9 +170,9 @@ def _find_texts(vocabulary: Any, lang: str, spellings: Mapping[str, str], limit:
     """
     texts = []
     for term in vocabulary.terms[:limit]:
-        candidates = [text for text in (spellings.get(term, ""), term) if text]
-        fitting = [text for text in candidates if _is_analysed_as(text, term, lang, stem=vocabulary.stem)]
-        texts.append(fitting[0] if fitting else "")
+        candidates = [text for text in (spellings.get(term), term) if text]
+        fitting = (text for text in candidates if _is_analysed_as(text, term, lang, stem=vocabulary.stem))
+        texts.append(next(fitting, ""))
     return texts
 
 

@@ -128,6 +128,7 @@ def rocchio(
     :param clauses: of the query
     :param lang: documents in other languages are ignored
     :param terms: the number of new terms; they become clauses of their own, and the best has the weight beta
+    :return: the clauses of the query, then those of the new terms
     """
     texts = [document.full_text for document in documents if document.lang == lang]
     scores = _score_terms(texts, lang, idf)
@@ -142,10 +143,13 @@ def rocchio(
         expanded.append(clause._replace(weight=alpha * clause.weight + gain))
     spellings = list_spellings(texts, lang)
     for term in best_terms:
-        alternatives = (Alternative(spellings[term], 1.0),)
-        weight = beta * scores[term] / top_score
-        expanded.append(Translation(spellings[term], alternatives, weight, required=False))
+        expanded.append(_make_added_clause(spellings[term], beta * scores[term] / top_score))
     return expanded
+
+
+def _make_added_clause(spelling: str, weight: float) -> Translation:
+    """Make the clause of a word that is added to a query."""
+    return Translation(spelling, (Alternative(spelling, 1.0),), weight, required=False)
 
 
 def _score_terms(texts: Sequence[str], lang: str, idf: Idf) -> dict[str, float]:

@@ -109,6 +109,8 @@ def translate_documents(
 
     Documents in `to` pass unchanged. With a `TranslationCache` as engine the work can be interrupted and resumed: each
     batch is stored before the next begins.
+
+    :param batch: how many documents are translated at once.
     """
     remaining = iter(documents)
     while True:
@@ -119,14 +121,21 @@ def translate_documents(
         for document in documents_of_batch:
             if document.lang != to:
                 by_lang.setdefault(document.lang, []).append(document)
-        translated = {}
-        for lang, group in by_lang.items():
-            texts_by_document = [_list_texts(document) for document in group]
-            all_texts = [text for texts in texts_by_document for text in texts]
-            translations = iter(_translate_long_texts(engine, all_texts, lang, to))
-            for document, texts in zip(group, texts_by_document, strict=True):
-                translated[document.id] = _replace_texts(document, list(islice(translations, len(texts))), to)
-        yield from (translated.get(document.id, document) for document in documents_of_batch)
+        translated: dict[str, Document] = {}
+        for documents_of_language in by_lang.values():
+            for document in _translate_from_one_language(documents_of_language, engine, to):
+                translated[document.id] = document
+        for document in documents_of_batch:
+            yield translated.get(document.id, document)
+
+
+def _translate_from_one_language(documents: Sequence[Document], engine: Engine, to: str) -> Iterator[Document]:
+    """Translate documents of one language with one request, in order."""
+    texts_by_document = [_list_texts(document) for document in documents]
+    all_texts = [text for texts in texts_by_document for text in texts]
+    translations = iter(_translate_long_texts(engine, all_texts, documents[0].lang, to))
+    for document, texts in zip(documents, texts_by_document, strict=True):
+        yield _replace_texts(document, list(islice(translations, len(texts))), to)
 
 
 def _list_texts(document: Document) -> list[str]:
@@ -157,8 +166,8 @@ def split_into_segments(text: str) -> list[str]:
     for part in _SEGMENT_END.split(text):
         sentence = part.strip()
         while len(sentence) > _MAX_SEGMENT_LENGTH:
-            end = sentence.rfind(" ", 1, _MAX_SEGMENT_LENGTH)
-            end = end if end > 0 else _MAX_SEGMENT_LENGTH
+            last_blank = sentence.rfind(" ", 1, _MAX_SEGMENT_LENGTH)
+            end = last_blank if last_blank > 0 else _MAX_SEGMENT_LENGTH
             segments.append(sentence[:end].strip())
             sentence = sentence[end:].strip()
         if sentence:

@@ -57,15 +57,21 @@ def _add_spellings(clause: Translation, source: str, target: str) -> Translation
 def _compute_share(
     clause: Translation, source: str, target: str, unknown_share: float, capitalized_share: float
 ) -> float:
-    """Return the share of added alternatives: of an unknown word, of one with a capital, or none of any other."""
+    """Return the share of added alternatives of a word: one for unknown words, one for others with a capital, or 0."""
     word = clause.source
     if " " in word:
         return 0.0
-    is_unknown = all(
-        alternative.text == word or alternative.text.startswith(SOUND_PREFIX) for alternative in clause.alternatives
-    )
-    share = unknown_share if is_unknown else capitalized_share if word[:1].isupper() else 0.0
-    return share * (SAME_SCRIPT_FACTOR if _share_script(source, target) else 1.0)
+    if all(_is_untranslated(alternative, word) for alternative in clause.alternatives):
+        share = unknown_share
+    elif word[:1].isupper():
+        share = capitalized_share
+    else:
+        return 0.0
+    return SAME_SCRIPT_FACTOR * share if _share_script(source, target) else share
+
+
+def _is_untranslated(alternative: Alternative, word: str) -> bool:
+    return alternative.text == word or alternative.text.startswith(SOUND_PREFIX)
 
 
 @cache
@@ -77,8 +83,8 @@ def _mix_in(clause: Translation, added: list[Alternative]) -> Translation:
     """Add alternatives to a clause, and scale its own so that all weights sum to one."""
     if not added:
         return clause
-    scale = (1 - sum(alternative.weight for alternative in added)) / sum(
-        alternative.weight for alternative in clause.alternatives
-    )
+    added_weight = sum(alternative.weight for alternative in added)
+    own_weight = sum(alternative.weight for alternative in clause.alternatives)
+    scale = (1 - added_weight) / own_weight
     own = [alternative._replace(weight=scale * alternative.weight) for alternative in clause.alternatives]
     return clause._replace(alternatives=(*own, *added))

@@ -60,12 +60,13 @@ class NameList:
         number = self._words.find(word)
         if number < 0:
             return []
-        names = self._arrays["names"]
-        entries = np.flatnonzero(np.isin(names, names[self._starts[number] : self._starts[number + 1]]))
-        numbers = np.searchsorted(self._starts, entries, side="right") - 1
+        names = self._arrays["names"]  # of each spelling the names that it may be, spelling after spelling
+        names_of_word = names[self._starts[number] : self._starts[number + 1]]
+        entries = np.flatnonzero(np.isin(names, names_of_word))
+        spelling_numbers = np.searchsorted(self._starts, entries, side="right") - 1
         spellings_by_name: dict[int, list[tuple[str, str | None]]] = {}
-        for name, member in zip(names[entries].tolist(), numbers.tolist(), strict=True):
-            spellings_by_name.setdefault(name, []).append(_read_spelling(self._words, member))
+        for name, spelling_number in zip(names[entries].tolist(), spelling_numbers.tolist(), strict=True):
+            spellings_by_name.setdefault(name, []).append(_read_spelling(self._words, spelling_number))
         return list(spellings_by_name.values())
 
     def save(self, path: str | Path) -> None:
@@ -91,11 +92,12 @@ def build_name_list(names: Sequence[Sequence[str]]) -> NameList:
     Names are numbered by their first spelling, so that neighbouring numbers are similar, and packed well.
     """
     spellings = sorted({spelling for name in names for spelling in name}, key=str.encode)
-    numbers = {spelling: number for number, spelling in enumerate(spellings)}
+    number_by_spelling = {spelling: number for number, spelling in enumerate(spellings)}
+    distinct_names = {tuple(sorted(number_by_spelling[spelling] for spelling in set(name))) for name in names}
     names_by_spelling: list[list[int]] = [[] for _ in spellings]
-    for name, members in enumerate(sorted({tuple(sorted(numbers[word] for word in set(name))) for name in names})):
-        for number in members:
-            names_by_spelling[number].append(name)
+    for name_id, spelling_numbers in enumerate(sorted(distinct_names)):
+        for number in spelling_numbers:
+            names_by_spelling[number].append(name_id)
     words, groups = pack_words(spellings, spellings)
     arrays: dict[str, npt.NDArray[Any]] = {
         "words": words,

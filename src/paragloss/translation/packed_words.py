@@ -105,13 +105,14 @@ class PackedWordList:
         """Say for each term whether the list has it; many terms are looked up group by group."""
         if len(terms) < _MANY_TERMS:
             return [self.find(term) >= 0 for term in terms]
-        terms_by_group: dict[int, set[bytes]] = {}
+        terms_by_group: dict[int, set[bytes]] = {-1: set()}  # -1: before the first group
         answers = []
-        for key in (term.encode() for term in terms):
+        for term in terms:
+            key = term.encode()
             group = bisect(self._all_first_words, key) - 1
-            if group >= 0 and group not in terms_by_group:
-                terms_by_group[group] = {term for term, _, _ in _unpack(self._read_group(group))}
-            answers.append(group >= 0 and key in terms_by_group[group])
+            if group not in terms_by_group:
+                terms_by_group[group] = {term_of_group for term_of_group, _, _ in _unpack(self._read_group(group))}
+            answers.append(key in terms_by_group[group])
         return answers
 
     @cached_property
@@ -190,17 +191,22 @@ def pack_words(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDAr
 
     :return: the bytes of the list, and the offset of each group.
     """
-    packed, starts, previous = bytearray(), [], b""
+    packed = bytearray()
+    group_starts: list[int] = []
+    previous = b""
     for number, (term, spelling) in enumerate(zip(terms, spellings, strict=True)):
         word = term.encode()
         assert previous < word, f"{term!r} is out of order"
         assert len(word) <= _MAX_BYTES, f"{term!r} is too long"
-        if number % GROUP_SIZE == 0:
-            starts.append(len(packed))
-        shared = _count_shared_bytes(previous, word) if number % GROUP_SIZE else 0
-        packed += bytes([shared, len(word) - shared]) + word[shared:] + _pack_spelling(word, spelling)
+        is_first_of_group = number % GROUP_SIZE == 0
+        if is_first_of_group:
+            group_starts.append(len(packed))
+        n_shared = 0 if is_first_of_group else _count_shared_bytes(previous, word)
+        packed += bytes([n_shared, len(word) - n_shared])
+        packed += word[n_shared:]
+        packed += _pack_spelling(word, spelling)
         previous = word
-    return np.frombuffer(bytes(packed), np.uint8), np.array(starts, np.uint32)
+    return np.frombuffer(bytes(packed), np.uint8), np.array(group_starts, np.uint32)
 
 
 def _pack_spelling(term: bytes, spelling: str) -> bytes:

@@ -57,7 +57,7 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
     :param phrases: make collocations one term, `first second`
     """
     texts: list[str] = []
-    units: list[int] = []
+    units: list[int] = []  # the number of each text, the same as that of its translations
     for number, concept in enumerate(aligned):
         for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang))):
             if text:
@@ -68,9 +68,21 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
         n_terms = len(words.terms)
         collocations = find_collocations(start, term, n_terms)
         start, term = merge_collocations(start, term, n_terms, collocations)
-        for spellings in words:
-            spellings += [f"{spellings[pair // n_terms]} {spellings[pair % n_terms]}" for pair in collocations.tolist()]
+        words = _add_phrases(words, collocations)
     return LanguageTexts(np.array(units, np.int64), make_bags(start, term, len(words.terms), max_terms), words)
+
+
+def _add_phrases(words: TermSpellings, collocations: Integers) -> TermSpellings:
+    """Return the terms of a language and their spellings with those of collocations behind them.
+
+    :param collocations: as numbers first * number of terms + second
+    """
+    terms, surfaces = list(words.terms), list(words.surfaces)
+    for pair in collocations.tolist():
+        first, second = divmod(pair, len(words.terms))
+        terms.append(f"{words.terms[first]} {words.terms[second]}")
+        surfaces.append(f"{words.surfaces[first]} {words.surfaces[second]}")
+    return TermSpellings(terms, surfaces)
 
 
 def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
@@ -82,7 +94,8 @@ def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
     term_numbers: list[int] = []
     for text in texts:
         spans = split_into_spans(text)
-        term_numbers += [number_by_term.setdefault(span.term, len(number_by_term)) for span in spans]
+        for span in spans:
+            term_numbers.append(number_by_term.setdefault(span.term, len(number_by_term)))
         spelling_counts.update([(span.term, text[span.start : span.end]) for span in spans])
         sizes.append(len(spans))
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -64,14 +64,12 @@ class Parallel:
         :param best_only: keep only the heaviest alternative of a word, as Ballesteros and Croft do.
         """
         weight_by_term = self.weights(query, to)
-        analyze = analyzer(to).terms
-
-        def compute_support(alternative: Alternative) -> float:
-            return min((weight_by_term.get(term, 0.0) for term in analyze(alternative.text)), default=0.0)
-
         reweighted = []
         for clause in clauses:
-            support = [compute_support(alternative) for alternative in clause.alternatives]
+            support = []  # of each alternative, the weight of its lightest term
+            for alternative in clause.alternatives:
+                terms = analyzer(to).terms(alternative.text)
+                support.append(min((weight_by_term.get(term, 0.0) for term in terms), default=0.0))
             reweighted.append(_keep_best(clause, support) if best_only else _reweigh(clause, support))
         return reweighted
 
@@ -146,12 +144,12 @@ def _reweigh(clause: Translation, support: Sequence[float]) -> Translation:
         return clause
     weights = [alternative.weight * share for alternative, share in zip(clause.alternatives, support, strict=True)]
     total = sum(weights)
-    supported = [
-        alternative._replace(weight=weight / total)
-        for alternative, weight in zip(clause.alternatives, weights, strict=True)
-        if weight > 0
-    ]
-    return clause._replace(alternatives=tuple(sorted(supported, key=lambda alternative: -alternative.weight)))
+    supported = []
+    for alternative, weight in zip(clause.alternatives, weights, strict=True):
+        if weight > 0:
+            supported.append(alternative._replace(weight=weight / total))
+    supported.sort(key=lambda alternative: -alternative.weight)
+    return clause._replace(alternatives=tuple(supported))
 
 
 class _IndexedTexts:

@@ -56,6 +56,7 @@ def list_consonant_variants(
 
     Found by beam search. Variants that are short, or unlikely relative to the best, are dropped.
 
+    :param channel: what each consonant may become, with probabilities
     :param limit: variants kept at each step
     """
     beam = {"": 1.0}  # beginning of a variant -> probability
@@ -67,7 +68,11 @@ def list_consonant_variants(
                 extended[variant] = extended.get(variant, 0.0) + prefix_probability * probability
         beam = dict(sorted(extended.items(), key=lambda item: -item[1])[:limit])
     variants = [(variant, probability) for variant, probability in beam.items() if len(variant) >= MIN_CONSONANTS]
-    return [item for item in variants if item[1] >= _MIN_RELATIVE_PROBABILITY * variants[0][1]]
+    if not variants:
+        return []
+    _, best_probability = variants[0]
+    threshold = _MIN_RELATIVE_PROBABILITY * best_probability
+    return [(variant, probability) for variant, probability in variants if probability >= threshold]
 
 
 def classify_consonants(consonants: str) -> str:

@@ -71,21 +71,20 @@ def learn_table(aligned: Aligned, settings: TableSettings) -> Table:
     """
     directions = _list_directions(aligned, settings.source, settings.target)
     langs = sorted({lang for direction in directions for lang in direction})
-    texts = {
-        lang: read_language(aligned, lang, max_terms=settings.max_terms, phrases=settings.phrases) for lang in langs
-    }
     start_table = load_start_table(settings.start, directions) if settings.start else None
-    if start_table is not None:
-        texts = {lang: extend_vocabulary(text, start_table.words.get(lang)) for lang, text in texts.items()}
+    texts: dict[str, LanguageTexts] = {}
+    for lang in langs:
+        texts[lang] = read_language(aligned, lang, max_terms=settings.max_terms, phrases=settings.phrases)
+        if start_table is not None:
+            texts[lang] = extend_vocabulary(texts[lang], start_table.words.get(lang))
     learned = _align_texts(texts, directions, start_table, settings)
     if not learned:
         raise InputError(f"no text is in two of the languages {', '.join(langs)}: nothing to learn from")
-    pruned = {
-        direction: prune(matrix, min_probability=settings.min_probability, most=settings.max_alternatives)
-        for direction, matrix in learned.items()
-        if direction in directions
-    }
-    words = {lang: text.words for lang, text in texts.items()}
+    pruned = {}
+    for direction, matrix in learned.items():
+        if direction in directions:
+            pruned[direction] = prune(matrix, min_probability=settings.min_probability, most=settings.max_alternatives)
+    words = {lang: language_texts.words for lang, language_texts in texts.items()}
     return Table(words, pruned, most=settings.max_alternatives, sharpness=settings.sharpness)
 
 
@@ -155,11 +154,9 @@ def _align_both_directions(
     :param symmetric: return the geometric mean of both directions, seen from either side
     """
     with ThreadPoolExecutor(2) as pool:  # numpy releases the interpreter's lock for most of the work
-        jobs = [
-            pool.submit(align, left, right, prior=priors[0]),
-            pool.submit(align, right, left, prior=priors[1]),
-        ]
-        forward, backward = (job.result().probability for job in jobs)
+        forward_job = pool.submit(align, left, right, prior=priors[0])
+        backward_job = pool.submit(align, right, left, prior=priors[1])
+        forward, backward = forward_job.result().probability, backward_job.result().probability
     if not symmetric:
         return [forward, backward]
     return [forward.multiply(backward.T).sqrt().tocsr(), backward.multiply(forward.T).sqrt().tocsr()]

@@ -58,24 +58,29 @@ def to_latin(word: str) -> str:
 
 def from_latin(word: str, script: str) -> str:
     """Write ASCII letters in Cyrillic ("Cyrl") or Greek ("Grek"); the longest rule applies first."""
-    rules, lower, text = _FROM_LATIN[script], word.lower(), ""
+    rules = _FROM_LATIN[script]
+    lower = word.lower()
+    text = ""
     position = 0
     while position < len(lower):
-        lengths = (length for length in RULE_LENGTHS if lower[position : position + length] in rules)
-        length = next(lengths, 0)
-        if length:
-            text += rules[lower[position : position + length]]
+        for length in RULE_LENGTHS:
+            letters = lower[position : position + length]
+            if letters in rules:
+                text += rules[letters]
+                position += length
+                break
         else:
             text += lower[position]  # no rule: the letter stays
-        position += max(length, 1)
+            position += 1
     return text[:1].upper() + text[1:] if word[:1].isupper() else text
 
 
 def _latin(char: str) -> str:
     """Replace one character by Latin letters, if there is a rule or its Unicode name gives its sound."""
     lower = char.lower()
+    plain_letter = unicodedata.normalize("NFD", lower)[0]
     # Greek vowels lose their accents; й and ї are letters of their own, so they are looked up before decomposition.
-    latin = _LATIN.get(lower, _LATIN.get(unicodedata.normalize("NFD", lower)[0]))
+    latin = _LATIN.get(lower, _LATIN.get(plain_letter))
     if latin is not None:
         return latin.capitalize() if char != lower else latin
     name = unicodedata.name(char, "")

@@ -256,18 +256,25 @@ def _make_cells(
 
     :param may_be_candidate: table of hashed keys, see `iterate_cells`
     """
-    s, t = _pair_entries(source, target, texts)  # (pairs of entries,) numbers of source and target entries
-    key = source.term[s].astype(np.int64) * target.n_terms + target.term[t]
-    likely = np.flatnonzero(may_be_candidate[_hash_key(key)])
-    pair, is_candidate = _find_pairs(pairs, key[likely])
-    s, t, pair = s[likely[is_candidate]], t[likely[is_candidate]], pair[is_candidate]
-    start = np.flatnonzero(np.diff(t, prepend=-1))
-    prior = source.weight[s] * np.exp(-diagonal * np.abs(source.position[s] - target.position[t]))
-    if len(start):
-        prior /= np.repeat(np.add.reduceat(prior, start), np.diff(start, append=len(t)))
-    rows = t[start]
+    source_entries, target_entries = _pair_entries(source, target, texts)  # (pairs of entries,)
+    keys = source.term[source_entries].astype(np.int64) * target.n_terms + target.term[target_entries]
+    likely = np.flatnonzero(may_be_candidate[_hash_key(keys)])
+    pair_numbers, is_candidate = _find_pairs(pairs, keys[likely])
+    cells = likely[is_candidate]  # positions among the pairs of entries
+    source_entries, target_entries = source_entries[cells], target_entries[cells]
+    distances = np.abs(source.position[source_entries] - target.position[target_entries])
+    prior = source.weight[source_entries] * np.exp(-diagonal * distances)
+    row_starts = np.flatnonzero(np.diff(target_entries, prepend=-1))
+    if len(row_starts):
+        row_sums = np.add.reduceat(prior, row_starts)
+        prior /= np.repeat(row_sums, np.diff(row_starts, append=len(cells)))
+    rows = target_entries[row_starts]
     return AlignmentCells(
-        pair.astype(np.int32), prior.astype(np.float32), start, target.term[rows], target.weight[rows]
+        pair=pair_numbers[is_candidate].astype(np.int32),
+        prior=prior.astype(np.float32),
+        start=row_starts,
+        target=target.term[rows],
+        weight=target.weight[rows],
     )
 
 

@@ -13,7 +13,7 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
 from paragloss.groups import list_groups, list_positions
-from paragloss.types import Alternative, Query, Span, Translation
+from paragloss.types import Alternative, Floats, Query, Span, Translation
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -89,19 +89,19 @@ class Table:
         :raises LanguageError: if the table has no probabilities for these languages
         """
         if not self.knows(query.lang, to):
-            have = ", ".join(f"{a}->{b}" for a, b in self.pairs)
+            directions = ", ".join(f"{source}->{target}" for source, target in self.pairs)
             learn_it = "paragloss train table FILE... --out TABLE learns one"
-            raise LanguageError(f"no table for {query.lang}->{to}; have {have} ({learn_it})")
+            raise LanguageError(f"no table for {query.lang}->{to}; have {directions} ({learn_it})")
         spans = analyzer(query.lang).spans(query.text)
         translations = []
         position = 0
         while position < len(spans):
-            length = 2 if self._is_phrase(spans[position : position + 2], query.lang, to) else 1
-            term = " ".join(span.term for span in spans[position : position + length])
-            word = query.text[spans[position].start : spans[position + length - 1].end]
-            alternatives = self.alternatives(term, query.lang, to)
-            translations.append(Translation(word, alternatives or (Alternative(word, 1.0),)))
-            position += length
+            phrase = spans[position : position + 2]
+            words = phrase if self._is_phrase(phrase, query.lang, to) else phrase[:1]
+            written = query.text[words[0].start : words[-1].end]
+            alternatives = self.alternatives(" ".join(span.term for span in words), query.lang, to)
+            translations.append(Translation(written, alternatives or (Alternative(written, 1.0),)))
+            position += len(words)
         return translations
 
     def _is_phrase(self, spans: Sequence[Span], source: str, target: str) -> bool:
@@ -116,11 +116,12 @@ class Table:
         entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
         weights = matrix.data[entries]
         if self.sharpness != 1 and len(weights):
-            weights = weights.astype(np.float64) ** self.sharpness
-            weights[weights < _MIN_SHARPENED_SHARE * weights.sum()] = 0.0
-            weights /= weights.sum() or 1.0
-        pairs = zip(matrix.indices[entries], weights.tolist(), strict=True)
-        return tuple(Alternative(surfaces[i], min(weight, 1.0)) for i, weight in pairs if weight)[: self.most]
+            weights = _sharpen(weights, self.sharpness)
+        alternatives = []
+        for number, weight in zip(matrix.indices[entries], weights.tolist(), strict=True):
+            if weight:
+                alternatives.append(Alternative(surfaces[number], min(weight, 1.0)))
+        return tuple(alternatives[: self.most])
 
     def without(self, word: str, meaning: str) -> tuple[Table, int]:
         """Return the table without a translation, in both directions, and the number of entries removed.
@@ -181,24 +182,32 @@ class Table:
         import scipy.sparse as sp
 
         saved = artefacts.load(path, kind=KIND)
-        words = {
-            lang: TermSpellings(saved.words[f"{lang}.terms"], saved.words[f"{lang}.surfaces"])
-            for lang in saved.meta["langs"]
-        }
+        words: dict[str, TermSpellings] = {}
+        for lang in saved.meta["langs"]:
+            words[lang] = TermSpellings(saved.words[f"{lang}.terms"], saved.words[f"{lang}.surfaces"])
+            if len(words[lang].terms) != len(words[lang].surfaces):
+                raise ModelError(f"{path}: the word lists of {lang} differ in length: train or copy the model again")
         probabilities = {}
         for source, target in saved.meta["pairs"]:
-            parts = [saved.arrays[f"{source}.{target}.{part}"] for part in ("probability", "target", "start")]
+            parts = tuple(saved.arrays[f"{source}.{target}.{part}"] for part in ("probability", "target", "start"))
             shape = (len(words[source].terms), len(words[target].terms))
-            probabilities[source, target] = matrix = sp.csr_matrix(tuple(parts), shape=shape, copy=False)
+            matrix = sp.csr_matrix(parts, shape=shape, copy=False)
             matrix.check_format(full_check=True)  # a number too large would be read from anywhere
-        for lang, spellings in words.items():
-            if len(spellings.terms) != len(spellings.surfaces):
-                raise ModelError(f"{path}: the word lists of {lang} differ in length: train or copy the model again")
-        counts = {
-            name: float(saved.meta.get(name, older))
-            for name, older in (("trust", USER_TABLE_TRUST), ("sharpness", 1.0))
-        }
-        return cls(words, probabilities, most=int(saved.meta["most"]), **counts)
+            probabilities[source, target] = matrix
+        return cls(
+            words,
+            probabilities,
+            most=int(saved.meta["most"]),
+            trust=float(saved.meta.get("trust", USER_TABLE_TRUST)),  # tables of older versions have no trust
+            sharpness=float(saved.meta.get("sharpness", 1.0)),
+        )
+
+
+def _sharpen(weights: Floats, exponent: float) -> npt.NDArray[np.float64]:
+    """Raise weights to a power and scale them so that they sum to one; very small ones become 0."""
+    sharpened = weights.astype(np.float64) ** exponent
+    sharpened[sharpened < _MIN_SHARPENED_SHARE * sharpened.sum()] = 0.0
+    return np.asarray(sharpened / (sharpened.sum() or 1.0))
 
 
 def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.csr_matrix:
@@ -216,7 +225,8 @@ def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.cs
     by_weight = np.lexsort((weights.indices, -weights.data, rows))  # within the rows
     is_best = (list_positions(sizes) < most) & (weights.data[by_weight] >= min_probability)
     best = by_weight[is_best]
-    row_starts = np.concatenate([[0], np.cumsum(np.bincount(rows[best], minlength=weights.shape[0]))])
+    new_sizes = np.bincount(rows[best], minlength=weights.shape[0])
+    row_starts = np.concatenate([[0], np.cumsum(new_sizes)])
     pruned = sp.csr_matrix((weights.data[best], weights.indices[best], row_starts), shape=weights.shape)
     normalized = _normalize_rows(pruned)
     data, columns = normalized.data.astype(np.float32), normalized.indices.astype(np.int32)
