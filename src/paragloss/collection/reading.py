@@ -60,7 +60,6 @@ def read_excerpt(
     if start is None:
         start = (best_passage[0] if best_passage else 0) - CONTEXT_SIZE
     low, high = _choose_span(document.text, start, before)
-    marks = _find_marks(weights, document, low, high)
     headings = _find_headings(document)
     return {
         "start": low,
@@ -68,10 +67,17 @@ def read_excerpt(
         "length": len(document.text),
         "best": list(best_passage) if best_passage else None,
         "outline": [{"title": title, "start": offset} for title, offset in headings.items()],
-        "paragraphs": [
-            _describe_paragraph(document, span, marks, headings) for span in _split_paragraphs(document.text, low, high)
-        ],
+        "paragraphs": _describe_paragraphs(document, low, high, weights, headings),
     }
+
+
+def _describe_paragraphs(
+    document: Document, low: int, high: int, weights: Mapping[str, float], headings: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Describe the paragraphs of a span of a document, with the words that have a weight marked."""
+    marks = _find_marks(weights, document, low, high)
+    spans = _split_paragraphs(document.text, low, high)
+    return [_describe_paragraph(document, span, marks, headings) for span in spans]
 
 
 def _describe_paragraph(
