@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,23 +78,23 @@ def measure_given(group: str, tasks: Sequence[Task], folder: Path) -> Rows:
 def measure_tables(train: Sequence[Concept], tasks: Sequence[Task], seed: int, folder: Path) -> Rows:
     """Measure a table of words learned from the group, and K-NRM behind it."""
     costs = {
-        "cost | BM25 with a table": fit_and_save(lambda: table.fit(train), folder / "table"),
-        "cost | K-NRM behind the table": fit_and_save(lambda: knrm.fit(train, seed=seed), folder / "knrm"),
+        "BM25 with a table": fit_and_save(partial(table.fit, train), folder / "table"),
+        "K-NRM behind the table": fit_and_save(partial(knrm.fit, train, seed=seed), folder / "knrm"),
     }
     systems = {"BM25 with a table": "table:tempered", "K-NRM behind the table": "table:tempered>knrm"}
     rows = measure_systems(tasks, [str(folder / "table"), str(folder / "knrm")], systems, folder)
-    return {**rows, **{name: {**cost, **rows.get(name, {})} for name, cost in costs.items()}}
+    return add_training_costs(rows, costs)
 
 
 def measure_own(train: Sequence[Concept], tasks: Sequence[Task], seed: int, folder: Path) -> Rows:
     """Measure the fast pipeline with a table and Cr5 learned from the group."""
-    table_cost = fit_and_save(lambda: table.fit(train), folder / "table")
-    space_cost = fit_and_save(lambda: cr5.fit(train, seed=seed), folder / "cr5")
+    table_cost = fit_and_save(partial(table.fit, train), folder / "table")
+    space_cost = fit_and_save(partial(cr5.fit, train, seed=seed), folder / "cr5")
     cost = {name: round(value + space_cost[name], 2) for name, value in table_cost.items()}
     name = "fast with own table and Cr5"
     models = [held_out_model(), str(folder / "table"), str(folder / "cr5")]
     rows = measure_systems(tasks, models, {name: "bm25+model:tempered+table:tempered+cr5"}, folder)
-    return {**rows, f"cost | {name}": {**cost, **rows[f"cost | {name}"]}}
+    return add_training_costs(rows, {name: cost})
 
 
 def measure_spaces(train: Sequence[Concept], tasks: Sequence[Task], seed: int, folder: Path, smoke: bool) -> Rows:
@@ -102,14 +103,14 @@ def measure_spaces(train: Sequence[Concept], tasks: Sequence[Task], seed: int, f
     for name, fit in SPACES.items():
         settings = SMOKE_SETTINGS.get(name, {}) if smoke else {}
         path = folder / name.lower().replace("-", "")
-
-        def fit_model(fit: Callable[..., Encoder] = fit, settings: Mapping[str, Any] = settings) -> Encoder:
-            return fit(train, seed=seed, **settings)
-
-        cost = fit_and_save(fit_model, path)
-        measured = measure_systems(tasks, [str(path)], {name: path.name}, folder)
-        rows |= {**measured, f"cost | {name}": {**cost, **measured[f"cost | {name}"]}}
+        cost = fit_and_save(partial(fit, train, seed=seed, **settings), path)
+        rows |= add_training_costs(measure_systems(tasks, [str(path)], {name: path.name}, folder), {name: cost})
     return rows
+
+
+def add_training_costs(rows: Rows, costs: Mapping[str, Mapping[str, float]]) -> Rows:
+    """Put what training each system cost before what its searches cost."""
+    return {**rows, **{f"cost | {name}": {**cost, **rows[f"cost | {name}"]} for name, cost in costs.items()}}
 
 
 def held_out_model() -> str:
