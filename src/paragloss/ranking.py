@@ -99,8 +99,10 @@ def find_nearest(
         queries, documents = csls_queries(queries), csls_documents(documents, hubness)
     k = min(k, len(documents))
     best = np.empty((len(queries), k), np.int64)
-    for start in range(0, len(queries), block) if k else ():
-        scores = queries[start : start + block] @ documents.T
+    if k == 0:
+        return best
+    for start in range(0, len(queries), block):
+        scores = queries[start : start + block] @ documents.T  # (block, n_documents)
         best[start : start + block] = _select_columns(scores, k)
     return best
 
@@ -117,11 +119,13 @@ def _select_columns(scores: Floats, k: int) -> npt.NDArray[np.int64]:
 
 
 def score_globally_corrected(queries: Floats, targets: Floats) -> Floats:
-    """Score queries and targets, rows of unit length, by their cosine minus the rank of the query for the target.
+    """Score queries and targets by their cosine minus the rank of the query for the target.
 
     Dinu, Lazaridou and Baroni, "Improving zero-shot learning by mitigating the hubness problem", ICLR 2015 workshop,
     eq. 3, negated so that higher is better; of queries with equal cosines the earlier one ranks first.
 
+    :param queries: unit vectors of queries, shape (n_queries, dim).
+    :param targets: unit vectors of targets, shape (n_targets, dim).
     :return: scores (n_queries, n_targets).
     """
     similarity = queries @ targets.T
@@ -138,5 +142,5 @@ def inverted_softmax(queries: Floats, targets: Floats, *, beta: float = 30.0) ->
     temperature `beta` on the training dictionary; 30 is what Conneau et al. use.
     """
     scores = beta * (queries @ targets.T)
-    highest = scores.max(axis=0, initial=-np.inf)
-    return np.asarray(scores - highest - np.log(np.exp(scores - highest).sum(axis=0)), np.float32)
+    logits = scores - scores.max(axis=0, initial=-np.inf)  # at most 0, so that nothing overflows
+    return np.asarray(logits - np.log(np.exp(logits).sum(axis=0)), np.float32)

@@ -103,9 +103,15 @@ class Statistics:
         """Count the documents with the signs of each language; where the counts differ, one is that of another term."""
         if "text" not in self.layout.fields:
             return {}
-        hashes = [term_hashes(lang)[term] for lang in known_codes() for term in LANGUAGE_SIGNS]
-        df = self.df_of(self.layout.ids(self.layout.field("text"), hashes)).reshape(-1, len(LANGUAGE_SIGNS))
-        return {lang: int(n) for lang, n, m in zip(known_codes(), *df.T, strict=True) if n and n == m}
+        langs = known_codes()
+        hashes = [term_hashes(lang)[term] for lang in langs for term in LANGUAGE_SIGNS]
+        df = self.df_of(self.layout.ids(self.layout.field("text"), hashes))
+        counts = {}
+        for lang, sign_counts in zip(langs, df.reshape(-1, len(LANGUAGE_SIGNS)).tolist(), strict=True):
+            first_count = sign_counts[0]
+            if first_count and sign_counts.count(first_count) == len(sign_counts):
+                counts[lang] = first_count
+        return counts
 
     def summarize_languages(self, langs: tuple[str, ...]) -> LanguageSummary:
         """Return numbers of documents and average lengths of the fields in several languages."""
@@ -170,17 +176,21 @@ class Statistics:
 
         The highest score is that of a document full of every term; terms that no document contains count as well. A
         field counts by the share of documents that have it: the few that have more don't lower the others.
+
+        :param queries: the language of each query, and the weight of each of its terms.
+        :param field_weights: the weight of each searched field.
         """
-        if len(queries) == 1 and set(queries[0][1].values()) == {1.0}:
-            ((lang, terms),) = queries
-            return [self._weigh_plain_terms(lang, list(terms), field_weights)]
+        if len(queries) == 1:
+            lang, weight_by_term = queries[0]
+            if set(weight_by_term.values()) == {1.0}:
+                return [self._weigh_plain_terms(lang, list(weight_by_term), field_weights)]
         return self._weigh_terms(queries, field_weights)
 
     def _weigh_plain_terms(self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]) -> WeightedQuery:
         """Weigh terms of one language that count 1 each; their weights are cached."""
         term_weights = self._look_up_term_weights(lang, terms, field_weights)
         entries = sorted(entry for term in terms for entry in term_weights[term].entries)
-        ids, values = zip(*entries, strict=True) if entries else ((), ())
+        ids, values = [term_id for term_id, _ in entries], [value for _, value in entries]
         if len(set(ids)) < len(ids):  # two terms with one id
             return self._weigh_terms([(lang, dict.fromkeys(terms, 1.0))], field_weights)[0]
         max_score = sum([term_weights[term].maximum for term in terms], 0.0)
@@ -231,7 +241,7 @@ class Statistics:
         max_scores = np.bincount(terms.queries, max_scores_of_terms, len(queries)).tolist()
         occurs = df > 0
         vectors = _make_query_vectors(query_numbers[occurs], ids[occurs], values[occurs], n_queries=len(queries))
-        return [*map(WeightedQuery, vectors, max_scores)]
+        return [WeightedQuery(vector, max_score) for vector, max_score in zip(vectors, max_scores, strict=True)]
 
     def weigh(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
         """Return the vector of each document, given its language and its counted terms. The statistics stay the same.
@@ -256,8 +266,9 @@ class Statistics:
         """
         bags = self.layout.unpack_rows(vectors)
         current = self._set_current_averages(lang, bags)
-        packed, changed = self.layout.pack(current), np.unique(bags.row[bags.average != current.average])
-        return {row: packed[row] for row in changed.tolist()}, bags
+        changed_rows = np.unique(bags.row[bags.average != current.average])
+        packed = self.layout.pack(current)
+        return {row: packed[row] for row in changed_rows.tolist()}, bags
 
     def count(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
         """Add documents, or with sign=-1 subtract them."""

@@ -359,9 +359,9 @@ class TokenizedText(NamedTuple):
         if high > low and self.starts[high - 1] + self.lengths[self.word_indices[high - 1]] > end:
             high -= 1  # the last token begins within the slice and ends behind it
         word_indices = self.word_indices[low:high]
-        used_words = sorted({*word_indices.tolist()})
+        used_words = sorted(set(word_indices.tolist()))
         new_numbers = 0 * self.lengths  # (words,) the number of each used word in the slice
-        new_numbers[used_words] = [*range(len(used_words))]
+        new_numbers[used_words] = list(range(len(used_words)))
         return self._replace(
             text=self.text[start:end],
             terms=[self.terms[number] for number in used_words],

@@ -28,6 +28,8 @@ MAX_CANDIDATES = 3
 MIN_BLOCK_FUNCTION_WORDS, MIN_BLOCK_SHARE = 2, 0.12
 #: All blocks of a language together need this many words, and this many different function words.
 MIN_WORDS_IN_LANGUAGE, MIN_DIFFERENT_FUNCTION_WORDS = 12, 4
+#: In other letters than Latin ones this many characters are enough.
+MIN_CHARACTERS_IN_SCRIPT = 36
 #: This many characters are enough to tell one of two languages from the other.
 _IDENTIFIED_CHARACTERS = 500
 
@@ -96,15 +98,16 @@ class _LineClassifier:
 
         :param words: the lower-cased words of the line
         """
-        lang_of_script = self._lang_by_script.get(script_of(line) or "", "") if self._lang_by_script else ""
-        if lang_of_script:
-            return lang_of_script
+        if self._lang_by_script:
+            lang_of_script = self._lang_by_script.get(script_of(line) or "")
+            if lang_of_script:
+                return lang_of_script
         if not _are_enough(_count_members(words, self._all_function_words), words):
             return ""
-        counts = {lang: _count_members(words, members) for lang, members in self._function_words.items()}
-        likeliest = max(counts, key=counts.__getitem__)
+        count_by_lang = {lang: _count_members(words, members) for lang, members in self._function_words.items()}
+        likeliest = max(count_by_lang, key=count_by_lang.__getitem__)
         own_count = _count_members(words, self._own_words)
-        is_foreign = _are_enough(counts[likeliest], words) and counts[likeliest] > own_count
+        is_foreign = _are_enough(count_by_lang[likeliest], words) and count_by_lang[likeliest] > own_count
         return likeliest if is_foreign else ""
 
 
@@ -144,36 +147,46 @@ def _find_candidate_languages(words: Sequence[str], lang: str) -> list[str]:
 
 
 def _is_in_language(text: str, lang: str, own_lang: str) -> bool:
-    """Check that all blocks of a language together are enough text, and rather in it than in the text's own."""
-    words = [*chain(*_split_words_by_line(text))]
-    if "Latn" not in scripts_of(lang):
-        is_enough = len(text) >= 3 * MIN_WORDS_IN_LANGUAGE
-    else:
+    """Check that all blocks of a language together are enough text, and rather in it than in the text's own.
+
+    :param text: the blocks, a line each
+    """
+    if "Latn" in scripts_of(lang):
+        words = list(chain.from_iterable(_split_words_by_line(text)))
         different_words = _function_words_beyond(lang, own_lang).intersection(words)
         is_enough = len(words) >= MIN_WORDS_IN_LANGUAGE and len(different_words) >= MIN_DIFFERENT_FUNCTION_WORDS
+    else:
+        is_enough = len(text) >= MIN_CHARACTERS_IN_SCRIPT
     return is_enough and identify_one(text[:_IDENTIFIED_CHARACTERS], {lang, own_lang}) == lang
 
 
 def _identify_foreign_scripts(text: str, lang: str) -> dict[str, str]:
     """Identify the language of the lines in each script that `lang` is not written in; Latin letters tell none."""
-    if text.isascii() or not foreign_letters(lang).search(text):
+    foreign_letter = foreign_letters(lang)
+    if text.isascii() or not foreign_letter.search(text):
         return {}
     lines_by_script: dict[str, list[str]] = {}
-    for line in filter(foreign_letters(lang).search, text.split("\n")):
-        script = script_of(line)
+    for line in text.split("\n"):
+        script = script_of(line) if foreign_letter.search(line) else None
         if script and script not in ("Latn", *scripts_of(lang)):
             lines_by_script.setdefault(script, []).append(line)
-    identified = {script: identify_one("\n".join(lines)) for script, lines in lines_by_script.items()}
-    return {script: code for script, code in identified.items() if code}
+    lang_by_script = {}
+    for script, lines in lines_by_script.items():
+        identified = identify_one("\n".join(lines))
+        if identified:
+            lang_by_script[script] = identified
+    return lang_by_script
 
 
 @cache
 def _function_words() -> dict[str, frozenset[str]]:
     """Return the function words (stop words of two letters or more) of every language that has a list of them."""
-    stopwords_by_lang = {lang: stopwords(lang, str) for lang in known_codes()}
-    return {
-        lang: frozenset(word for word in words if len(word) > 1) for lang, words in stopwords_by_lang.items() if words
-    }
+    function_words = {}
+    for lang in known_codes():
+        words = stopwords(lang, str)
+        if words:
+            function_words[lang] = frozenset(word for word in words if len(word) > 1)
+    return function_words
 
 
 @cache
@@ -191,9 +204,11 @@ def _foreign_function_words(lang: str) -> frozenset[str]:
 @cache
 def _function_word_table() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
     """Return a number for each function word, and a table (words, languages) of the languages that have it."""
-    all_words = sorted(frozenset().union(*_function_words().values()))
+    words_of_langs = list(_function_words().values())
+    all_words = sorted(frozenset().union(*words_of_langs))
     word_numbers = {word: number for number, word in enumerate(all_words)}
-    has_word = np.zeros((len(word_numbers), len(_function_words())), bool)
-    for column, words in enumerate(_function_words().values()):
-        has_word[[word_numbers[word] for word in words], column] = True
+    has_word = np.zeros((len(all_words), len(words_of_langs)), bool)
+    for column, words in enumerate(words_of_langs):
+        rows = [word_numbers[word] for word in words]
+        has_word[rows, column] = True
     return word_numbers, has_word

@@ -161,9 +161,9 @@ def advise(
     corpus, machine = summarize_corpus(paths), machine or describe_machine()
     hours = estimate_encoding_hours(corpus, machine, figures)
     situation = Situation(corpus, machine, languages.normalise(lang), hours)
-    system = "best" if situation.can_encode else "fast with own table and Cr5" if situation.can_train else "fast"
+    systems = [_name_system(situation), "fast", "BM25", "e5"]
     is_long = corpus.mean_characters > LONG_DOCUMENT_CHARS
-    expected = estimate_quality(figures, situation.document_langs, [system, "fast", "BM25", "e5"], long=is_long)
+    expected = estimate_quality(figures, situation.document_langs, systems, long=is_long)
     return Advice(
         corpus,
         machine,
@@ -173,6 +173,13 @@ def advise(
         _suggest_improvements(situation),
         _write_commands(paths, situation),
     )
+
+
+def _name_system(situation: Situation) -> str:
+    """Return the name under which the recommended pipeline was measured."""
+    if situation.can_encode:
+        return "best"
+    return "fast with own table and Cr5" if situation.can_train else "fast"
 
 
 def summarize_corpus(paths: Sequence[str]) -> CorpusSummary:
@@ -276,23 +283,29 @@ def _select_tasks(tasks: Mapping[str, dict[str, float]], langs: Sequence[str], *
     """Select tasks on texts of similar length, in these languages if there are any; return their scores by system.
 
     The name of a task starts with its kind and ends in its languages: "sentences, en-fr".
+
+    :param long: whether to select tasks on pages instead of tasks on sentences
     """
     kinds = ("documents", "questions", "ad hoc") if long else ("sentences", "questions")
-    of_kind = {name: scores for name, scores in tasks.items() if name.split(",")[0] in kinds}
     endings = tuple(f"-{lang}" for lang in langs)
-    in_langs = [scores for name, scores in of_kind.items() if endings and name.endswith(endings)]
-    return in_langs or list(of_kind.values())
+    of_kind, in_langs = [], []
+    for name, score_by_system in tasks.items():
+        if name.split(",")[0] in kinds:
+            of_kind.append(score_by_system)
+            if endings and name.endswith(endings):
+                in_langs.append(score_by_system)
+    return in_langs or of_kind
 
 
 def _explain(situation: Situation) -> list[str]:
     """Give the reasons for the recommended pipeline."""
     documents, memory = situation.corpus.documents, f"{situation.machine.memory / 1e9:.0f} GB of memory"
     hours = _format_hours(situation.encoding_hours)
-    total = len(situation.document_langs)
-    n_known = total - len(situation.unknown_langs)
-    reasons = ["all that was read is in the language you ask in"]
-    if total:
-        reasons = [f"the default model knows {n_known} of the {total} other languages"]
+    n_langs, n_unknown = len(situation.document_langs), len(situation.unknown_langs)
+    if n_langs:
+        reasons = [f"the default model knows {n_langs - n_unknown} of the {n_langs} other languages"]
+    else:
+        reasons = ["all that was read is in the language you ask in"]
     if situation.can_train:
         reasons.append(f"{situation.aligned_texts:,} aligned texts are enough for a table and Cr5 of your own")
     if situation.can_encode:
@@ -337,10 +350,14 @@ def _write_commands(paths: Sequence[str], situation: Situation) -> list[str]:
     """Write the commands to run one after the other; aligned texts are learned from, but not indexed."""
     parts = situation.pipeline_parts
     documents = [path for path in paths if Path(path).is_dir() or aligned_files.parse_language_pair(path) is None]
-    trained = [name for name in ("table", "cr5") if name in parts]
-    commands = [f"paragloss train {name} {shlex.join(paths)} --out {name}" for name in trained]
-    models = [*trained, *(["e5"] if "e5" in parts else [])]
-    flags = "".join(f" --model {name}" for name in models) + ("" if "default" in parts else " --no-default")
-    commands.append(f"paragloss index {shlex.join(documents)} --into library{flags}")
-    commands.append(f'paragloss search "..." --in library --lang {situation.query_lang} --pipeline "{"+".join(parts)}"')
-    return commands
+    trained_models = [name for name in ("table", "cr5") if name in parts]
+    commands = [f"paragloss train {name} {shlex.join(paths)} --out {name}" for name in trained_models]
+    index_command = f"paragloss index {shlex.join(documents)} --into library"
+    for name in ("table", "cr5", "e5"):
+        if name in parts:
+            index_command += f" --model {name}"
+    if "default" not in parts:
+        index_command += " --no-default"
+    pipeline = "+".join(parts)
+    search_command = f'paragloss search "..." --in library --lang {situation.query_lang} --pipeline "{pipeline}"'
+    return [*commands, index_command, search_command]

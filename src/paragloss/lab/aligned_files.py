@@ -34,12 +34,14 @@ _SUPPORTED = (
 def read_aligned(paths: Iterable[PathLike] | PathLike, *, on_error: OnError = None) -> list[Concept]:
     """Read concepts from files, or from folders of them. A concept in one language is kept: it counts words."""
     all_paths = [paths] if isinstance(paths, str | Path) else list(paths)
-    return group_by_concept(
-        part
-        for path in all_paths
-        for file in _list_files(Path(path))
-        for part in read_concept_texts(file, on_error=on_error)
-    )
+    return group_by_concept(_read_all_texts(all_paths, on_error))
+
+
+def _read_all_texts(paths: Iterable[PathLike], on_error: OnError) -> Iterator[ConceptText]:
+    """Yield the texts of concepts from all files, and files of folders, one after the other."""
+    for path in paths:
+        for file in _list_files(Path(path)):
+            yield from read_concept_texts(file, on_error=on_error)
 
 
 def read_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
@@ -74,8 +76,7 @@ def _holds_aligned_texts(file: Path) -> bool:
 
 
 def parse_language_pair(path: PathLike) -> tuple[str, str] | None:
-    """Return the pair of languages a file is named after: (en, de) for `en-de.tsv.gz` and `news.en-de.tsv`; None if
-    there is none."""
+    """Return the pair of languages a file is named after, (en, de) for `news.en-de.tsv.gz`; None if there is none."""
     match = _PAIR.fullmatch(file_stem(path))
     return (match[1], match[2]) if match else None
 

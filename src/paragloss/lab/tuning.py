@@ -27,9 +27,6 @@ ROUNDS, MIN_QUERIES, DEPTH = 2, 20, 100
 #: A mean score that is higher by less than this may be a rounding error.
 MIN_IMPROVEMENT = 1e-9
 
-#: (weights of the parts, query_numbers=numbers of the queries) -> scores by query id
-ScoreQueries = Callable[..., dict[str, float]]
-
 
 class Tuned(NamedTuple):
     """The parts of a pipeline, their weights before and after, and what the change gained."""
@@ -65,16 +62,16 @@ def tune(
             f"{len(judged_queries)} of {len(queries)} queries have a relevant document; at least {MIN_QUERIES} must"
         )
     parts, rankings, judged_queries = _rank_by_parts(engine, judged_queries, to)
-    score_queries = _make_scorer(judged_queries, rankings, qrels, measure)
+    scorer = _FusionScorer(judged_queries, rankings, qrels, measure)
     weights = (1.0,) * len(parts)
     held_out_scores: dict[str, float] = {}
-    halves = _split_in_halves(judged_queries)
-    for chosen, held_out in (halves, halves[::-1]):
-        best_weights = _choose_weights(weights, partial(score_queries, query_numbers=chosen))
-        held_out_scores |= score_queries(best_weights, held_out)
+    first_half, second_half = _split_in_halves(judged_queries)
+    for chosen, held_out in ((first_half, second_half), (second_half, first_half)):
+        best_weights = _choose_weights(weights, partial(scorer.score_queries, chosen))
+        held_out_scores |= scorer.score_queries(held_out, best_weights)
     all_numbers = range(len(judged_queries))
-    after = _choose_weights(weights, partial(score_queries, query_numbers=all_numbers))
-    test = compare(score_queries(weights, all_numbers), held_out_scores)
+    after = _choose_weights(weights, partial(scorer.score_queries, all_numbers))
+    test = compare(scorer.score_queries(all_numbers, weights), held_out_scores)
     return Tuned(parts, weights, after, measure, len(judged_queries), test)
 
 
@@ -129,24 +126,23 @@ def _list_part_names(state: State, source: str, targets: Sequence[str]) -> tuple
     return ("bm25", *translators, *encoders)
 
 
-def _make_scorer(
-    queries: Sequence[Query], rankings: Sequence[Sequence[RankedList]], qrels: Qrels, measure: str
-) -> ScoreQueries:
-    """Return a function that measures a weighted fusion of the parts' rankings.
+class _FusionScorer(NamedTuple):
+    """Measures weighted fusions of the rankings of the parts."""
 
-    :param rankings: for each query one ranking per part
-    :param measure: such as "RR"
-    :return: (weights of the parts, query_numbers) -> scores by query id
-    """
+    queries: Sequence[Query]
+    rankings: Sequence[Sequence[RankedList]]  # for each query one ranking per part
+    qrels: Qrels
+    measure: str  # such as "RR"
 
-    def score_queries(weights: Sequence[float], query_numbers: Sequence[int]) -> dict[str, float]:
-        run = {}
-        for i in query_numbers:
-            fused = fuse_scaled_scores(rankings[i], weights)
-            run[queries[i].id] = rank_hits((Hit(doc_id, total) for doc_id, total in fused.items()), DEPTH)
-        return evaluate(run, {query_id: qrels[query_id] for query_id in run}, [measure])[measure]
-
-    return score_queries
+    def score_queries(self, query_numbers: Sequence[int], weights: Sequence[float]) -> dict[str, float]:
+        """Return the score of each query, by id, if the parts have these weights."""
+        run, qrels = {}, {}
+        for number in query_numbers:
+            query_id = self.queries[number].id
+            fused = fuse_scaled_scores(self.rankings[number], weights)
+            run[query_id] = rank_hits((Hit(doc_id, score) for doc_id, score in fused.items()), DEPTH)
+            qrels[query_id] = self.qrels[query_id]
+        return evaluate(run, qrels, [self.measure])[self.measure]
 
 
 def _choose_weights(
@@ -159,15 +155,16 @@ def _choose_weights(
     best, best_score = tuple(weights), _mean(score(weights))
     # One weight is fixed, since only ratios count: the highest, and among equal ones not the first, which is "bm25".
     fixed = max(range(len(best)), key=lambda i: (best[i], i > 0))
+    changed_positions = [position for position in range(len(best)) if position != fixed]
     for _ in range(ROUNDS):
-        before = best
-        for position in (i for i in range(len(best)) if i != fixed):
+        previous = best
+        for position in changed_positions:
             for weight in WEIGHTS:
                 candidate = (*best[:position], weight, *best[position + 1 :])
                 candidate_score = _mean(score(candidate))
                 if candidate_score > best_score + MIN_IMPROVEMENT:
                     best, best_score = candidate, candidate_score
-        if best == before:
+        if best == previous:
             break
     return best
 

@@ -162,24 +162,32 @@ def _clean_title(value: Value) -> str:
 def _parse_rows(line: str, start: int, location: str) -> Iterator[tuple[Value, ...]]:
     """Parse rows such as `(1,'a',NULL),(2,'b',3);` from a position in a line; `location` is for error messages."""
     position = start
-    while position < len(line) and line[position] == "(":
+    while line[position : position + 1] == "(":
         row: list[Value] = []
+        separator = ","
         position += 1
-        while line[position - 1] != ")":
-            value = _VALUE.match(line, position)
-            if value is None or line[value.end() : value.end() + 1] not in (",", ")"):
-                column = (position if value is None else value.end()) + 1
-                raise InputError(
-                    f"not a row of values at column {column}; give a dump that is whole", location=location
-                )
-            row.append(_parse_value(value))
-            position = value.end() + 1
+        while separator == ",":
+            match = _VALUE.match(line, position)
+            end = position if match is None else match.end()
+            separator = line[end : end + 1]
+            if match is None or separator not in (",", ")"):
+                message = f"not a row of values at column {end + 1}; give a dump that is whole"
+                raise InputError(message, location=location)
+            row.append(_parse_value(match))
+            position = end + 1
         yield tuple(row)
         position += 1  # the comma between rows, or the semicolon at the end
 
 
 def _parse_value(match: re.Match[str]) -> Value:
     """Return the value that _VALUE matched, with escape sequences replaced."""
-    if match[1] is not None:
-        return _ESCAPE.sub(lambda escape: _ESCAPED_CHARACTERS.get(escape[1], escape[1]) if escape[1] else "'", match[1])
-    return int(match[2]) if match[2] is not None else None
+    text, number = match.groups()
+    if text is not None:
+        return _ESCAPE.sub(_replace_escape, text)
+    return None if number is None else int(number)
+
+
+def _replace_escape(escape: re.Match[str]) -> str:
+    """Return the character that an escape sequence stands for: a doubled quotation mark, or one behind a backslash."""
+    character = escape[1]
+    return _ESCAPED_CHARACTERS.get(character, character) if character else "'"

@@ -1,5 +1,7 @@
 """OPCA against scipy's dense generalised eigenproblem."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -39,7 +41,7 @@ def test_the_answer_is_that_of_the_generalised_eigenproblem(languages, complete,
     rows, owners = make_problem(languages=languages, complete=complete)
     signal, noise = compute_signal_and_noise(rows, owners, gamma)
     expected = scipy.linalg.eigh(signal, noise)[0][::-1][:5]
-    values, table = oriented.oriented(rows, owners, dim=5, gamma=gamma)
+    values, table = oriented.find_oriented_directions(rows, owners, dim=5, gamma=gamma)
     np.testing.assert_allclose(values, expected, rtol=1e-3)
     np.testing.assert_allclose(table.T @ noise @ table, np.eye(5), atol=1e-2)
     np.testing.assert_allclose(signal @ table, noise @ table * values, atol=0.02 * values[0])
@@ -51,7 +53,7 @@ def test_noise_from_differences_is_twice_noise_from_deviations():
     difference = sp.hstack([rows[0], -rows[1]]).toarray()
     signal, _ = compute_signal_and_noise(rows, owners, 0)
     quoted = scipy.linalg.eigh(signal, difference.T @ difference + 0.8 * np.eye(21))[0][::-1][:4]
-    values, _ = oriented.oriented(rows, owners, dim=4, gamma=0.4)
+    values, _ = oriented.find_oriented_directions(rows, owners, dim=4, gamma=0.4)
     np.testing.assert_allclose(values / 2, quoted, rtol=1e-3)
 
 
@@ -68,8 +70,8 @@ def test_conjugate_gradients_solve_every_column():
 
 def test_the_order_of_languages_changes_no_similarity():
     rows, owners = make_problem()
-    _, table = oriented.oriented(rows, owners, dim=5, gamma=0.5)
-    _, turned = oriented.oriented(rows[::-1], owners[::-1], dim=5, gamma=0.5)
+    _, table = oriented.find_oriented_directions(rows, owners, dim=5, gamma=0.5)
+    _, turned = oriented.find_oriented_directions(rows[::-1], owners[::-1], dim=5, gamma=0.5)
     left, right = rows[0] @ table[:12], rows[1] @ table[12:]
     left_, right_ = rows[0] @ turned[9:], rows[1] @ turned[:9]
     np.testing.assert_allclose(left @ right.T, left_ @ right_.T, atol=2e-2 * np.abs(left @ right.T).max())
@@ -83,7 +85,7 @@ def test_a_few_iterations_come_close_in_a_large_space():
     owners = [np.arange(400)] * 2
     signal, covariance = compute_signal_and_noise(rows, owners, 5.0)
     expected = scipy.linalg.eigh(signal, covariance)[0][::-1][:10]
-    values, _ = oriented.oriented(rows, owners, dim=10, gamma=5.0)
+    values, _ = oriented.find_oriented_directions(rows, owners, dim=10, gamma=5.0)
     np.testing.assert_allclose(values, expected, rtol=0.02)
 
 
@@ -91,7 +93,7 @@ def test_solves_are_in_units_of_each_term_s_own_noise(monkeypatch):
     rows, owners = make_problem(languages=3, complete=False)
     plain, scales = oriented.conjugate_gradients, []
     monkeypatch.setattr(oriented, "conjugate_gradients", lambda *a, **k: scales.append(k["scale"]) or plain(*a, **k))
-    oriented.oriented(rows, owners, dim=5, gamma=0.4)
+    oriented.find_oriented_directions(rows, owners, dim=5, gamma=0.4)
     np.testing.assert_allclose(scales[0][:, 0], 1 / np.diag(compute_signal_and_noise(rows, owners, 0.4)[1]), rtol=1e-5)
 
 
@@ -102,12 +104,13 @@ def test_the_best_ratios_within_a_span_are_those_of_the_small_problem():
     span = noise.standard_normal((12, 4)).astype(np.float32)
     expected = scipy.linalg.eigh(span.T @ F.T @ F @ span, span.T @ N @ span)[0][::-1]
     doubled = np.hstack([span, span[:, :1] + span[:, 1:2]])  # a fifth that is a mixture of two
+    covariances = SimpleNamespace(apply_noise=N.__matmul__, center_documents=F.__matmul__)
     for vectors, width in ((span, 9), (doubled, 9), (span, 2)):
-        values, directions = oriented._leading(vectors, F @ vectors, N @ vectors, width)
+        values, directions = oriented._find_best_ratios(covariances, vectors, width)
         np.testing.assert_allclose(values, expected[:width], rtol=1e-3)
         np.testing.assert_allclose(directions.T @ N @ directions, np.eye(len(values)), atol=1e-3)
     F[:, :] = F[:, :1]  # one ratio that is not nothing
-    assert len(oriented._leading(span, F @ span, N @ span, 9)[0]) == 1
+    assert len(oriented._find_best_ratios(covariances, span, 9)[0]) == 1
 
 
 def test_at_most_three_iterations_run_and_one_that_adds_little_ends_them(monkeypatch):
@@ -116,5 +119,5 @@ def test_at_most_three_iterations_run_and_one_that_adds_little_ends_them(monkeyp
     monkeypatch.setattr(oriented, "conjugate_gradients", lambda *a, **k: calls.append(k.get("start")) or plain(*a, **k))
     for tolerance, turns in ((-1.0, 3), (1e9, 1)):
         calls.clear()
-        oriented.oriented(rows, owners, dim=5, gamma=0.4, tolerance=tolerance)
+        oriented.find_oriented_directions(rows, owners, dim=5, gamma=0.4, tolerance=tolerance)
         assert [start is None for start in calls] == [True] + [False] * turns

@@ -120,9 +120,11 @@ def test_texts_of_a_single_word_are_learned_from():
 
 
 def test_a_start_from_opca_is_drawn_by_the_same_seed(monkeypatch):
-    calls, plain = [], s2net.oriented
+    calls, plain = [], s2net.find_oriented_directions
     monkeypatch.setattr(
-        s2net, "oriented", lambda *arguments, **options: calls.append(options) or plain(*arguments, **options)
+        s2net,
+        "find_oriented_directions",
+        lambda *arguments, **options: calls.append(options) or plain(*arguments, **options),
     )
     s2net.fit(SMALL_CORPUS, **SMALL, start="opca", epochs=0, seed=4)
     assert calls == [{"dim": SMALL["dim"], "gamma": 0.3, "seed": 4}]

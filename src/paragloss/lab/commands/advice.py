@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,13 +39,20 @@ def _print_advice(advice: Advice) -> None:
     gpu = "a GPU" if machine.gpu else "no GPU"
     installed = ", ".join(machine.installed) or "none"
     print(f"{machine.cores} cores, {machine.memory / 1e9:.0f} GB, {gpu}; optional parts: {installed}")
-    print("\n".join([f"\npipeline: {advice.pipeline}", *(f"  {reason}" for reason in advice.reasons)]))
+    _print_indented(f"pipeline: {advice.pipeline}", advice.reasons)
     print("\nexpected (measured on the sets of docs/understand/results.md that are most like this):")
     header = ["system", "quality", "tasks", "documents/s", "ms a query"]
     print_table(header, [_format_expected(row) for row in advice.expected])
-    suggestions = [f"  {number}. {text}" for number, text in enumerate(advice.suggestions, start=1)]
-    print("\n".join(["\nwhat would help most:", *suggestions]))
-    print("\n".join(["\ncommands:", *(f"  {command}" for command in advice.commands)]))
+    suggestions = [f"{number}. {text}" for number, text in enumerate(advice.suggestions, start=1)]
+    _print_indented("what would help most:", suggestions)
+    _print_indented("commands:", advice.commands)
+
+
+def _print_indented(heading: str, lines: Sequence[str]) -> None:
+    """Print an empty line, a heading, and lines that are indented below it."""
+    print(f"\n{heading}")
+    for line in lines:
+        print(f"  {line}")
 
 
 def _print_corpus(corpus: CorpusSummary) -> None:

@@ -65,16 +65,20 @@ def learn(
     :param reach: how far conjugate gradients go for one batch, as a part of the length of the parameters
     """
     held_out_rows, training_rows = held_out(pairs.left.shape[0], MAX_HELD_OUT, seed)
-    is_conjugate = optimizer == "cg"
     measure = partial(contrast, loss=loss, scale=scale, negatives=negatives)
     encoder = _PairEncoder(parameters, term_vectors, pairs)
+    validate = partial(encoder.measure_margin, held_out_rows) if len(held_out_rows) else None
+    batch_loss = _BatchLoss(encoder, measure, reach=None)
+    if optimizer == "cg":  # a gradient step of rate 1 then goes where conjugate gradients lead
+        batch_loss = _BatchLoss(encoder, measure, reach)
+        optimizer, learning_rate = "sgd", 1.0
     return descend(
         parameters,
         batches(training_rows, batch),
-        _BatchLoss(encoder, measure, reach if is_conjugate else None),
-        learning_rate=1.0 if is_conjugate else learning_rate,
-        optimizer="sgd" if is_conjugate else optimizer,
-        validate=partial(encoder.measure_margin, held_out_rows) if len(held_out_rows) else None,
+        batch_loss,
+        learning_rate=learning_rate,
+        optimizer=optimizer,
+        validate=validate,
         seed=seed,
         **settings,
     )
@@ -143,26 +147,36 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
     The negatives of row i are the counterparts of the next rows, i + 1, i + 2, ...: batches come shuffled, so that
     is a random choice that never hits the positive. A row of zeros has cosine 0 with everything, and no gradient.
 
-    :param left: (pairs, dim), and so is `right`
+    :param left: (pairs, dim) vectors of texts
+    :param right: (pairs, dim) vectors of their counterparts
     :param loss: "difference", which is minus the difference, or "logistic", log(1 + exp(-scale x difference))
+    :param negatives: how many each row is compared with
     """
-    left, right = (torch.nn.functional.normalize(rows, dim=1, eps=1e-12) for rows in (left, right))
-    positive = (left * right).sum(1)
+    left = torch.nn.functional.normalize(left, dim=1, eps=1e-12)
+    right = torch.nn.functional.normalize(right, dim=1, eps=1e-12)
+    positive = (left * right).sum(1)  # (pairs,)
+    n_negatives = min(negatives, max(len(left) - 1, 1))
     losses = []
-    for shift in range(1, min(negatives, max(len(left) - 1, 1)) + 1):
-        difference = positive - (left * right.roll(-shift, 0)).sum(1)
-        losses.append(-difference if loss == "difference" else torch.nn.functional.softplus(-scale * difference))
+    for shift in range(1, n_negatives + 1):
+        negative = (left * right.roll(-shift, 0)).sum(1)
+        difference = positive - negative
+        if loss == "difference":
+            losses.append(-difference)
+        else:
+            losses.append(torch.nn.functional.softplus(-scale * difference))
     return torch.stack(losses).mean()
 
 
 def _gather_texts(pairs: TextPairs, rows: Rows) -> tuple[Bags, Tensor]:
     """Gather the texts of some pairs, left ones before right ones.
 
+    :param rows: numbers of the pairs
     :return: the texts as bags of positions among the terms they have, and these terms
     """
     texts = pairs.left[rows]
     if sp.issparse(pairs.right):
         texts = sp.vstack([texts, pairs.right[rows]], format="csr")
     terms, positions = np.unique(texts.indices, return_inverse=True)
-    ids, bounds = (torch.from_numpy(array.astype(np.int64)) for array in (positions, texts.indptr))
+    ids = torch.from_numpy(positions.astype(np.int64))
+    bounds = torch.from_numpy(texts.indptr.astype(np.int64))
     return Bags(ids, bounds, torch.from_numpy(texts.data)), torch.from_numpy(terms.astype(np.int64))

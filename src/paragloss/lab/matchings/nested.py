@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -120,27 +121,31 @@ class Nested(StructuredSearcher):
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what every word adds to the score of a document of the query's language."""
         langs, rows = self._store.read_sparse(self._name, [id])
-        document = SparseVector(rows.indices, rows.values)
         if langs != [query.lang]:
             return []
+        document = SparseVector(rows.indices, rows.values)
         matches = []
         for weighted_word in self._list_weighted_words(query):
-            request = self._make_request(query, [weighted_word])
-            matches.append(Match(weighted_word.source, weighted_word.word, dot(request, document)))
-        return [match for match in matches if match.score]
+            score = dot(self._make_request(query, [weighted_word]), document)
+            if score:
+                matches.append(Match(weighted_word.source, weighted_word.word, score))
+        return matches
 
     def _list_choices(self, query: Query) -> list[SourceChoices]:
         """List each source term with its alternatives, split into words; those of stop words only are left out."""
         tokenize = self._analyze(query.lang).terms
         if not query.clauses:
             return [SourceChoices(word, [Choice((word,), 1.0)]) for word in tokenize(query.text)]
-        clauses = []
+        sources = []
         for clause in query.clauses:
-            alternatives = [(terms or tuple(tokenize(text)), weight) for text, weight, terms in clause.alternatives]
-            choices = [Choice(words, weight, clause.weight) for words, weight in alternatives if words]
+            choices = []
+            for alternative in clause.alternatives:
+                words = alternative.terms or tuple(tokenize(alternative.text))
+                if words:
+                    choices.append(Choice(words, alternative.weight, clause.weight))
             if choices:
-                clauses.append(SourceChoices(clause.source, choices))
-        return clauses
+                sources.append(SourceChoices(clause.source, choices))
+        return sources
 
     def _list_required(self, query: Query) -> list[SourceChoices]:
         """List the clauses that must match: the required ones, or all if none is required."""
@@ -179,10 +184,10 @@ class Nested(StructuredSearcher):
         """Yield the documents that match every clause, with their vectors."""
         for start in range(0, len(ids), MAX_CANDIDATES):
             batch = ids[start : start + MAX_CANDIDATES]
-            rows = self._store.read_sparse(self._name, batch)[1]
-            row_ends = np.cumsum(rows.sizes)
-            for doc_id, first, last in zip(batch, (row_ends - rows.sizes).tolist(), row_ends.tolist(), strict=True):
-                vector = SparseVector(rows.indices[first:last], rows.values[first:last])
+            _, rows = self._store.read_sparse(self._name, batch)
+            bounds = [0, *np.cumsum(rows.sizes).tolist()]
+            for doc_id, (first, end) in zip(batch, pairwise(bounds), strict=True):
+                vector = SparseVector(rows.indices[first:end], rows.values[first:end])
                 document_ids = set(vector.indices.tolist())
                 if all(clause.is_matched_by(document_ids) for clause in clauses):
                     yield doc_id, vector

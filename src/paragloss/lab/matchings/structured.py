@@ -152,11 +152,10 @@ class StructuredSearcher:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Rank the documents of each query's language."""
-        rankings = zip(queries, self._rankings(queries, k, where), strict=True)
-        return [
-            RankedList(tuple(ranking), QueryForms((query,)), partial(self._explain, query))
-            for query, ranking in rankings
-        ]
+        ranked_lists = []
+        for query, ranking in zip(queries, self._rankings(queries, k, where), strict=True):
+            ranked_lists.append(RankedList(tuple(ranking), QueryForms((query,)), partial(self._explain, query)))
+        return ranked_lists
 
     def max_score(self, lang: str) -> float:
         """Return the highest score possible."""
@@ -197,14 +196,15 @@ class ClauseSearcher(StructuredSearcher):
         return [self._search_query(query, k, where) for query in queries]
 
     def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
-        """Find candidates by a dot product and rank them by their exact scores."""
-        languages = (where or {}).get("lang")
-        compiled = self._compile(query) if languages is None or query.lang in languages else None
+        """Find candidates by a dot product and rank them by their exact scores: the best `k`."""
+        conditions = dict(where or {})
+        languages = conditions.pop("lang", None)  # term ids belong to one language: the store need not filter by it
+        if languages is not None and query.lang not in languages:
+            return []
+        compiled = self._compile(query)
         if compiled is None or not len(compiled.term_ids):
             return []
         layout = self._statistics.layout
-        # Term ids belong to one language, so the store need not filter by language as well.
-        conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
         needed_ids = layout.with_lengths(compiled.term_ids)
         n_candidates = max(self._max_candidates, k)
         request = compiled.make_request(layout.span)
@@ -223,11 +223,13 @@ class ClauseSearcher(StructuredSearcher):
             return []
         _, rows = self._store.read_sparse(self._name, [id])
         occurrences = self._find_occurrences(query.lang, compiled, rows)
-        part, clauses = occurrences.part, compiled.clauses[occurrences.entry]
-        tf = self._sum_occurrences(occurrences, compiled)
-        norms = self._norms(query.lang, occurrences.bags)
-        gains = compiled.gains[occurrences.bags.field[part], clauses] / (tf[part, clauses] + norms[part])
-        scores = gains * occurrences.amounts / (compiled.highest if self._proportional else 1.0)
+        part, clauses = occurrences.part, compiled.clauses[occurrences.entry]  # (n_pairs,)
+        tf = self._sum_occurrences(occurrences, compiled)  # (n_parts, n_clauses)
+        norms = self._norms(query.lang, occurrences.bags)  # (n_parts,)
+        fields = occurrences.bags.field[part]
+        scores = compiled.gains[fields, clauses] / (tf[part, clauses] + norms[part]) * occurrences.amounts
+        if self._proportional:
+            scores /= compiled.highest
         score_by_word = self._sum_by_word(query, compiled.words[occurrences.entry], occurrences.field, scores)
         return [Match(source, word, score) for (source, word), score in score_by_word.items() if score]
 
@@ -238,17 +240,19 @@ class ClauseSearcher(StructuredSearcher):
 
         :param words: (n_pairs,) position of the alternative in the words of all clauses
         :param fields: (n_pairs,) the field of the occurrence
+        :param scores: (n_pairs,)
         """
-        named_words = [
-            (clause.source, word) for clause in split_into_clauses(query, self._analyze) for word in clause.words
-        ]
+        named_words: list[tuple[str, str]] = []
+        for clause in split_into_clauses(query, self._analyze):
+            named_words += [(clause.source, word) for word in clause.words]
         subword_field = self._statistics.layout.field(INNER) if self.looks_inside else -1
         totals: dict[tuple[str, str], float] = {}
         for number, field, score in zip(words.tolist(), fields.tolist(), scores.tolist(), strict=True):
             source, word = named_words[number]
-            is_part = field == subword_field and not word.startswith(SOUND_PREFIX)
-            key = source, SUBWORD_PREFIX + word if is_part else word
-            totals[key] = totals.get(key, 0.0) + score
+            is_part_of_compound = field == subword_field and not word.startswith(SOUND_PREFIX)
+            if is_part_of_compound:
+                word = SUBWORD_PREFIX + word
+            totals[source, word] = totals.get((source, word), 0.0) + score
         return totals
 
     def _compile(self, query: Query) -> CompiledClauses | None:
@@ -259,7 +263,7 @@ class ClauseSearcher(StructuredSearcher):
             return None
         layout, words = self._statistics.layout, _Alternatives.gather(clauses)
         summary = self._statistics.summarize_languages((query.lang,))
-        documents_per_field, field_shares, _ = (table[fields, 0] for table in summary)
+        documents_per_field, field_shares = summary.n_documents[fields, 0], summary.field_shares[fields, 0]
         word_ids = layout.ids(fields[:, None], words.hashes)  # (n_fields, n_words)
         subword_ids = layout.ids(layout.field(INNER), words.hashes) if self.looks_inside else None
         df = self._count_documents(fields, word_ids, subword_ids, words.subword_shares, documents_per_field)
@@ -269,7 +273,7 @@ class ClauseSearcher(StructuredSearcher):
         highest = float((idf * field_shares[:, None]).sum()) or 1.0  # terms that no document has count as well
         gains = np.zeros((len(layout.fields), len(clauses)))
         gains[fields] = np.where(clause_df > 0, idf, 0.0)
-        entry_ids, entry_counts = [*word_ids], [counts] * len(fields)
+        entry_ids, entry_counts = list(word_ids), [counts] * len(fields)  # a row for each field
         if subword_ids is not None:
             gains[layout.field(INNER)] = gains[layout.field("text")]
             entry_ids.append(subword_ids)
@@ -287,6 +291,12 @@ class ClauseSearcher(StructuredSearcher):
         """Return the document frequency of each word in each field, (n_fields, n_words).
 
         Documents that contain a word inside a compound are added to those of the text.
+
+        :param fields: (n_fields,) numbers of the fields
+        :param word_ids: (n_fields, n_words) term ids
+        :param subword_ids: (n_words,) term ids of the words as parts of compounds, if those are searched
+        :param subword_shares: (n_words,) how much an occurrence inside a compound counts
+        :param documents_per_field: (n_fields,)
         """
         statistics = self._statistics
         df = statistics.df_of(word_ids.ravel()).reshape(word_ids.shape).astype(np.float64)
@@ -311,10 +321,12 @@ class ClauseSearcher(StructuredSearcher):
         """Pair every entry of the documents' vectors with the query's entries of the same term id."""
         layout = self._statistics.layout
         bags = layout.unpack_rows(filter_entries(rows, layout.with_lengths(compiled.term_ids)))
-        first = compiled.term_ids.searchsorted(bags.ids, side="left")
-        sizes = compiled.term_ids.searchsorted(bags.ids, side="right") - first
-        bag_entry, entry = np.arange(len(bags.ids)).repeat(sizes), concatenate_ranges(first, sizes)  # (n_pairs,) each
-        part = np.arange(len(bags.row)).repeat(bags.size)[bag_entry]
+        first_match = compiled.term_ids.searchsorted(bags.ids, side="left")  # (bag entries,)
+        n_matches = compiled.term_ids.searchsorted(bags.ids, side="right") - first_match
+        bag_entry = np.arange(len(bags.ids)).repeat(n_matches)  # (n_pairs,)
+        entry = concatenate_ranges(first_match, n_matches)  # (n_pairs,)
+        part_of_bag_entry = np.arange(len(bags.row)).repeat(bags.size)
+        part = part_of_bag_entry[bag_entry]
         amounts = bags.counts[bag_entry] * compiled.counts[entry]
         return _Occurrences(bags, self._home_parts(bags)[part], bags.field[part], entry, amounts)
 
@@ -332,15 +344,16 @@ class ClauseSearcher(StructuredSearcher):
         return self._statistics.layout.norms(bags._replace(average=np.where(current > 0, current, bags.average)))
 
     def _home_parts(self, bags: CountedTerms) -> Integers:
-        """Return the part whose tf the entries of each part add to: subword terms add to the text of their document."""
+        """Return the part whose tf the entries of each part add to, (n_parts,): itself, or the text for subwords."""
         home = np.arange(len(bags.row))
-        if self.looks_inside:
-            layout = self._statistics.layout
-            text_part = np.full(bags.rows, -1)  # of each document; -1 without text
-            is_text, is_subwords = bags.field == layout.field("text"), bags.field == layout.field(INNER)
-            text_part[bags.row[is_text]] = home[is_text]
-            text_of_subwords = text_part[bags.row[is_subwords]]
-            home[is_subwords] = np.where(text_of_subwords >= 0, text_of_subwords, home[is_subwords])
+        if not self.looks_inside:
+            return home
+        layout = self._statistics.layout
+        is_text, is_subwords = bags.field == layout.field("text"), bags.field == layout.field(INNER)
+        text_part = np.full(bags.rows, -1)  # of each document; -1 without text
+        text_part[bags.row[is_text]] = home[is_text]
+        text_of_subwords = text_part[bags.row[is_subwords]]
+        home[is_subwords] = np.where(text_of_subwords >= 0, text_of_subwords, home[is_subwords])
         return home
 
 
@@ -391,11 +404,15 @@ def _sort_entries(
 ) -> CompiledClauses:
     """Arrange entries by their term ids and drop those that count nothing.
 
-    :param ids: (n_fields, n_words), and so are `counts`
+    :param ids: (n_fields, n_words)
+    :param counts: (n_fields, n_words) how much an occurrence of each entry counts
+    :param clause_of_word: (n_words,)
+    :param gains: see `CompiledClauses`, and so for `highest`
     """
+    n_fields, n_words = ids.shape
+    word_of_entry = np.tile(np.arange(n_words), n_fields)
     flat_ids, flat_counts = ids.ravel(), counts.ravel()
-    word_of_entry = np.tile(np.arange(ids.shape[1]), len(ids))
-    useful = np.flatnonzero(flat_counts > 0)
-    order = useful[flat_ids[useful].argsort(kind="stable")]
+    counting_entries = np.flatnonzero(flat_counts > 0)
+    order = counting_entries[flat_ids[counting_entries].argsort(kind="stable")]
     words = word_of_entry[order]
     return CompiledClauses(flat_ids[order], clause_of_word[words], words, flat_counts[order], gains, highest)

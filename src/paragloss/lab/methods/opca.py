@@ -12,7 +12,7 @@ from typing import Annotated
 from paragloss.encoders.bag import BagEncoder
 from paragloss.lab.learning.counting import count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
-from paragloss.lab.solving.oriented import GAMMA, oriented
+from paragloss.lab.solving.oriented import GAMMA, find_oriented_directions
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
@@ -40,7 +40,9 @@ def fit(
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]
-    _, table = oriented(rows, [part.concepts for part in counted.values()], dim=dim, gamma=gamma, seed=seed)
+    _, table = find_oriented_directions(
+        rows, [part.concepts for part in counted.values()], dim=dim, gamma=gamma, seed=seed
+    )
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
     meta = {"method": "opca", "concepts": concepts, "gamma": gamma, "seed": seed}
     return BagEncoder.stacked(vocabularies, table, meta=meta)

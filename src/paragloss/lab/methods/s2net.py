@@ -32,7 +32,7 @@ from paragloss.lab.settings import (
     Stem,
     checked,
 )
-from paragloss.lab.solving.oriented import GAMMA, oriented
+from paragloss.lab.solving.oriented import GAMMA, find_oriented_directions
 from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import weigh
 
@@ -139,7 +139,7 @@ def _make_start(
         parts = list(counted.values())
         if start == "opca":
             rows, concepts = [_weigh_terms(part) for part in parts], [part.concepts for part in parts]
-            _, table = oriented(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
+            _, table = find_oriented_directions(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
         else:
             n_terms = sum(len(part.vocabulary) for part in parts)
             table = rng.standard_normal((n_terms, dim), np.float32)

@@ -21,7 +21,7 @@ GAMMA = 0.3
 MAX_ROUNDS = 3
 
 
-def oriented(
+def find_oriented_directions(
     rows: Sequence[sp.csr_matrix],
     concepts: Sequence[Integers],
     *,
@@ -41,16 +41,14 @@ def oriented(
     :return: ratios (dim,), largest first, and directions (all terms, dim) with v'(N + gamma I)v = 1
     """
     covariances = _Covariances(rows, concepts, gamma)
-    noise, center, scale = covariances.apply_noise, covariances.center_documents, covariances.inverse_diagonal
     width = min(dim + PANEL, covariances.terms)
-    directions = conjugate_gradients(noise, covariances.sum_over_concepts(width, seed), scale=scale)
-    values, directions = _leading(directions, center(directions), noise(directions), width)
+    directions = covariances.solve_noise(covariances.sum_over_concepts(width, seed))
+    values, directions = _find_best_ratios(covariances, directions, width)
     for _ in range(MAX_ROUNDS):
         previous_sum = float(values[:dim].sum())
         signal = covariances.apply_signal(directions)
-        solved = conjugate_gradients(noise, signal, scale=scale, start=directions * values)
-        directions = np.hstack([directions, solved])
-        values, directions = _leading(directions, center(directions), noise(directions), width)
+        solved = covariances.solve_noise(signal, start=directions * values)
+        values, directions = _find_best_ratios(covariances, np.hstack([directions, solved]), width)
         if values[:dim].sum() < (1 + tolerance) * previous_sum:
             break
     return values[:dim], np.ascontiguousarray(directions[:, :dim])
@@ -60,7 +58,7 @@ class _Covariances:
     """The covariances S and N as operators on directions, (all terms, columns)."""
 
     def __init__(self, rows: Sequence[sp.csr_matrix], concepts: Sequence[Integers], gamma: float) -> None:
-        """Prepare the products for documents and their concepts; see `oriented` for the arguments."""
+        """Prepare the products for documents and their concepts; see `find_oriented_directions` for the arguments."""
         documents = sp.block_diag(rows, format="csr").astype(np.float32)  # (documents, all terms)
         self._concept = np.concatenate(list(concepts))  # of each document
         n_documents = len(self._concept)
@@ -84,6 +82,10 @@ class _Covariances:
         image += self._gamma * directions
         return image
 
+    def solve_noise(self, right: Floats, start: Floats | None = None) -> Floats:
+        """Solve (N + gamma I) x = right approximately for every column of `right`, from `start` (by default zeros)."""
+        return conjugate_gradients(self.apply_noise, right, scale=self.inverse_diagonal, start=start)
+
     def center_documents(self, directions: Floats) -> Floats:
         """Project the documents on directions and subtract their mean: (documents, columns)."""
         projected = self._documents.dot(directions)
@@ -99,22 +101,25 @@ class _Covariances:
         return self._documents.back(self._sum_by_concept.dot(directions)[self._concept])
 
 
-def _leading(directions: Floats, documents: Floats, image: Floats, width: int) -> tuple[Floats, Floats]:
-    """Find the best ratios within the span of some directions.
+def _find_best_ratios(covariances: _Covariances, directions: Floats, width: int) -> tuple[Floats, Floats]:
+    """Find the best ratios of signal to noise within the span of some directions.
 
-    :param documents: the centred documents projected on the directions, F v
-    :param image: (N + gamma I) v
+    :param directions: (all terms, columns)
     :param width: how many ratios are wanted
-    :return: ratios, largest first, and their directions
+    :return: ratios, largest first, and their directions, (all terms, width or fewer)
     """
-    noise_values, Q = np.linalg.eigh((directions.T @ image).astype(np.float64))
+    noise = (directions.T @ covariances.apply_noise(directions)).astype(np.float64)  # (columns, columns)
+    documents = covariances.center_documents(directions)
+    signal = (documents.T @ documents).astype(np.float64)
+    noise_values, noise_vectors = np.linalg.eigh(noise)
     # A direction below this bound is a mixture of the others, up to the rounding of float32.
     is_independent = noise_values > 1e-6 * noise_values[-1]
-    Q = Q[:, is_independent] / np.sqrt(noise_values[is_independent])
-    values, R = np.linalg.eigh(Q.T @ (documents.T @ documents).astype(np.float64) @ Q)
-    values, R = values[::-1][:width], R[:, ::-1][:, :width]
+    whitening = noise_vectors[:, is_independent] / np.sqrt(noise_values[is_independent])
+    all_values, all_vectors = np.linalg.eigh(whitening.T @ signal @ whitening)  # ascending
+    values, vectors = all_values[::-1][:width], all_vectors[:, ::-1][:, :width]
     is_nonzero = values > 1e-6 * values[0]
-    return values[is_nonzero].astype(np.float32), directions @ (Q @ R[:, is_nonzero]).astype(np.float32)
+    mixture = (whitening @ vectors[:, is_nonzero]).astype(np.float32)
+    return values[is_nonzero].astype(np.float32), directions @ mixture
 
 
 def conjugate_gradients(
@@ -126,18 +131,22 @@ def conjugate_gradients(
     tolerance: float = 0.1,
     max_steps: int = 200,
 ) -> Floats:
-    """Solve a linear system for every column of `right` by conjugate gradients.
+    """Solve a linear system for every column of `right` by conjugate gradients: (size, columns).
 
     A column stops when its residual is below `tolerance` of its right side. A tenth is enough here: the solutions only
     span a subspace, and the small problem within it is solved exactly.
 
     :param apply: multiplies the matrix by columns
+    :param right: (size, columns)
     :param scale: (size, 1) the inverse diagonal of the matrix, as preconditioner
     :param start: where to start; zeros by default
     """
     start = np.zeros_like(right) if start is None else start
-    panels = [slice(first, first + PANEL) for first in range(0, right.shape[1], PANEL)]
-    return np.hstack([_solve_panel(apply, right[:, p], scale, start[:, p], tolerance, max_steps) for p in panels])
+    solutions = []
+    for first in range(0, right.shape[1], PANEL):
+        panel = slice(first, first + PANEL)
+        solutions.append(_solve_panel(apply, right[:, panel], scale, start[:, panel], tolerance, max_steps))
+    return np.hstack(solutions)
 
 
 def _solve_panel(
@@ -155,7 +164,8 @@ def _solve_panel(
         if not is_moving.any():
             break
         image = apply(direction)
-        step = np.where(is_moving, energy / np.maximum(_dot_columns(direction, image), 1e-30), 0).astype(np.float32)
+        curvature = np.maximum(_dot_columns(direction, image), 1e-30)
+        step = np.where(is_moving, energy / curvature, 0).astype(np.float32)
         solution += np.multiply(direction, step, out=buffer)
         residual -= np.multiply(image, step, out=buffer)
         preconditioned = np.multiply(residual, scale, out=buffer)
