@@ -187,16 +187,19 @@ def _format_usage(flag: str, option: Option) -> str:
     """Write a flag as it is used: `--stem, --no-stem`, `--dim N`, `--lengths N,N` or `--vectors FILE`."""
     if is_switch(option):
         return f"{flag}, --no-{flag[2:]}"
+    return f"{flag} {_choose_placeholder(option)}"
+
+
+def _choose_placeholder(option: Option) -> str:
+    """Return what stands for the value of a setting in its usage, such as N, N,N or FILE."""
     series, number_type = find_series(option.type), _find_number_type(option.type)
     if series is not None:
-        placeholder = ",".join(["N"] * series.length) if series.length else "N,N,..."
-    elif data_files.choose_reader(option.type) is not None:
-        placeholder = "FILE"
-    elif number_type is not None:
-        placeholder = "N" if number_type is int else "X"
-    else:
-        placeholder = "PATH" if Path in union_members(option.type) else "WORD"
-    return f"{flag} {placeholder}"
+        return ",".join(["N"] * series.length) if series.length else "N,N,..."
+    if data_files.choose_reader(option.type) is not None:
+        return "FILE"
+    if number_type is not None:
+        return "N" if number_type is int else "X"
+    return "PATH" if Path in union_members(option.type) else "WORD"
 
 
 def _format_default(default: Any) -> str:

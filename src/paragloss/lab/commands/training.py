@@ -60,8 +60,6 @@ def train(
 
     Each METHOD has options of its own: `paragloss train cr5 --help` lists them.
     """
-    from paragloss import collection as engine
-
     if help or not method:
         print(_format_train_help(method) if method else f"{context.get_help()}\n\n{_list_methods('fit')}")
         raise typer.Exit(0 if help else 2)
@@ -72,18 +70,15 @@ def train(
     fits = [getattr(module, name) for name in fit_names]
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
-        judged_sets = [",".join(paths), *(judged or [])] if paths else list(judged or [])
-        _train_judged(method, module, texts_by_flag, judged_sets, out)
+        judged_sets = [",".join(paths)] if paths else []
+        _train_judged(method, module, texts_by_flag, [*judged_sets, *(judged or [])], out)
     elif add_language:
-        _add_language(method, module, texts_by_flag, _read_concepts(paths, "", skip_bad), add_language, to, out)
+        aligned = _read_concepts(paths, "", skip_bad)
+        _add_language(method, module, texts_by_flag, aligned, add_language, to, out)
     else:
         settings = parse_settings(method, module.fit, texts_by_flag)
         _require_files_and_out(paths, out)
-        aligned = _read_concepts(paths, langs, skip_bad)
-        run = partial(engine.train, module.fit, aligned)
-        _fit_and_save(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
-        if method == "table" and settings.get("start"):
-            _print_gain(aligned, settings)
+        _train_aligned(method, module, settings, _read_concepts(paths, langs, skip_bad), out)
 
 
 @app.command(context_settings=_PASS_UNKNOWN_FLAGS, add_help_option=False, rich_help_panel=TRAINING)
@@ -180,6 +175,19 @@ def _print_fusion(tuned: Tuned) -> None:
         f"{tuned.measure} of {tuned.queries} queries, each measured with weights that others chose: {test.first:.4f} "
         f"to {test.second:.4f} (p {test.p_randomisation:.4g})\nsearch with: --pipeline {tuned.pipeline!r}"
     )
+
+
+def _train_aligned(method: str, module: ModuleType, settings: dict[str, Any], aligned: list[Concept], out: str) -> None:
+    """Train a model on aligned texts and save it; say what a table gained if it learned on from another one.
+
+    :param module: the method, whose `fit` is called with the settings
+    """
+    from paragloss import collection as engine
+
+    run = partial(engine.train, module.fit, aligned)
+    _fit_and_save(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
+    if method == "table" and settings.get("start"):
+        _print_gain(aligned, settings)
 
 
 def _train_judged(

@@ -271,15 +271,22 @@ class _TranslationLoss(NamedTuple):
     corpus: Corpus
 
     def compute(self, rows: Rows, langs: Rows) -> torch.Tensor:
-        """Compute the cross-entropy for some concepts, each read in one language."""
+        """Compute the cross-entropy for some concepts, each read in one language.
+
+        :param rows: concept numbers
+        :param langs: for each of them the number of the language
+        """
         state = encode(self.machines, self.corpus.read(rows, langs))
-        for machine, weight in zip(self.machines[:0:-1], self.decoder[:0:-1], strict=True):
+        (bottom, *upper_machines), (bottom_weight, *upper_weights) = self.machines, self.decoder
+        for machine, weight in zip(reversed(upper_machines), reversed(upper_weights), strict=True):
             state = torch.sigmoid(state @ weight.T + machine.visible)
-        return cross_entropy(state @ self.decoder[0].T + self.machines[0].visible, self.corpus, rows)
+        logits = state @ bottom_weight.T + bottom.visible
+        return cross_entropy(logits, self.corpus, rows)
 
     def compute_for_random_languages(self, rows: Rows) -> torch.Tensor:
         """Compute the cross-entropy for some concepts, each read in a random one of its languages."""
-        priorities = torch.rand(len(rows), len(self.corpus.blocks)).numpy() * self.corpus.present[rows]
+        random_numbers = torch.rand(len(rows), len(self.corpus.blocks)).numpy()
+        priorities = random_numbers * self.corpus.present[rows]  # 0 for a language that the concept lacks
         return self.compute(rows, priorities.argmax(1))
 
     def measure(self, rows: Rows) -> float:

@@ -31,7 +31,13 @@ def batches(rows: Rows, max_size: int) -> Callable[[int, np.random.Generator], I
 
 
 def held_out(count: int, max_held_out: int, seed: int) -> tuple[Rows, Rows]:
-    """Split item numbers at random into those held out for early stopping and those to train on."""
-    number = min(int(count * HELD_OUT_SHARE), max_held_out)
+    """Split item numbers at random into those held out for early stopping and those to train on.
+
+    :param count: number of items
+    :param max_held_out: how many are held out at most
+    """
+    n_held_out = min(int(count * HELD_OUT_SHARE), max_held_out)
+    if n_held_out < MIN_HELD_OUT:
+        n_held_out = 0
     order = np.random.default_rng(seed).permutation(count)
-    return np.split(order, [number if number >= MIN_HELD_OUT else 0])  # type: ignore[return-value]
+    return order[:n_held_out], order[n_held_out:]

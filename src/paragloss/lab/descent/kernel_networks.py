@@ -106,15 +106,16 @@ def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tens
     """
     terms, term_rows = torch.unique(torch.cat([queries.ids, documents.ids]), return_inverse=True)
     vectors = torch.nn.functional.normalize(take(model.table, terms.long()), dim=1, eps=1e-12)
-    query = _pad_texts(queries, vectors, term_rows[: len(queries.ids)])
-    document = _pad_texts(documents, vectors, term_rows[len(queries.ids) :])
+    n_query_terms = len(queries.ids)
+    query = _pad_texts(queries, vectors, term_rows[:n_query_terms])
+    document = _pad_texts(documents, vectors, term_rows[n_query_terms:])
     repetitions = (len(documents.bounds) - 1) // (len(queries.bounds) - 1)
     query_vectors, query_counts = query.vectors.repeat(repetitions, 1, 1), query.counts.repeat(repetitions, 1)
-    cosines = torch.bmm(query_vectors, document.vectors.transpose(1, 2))
+    cosines = torch.bmm(query_vectors, document.vectors.transpose(1, 2))  # (pairs, query terms, document terms)
     sums = kernel_sums(cosines, document.counts)  # (pairs, query terms, kernels)
     # A padded query term has count 0, and an empty document no features.
     log_sums = sums.clamp(min=FLOOR).log() * query_counts[..., None]
-    features = log_sums.sum(1) * SCALE * document.is_word.any(1, keepdim=True)
+    features = log_sums.sum(1) * SCALE * document.is_word.any(1, keepdim=True)  # (pairs, kernels)
     return features @ (model.weight * model.active) + model.bias
 
 
@@ -164,12 +165,14 @@ class _KernelSums(torch.autograd.Function):
         """
         cosines, counts = ctx.saved_tensors
         (gradient,) = gradients  # (pairs, query terms, kernels)
-        first_sum, second_sum = torch.zeros_like(cosines), torch.zeros_like(cosines)
+        mean_sum = torch.zeros_like(cosines)  # sum_k g_k mu_k / s_k^2 e_k
+        plain_sum = torch.zeros_like(cosines)  # sum_k g_k / s_k^2 e_k
         for k, response in _compute_responses(cosines):
             scaled_gradient = gradient[..., k, None] / WIDTHS[k] ** 2
-            second_sum.addcmul_(response, scaled_gradient)
-            first_sum.addcmul_(response, scaled_gradient * MEANS[k])
-        return first_sum.addcmul_(cosines, second_sum, value=-1).mul_(counts[:, None]), None
+            plain_sum.addcmul_(response, scaled_gradient)
+            mean_sum.addcmul_(response, scaled_gradient * MEANS[k])
+        cosine_gradient = mean_sum.addcmul_(cosines, plain_sum, value=-1).mul_(counts[:, None])
+        return cosine_gradient, None
 
 
 def _compute_responses(cosines: torch.Tensor) -> Iterator[tuple[int, torch.Tensor]]:

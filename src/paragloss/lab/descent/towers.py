@@ -94,17 +94,18 @@ KINDS: Mapping[str, type[LanguageTower]] = {"average": Average, "cnn": Convoluti
 def _pad_words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the word vectors of texts, padded with zeros, (texts, longest, width), and the lengths, (texts,).
 
-    In training a part of the values is dropped at random.
+    :param table: (terms, width)
+    :param training: whether a part of the values is dropped at random
     """
     lengths = texts.bounds.diff().long()
     longest = max(int(lengths.max()) if len(lengths) else 0, 1)
-    positions = torch.arange(longest, device=lengths.device)
-    is_word = positions < lengths[:, None]
-    terms, rows = torch.unique(texts.ids.long(), return_inverse=True)
-    words = table.new_zeros(len(lengths), longest, table.shape[1])
+    is_word = torch.arange(longest, device=lengths.device) < lengths[:, None]  # (texts, longest)
+    terms, term_rows = torch.unique(texts.ids.long(), return_inverse=True)
+    vectors = take(table, terms).index_select(0, term_rows)  # (all words, width)
+    padded = table.new_zeros(len(lengths), longest, table.shape[1])
     # `ids` holds text after text, in the order in which the mask is filled.
-    words = words.masked_scatter(is_word[..., None], take(table, terms).index_select(0, rows))
-    return torch.nn.functional.dropout(words, DROPOUT, training), lengths
+    padded = padded.masked_scatter(is_word[..., None], vectors)
+    return torch.nn.functional.dropout(padded, DROPOUT, training), lengths
 
 
 def list_terms_in_order(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
