@@ -90,7 +90,13 @@ def _write_files(
     arrays: Mapping[str, npt.NDArray[Any]],
     words: Mapping[str, Sequence[str]],
 ) -> None:
-    """Write the arrays, the lists of texts and `meta.json` of a model into an empty folder."""
+    """Write the arrays, the lists of texts and `meta.json` of a model into an empty folder.
+
+    :param kind: identifies the class of the model
+    :param meta: the model's settings
+    :param arrays: arrays by name
+    :param words: lists of texts by name
+    """
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
     for name, entries in words.items():
@@ -111,6 +117,8 @@ def replace_folder(finished: Path, path: Path) -> None:
 
     A kill between the two renames leaves the old folder as `.NAME.old`, from where `recover_folder` brings it back.
     Other processes that replace or recover the folder wait.
+
+    :param finished: a folder beside `path`, under another name
     """
     old = _old_folder(path)
     with _lock_folder(path.parent):
@@ -187,7 +195,10 @@ def _identify_folder(path: Path) -> tuple[int, int] | None:
 
 
 def _read_folder(path: Path, kind: str | None) -> Artefact:
-    """Read a saved folder; raise ModelError if it is damaged or of another kind than expected."""
+    """Read a saved folder; raise ModelError if it is damaged or of another kind than expected.
+
+    :param kind: the expected kind; None accepts any
+    """
     contents = _read_contents(path)
     if kind is not None and contents["kind"] != kind:
         raise ModelError(f"{path} holds a {contents['kind']}, not a {kind}")

@@ -33,7 +33,7 @@ def is_address(text: str) -> bool:
 def host_of(address: str) -> str:
     """Return the host of an address, with its port unless that is the default one of its scheme.
 
-    Raises InputError for an address without a host.
+    :raises InputError: if the address has no host
     """
     try:
         parts = urlsplit(address)
@@ -48,10 +48,13 @@ def host_of(address: str) -> str:
 
 
 def allow_host(host: str, *, remember: bool = True) -> None:
-    """Allow requests to a host, given as `HOST` or `HOST:PORT`, in this process and in those it starts.
+    """Allow requests to a host in this process and in those it starts.
 
-    With `remember`, later processes of this user may contact it too. A configuration folder that can't be written is no
-    error: the host is then allowed until this process ends.
+    A configuration folder that can't be written is no error: the host is then allowed until this process ends.
+
+    :param host: `HOST` or `HOST:PORT`
+    :param remember: whether later processes of this user may contact it too
+    :raises InputError: if `host` is no such name
     """
     host = host.strip().lower()
     if not _HOST_ENTRY.fullmatch(host):
@@ -84,8 +87,10 @@ def require_consent(address: str, origin: str) -> None:
 def key_for_host(address: str, variable: str) -> str:
     """Return the API key for the host of an address, "" where there is none.
 
-    The environment variable holds words of the form `HOST=KEY`: a key belongs to a host and is sent to no other. Raises
-    InputError where a key stands there without its host.
+    A key belongs to a host and is sent to no other.
+
+    :param variable: an environment variable that holds words of the form `HOST=KEY`
+    :raises InputError: if a key stands there without its host
     """
     host = host_of(address)
     for entry in os.environ.get(variable, "").split():

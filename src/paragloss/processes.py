@@ -51,7 +51,11 @@ class WorkerPool(ProcessPoolExecutor):
 
 @contextmanager
 def open_pool(workers: int, initialize: Callable[..., None], *arguments: Any) -> Iterator[WorkerPool]:
-    """Open a pool of processes for the duration of a block."""
+    """Open a pool of processes for the duration of a block.
+
+    :param workers: how many processes
+    :param initialize: called with `arguments` at the start of each process
+    """
     previous_values = {name: os.environ.get(name) for name in _CHILDREN_ENVIRONMENT}
     os.environ.update(_CHILDREN_ENVIRONMENT)
     pool = WorkerPool(workers, initialize, *arguments)
@@ -103,7 +107,12 @@ class _OrderedRun(Generic[J, T]):
         max_inline: int,
         max_waiting: int,
     ) -> None:
-        """Begin without jobs; `max_waiting` jobs may wait for their results to be taken."""
+        """Begin without jobs; `max_waiting` jobs may wait for their results to be taken.
+
+        :param work: what the processes do with each job
+        :param run_inline: what this process does with a job instead
+        :param max_inline: up to so many jobs are done in this process
+        """
         self._pool, self._work, self._run_inline = pool, work, run_inline
         self._max_inline, self._max_waiting = max_inline, max_waiting
         self._n_jobs = 0

@@ -202,6 +202,8 @@ class Statistics:
         """Return what each term adds to a query of a language; what is not cached is computed and cached.
 
         Other terms may be in the result as well.
+
+        :param field_weights: the weight of each searched field
         """
         key = lang, *field_weights.items()
         cache = self._term_weights.setdefault(key, {})
@@ -226,7 +228,11 @@ class Statistics:
         return term_weights
 
     def _weigh_terms(self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]) -> list[WeightedQuery]:
-        """Weigh the terms of queries by idf and by the weights of fields."""
+        """Weigh the terms of queries by idf and by the weights of fields.
+
+        :param queries: the language of each query, and the weight of each of its terms
+        :param field_weights: the weight of each searched field
+        """
         terms = _gather_query_terms(queries)
         fields = np.array([self.layout.field(field) for field in field_weights], np.int64)
         ids = self.layout.ids(fields[:, None], terms.hashes)  # this and all below: (n_fields, n_terms)
@@ -248,6 +254,9 @@ class Statistics:
 
         All documents of one call are weighted with the same average: the one most documents have been weighted with if
         it is still within DRIFT, otherwise that of the collection with these documents in it.
+
+        :param langs: (documents,) their languages
+        :param bags: their counted terms
         """
         keys = self._list_keys(langs, bags)
         total_lengths, n_documents = Counter(self._lengths), Counter(self._documents)

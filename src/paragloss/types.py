@@ -354,7 +354,11 @@ class TokenizedText(NamedTuple):
         return TokenOffsets(self.starts.tolist(), ends.tolist(), self.token_terms())
 
     def slice_text(self, start: int, end: int) -> TokenizedText:
-        """Return the tokens that lie within text[start:end] and their words, with offsets in that slice."""
+        """Return the tokens that lie within text[start:end] and their words, with offsets in that slice.
+
+        :param start: offset of the slice's first character in the text
+        :param end: offset behind its last one
+        """
         low, high = self.starts.searchsorted([start, end]).tolist()
         if high > low and self.starts[high - 1] + self.lengths[self.word_indices[high - 1]] > end:
             high -= 1  # the last token begins within the slice and ends behind it

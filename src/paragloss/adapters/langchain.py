@@ -39,7 +39,10 @@ class ParaglossRetriever(BaseRetriever):
         engine: Collection | None = None,
         **search_options: Unpack[SearchKeywords],
     ) -> None:
-        """Take an open collection and the options of `Collection.search`; `engine` is the old name of `collection`."""
+        """Take an open collection and the options of `Collection.search`; `engine` is the old name of `collection`.
+
+        :param full_text: whether results are whole documents
+        """
         if engine is not None:
             warnings.warn("engine= is now called collection=", DeprecationWarning, stacklevel=2)
         super().__init__(collection=collection or engine, full_text=full_text, options=SearchOptions(**search_options))

@@ -241,7 +241,10 @@ class BagEncoder:
 
 
 def _unpack_tower(saved: artefacts.Artefact, lang: str, tower_meta: Mapping[str, Any]) -> Tower:
-    """Make the tower of a language from the arrays, words and metadata that `BagEncoder.packed` has returned."""
+    """Make the tower of a language from the arrays, words and metadata that `BagEncoder.packed` has returned.
+
+    :param tower_meta: the vocabulary's metadata, and the activations of the table and of each layer
+    """
     arrays = saved.arrays
     vocabulary = Vocabulary.restore(tower_meta["vocabulary"], saved.words[f"{lang}.terms"], arrays[f"{lang}.df"])
     layers = []

@@ -98,7 +98,11 @@ def _score_by_reranker(model: Reranker, query: Query, document: Document, texts:
 def _explain_knrm(
     model: Knrm, query: Query, document: Document, first_hits: Sequence[Hit], scored_ids: Container[str]
 ) -> tuple[Contribution, ...]:
-    """Return the contributions of words and kernels, and that of the score of the search before."""
+    """Return the contributions of words and kernels, and that of the score of the search before.
+
+    :param first_hits: the hits of the search before
+    :param scored_ids: the documents whose language the reranker supports
+    """
     contributions = [Contribution(*pair) for pair in model.by_kernel(query, document)]
     scored_hits = [hit for hit in first_hits if hit.id in scored_ids]
     position = [hit.id for hit in scored_hits].index(document.id)

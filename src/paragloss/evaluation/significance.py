@@ -82,6 +82,9 @@ def _t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[float,
 
     The t-test would divide by a deviation of zero if all gains are equal. Equal scores are no evidence; a constant gain
     is left to the randomisation test.
+
+    :param first_scores: (queries,)
+    :param second_scores: (queries,) of the same queries
     """
     gains = second_scores - first_scores
     n = len(gains)

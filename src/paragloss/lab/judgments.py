@@ -62,7 +62,11 @@ def from_aligned(
 
 
 def _make_query_text(concept: Concept, lang: str, query: str) -> str:
-    """Return a concept's query of the kind `query` (one of QUERIES) in one language; "" if it has none."""
+    """Return the text of a concept's query in one language; "" if it has none.
+
+    :param lang: code of the language
+    :param query: one of QUERIES
+    """
     text, title = concept.texts.get(lang, ""), concept.titles.get(lang, "")
     if query == "title":
         return title.strip()

@@ -128,7 +128,11 @@ def clean(source_log: JudgedCollection, translated_log: JudgedCollection, *, lon
 
 
 def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
-    """Remove queries at random until at most `pairs` judged pairs are left; for comparison with `clean`."""
+    """Remove queries at random until at most `pairs` judged pairs are left; for comparison with `clean`.
+
+    :param judged: the log with its queries
+    :param pairs: how many judged pairs may be left
+    """
     if pairs < 0:
         raise InputError(f"{pairs} pairs to keep: expected none or more")
     order = np.random.default_rng(seed).permutation(len(judged.queries)).tolist()

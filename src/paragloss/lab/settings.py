@@ -224,7 +224,10 @@ def _is_series(value: Any, length: int | None) -> bool:
 
 
 def _is_allowed(value: Any, hint: Any, setting: Setting) -> bool:
-    """Tell whether a single value (no series) has the type `hint` and respects the words and bounds of its setting."""
+    """Tell whether a single value (no series) has the type `hint` and respects the words and bounds of its setting.
+
+    :param hint: the type that it must have, perhaps a union
+    """
     kinds = union_members(hint)
     if setting.words and isinstance(value, str):
         return value in setting.words

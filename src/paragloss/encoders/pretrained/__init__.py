@@ -103,6 +103,8 @@ class Pretrained:
     def encode_rows(self, texts: Sequence[str], lang: str, *, query: bool) -> Floats:
         """Return one normalized row per text, encoded as queries or as passages: (texts, dim).
 
+        :param lang: code of the language of all texts
+        :param query: whether the texts are queries
         :raises LanguageError: if the encoder does not know the language
         :raises ModelError: if the source fails
         """

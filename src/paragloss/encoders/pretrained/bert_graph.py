@@ -52,10 +52,11 @@ class BertWeights(NamedTuple):
 
 
 def write_onnx_model(weights: BertWeights, path: Path, *, quantize: bool = True) -> None:
-    """Write an encoder as an ONNX file; with `quantize` the matrices of its layers in int8, one scale per output.
+    """Write an encoder as an ONNX file.
 
-    The products "down" stay in float32: their inputs have outliers, and in int8 they cost .008 of the reciprocal rank
-    of titles (docs/understand/encoder-figures.md).
+    :param quantize: write the matrices of the layers in int8, with one scale per output; but the products "down" stay in
+        float32, because their inputs have outliers, and in int8 they cost .008 of the reciprocal rank of titles
+        (docs/understand/encoder-figures.md)
     """
     onnx = import_module("onnx")
     model = build_model(weights)
@@ -81,8 +82,10 @@ def smooth_activations(weights: BertWeights, token_rows: Sequence[Sequence[int]]
     """Divide outlier channels of activations by a constant and multiply their weights by it, as SmoothQuant does.
 
     Quantized models scale all activations of a product together, and a few channels of the products "up" are forty
-    times as large as the others. `token_rows` are the pieces of some texts by which the channels are measured.
-    Smoothing all channels (arXiv 2211.10438, equation 4) was worse: docs/understand/log-models.md.
+    times as large as the others. Smoothing all channels (arXiv 2211.10438, equation 4) was worse:
+    docs/understand/log-models.md.
+
+    :param token_rows: the pieces of some texts, by which the channels are measured
     """
     largest = _measure_activations(weights, token_rows)
     tensors = dict(weights.tensors)
@@ -180,7 +183,12 @@ class _BertGraphBuilder:
         return self._add_norm(f"{i}.norm2", self._node("Add", [projected, hidden]))
 
     def _add_attention(self, i: int, hidden: str, mask: str) -> str:
-        """Add the self-attention of a layer, with one product for query, key and value; return its output's name."""
+        """Add the self-attention of a layer, with one product for query, key and value; return its output's name.
+
+        :param i: number of the layer
+        :param hidden: name of its input, (texts, tokens, dim)
+        :param mask: name of the mask, (texts, tokens), 0 for padding
+        """
         tensors = self._weights.tensors
         weight = np.concatenate([tensors[f"{i}.{part}.weight"] for part in "qkv"])
         bias = np.concatenate([tensors[f"{i}.{part}.bias"] for part in "qkv"])

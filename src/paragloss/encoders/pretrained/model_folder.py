@@ -52,8 +52,9 @@ def open_model_folder(
 ) -> OnnxEncoder | StaticEncoder | SentenceTransformerEncoder:
     """Open the encoder in a folder.
 
-    `query_prompt` and `passage_prompt` are put before texts; where they are None, the folder's own prompts are used.
-    Raises ModelError if the folder holds no encoder.
+    :param query_prompt: put before queries; None for the folder's own prompt
+    :param passage_prompt: put before passages, likewise
+    :raises ModelError: if the folder holds no encoder
     """
     if not is_model_folder(path):
         raise ModelError(f"{path} holds no encoder: expected model.onnx and tokenizer.json, or modules.json")

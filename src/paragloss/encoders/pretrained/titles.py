@@ -56,6 +56,8 @@ def read_title(document: Document, shared_parts: frozenset[str] = frozenset()) -
     """Return what an encoder reads as the title of a document.
 
     A document without a title is represented by its first heading, else by the first line of its text.
+
+    :param shared_parts: parts that many titles of the collection share, see `find_shared_parts`
     """
     if document.title.strip():
         return clean_title(document.title, shared_parts)

@@ -124,6 +124,7 @@ class _Chances(NamedTuple):
 def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
     """List all looks and visits of all sessions.
 
+    :param patience: in seconds, see `tacm`
     :raises InputError: if a session does not say what was shown, or there is none
     """
     numbers: dict[tuple[str, str], int] = {}
@@ -166,7 +167,12 @@ def _make_flat_log(
     n_endings: int,
     patience: float,
 ) -> _FlatLog:
-    """Arrange the looks and visits of all sessions as arrays."""
+    """Arrange the looks and visits of all sessions as arrays.
+
+    :param numbers: (query, document id) -> number of the pair
+    :param n_endings: number of sessions with a click
+    :param patience: in seconds, see `tacm`
+    """
     document, last_rank, rank, opened, look_ending = np.array(looks, np.int64).T
     seconds = np.array([visit.seconds for visit in visits], np.float64)
     return _FlatLog(

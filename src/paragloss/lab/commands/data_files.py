@@ -60,7 +60,11 @@ def read_vectors_by_word(flag: str, arguments: list[str]) -> dict[str, dict[str,
 
 
 def read_word_pairs(flag: str, arguments: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Read dictionary files named after their languages, such as en-fr.tsv: (en, fr) -> pairs of words."""
+    """Read dictionary files named after their languages, such as en-fr.tsv: (en, fr) -> pairs of words.
+
+    :param flag: the flag that the files are given for, which errors name
+    :param arguments: paths, several of which may be joined by commas
+    """
     from paragloss.formats.dictionaries import read_entries
     from paragloss.lab.aligned_files import parse_language_pair
     from paragloss.languages import normalise
@@ -87,6 +91,8 @@ def read_clicked_texts(flag: str, arguments: list[str]) -> list[tuple[str, str]]
     """Read pairs of a query and the text that was clicked.
 
     Each argument is a .tsv file with these two columns, or a click log and files of its documents: LOG,DOCUMENTS.
+
+    :param flag: the flag that the files are given for, which errors name
     """
     from paragloss.lab.aligned_files import read_text_pairs
 
@@ -124,6 +130,9 @@ def read_judged_files(flag: str, files: Sequence[str]) -> JudgedCollection:
     """Read a judged collection from files of queries, documents and judgments, or from a click log and its documents.
 
     The files of LS-CLIR are recognized by their endings and may be given in any order.
+
+    :param flag: the flag that the files are given for, which errors name
+    :param files: QUERIES, DOCUMENTS and JUDGMENTS, or LOG and DOCUMENTS
     """
     from paragloss.formats.text import format_suffix
 

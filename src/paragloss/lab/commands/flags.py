@@ -63,6 +63,9 @@ def split_arguments(
 def parse_settings(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:
     """Convert flags with their texts to keyword arguments of a function.
 
+    :param method: the name of the method, for errors
+    :param function: the function whose settings they are
+    :param texts_by_flag: the texts given for each flag
     :raises InputError: naming the flag, its value and what was expected
     """
     option_by_flag = list_flags(function)
@@ -83,6 +86,10 @@ def _parse_value(flag: str, option: Option, texts: list[str]) -> Any:
     """Convert the texts of a flag to the type of its setting.
 
     A flag that is repeated adds to a list; of a setting with a single value the last text counts.
+
+    :param flag: such as "--dim"
+    :param option: the setting
+    :param texts: what was given for the flag, in order
     """
     read_files = data_files.choose_reader(option.type)
     if read_files is not None:

@@ -336,6 +336,7 @@ def _format_cell(cell: Any) -> str:
 def select_languages(concepts: list[Concept], langs: str) -> list[Concept]:
     """Keep the texts in the given languages, such as "en,fr", or all if `langs` is empty.
 
+    :param langs: codes separated by commas
     :raises InputError: if no text is left
     """
     from paragloss.languages import normalise

@@ -146,6 +146,10 @@ def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *,
     """Train one machine after another by contrastive divergence, each on the output of the one below, in place.
 
     One step of it (CD-1) is the gradient of the free energy of the data minus that of a fixed reconstruction.
+
+    :param machines: the machines, the bottom one first
+    :param corpus: the concepts to learn from
+    :param epochs: how often each machine goes through all concepts
     """
     bottom = machines[0]
     _set_frequency_biases(bottom, corpus)
@@ -250,6 +254,9 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
 
     The language is drawn anew for every batch. Training stops when `patience` epochs brought no better prediction of
     the words of held-out concepts.
+
+    :param machines: the pretrained layers, the bottom one first
+    :param corpus: the concepts to learn from
     """
     decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
     parameters: dict[str, torch.Tensor] = {}

@@ -68,20 +68,11 @@ def learn(
     measure = partial(contrast, loss=loss, scale=scale, negatives=negatives)
     encoder = _PairEncoder(parameters, term_vectors, pairs)
     validate = partial(encoder.measure_margin, held_out_rows) if len(held_out_rows) else None
-    batch_loss = _BatchLoss(encoder, measure, reach=None)
+    batch_loss = _BatchLoss(encoder, measure, reach if optimizer == "cg" else None)
     if optimizer == "cg":  # a gradient step of rate 1 then goes where conjugate gradients lead
-        batch_loss = _BatchLoss(encoder, measure, reach)
         optimizer, learning_rate = "sgd", 1.0
-    return descend(
-        parameters,
-        batches(training_rows, batch),
-        batch_loss,
-        learning_rate=learning_rate,
-        optimizer=optimizer,
-        validate=validate,
-        seed=seed,
-        **settings,
-    )
+    settings |= {"learning_rate": learning_rate, "optimizer": optimizer, "validate": validate, "seed": seed}
+    return descend(parameters, batches(training_rows, batch), batch_loss, **settings)
 
 
 @dataclass(frozen=True)

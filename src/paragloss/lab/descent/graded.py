@@ -262,7 +262,11 @@ def measure_ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 
 
 
 def _compute_ndcg(towers: Towers, graded_task: Task, rows: torch.Tensor, epsilon: float, k: int) -> torch.Tensor:
-    """Compute the nDCG@k of some queries, (queries,), given by their numbers."""
+    """Compute the nDCG@k of some queries, (queries,), given by their numbers.
+
+    :param rows: (queries,) query numbers
+    :param epsilon: of the smooth cosine, see `smooth`
+    """
     judged_pairs = pair_documents(graded_task, rows, negatives=0)
     n_judged = graded_task.judged.bounds.diff()[rows]
     longest = max(int(n_judged.max()), k)

@@ -103,6 +103,9 @@ def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tens
     """Score each document for its query, w . features + b: (documents,).
 
     There may be several times as many documents as queries; the queries are then repeated in order.
+
+    :param queries: terms of the queries with their counts
+    :param documents: terms of the documents with their counts
     """
     terms, term_rows = torch.unique(torch.cat([queries.ids, documents.ids]), return_inverse=True)
     vectors = torch.nn.functional.normalize(take(model.table, terms.long()), dim=1, eps=1e-12)

@@ -72,6 +72,9 @@ def _join_sentences(sentences: Iterable[npt.NDArray[np.int32]], window: int) -> 
     """Join texts to streams of word numbers that hold about MAX_BUFFERED_PAIRS pairs of neighbours each.
 
     Between texts there are `window` times NO_WORD, so that no pair crosses the end of a text.
+
+    :param sentences: word numbers of each text
+    :param window: the largest distance of neighbours
     """
     gap = np.full(window, NO_WORD, np.int32)
     buffer: list[npt.NDArray[np.int32]] = []

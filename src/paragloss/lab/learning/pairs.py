@@ -36,7 +36,13 @@ def get_languages(judged: JudgedCollection) -> tuple[str, str]:
 def build_vocabularies(
     judged: Iterable[JudgedCollection], *, max_terms: int, min_df: int, stem: bool = True
 ) -> dict[str, Vocabulary]:
-    """Build a vocabulary for each language from the distinct texts of its queries and documents."""
+    """Build a vocabulary for each language from the distinct texts of its queries and documents.
+
+    :param judged: collections of queries and documents
+    :param max_terms: terms of a vocabulary at most
+    :param min_df: texts that a term must be in
+    :param stem: whether terms are stems
+    """
     texts_by_lang: dict[str, dict[str, None]] = {}  # a dict keeps distinct texts in order
     for collection in judged:
         for query in collection.queries:

@@ -70,6 +70,9 @@ def draw_triples(source: Source, per_positive: int, rng: np.random.Generator) ->
 
     Every other worse document is one judged lower, if there is one. The others are drawn from all documents, or from
     the most similar ones; a draw that turns out to be judged is dropped, so there may be fewer triples.
+
+    :param source: the judgments, prepared by `make_source`
+    :param per_positive: how many triples each relevant document is in
     """
     positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,)
     query, better = source.positives[positive].T

@@ -181,7 +181,11 @@ class Nested(StructuredSearcher):
     def _filter_documents(
         self, ids: Sequence[str], clauses: Sequence[RequiredClause]
     ) -> Iterator[tuple[str, SparseVector]]:
-        """Yield the documents that match every clause, with their vectors."""
+        """Yield the documents that match every clause, with their vectors.
+
+        :param ids: ids of documents
+        :param clauses: all of them must match
+        """
         for start in range(0, len(ids), MAX_CANDIDATES):
             batch = ids[start : start + MAX_CANDIDATES]
             _, rows = self._store.read_sparse(self._name, batch)

@@ -196,7 +196,11 @@ class ClauseSearcher(StructuredSearcher):
         return [self._search_query(query, k, where) for query in queries]
 
     def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
-        """Find candidates by a dot product and rank them by their exact scores: the best `k`."""
+        """Find candidates by a dot product and rank them by their exact scores: the best `k`.
+
+        :param k: how many documents are ranked at most
+        :param where: filters of the documents; None for all
+        """
         conditions = dict(where or {})
         languages = conditions.pop("lang", None)  # term ids belong to one language: the store need not filter by it
         if languages is not None and query.lang not in languages:
@@ -318,7 +322,11 @@ class ClauseSearcher(StructuredSearcher):
         return np.asarray(np.bincount(bags.row, part_scores, bags.rows), np.float64)
 
     def _find_occurrences(self, lang: str, compiled: CompiledClauses, rows: SparseRows) -> _Occurrences:
-        """Pair every entry of the documents' vectors with the query's entries of the same term id."""
+        """Pair every entry of the documents' vectors with the query's entries of the same term id.
+
+        :param compiled: the query's clauses
+        :param rows: the stored vectors of the documents
+        """
         layout = self._statistics.layout
         bags = layout.unpack_rows(filter_entries(rows, layout.with_lengths(compiled.term_ids)))
         first_match = compiled.term_ids.searchsorted(bags.ids, side="left")  # (bag entries,)

@@ -108,6 +108,10 @@ def _list_all_word_pairs(
 ) -> dict[str, Integers]:
     """Return for every language but the hub the pairs that its map is learned from: (pairs, 2) term numbers.
 
+    :param hub: the language that others are mapped onto
+    :param counted: texts of each language, from which pairs are guessed without a dictionary
+    :param vocabularies: the words of each language that have vectors
+    :param method: one of METHODS; "advrefine" needs no pairs
     :raises ModelError: if a language has fewer than two pairs
     """
     pairs_by_lang = {}
@@ -177,6 +181,8 @@ def _select_given_vectors(
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
     """Return the words of each counted language that have given vectors, and these vectors, (words, dimensions).
 
+    :param counted: the texts of each language
+    :param vectors: words with their vectors by language
     :raises ModelError: if a language has no vectors, or the vectors have different widths
     """
     vocabularies, spaces = {}, {}
@@ -237,6 +243,8 @@ def guess_word_pairs(source: Counted, target: Counted, *, words: int = 10_000, f
 def _pair_by_concepts(source: Counted, target: Counted, words: int, fewest: int) -> dict[int, int]:
     """Pair terms that are each other's best by the cosine of the sets of concepts they occur in.
 
+    :param words: how many of the most frequent words are used
+    :param fewest: in how many concepts both words of a pair occur at least
     :return: source term number -> target term number
     """
     shared_concepts = np.intersect1d(source.concepts, target.concepts)
@@ -369,6 +377,10 @@ def _list_dictionary_pairs(dictionary: Dictionary, source: Vocabulary, target: V
     """Return the dictionary of two languages, read in either direction, as pairs of term numbers.
 
     Entries that are not one known term in each language are left out.
+
+    :param dictionary: pairs of words by their languages
+    :param source: the words that have vectors in one language
+    :param target: those in the other
     """
     entries = list(dictionary.get((source.lang, target.lang), ()))
     for target_word, source_word in dictionary.get((target.lang, source.lang), ()):

@@ -96,6 +96,8 @@ def fit_space(
     """Learn the encoder of `fit` without reference vectors, for methods that use its word vectors only.
 
     The arguments are those of `fit`.
+
+    :param aligned: concepts with their texts in several languages
     """
     regression = count_texts(aligned, dim=dim, seed=seed, **settings)
     solution = solve_reduced_rank(
@@ -224,6 +226,8 @@ def _solve_for_each(regression: CountedRegression, lambdas: Sequence[float]) -> 
     """Solve a regression for each λ in turn; yield λ and its solution.
 
     The solver "converged" starts from the solution of the λ before.
+
+    :param regression: the counted texts with rank and solver
     """
     blocks, concepts, rank = regression.blocks, regression.concepts, regression.rank
     if regression.solver == "closed-form":
@@ -336,6 +340,8 @@ def _make_encoder(counted: Mapping[str, Counted], solution: Solution, meta: Mapp
 def _measure_precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]:
     """Measure how often a text finds its translation first, mean over directed pairs of languages; count the queries.
 
+    :param concepts: held-out concepts
+    :return: the precision, and the number of queries
     :raises ModelError: if no concept has texts in two languages
     """
     precisions: list[float] = []

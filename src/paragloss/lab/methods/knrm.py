@@ -147,7 +147,11 @@ def _list_held_out(
 
 
 def _make_reranker(encoder: BagEncoder, weights: _Weights, meta: dict[str, Any]) -> Knrm:
-    """Make a reranker of the word vectors of an encoder and learned weights."""
+    """Make a reranker of the word vectors of an encoder and learned weights.
+
+    :param encoder: its word vectors are used
+    :param meta: how the model was made
+    """
     vocabularies, table = _stack_words(encoder)
     rows, _ = _number_rows(vocabularies, shared=False)
     return Knrm(

@@ -236,7 +236,10 @@ def _check_judgments(
     thresholds: Sequence[float],
     loss: str,
 ) -> None:
-    """Raise an error if there are no judgments, or a grade is above those that the thresholds of a loss tell apart."""
+    """Raise an error if there are no judgments, or a grade is above those that the thresholds of a loss tell apart.
+
+    :param loss: one of LOSSES
+    """
     if not judged:
         raise InputError("no judgments to learn from")
     max_grade = len(thresholds) - 1 if loss == "three-part" else len(thresholds)

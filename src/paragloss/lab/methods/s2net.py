@@ -173,6 +173,7 @@ def _pair_texts(counted: Mapping[str, Counted], rng: np.random.Generator) -> tup
     A concept's languages are put in a random circle and each is paired with the next: as many pairs as languages
     (one for two), so that the work grows with the texts and not with the pairs of languages.
 
+    :param counted: the texts of each language, whose concepts are numbered
     :return: rows of the left and the right texts, (pairs,) each
     """
     has_terms = np.concatenate([np.diff(part.counts.indptr) > 0 for part in counted.values()])

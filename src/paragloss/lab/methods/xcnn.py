@@ -197,6 +197,12 @@ def _pair_hub_texts(
 
     These are clicked texts with their queries; without clicks, its monolingual texts with their best matches; without
     monolingual texts, the titles of the concepts with theirs.
+
+    :param hub: code of the hub
+    :param hub_texts: the concepts' texts in the hub, and the vocabulary
+    :param monolingual: further texts in the hub
+    :param clicks: pairs of a query and a clicked text
+    :param relevance: how matches are scored, one of RELEVANCE
     """
     if clicks:
         pairs = _pair_clicks(hub_texts.vocabulary, clicks)

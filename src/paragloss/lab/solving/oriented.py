@@ -152,7 +152,11 @@ def conjugate_gradients(
 def _solve_panel(
     apply: Callable[[Floats], Floats], right: Floats, scale: Floats, start: Floats, tolerance: float, max_steps: int
 ) -> Floats:
-    """Solve for at most PANEL columns together; the arguments are those of `conjugate_gradients`."""
+    """Solve for at most PANEL columns together; the arguments are those of `conjugate_gradients`.
+
+    :param right: (size, columns)
+    :param scale: (size, 1)
+    """
     solution = start.copy()
     residual = right - apply(solution) if start.any() else right.copy()
     residual_bounds = tolerance**2 * _dot_columns(right, right)

@@ -40,7 +40,13 @@ class Regression:
     """M and the solves behind it, for one λ."""
 
     def __init__(self, parts: Sequence[tuple[Sparse, Dense]], concepts: int, arrays: Arrays, *, lambda_: float) -> None:
-        """Make a regression of languages, each given by its documents' rows and their concepts; see also `of`."""
+        """Make a regression of languages, each given by its documents' rows and their concepts; see also `of`.
+
+        :param parts: the rows of each language's documents, (documents, terms), and the concept of each document
+        :param concepts: number of concepts
+        :param arrays: the device that computes
+        :param lambda_: strength of the regularization
+        """
         self.arrays, self.concepts, self.lambda_ = arrays, concepts, lambda_
         self.languages: list[_Language] = []
         self.documents = self.terms = 0  # of all languages

@@ -77,7 +77,10 @@ def _iterate_lanczos(
     tolerance: float,
     random: np.random.Generator,
 ) -> tuple[Floats, Floats]:
-    """Find eigenpairs by the block Lanczos iteration, for the arguments and results of `find_largest_eigenpairs`."""
+    """Find eigenpairs by the block Lanczos iteration, for the arguments and results of `find_largest_eigenpairs`.
+
+    :param max_vectors: vectors that the basis holds at most
+    """
     basis = np.empty((max_vectors, size), np.float32)  # one row per vector; the first n_vectors rows are used
     projected = np.zeros((max_vectors, max_vectors))  # the operator within the basis
     start_vectors = random.standard_normal((size, block)).astype(np.float32)

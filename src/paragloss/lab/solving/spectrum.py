@@ -64,6 +64,9 @@ class Solution(NamedTuple):
 def choose_solver(solver: str, blocks: Sequence[Block], device: str | None) -> str:
     """Return the solver itself, or for "auto" the fastest one for these documents.
 
+    :param solver: one of SOLVERS
+    :param blocks: the training data of each language
+    :param device: where it is computed; None for the default
     :raises ModelError: if the closed form is asked for too many documents, or for a device it can't use
     """
     documents = sum(block.rows.shape[0] for block in blocks)
@@ -426,6 +429,9 @@ def _find_start_directions(regression: Regression, width: int, seed: int) -> Den
     """Find the leading directions of CL-LSI by subspace iteration: (concepts, width), largest first.
 
     They are orthonormal, and each sums to zero.
+
+    :param width: how many directions
+    :param seed: of the random directions that the iteration starts from
     """
     arrays = regression.arrays
     width = min(width, regression.concepts - 1)
