@@ -39,9 +39,11 @@ class ParaglossRetriever(BaseRetriever):
         engine: Collection | None = None,
         **search_options: Unpack[SearchKeywords],
     ) -> None:
-        """Take an open collection and the options of `Collection.search`; `engine` is the old name of `collection`.
+        """Make a retriever of an open collection.
 
-        :param full_text: whether results are whole documents
+        :param full_text: whether results are whole documents instead of passages
+        :param engine: the old name of `collection`
+        :param search_options: those of `Collection.search`
         """
         if engine is not None:
             warnings.warn("engine= is now called collection=", DeprecationWarning, stacklevel=2)

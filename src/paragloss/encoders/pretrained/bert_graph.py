@@ -54,8 +54,8 @@ class BertWeights(NamedTuple):
 def write_onnx_model(weights: BertWeights, path: Path, *, quantize: bool = True) -> None:
     """Write an encoder as an ONNX file.
 
-    :param quantize: write the matrices of the layers in int8, with one scale per output; but the products "down" stay in
-        float32, because their inputs have outliers, and in int8 they cost .008 of the reciprocal rank of titles
+    :param quantize: write the matrices of the layers in int8, with one scale per output; but not the products "down",
+        whose inputs have outliers: in int8 they cost .008 of the reciprocal rank of titles
         (docs/understand/encoder-figures.md)
     """
     onnx = import_module("onnx")
