@@ -28,7 +28,7 @@ from paragloss.lab.learning.counting import text_of
 from paragloss.lab.methods import cr5, subwords
 from paragloss.lab.solving.arrays import Arrays
 from paragloss.lab.solving.ridge import Block, Regression
-from paragloss.lab.solving.spectrum import SOLVERS, Solution, leading
+from paragloss.lab.solving.spectrum import SOLVERS, Solution, solve_iteratively
 from paragloss.ranking import find_nearest
 from paragloss.types import Concept, Encoder
 
@@ -39,8 +39,8 @@ TEST = 1000
 def ours(parts: list[Language], concepts: int, rank: int, solver: str = "early") -> tuple[Solution, Seconds]:
     blocks = [Block(part.scipy(), part.concepts.numpy()) for part in parts]
     begun = Seconds.now()  # transposing and copying into place is ours to pay
-    regression = Regression.of(blocks, concepts, Arrays("cpu"), lambda_=LAMBDA)
-    solution = leading(regression, rank=rank, solver=solver)
+    regression = Regression.from_blocks(blocks, concepts, Arrays("cpu"), lambda_=LAMBDA)
+    solution = solve_iteratively(regression, rank=rank, solver=solver)
     return solution, begun.since()
 
 

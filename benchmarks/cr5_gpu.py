@@ -31,7 +31,7 @@ from zipf import Language, languages, mean_nonzeros
 
 from paragloss.lab.solving.arrays import Arrays, Sparse  # these three need nothing but numpy and scipy
 from paragloss.lab.solving.ridge import Regression
-from paragloss.lab.solving.spectrum import Solution, leading
+from paragloss.lab.solving.spectrum import Solution, solve_iteratively
 
 
 def regression(parts: list[Language], concepts: int, device: str, lambda_: float) -> Regression:
@@ -53,7 +53,7 @@ def fitted(
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
     begun = time.perf_counter()
-    solution = leading(problem, rank=args.rank, solver=args.solver, **options)
+    solution = solve_iteratively(problem, rank=args.rank, solver=args.solver, **options)
     seconds = time.perf_counter() - begun  # the tables are on the processor by now: nothing is still running
     return solution, seconds
 

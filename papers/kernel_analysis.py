@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.encoders.kernel_features import MEANS, responses
+from paragloss.encoders.kernel_features import MEANS, compute_responses
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.types import Integers, JudgedCollection, Query, Translator
 
@@ -46,7 +46,7 @@ def summarize_kernels(model: Knrm, judged: JudgedCollection) -> list[KernelSumma
 
 def find_strongest_kernel(cosines: npt.ArrayLike) -> Integers:
     """Return the number, from 1, of the kernel that responds most to each cosine: of soft kernels the nearest mean."""
-    return np.asarray(responses(np.asarray(cosines, np.float64)).argmax(axis=-1) + 1, np.int64)
+    return np.asarray(compute_responses(np.asarray(cosines, np.float64)).argmax(axis=-1) + 1, np.int64)
 
 
 def list_word_pairs(model: Knrm, judged: JudgedCollection) -> Integers:

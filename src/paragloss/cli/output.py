@@ -203,8 +203,9 @@ def print_answer(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
             print(styled(f"  searched in {lang} for: {plain(words)}", "dim"))
     for number, result in enumerate(answer.results, start=1):
         _print_result(number, result, styled)
-        for line in format_explanation(reasons[number - 1]) if reasons else ():
-            print(styled(f"     {line}", "dim"))
+        if reasons:
+            for line in format_explanation(reasons[number - 1]):
+                print(styled(f"     {line}", "dim"))
 
 
 def _list_remarks(answer: Any) -> list[str]:

@@ -89,8 +89,8 @@ def search(
     has_nothing_to_do = not (query or queries or explain_pipeline)
     if has_nothing_to_do or (query and queries):
         raise InputError("give either a query or --queries FILE")
-    condition_texts = [*(where or []), *([f"added>={since}"] if since else [])]
-    conditions = None if explain_pipeline else parse_conditions(condition_texts)
+    added_conditions = [f"added>={since}"] if since else []
+    conditions = None if explain_pipeline else parse_conditions([*(where or []), *added_conditions])
     options = SearchOptions(lang or None, split_codes(to), k or 10, pipeline or None, conditions)
     options = replace(options, reader=get_reader_language(), variants=not as_typed)
     with Collection.open(collection, default=not no_default) as opened:

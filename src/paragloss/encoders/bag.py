@@ -145,14 +145,14 @@ class BagEncoder:
         rows[~has_known_term] = 0  # rather than what the biases make of nothing
         return self._normalize(rows)
 
-    def linear(self, lang: str) -> bool:
+    def is_linear(self, lang: str) -> bool:
         """Tell whether the row of a text is the sum of rows of its terms, up to a factor."""
         tower = self.tower(lang)
         activations = [tower.activation, *(layer.activation for layer in tower.layers)]
         return all(activation == "linear" for activation in activations)
 
     def terms(self, text: str, lang: str) -> tuple[list[str], Floats]:
-        """Split the vector of a text into what each of its known terms adds to it, for a language that is `linear`.
+        """Split the vector of a text into what each of its known terms adds to it, for a language that is `is_linear`.
 
         :return: the terms, and their rows of shape (n_terms, dim), which sum to what `encode` returns. If there are
             biases, they are the last row, under the term "".
@@ -191,14 +191,14 @@ class BagEncoder:
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder."""
-        artefacts.save(path, "bag", **self.packed())
+        artefacts.save(path, "bag", **self.pack())
 
     @classmethod
     def load(cls, path: str | Path) -> BagEncoder:
         """Open a saved model; its arrays are memory-mapped."""
-        return cls.unpacked(artefacts.load(path, kind="bag"))
+        return cls.unpack(artefacts.load(path, kind="bag"))
 
-    def packed(self) -> Packed:
+    def pack(self) -> Packed:
         """Return what `save` writes, so that an encoder that wraps this one can save it with its own arrays."""
         arrays: dict[str, Any] = {}
         words: dict[str, Sequence[str]] = {}
@@ -222,8 +222,8 @@ class BagEncoder:
         return {"meta": meta, "arrays": arrays, "words": words}
 
     @classmethod
-    def unpacked(cls, saved: artefacts.Artefact) -> BagEncoder:
-        """Make an encoder from what `packed` has returned."""
+    def unpack(cls, saved: artefacts.Artefact) -> BagEncoder:
+        """Make an encoder from what `pack` has returned."""
         towers = {}
         references = {}
         for lang, tower_meta in saved.meta["towers"].items():
@@ -241,7 +241,7 @@ class BagEncoder:
 
 
 def _unpack_tower(saved: artefacts.Artefact, lang: str, tower_meta: Mapping[str, Any]) -> Tower:
-    """Make the tower of a language from the arrays, words and metadata that `BagEncoder.packed` has returned.
+    """Make the tower of a language from the arrays, words and metadata that `BagEncoder.pack` has returned.
 
     :param tower_meta: the vocabulary's metadata, and the activations of the table and of each layer
     """

@@ -45,7 +45,7 @@ def explain_encoder_score(
     :param read_vectors: reads the stored vectors of the document.
     """
     model = encoder.model if isinstance(encoder, Queries) else encoder
-    if isinstance(model, BagEncoder) and model.linear(query.lang) and model.linear(document.lang):
+    if isinstance(model, BagEncoder) and model.is_linear(query.lang) and model.is_linear(document.lang):
         contributions = _multiply_terms(model, query, document, name)
         if isinstance(encoder, Queries) and encoder.csls:
             hubness = score - sum(contribution.score for contribution in contributions)

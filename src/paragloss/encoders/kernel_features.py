@@ -22,7 +22,7 @@ WIDTHS: tuple[float, ...] = (1e-3,) + (0.1,) * 10
 FLOOR, SCALE = 1e-10, 0.01
 
 
-def responses(cosines: npt.ArrayLike) -> npt.NDArray[np.floating]:
+def compute_responses(cosines: npt.ArrayLike) -> npt.NDArray[np.floating]:
     """Return the response of each kernel to each cosine, exp(-(cosine - mean)² / 2 width²): (..., kernels)."""
     values = np.asarray(cosines)
     means, widths = np.asarray(MEANS, values.dtype), np.asarray(WIDTHS, values.dtype)
@@ -42,7 +42,7 @@ def compute_features(query_rows: Floats, query_weights: Floats, term_rows: Float
     """
     n_kernels, n_query_terms = len(MEANS), len(query_rows)
     cosines = (query_rows @ term_rows.T).T.astype(np.float32)  # (n_terms, n_query_terms)
-    activations = responses(cosines)  # (n_terms, n_query_terms, n_kernels)
+    activations = compute_responses(cosines)  # (n_terms, n_query_terms, n_kernels)
     sums = np.asarray(counts @ activations.reshape(len(term_rows), n_query_terms * n_kernels))
     sums = sums.reshape(counts.shape[0], n_query_terms, n_kernels)
     log_sums = np.log(np.maximum(sums, FLOOR))

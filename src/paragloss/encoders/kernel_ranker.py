@@ -229,7 +229,7 @@ class Knrm:
         """
         query_rows, text_rows = self.ids(query.text, query.lang), self.words(text, lang).ids
         cosines = (self.table[query_rows] @ self.table[text_rows].T).astype(np.float32)
-        activations = kernel_features.responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)
+        activations = kernel_features.compute_responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)
         sums = np.maximum(activations.sum(axis=1), kernel_features.FLOOR)
         scores = np.log(sums) * kernel_features.SCALE * weight  # (n_query_terms, n_kernels)
         nearest = activations.argmax(axis=1)  # (n_query_terms, n_kernels)

@@ -63,7 +63,7 @@ class SubwordEncoder:
 
     def save(self, path: str | Path) -> None:
         """Write the encoder to a folder."""
-        packed = self.bag.packed()
+        packed = self.bag.pack()
         for lang, grams in self.grams.items():
             packed["words"][f"{lang}.grams"] = list(grams.columns)
             packed["arrays"][f"{lang}.grams"] = grams.table
@@ -73,7 +73,7 @@ class SubwordEncoder:
     def load(cls, path: str | Path) -> SubwordEncoder:
         """Open a saved model."""
         saved = artefacts.load(path, kind="subwords")
-        bag = BagEncoder.unpacked(saved)
+        bag = BagEncoder.unpack(saved)
         grams = {}
         for lang in bag.langs:
             names = saved.words.get(f"{lang}.grams")

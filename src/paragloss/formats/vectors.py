@@ -123,13 +123,16 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
     :raises InputError: if a line has no vector of that many finite numbers, or words are missing at the end
     """
     numbered_lines = files.read_lines(path)
-    n_promised, dim = _parse_header(next(numbered_lines)[1], path) if has_header else (0, 0)
+    n_promised, dim = 0, 0
+    if has_header:
+        _, header = next(numbered_lines)
+        n_promised, dim = _parse_header(header, path)
     first_lines = list(islice(numbered_lines, _LINES_FOR_GUESS))
     dim = dim or _guess_dimensions([line.rstrip() for _, line in first_lines], path)
-    text_lines = ((number, line) for number, line in chain(first_lines, numbered_lines) if line.strip())
+    text_lines = ((number, line.rstrip()) for number, line in chain(first_lines, numbered_lines) if line.strip())
     words: list[str] = []
     values = array("f")  # of all vectors, one behind the other
-    for word, vector in parse_numbered_items(text_lines, lambda _, line: _parse_vector(line.rstrip(), dim), path, None):
+    for word, vector in parse_numbered_items(text_lines, lambda _, line: _parse_vector(line, dim), path, None):
         words.append(word)
         values.extend(vector)
     if len(words) < n_promised:

@@ -95,9 +95,12 @@ async def open_original(request: Request, context: Context, id: DocumentId) -> F
     path = context.collection.sources.find_original(document.meta)
     if path is None or not get_app_state(request).is_personal:
         raise HTTPException(404, f"the file of {id!r} can't be opened from here")
-    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    # A file must not act as this page: it is shown without scripts, forms and an origin. A PDF has none.
-    headers = {} if media_type == "application/pdf" else {"content-security-policy": "sandbox; default-src 'none'"}
+    guessed_type, _ = mimetypes.guess_type(path.name)
+    media_type = guessed_type or "application/octet-stream"
+    headers = {}
+    if media_type != "application/pdf":
+        # A file must not act as this page: it is shown without scripts, forms and an origin. A PDF has none.
+        headers["content-security-policy"] = "sandbox; default-src 'none'"
     return FileResponse(
         path,
         media_type=media_type,

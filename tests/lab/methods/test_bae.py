@@ -30,7 +30,7 @@ def small_corpus():
     # Two languages of 2 and 3 terms. Concept 0 has both, 1 the first alone, 2 the second alone.
     first = sp.csr_matrix(np.array([[0.5, 0.5], [1, 0]], np.float32))
     second = sp.csr_matrix(np.array([[1, 0, 0], [0.25, 0, 0.75]], np.float32))
-    return network.Corpus.of([first, second], [np.array([0, 1]), np.array([0, 2])], 3, 8)
+    return network.Corpus.from_texts([first, second], [np.array([0, 1]), np.array([0, 2])], 3, 8)
 
 
 def test_a_concept_has_as_many_words_as_one_of_its_texts():
@@ -272,7 +272,7 @@ def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch)
     )
     for concepts in (399, 400, 20_040):
         rows = sp.csr_matrix(np.ones((concepts, 1), np.float32))
-        corpus = network.Corpus.of([rows, rows], [np.arange(concepts)] * 2, concepts, 3)
+        corpus = network.Corpus.from_texts([rows, rows], [np.arange(concepts)] * 2, concepts, 3)
         network.tune(network.make_machines([2, 2], seed=0), corpus, network.Schedule(0.1, 2, 7), epochs=1, patience=1)
     assert [(len(rows), options["validate"] is None) for rows, options in runs] == [
         (399, True),
@@ -316,7 +316,7 @@ def test_settings_of_a_stage_reach_the_descent(monkeypatch):
 def test_the_bias_of_hidden_units_decides_what_is_written():
     """Two words; the one hidden unit speaks for the first and is off by its bias, so that the second is written."""
     texts = sp.csr_matrix(np.array([[1.0, 0.0]], np.float32))
-    corpus = network.Corpus.of([texts], [np.array([0])], 1, 4)
+    corpus = network.Corpus.from_texts([texts], [np.array([0])], 1, 4)
     for hidden, written in ((-50.0, [0, 4]), (50.0, [4, 0])):
         parts = (torch.tensor([[500.0], [0.0]]), torch.tensor([0.0, 100.0]), torch.tensor([hidden]))
         row = network._draw_reconstruction(network.Machine(*parts), torch.zeros(1, 1), corpus, np.array([0])).toarray()

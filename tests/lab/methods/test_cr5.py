@@ -84,7 +84,7 @@ def test_iterating_finds_the_closed_form(device):
         pytest.importorskip("torch")
     blocks, concepts = make_problem()
     exact = solve_closed_form(blocks, concepts, rank=12, lambda_=1.0)
-    regression = Regression.of(blocks, concepts, Arrays(device), lambda_=1.0)
+    regression = Regression.from_blocks(blocks, concepts, Arrays(device), lambda_=1.0)
     iterated = solve_iteratively(regression, rank=12, tolerance=1e-6, solve_tolerance=1e-5)
     assert iterated.values.sum() == pytest.approx(exact.values.sum(), rel=1e-5)
     assert measure_overlap(iterated.tables, exact.tables) == pytest.approx(1, abs=1e-3)
@@ -95,14 +95,14 @@ def test_iterating_finds_the_closed_form(device):
 def test_loose_solves_capture_as_much_as_exact_ones():
     blocks, concepts = make_problem(400, 2)
     exact = solve_closed_form(blocks, concepts, rank=15, lambda_=1.0)
-    regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
+    regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0)
     iterated = solve_iteratively(regression, rank=15)
     assert 0.99 * exact.values.sum() < iterated.values.sum() <= exact.values.sum() * (1 + 1e-4)
 
 
 def test_one_pass_captures_less_than_convergence_and_more_than_early():
     blocks, concepts = make_problem(400, 2)
-    regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
+    regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0)
     one_pass = solve_iteratively(regression, rank=15, solver="one-pass")
     converged = solve_iteratively(regression.with_lambda(1.0), rank=15)
     early = solve_iteratively(regression.with_lambda(1.0), rank=15, solver="early")
@@ -114,7 +114,7 @@ def test_one_pass_captures_less_than_convergence_and_more_than_early():
 
 def test_a_solve_is_that_of_dense_algebra():
     blocks, concepts = make_problem(60, 2)
-    regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=0.2)
+    regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=0.2)
     rows = regression.copy_to_documents(Arrays("numpy").normal(concepts, 5, 0))
     B, MV = regression.solve(rows, tolerance=1e-6)
     X = sp.block_diag([block.rows for block in blocks]).toarray()
@@ -127,7 +127,7 @@ def test_a_solve_is_that_of_dense_algebra():
 def test_a_solve_takes_hardly_more_steps_for_many_documents():
     def steps(documents: int) -> float:
         blocks, concepts = make_problem(documents, 2)
-        regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
+        regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0)
         regression.solve(regression.copy_to_documents(Arrays("numpy").normal(concepts, 4, 0)), tolerance=0.1)
         return regression.iterations / 4
 
@@ -141,9 +141,11 @@ def test_order_of_languages_and_documents_changes_nothing():
     for block in reversed(blocks):
         order = rng.permutation(len(block.concepts))
         shuffled.append(Block(block.rows[order], block.concepts[order]))
-    original = solve_iteratively(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6)
+    original = solve_iteratively(
+        Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6
+    )
     reordered = solve_iteratively(
-        Regression.of(shuffled, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6
+        Regression.from_blocks(shuffled, concepts, Arrays("numpy"), lambda_=1.0), rank=10, tolerance=1e-6
     )
     assert measure_overlap(original.tables, list(reversed(reordered.tables))) == pytest.approx(1, abs=1e-2)
 
@@ -292,7 +294,7 @@ def slow(self, block):
         print("ready", flush=True)
         time.sleep(60)
 spectrum._Search.add = slow
-regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
+regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0)
 path = spectrum.Path({path!r})
 spectrum.solve_iteratively(regression, rank=150, tolerance=1e-4, checkpoint=path, checkpoint_every=0, key="k")
 """
@@ -310,9 +312,9 @@ def test_a_killed_fit_continues_from_its_checkpoint(tmp_path):
 
     blocks, concepts = make_problem(400, 2)
     options = {"rank": 150, "tolerance": 1e-4}
-    fresh = solve_iteratively(Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), **options)
+    fresh = solve_iteratively(Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0), **options)
     shares = []
-    regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
+    regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0)
     resumed = solve_iteratively(
         regression, checkpoint=path, checkpoint_every=0, key="k", progress=lambda s, _: shares.append(s), **options
     )
@@ -328,7 +330,7 @@ def test_a_checkpoint_of_other_data_is_not_used(tmp_path):
     blocks, concepts = make_problem()
     with pytest.warns(UserWarning, match="other data or other settings"):
         solution = solve_iteratively(
-            Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=5, checkpoint=path, key="this"
+            Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0), rank=5, checkpoint=path, key="this"
         )
     assert solution.values.sum() > 0
 
@@ -392,7 +394,7 @@ def test_progress_estimates_the_remaining_time_from_the_elapsed_one(monkeypatch)
     monkeypatch.setattr(spectrum.time, "monotonic", lambda: float(next(clock)))
     blocks, concepts = make_problem(200, 2)
     reports = []
-    regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
+    regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0)
     solve_iteratively(regression, rank=20, solver="one-pass", progress=lambda *arguments: reports.append(arguments))
     # 53 columns in blocks of 4; the clock is 0 at first, the checkpoint asks it too, then each block.
     assert reports[:2] == [pytest.approx((4 / 53, 2 * 49 / 4)), pytest.approx((8 / 53, 3 * 45 / 8))]

@@ -21,14 +21,14 @@ from paragloss.lab.descent.bags import bags  # noqa: E402
 def test_kernel_sums_by_hand():
     # Cosines 1, 0.85, 0.1. At 0.9: exp(-.5) + exp(-.125) = .6065 + .8825. At 0.7: exp(-4.5) + exp(-1.125).
     # At 0.5: exp(-6.125) + exp(-8) + ...; at 0.3: exp(-2); at 0.1: 1; the rest mirrors 0.1's tail.
-    sums = kernel_features.responses(np.array([1.0, 0.85, 0.1])).sum(0)
+    sums = kernel_features.compute_responses(np.array([1.0, 0.85, 0.1])).sum(0)
     assert sums[:6].tolist() == pytest.approx([1.0, 1.489, 0.3358, 0.0025, 0.1353, 1.0], abs=6e-5)
     assert sums[6:9].tolist() == pytest.approx([np.exp(-2), np.exp(-8), np.exp(-18)], rel=1e-3)
 
 
 def test_neighbouring_kernels_by_ratio_are_the_kernels_themselves():
     cosines = torch.linspace(-1, 1, 401, dtype=torch.float32)
-    direct = kernel_features.responses(cosines.double().numpy())
+    direct = kernel_features.compute_responses(cosines.double().numpy())
     for k, response in training._compute_responses(cosines):
         np.testing.assert_allclose(response.numpy(), direct[:, k], rtol=3e-4 if k == 0 else 3e-5, atol=1e-12)
 

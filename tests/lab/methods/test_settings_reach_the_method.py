@@ -137,7 +137,7 @@ def test_a_machine_draws_its_hidden_units_before_it_writes():
     """One unit says which of two words is written: drawn, a text is all of one; averaged, it would be of both."""
     machine = network.Machine(torch.tensor([[40.0], [-40.0]]), torch.tensor([-20.0, 20.0]), torch.zeros(1))
     texts = [sp.csr_matrix(np.full((200, 2), 0.5, np.float32))]
-    corpus = network.Corpus.of(texts, [np.arange(200)], 200, 10)
+    corpus = network.Corpus.from_texts(texts, [np.arange(200)], 200, 10)
     torch.manual_seed(0)
     written = network._draw_reconstruction(machine, torch.zeros(200, 1), corpus, np.arange(200)).toarray()
     assert set(np.unique(written)) == {0, 10}

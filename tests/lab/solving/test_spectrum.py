@@ -30,7 +30,7 @@ def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_direc
         widths.append((search.V.shape[1], search.sizes.before_compression))
 
     monkeypatch.setattr(spectrum._Search, "add", add_and_record)
-    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
     solution = spectrum.solve_iteratively(regression, rank=4, tolerance=0.0, solve_tolerance=1e-5)
     # Rank 4: 12 columns to begin with, room for 8 more wanted each time, 12 + 6 x 8 at most; four residuals come in.
     assert (max(columns for columns, _ in widths), {max_columns for _, max_columns in widths}) == (56, {60})
@@ -42,7 +42,7 @@ def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_direc
 
 
 def test_a_start_keeps_its_span_without_its_mean(blocks):
-    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
     start = np.random.default_rng(1).standard_normal((150, 3)).astype(np.float32) + 5
     guide = spectrum._orthonormalize_centred(regression, start)
     centred = start - start.mean(0)
@@ -67,7 +67,7 @@ def test_how_many_columns_a_search_begins_with_adds_and_holds(rank, concepts, si
 
 def test_residuals_lead_on_from_what_was_found(blocks):
     """What comes next is what M makes of the leading vectors less their own part, outside the basis."""
-    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
     search = spectrum._GuidedSearch(regression, 3, 1e-6, tolerance=0.01)
     search.add(np.linalg.qr(np.random.default_rng(2).standard_normal((150, 9)))[0].astype(np.float32))
     X = sp.block_diag([block.rows for block in blocks]).toarray()
@@ -105,7 +105,7 @@ def test_a_search_ends_when_an_expansion_gains_less_than_its_share_or_after_many
 
 
 def test_nothing_is_captured_before_all_of_the_start_is_in(blocks):
-    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
     search = spectrum._GuidedSearch(regression, 70, 1e-3, tolerance=0.01)
     search.prepare(0, None)
     captured_counts = []

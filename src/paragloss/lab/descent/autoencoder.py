@@ -45,7 +45,7 @@ class Corpus(NamedTuple):
     words: int
 
     @classmethod
-    def of(cls, texts: Sequence[sp.csr_matrix], owners: Sequence[Rows], concepts: int, words: int) -> Corpus:
+    def from_texts(cls, texts: Sequence[sp.csr_matrix], owners: Sequence[Rows], concepts: int, words: int) -> Corpus:
         """Make a corpus.
 
         :param texts: texts of each language, (texts, terms); rows sum to one

@@ -57,7 +57,7 @@ def fit(
     from paragloss.lab.descent import autoencoder as network
 
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
-    corpus = network.Corpus.of(texts, [part.concepts for part in counted.values()], concepts, words)
+    corpus = network.Corpus.from_texts(texts, [part.concepts for part in counted.values()], concepts, words)
     hidden_widths = [hidden] * (layers - 1)
     machines = network.make_machines([corpus.terms, *hidden_widths, dim], seed)
     _train(machines, corpus, seed=seed, **training)

@@ -234,7 +234,7 @@ def _solve_for_each(regression: CountedRegression, lambdas: Sequence[float]) -> 
         for lambda_ in lambdas:
             yield lambda_, solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
         return
-    ridge = Regression.of(blocks, concepts, Arrays(regression.device), lambda_=lambdas[0])
+    ridge = Regression.from_blocks(blocks, concepts, Arrays(regression.device), lambda_=lambdas[0])
     start = None
     for lambda_ in lambdas:
         ridge = ridge.with_lambda(lambda_)
@@ -305,7 +305,7 @@ def _regress(texts: Counted, targets: Floats, lambda_: float, device: str | None
     """
     n_texts, arrays = len(targets), Arrays(device)
     block = Block(_weigh_terms(texts), np.arange(n_texts))
-    regression = Regression.of([block], n_texts, arrays, lambda_=lambda_)
+    regression = Regression.from_blocks([block], n_texts, arrays, lambda_=lambda_)
     return arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
 
 

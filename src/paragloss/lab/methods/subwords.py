@@ -79,6 +79,6 @@ def _learn_gram_vectors(terms: Sequence[str], table: Floats, lambda_: float, max
     if not grams:
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))
     gram_bags = make_gram_bags(terms, number_by_gram)  # (terms, grams)
-    regression = Regression.of([Block(gram_bags, np.arange(len(terms)))], len(terms), arrays, lambda_=lambda_)
+    regression = Regression.from_blocks([Block(gram_bags, np.arange(len(terms)))], len(terms), arrays, lambda_=lambda_)
     vectors = regression.solve_plainly(arrays.put(np.array(table, np.float32)), SOLVE_TOLERANCE)
     return Grams(number_by_gram, arrays.get(vectors))

@@ -40,7 +40,7 @@ class Regression:
     """M and the solves behind it, for one λ."""
 
     def __init__(self, parts: Sequence[tuple[Sparse, Dense]], concepts: int, arrays: Arrays, *, lambda_: float) -> None:
-        """Make a regression of languages, each given by its documents' rows and their concepts; see also `of`.
+        """Make a regression of languages, each given by its documents' rows and their concepts; see also `from_blocks`.
 
         :param parts: the rows of each language's documents, (documents, terms), and the concept of each document
         :param concepts: number of concepts
@@ -63,7 +63,7 @@ class Regression:
         self._diagonal: tuple[Dense, Dense] | None = None  # of X^T X, and of the same with centred columns
 
     @classmethod
-    def of(cls, blocks: Sequence[Block], concepts: int, arrays: Arrays, *, lambda_: float) -> Regression:
+    def from_blocks(cls, blocks: Sequence[Block], concepts: int, arrays: Arrays, *, lambda_: float) -> Regression:
         """Make a regression of the training data of each language."""
         parts = [(arrays.sparse(block.rows), arrays.put(block.concepts)) for block in blocks]
         return cls(parts, concepts, arrays, lambda_=lambda_)

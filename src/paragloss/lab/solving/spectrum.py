@@ -101,7 +101,7 @@ def solve_reduced_rank(
     solver = choose_solver(solver, blocks, device)
     if solver == "closed-form":
         return solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
-    regression = Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_)
+    regression = Regression.from_blocks(blocks, concepts, Arrays(device), lambda_=lambda_)
     key = _compute_checksum(blocks) if options.get("checkpoint") else ""
     return solve_iteratively(regression, rank=rank, solver=solver, key=key, **options)
 
