@@ -159,7 +159,9 @@ class Layout:
 
     def _hash_second_languages(self, terms_by_field: Mapping[str, Sequence[str]], field: str) -> Iterator[int]:
         """Yield the hashes of a field's terms in second languages, and of the signs of those languages."""
-        for name, terms in terms_by_field.items() if len(terms_by_field) > 1 else ():
+        if len(terms_by_field) == 1:
+            return
+        for name, terms in terms_by_field.items():
             own_name, _, lang = name.partition("@")
             if own_name == field and lang and terms and name not in self.fields:
                 yield from map(term_hashes(lang).__getitem__, (*LANGUAGE_SIGNS, *terms))

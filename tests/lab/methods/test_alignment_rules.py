@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import Counted
+from paragloss.lab.learning.counting import CountedTexts
 from paragloss.lab.learning.monolingual import WordEmbeddings
 from paragloss.lab.methods import alignment
 from paragloss.lab.solving import maps
@@ -19,7 +19,7 @@ def make_counted(lang, terms, *texts):
     for row, text in zip(rows, texts, strict=True):
         row[list(text)] = 1
     vocabulary = Vocabulary(lang, terms, [1] * len(terms), len(texts), stem=False)
-    return Counted(vocabulary, sp.csr_matrix(rows), np.arange(len(texts)))
+    return CountedTexts(vocabulary, sp.csr_matrix(rows), np.arange(len(texts)))
 
 
 def test_words_of_four_letters_or_more_are_also_paired_by_spelling():
@@ -56,7 +56,9 @@ def test_the_ten_thousand_most_frequent_words_are_paired():
     words = 10_002
     rows = sp.diags([1.0, 1.0], [0, -1], shape=(words + 1, words), dtype=np.float32, format="csr")
     source, target = (
-        Counted(Vocabulary(lang, [f"{lang}{i}" for i in range(words)], [2] * words, words), rows, np.arange(words + 1))
+        CountedTexts(
+            Vocabulary(lang, [f"{lang}{i}" for i in range(words)], [2] * words, words), rows, np.arange(words + 1)
+        )
         for lang in ("aa", "bb")
     )
     pairs = alignment.guess_word_pairs(source, target)

@@ -10,7 +10,7 @@ from corpora import make_sentences, measure_precision
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import Counted
+from paragloss.lab.learning.counting import CountedTexts
 from paragloss.lab.methods import s2net
 from paragloss.vocabulary import Vocabulary
 
@@ -90,7 +90,7 @@ def test_training_continues_from_linear_models_only():
 def test_the_languages_of_a_concept_are_paired_in_a_circle():
     def part(concepts, filled):
         counts = sp.csr_matrix(np.array(filled, np.float32)[:, None])
-        return Counted(Vocabulary("en", ["a"], [1], 1), counts, np.array(concepts))
+        return CountedTexts(Vocabulary("en", ["a"], [1], 1), counts, np.array(concepts))
 
     # Rows 0-2 English, 3-5 French, 6-7 Italian. Concept 0 has all three, 1 two, 2 one: its French is empty.
     counted = {"en": part([0, 1, 2], [1, 1, 1]), "fr": part([0, 1, 2], [1, 1, 0]), "it": part([0, 3], [1, 1])}

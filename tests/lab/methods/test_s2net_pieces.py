@@ -7,7 +7,7 @@ from corpora import make_sentences
 
 from paragloss.encoders.bag import BagEncoder, Layer, Tower
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import Counted
+from paragloss.lab.learning.counting import CountedTexts
 from paragloss.lab.methods import opca, s2net
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
@@ -106,7 +106,9 @@ def test_a_model_that_is_given_reads_the_languages_it_knows():
 
 def test_concepts_of_one_language_each_are_refused():
     def part(concepts):
-        return Counted(Vocabulary("en", ["a"], [1], 1), sp.csr_matrix(np.ones((2, 1), np.float32)), np.array(concepts))
+        return CountedTexts(
+            Vocabulary("en", ["a"], [1], 1), sp.csr_matrix(np.ones((2, 1), np.float32)), np.array(concepts)
+        )
 
     with pytest.raises(ModelError, match="no concept has texts in two languages"):
         s2net._pair_texts({"en": part([0, 1]), "fr": part([2, 3])}, np.random.default_rng(0))

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from corpora import make_topic_texts
 
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import Counted
+from paragloss.lab.learning.counting import CountedTexts
 from paragloss.lab.methods import xcnn
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
@@ -89,7 +89,7 @@ def test_clicks_without_known_words_on_both_sides_are_ignored():
     pairs = xcnn._pair_clicks(VOCABULARY, clicks)
     np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 2]])
     np.testing.assert_array_equal(pairs.right.toarray(), [[0, 1], [1, 0]])
-    hub_texts = Counted(VOCABULARY, sp.csr_matrix((0, 2)), np.zeros(0, np.int64))
+    hub_texts = CountedTexts(VOCABULARY, sp.csr_matrix((0, 2)), np.zeros(0, np.int64))
     # One pair has nothing to be set against.
     assert xcnn._pair_hub_texts([], "en", hub_texts, [], clicks[:2], "bm25") is None
 

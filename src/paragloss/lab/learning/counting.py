@@ -20,7 +20,7 @@ from paragloss.vocabulary import Vocabulary, grow
 DOCUMENTS_PER_DF = 500
 
 
-class Counted(NamedTuple):
+class CountedTexts(NamedTuple):
     """One language's documents: row i of `counts` is about concept `concepts[i]`; no concept comes twice."""
 
     vocabulary: Vocabulary
@@ -53,7 +53,7 @@ def count(
     lengths: tuple[int, int] | None = None,
     force_lengths: bool = False,
     min_langs: int = 2,
-) -> tuple[dict[str, Counted], int]:
+) -> tuple[dict[str, CountedTexts], int]:
     """Count the documents of concepts that have at least `min_langs` languages.
 
     :param langs: count these languages only
@@ -114,7 +114,7 @@ def _choose_languages(aligned: Aligned, langs: Sequence[str] | None) -> list[str
 
 def _choose_vocabulary(
     lang: str, part: _TermCounts, concepts: Integers, max_terms: int, min_df: int, stem: bool
-) -> Counted:
+) -> CountedTexts:
     """Choose the terms of a language by the documents that are used, and keep the counts of these documents and terms.
 
     A document may lose its last term to `min_df`; it is then an empty row, which teaches nothing.
@@ -125,12 +125,12 @@ def _choose_vocabulary(
     counts = part.counts[np.isin(part.concepts, concepts)]
     df_bound = min(min_df, 1 + counts.shape[0] // DOCUMENTS_PER_DF)
     vocabulary, counts = Vocabulary.choose(lang, part.terms, counts, max_terms=max_terms, min_df=df_bound, stem=stem)
-    return Counted(vocabulary, counts, concepts)
+    return CountedTexts(vocabulary, counts, concepts)
 
 
 def _renumber_concepts(
-    counted: Mapping[str, Counted], n_concepts: int, min_langs: int
-) -> tuple[dict[str, Counted], int]:
+    counted: Mapping[str, CountedTexts], n_concepts: int, min_langs: int
+) -> tuple[dict[str, CountedTexts], int]:
     """Number the concepts that have documents from 0 on; return the renumbered counts, and how many concepts there are.
 
     :param n_concepts: number of concepts before

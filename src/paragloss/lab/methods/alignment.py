@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import MissingExtraError, ModelError
-from paragloss.lab.learning.counting import Counted, count, text_of
+from paragloss.lab.learning.counting import CountedTexts, count, text_of
 from paragloss.lab.learning.monolingual import TRAINERS, WordEmbeddings, train_word_vectors
 from paragloss.lab.settings import Dim, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving import maps
@@ -76,7 +76,7 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
+    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = _choose_hub(counted, onto)
     if vectors is None:
         training = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
@@ -88,11 +88,11 @@ def fit(
     tables, figures = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
     failed = _list_failed_maps(figures, method, hub, spaces[hub].shape[1])
     towers = {lang: Tower(vocabularies[lang], maps.make_unit_rows(tables[lang])) for lang in counted}
-    meta = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
+    meta = {"method": f"alignment {method}", "hub": hub, "concepts": n_concepts, "seed": seed}
     return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": figures, "failed": failed})
 
 
-def _choose_hub(counted: Mapping[str, Counted], onto: str) -> str:
+def _choose_hub(counted: Mapping[str, CountedTexts], onto: str) -> str:
     """Return the language that the others are mapped onto: `onto`, or if it is "" that with most documents."""
     if onto and onto not in counted:
         raise ModelError(f"onto {onto!r}: expected one of {', '.join(counted)}")
@@ -101,7 +101,7 @@ def _choose_hub(counted: Mapping[str, Counted], onto: str) -> str:
 
 def _list_all_word_pairs(
     hub: str,
-    counted: dict[str, Counted],
+    counted: dict[str, CountedTexts],
     vocabularies: dict[str, Vocabulary],
     dictionary: Dictionary | None,
     method: str,
@@ -155,7 +155,7 @@ def _map_all(
 
 
 def _train_word_vectors(
-    aligned: Aligned, counted: Mapping[str, Counted], training: Mapping[str, Any]
+    aligned: Aligned, counted: Mapping[str, CountedTexts], training: Mapping[str, Any]
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
     """Learn word vectors of each language from its own texts.
 
@@ -177,7 +177,7 @@ def _trim_widths(spaces: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 def _select_given_vectors(
-    counted: Mapping[str, Counted], vectors: Mapping[str, WordEmbeddings]
+    counted: Mapping[str, CountedTexts], vectors: Mapping[str, WordEmbeddings]
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
     """Return the words of each counted language that have given vectors, and these vectors, (words, dimensions).
 
@@ -222,7 +222,7 @@ def _list_failed_maps(figures: Mapping[str, Mapping[str, float]], method: str, h
     return failed
 
 
-def guess_word_pairs(source: Counted, target: Counted, *, words: int = 10_000, fewest: int = 2) -> Integers:
+def guess_word_pairs(source: CountedTexts, target: CountedTexts, *, words: int = 10_000, fewest: int = 2) -> Integers:
     """Guess word pairs from aligned documents: (pairs, 2) term numbers.
 
     First come words that are each other's best by the cosine of the sets of concepts they occur in, then identical
@@ -240,7 +240,7 @@ def guess_word_pairs(source: Counted, target: Counted, *, words: int = 10_000, f
     return np.asarray(sorted(target_by_source.items()), np.int64).reshape(-1, 2)
 
 
-def _pair_by_concepts(source: Counted, target: Counted, words: int, fewest: int) -> dict[int, int]:
+def _pair_by_concepts(source: CountedTexts, target: CountedTexts, words: int, fewest: int) -> dict[int, int]:
     """Pair terms that are each other's best by the cosine of the sets of concepts they occur in.
 
     :param words: how many of the most frequent words are used
@@ -361,7 +361,7 @@ def _prepare_vectors(rows: Floats, method: str) -> Floats:
 
 
 def _list_guessed_pairs(
-    source_texts: Counted, target_texts: Counted, source: Vocabulary, target: Vocabulary
+    source_texts: CountedTexts, target_texts: CountedTexts, source: Vocabulary, target: Vocabulary
 ) -> list[tuple[int, int]]:
     """Guess word pairs from aligned texts (`guess_word_pairs`), and return them as numbers of other vocabularies."""
     pairs = []
@@ -399,7 +399,7 @@ def _make_vocabulary(words: Sequence[str], corpus: Vocabulary) -> Vocabulary:
     return Vocabulary(corpus.lang, words, df, corpus.documents, stem=corpus.stem)
 
 
-def _make_concept_columns(part: Counted, shared_concepts: Integers, words: int) -> sp.csc_matrix:
+def _make_concept_columns(part: CountedTexts, shared_concepts: Integers, words: int) -> sp.csc_matrix:
     """Return which of the most frequent words occur in which shared concepts: (concepts, words), unit columns."""
     counts = part.counts[np.isin(part.concepts, shared_concepts)][:, :words]
     ones = np.ones(counts.nnz, np.float32)

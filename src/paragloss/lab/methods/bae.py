@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import numpy as np
 
 from paragloss.encoders.bag import BagEncoder, Layer, Tower
-from paragloss.lab.learning.counting import Counted, count
+from paragloss.lab.learning.counting import CountedTexts, count
 from paragloss.lab.settings import Batch, Dim, Layers, MaxTerms, MinDf, Patience, Rate, Seed, Setting, Stem, checked
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
@@ -45,7 +45,7 @@ def fit(
     min_df: MinDf = 2,
     **training: Annotated[Any, _train],
 ) -> BagEncoder:
-    """Learn an encoder from concepts: `layers` sigmoid layers, all but the last `hidden` wide.
+    """Learn an encoder from texts about the same concepts: `layers` sigmoid layers, all but the last `hidden` wide.
 
     A text counts as `words` words, however long it is. Every word of the vocabulary is scored for every text, so
     time grows with texts x terms: `max_terms` bounds it. `training` are the settings of `_train`.
@@ -53,15 +53,15 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
+    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     from paragloss.lab.descent import autoencoder as network
 
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
-    corpus = network.Corpus.from_texts(texts, [part.concepts for part in counted.values()], concepts, words)
+    corpus = network.Corpus.from_texts(texts, [part.concepts for part in counted.values()], n_concepts, words)
     hidden_widths = [hidden] * (layers - 1)
     machines = network.make_machines([corpus.terms, *hidden_widths, dim], seed)
     _train(machines, corpus, seed=seed, **training)
-    meta = {"method": "bae", "concepts": concepts, "layers": layers, "words": words, "seed": seed}
+    meta = {"method": "bae", "concepts": n_concepts, "layers": layers, "words": words, "seed": seed}
     return BagEncoder(_make_towers(machines, corpus, counted, words), weighting=WEIGHTING, meta=meta)
 
 
@@ -97,7 +97,7 @@ def _train(
 
 
 def _make_towers(
-    machines: Sequence[Machine], corpus: Corpus, counted: Mapping[str, Counted], words: int
+    machines: Sequence[Machine], corpus: Corpus, counted: Mapping[str, CountedTexts], words: int
 ) -> dict[str, Tower]:
     """Make the network of each language from the trained layers; all but the lowest are shared.
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.lab.learning.counting import Counted, count
+from paragloss.lab.learning.counting import CountedTexts, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Aligned, Floats, Integers
@@ -36,7 +36,7 @@ def fit(
     min_df: MinDf = 2,
     lengths: Lengths = None,
 ) -> BagEncoder:
-    """Learn an encoder from concepts in any number of languages.
+    """Learn an encoder from texts about the same concepts in any number of languages.
 
     The documents of each language are first projected on their `reduced` largest singular vectors; `ridge` is in units
     of the mean variance of these projections.
@@ -44,7 +44,7 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     views = [_reduce_documents(part, reduced, seed) for part in counted.values()]
     centred = [view.documents - view.mean for view in views]
     _, projections = correlate(centred, [part.concepts for part in counted.values()], dim=dim, ridge=ridge)
@@ -53,7 +53,7 @@ def fit(
         table = np.asarray(view.basis @ projection, np.float32)
         bias = np.asarray(-(view.mean @ projection), np.float32)
         towers[lang] = Tower(part.vocabulary, table, bias=bias)
-    meta = {"method": "cca", "concepts": concepts, "reduced": reduced, "ridge": ridge, "seed": seed}
+    meta = {"method": "cca", "concepts": n_concepts, "reduced": reduced, "ridge": ridge, "seed": seed}
     return BagEncoder(towers, meta=meta)
 
 
@@ -65,7 +65,7 @@ class _View(NamedTuple):
     mean: Floats  # (width,) of the documents
 
 
-def _reduce_documents(part: Counted, width: int, seed: int) -> _View:
+def _reduce_documents(part: CountedTexts, width: int, seed: int) -> _View:
     """Project the documents of a language on their `width` largest singular vectors."""
     rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
     _, basis = find_singular_vectors(Product(rows), width, seed=seed)

@@ -18,7 +18,7 @@ from paragloss.encoders import hubness
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
 from paragloss.evaluation.report import panels
-from paragloss.lab.learning.counting import Counted, count, text_of
+from paragloss.lab.learning.counting import CountedTexts, count, text_of
 from paragloss.lab.settings import Checkpoint, Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.arrays import Arrays, find_device_problem
 from paragloss.lab.solving.ridge import Block, Regression
@@ -47,7 +47,7 @@ ComputeDevice: TypeAlias = Annotated[
 class CountedRegression(NamedTuple):
     """The regression to be solved: counted texts, rank and solver."""
 
-    counted: Mapping[str, Counted]
+    counted: Mapping[str, CountedTexts]
     blocks: list[Block]  # of each language
     concepts: int  # number of concepts
     rank: int  # dimensions of the embedding
@@ -67,7 +67,7 @@ def fit(
     progress: Progress | None = None,
     **settings: Annotated[Any, count_texts],
 ) -> BagEncoder:
-    """Learn an encoder from concepts in two or more languages, with the reference vectors that a search by CSLS needs.
+    """Learn an encoder from texts about the same concepts, with the reference vectors that a search by CSLS needs.
 
     `dim` is at most the number of concepts less one. The paper's settings: stem=False, min_df=3, lengths=(50, 1000),
     force_lengths=True, solver="one-pass". A fit that was killed continues from its `checkpoint` file. `settings` are
@@ -145,7 +145,7 @@ def count_texts(
     the authors' went; "converged", which solves the stated problem; "closed-form", which does so by dense algebra; or
     "auto": the closed form for few documents, converged where two languages share no concept, early otherwise.
     """
-    counted, concepts = count(
+    counted, n_concepts = count(
         aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths, force_lengths=force_lengths
     )
     blocks = [Block(_weigh_terms(part), part.concepts) for part in counted.values()]
@@ -154,15 +154,15 @@ def count_texts(
         # Danish and Russian that share no concept, joined through English: P@1 .623 and .590 (back) with "early",
         # .783 and .800 with "converged" (docs/understand/papers/cr5.md).
         solver_used = "converged"
-    return CountedRegression(counted, blocks, concepts, min(dim, concepts - 1), seed, solver_used, device)
+    return CountedRegression(counted, blocks, n_concepts, min(dim, n_concepts - 1), seed, solver_used, device)
 
 
-def _weigh_terms(texts: Counted) -> sp.csr_matrix:
+def _weigh_terms(texts: CountedTexts) -> sp.csr_matrix:
     """Return the tf-idf weights of the terms of texts: (documents, terms)."""
     return weigh(texts.counts, texts.vocabulary.idf, "tfidf")
 
 
-def has_unpaired_languages(counted: Mapping[str, Counted]) -> bool:
+def has_unpaired_languages(counted: Mapping[str, CountedTexts]) -> bool:
     """Say whether some two languages share no concept, so that only a third one joins them."""
     for first, second in combinations(counted.values(), 2):
         if not np.intersect1d(first.concepts, second.concepts).size:
@@ -298,7 +298,7 @@ def add_language(
     return _extend_encoder(encoder, lang, Tower(texts.vocabulary, word_vectors), settings)
 
 
-def _regress(texts: Counted, targets: Floats, lambda_: float, device: str | None) -> Floats:
+def _regress(texts: CountedTexts, targets: Floats, lambda_: float, device: str | None) -> Floats:
     """Learn the word vectors, (terms, dim), that turn the tf-idf rows of texts into given vectors.
 
     :param targets: (texts, dim)
@@ -331,7 +331,7 @@ def _average_vectors(encoder: BagEncoder, concepts: Aligned) -> Floats:
     return np.asarray(sums / np.maximum(lengths, 1e-12), np.float32)
 
 
-def _make_encoder(counted: Mapping[str, Counted], solution: Solution, meta: Mapping[str, object]) -> BagEncoder:
+def _make_encoder(counted: Mapping[str, CountedTexts], solution: Solution, meta: Mapping[str, object]) -> BagEncoder:
     """Make an encoder of the counted vocabularies and the word vectors of a solution."""
     pairs = zip(counted.items(), solution.tables, strict=True)
     return BagEncoder({lang: Tower(part.vocabulary, vectors) for (lang, part), vectors in pairs}, meta=meta)

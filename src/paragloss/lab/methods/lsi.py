@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder
-from paragloss.lab.learning.counting import Counted, count
+from paragloss.lab.learning.counting import CountedTexts, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Aligned
@@ -38,7 +38,7 @@ def fit(
     min_df: MinDf = 2,
     lengths: Lengths = None,
 ) -> BagEncoder:
-    """Learn an encoder from concepts in any number of languages.
+    """Learn an encoder from texts about the same concepts in any number of languages.
 
     The terms of all languages of a concept are one row of a matrix (a missing language is all zeros), of which the
     singular vectors V and values S are computed. A document x of one language is then encoded as x V S^-power: 0
@@ -48,16 +48,16 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    joint = sp.hstack([_arrange_by_concept(part, concepts) for part in counted.values()], format="csr")
+    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    joint = sp.hstack([_arrange_by_concept(part, n_concepts) for part in counted.values()], format="csr")
     values, directions = find_singular_vectors(Product(joint), dim, seed=seed)
     table = (directions * values**-power).astype(np.float32)  # (all terms, dim)
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
-    meta = {"method": "lsi", "concepts": concepts, "power": power, "seed": seed}
+    meta = {"method": "lsi", "concepts": n_concepts, "power": power, "seed": seed}
     return BagEncoder.stacked(vocabularies, table, meta=meta)
 
 
-def _arrange_by_concept(part: Counted, n_concepts: int) -> sp.csr_matrix:
+def _arrange_by_concept(part: CountedTexts, n_concepts: int) -> sp.csr_matrix:
     """Return the tf-idf weights of a language with one row per concept: (concepts, terms)."""
     documents = len(part.concepts)
     entries = (np.ones(documents, np.float32), (part.concepts, np.arange(documents)))

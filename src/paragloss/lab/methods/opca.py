@@ -29,7 +29,7 @@ def fit(
     min_df: MinDf = 2,
     lengths: Lengths = None,
 ) -> BagEncoder:
-    """Learn an encoder from concepts in any number of languages.
+    """Learn an encoder from texts about the same concepts in any number of languages.
 
     The noise is a sum over documents of squared deviations from the concept's mean, and `gamma` is added to it. Papers
     define the noise in other ways: halve a gamma for a noise of differences between pairs of documents, and multiply
@@ -38,11 +38,11 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]
     _, table = find_oriented_directions(
         rows, [part.concepts for part in counted.values()], dim=dim, gamma=gamma, seed=seed
     )
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
-    meta = {"method": "opca", "concepts": concepts, "gamma": gamma, "seed": seed}
+    meta = {"method": "opca", "concepts": n_concepts, "gamma": gamma, "seed": seed}
     return BagEncoder.stacked(vocabularies, table, meta=meta)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import Counted, count, text_of
+from paragloss.lab.learning.counting import CountedTexts, count, text_of
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -63,7 +63,7 @@ def fit(
     min_df: MinDf = 2,
     **training: Annotated[Any, _train],
 ) -> BagEncoder:
-    """Learn an encoder from concepts in any number of languages.
+    """Learn an encoder from texts about the same concepts in any number of languages.
 
     The projection starts from random numbers, from OPCA ("opca", as the papers do), or from a given linear model: its
     vocabularies and dimensions are then used, and steps are a tenth as long, so as not to undo it. `training` are the
@@ -125,7 +125,7 @@ def _make_start(
     seed: int,
     rng: np.random.Generator,
     counting: Mapping[str, Any],
-) -> tuple[dict[str, Counted], Floats]:
+) -> tuple[dict[str, CountedTexts], Floats]:
     """Return the counted texts, and the table of all their terms before training: (terms, dim).
 
     :param start: one of STARTS, or the model to start from
@@ -146,12 +146,12 @@ def _make_start(
     return counted, np.asarray(table * (INITIAL_DEVIATION / table.std()), np.float32)
 
 
-def _weigh_terms(texts: Counted) -> sp.csr_matrix:
+def _weigh_terms(texts: CountedTexts) -> sp.csr_matrix:
     """Return the tf-idf weights of the terms of texts: (texts, terms)."""
     return weigh(texts.counts, texts.vocabulary.idf, "tfidf")
 
 
-def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
+def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, CountedTexts]:
     """Count the texts of the languages that a linear model knows, over its vocabularies.
 
     :raises ModelError: if the model is not linear over tf-idf weights
@@ -163,11 +163,11 @@ def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
             raise ModelError(f"can't start from a {model.meta.get('method', 'model')}: S2Net is linear over tf-idf")
         concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
         counts = tower.vocabulary.counts(text_of(aligned[i], lang) for i in concepts)
-        counted[lang] = Counted(tower.vocabulary, counts, np.asarray(concepts, np.int64))
+        counted[lang] = CountedTexts(tower.vocabulary, counts, np.asarray(concepts, np.int64))
     return counted
 
 
-def _pair_texts(counted: Mapping[str, Counted], rng: np.random.Generator) -> tuple[Integers, Integers]:
+def _pair_texts(counted: Mapping[str, CountedTexts], rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Pair texts of one concept in two languages, as rows of all languages' texts one after another.
 
     A concept's languages are put in a random circle and each is paired with the next: as many pairs as languages

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import Counted, text_of
+from paragloss.lab.learning.counting import CountedTexts, text_of
 from paragloss.lab.learning.relevance import RELEVANCE, find_best_matches
 from paragloss.lab.settings import (
     Batch,
@@ -120,7 +120,7 @@ def fit(
 def _train_tower(
     lang: str,
     number: int,
-    texts: Counted,
+    texts: CountedTexts,
     pairs: TextPairs | None,
     *,
     seed: int,
@@ -170,7 +170,7 @@ def _order_languages(aligned: Aligned, hub: str) -> list[str]:
 
 def _count_texts(
     aligned: Aligned, lang: str, external_texts: Sequence[str], *, min_df: int, **settings: Any
-) -> Counted:
+) -> CountedTexts:
     """Count the terms of the concepts' texts in one language; external texts only add to the vocabulary.
 
     :param min_df: documents that must contain a term; fewer where there are few texts
@@ -182,13 +182,13 @@ def _count_texts(
     vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=bound, **settings)
     if not len(vocabulary):
         raise ModelError(f"no {lang} term is in {bound} of {len(texts)} texts: give more texts")
-    return Counted(vocabulary, counts[: len(texts)], np.array(concepts, np.int64))
+    return CountedTexts(vocabulary, counts[: len(texts)], np.array(concepts, np.int64))
 
 
 def _pair_hub_texts(
     aligned: Aligned,
     hub: str,
-    hub_texts: Counted,
+    hub_texts: CountedTexts,
     monolingual: Sequence[str],
     clicks: Sequence[tuple[str, str]],
     relevance: str,
@@ -234,7 +234,7 @@ def _pair_best_matches(vocabulary: Vocabulary, texts: Sequence[str], relevance: 
     return TextPairs(counts[query_rows], counts[match_rows])
 
 
-def _sum_hub_terms(texts: Counted, table: Floats, n_concepts: int) -> Floats:
+def _sum_hub_terms(texts: CountedTexts, table: Floats, n_concepts: int) -> Floats:
     """Return the vector of each concept in the hub language, zero where the hub has no text: (n_concepts, dim)."""
     vectors = np.zeros((n_concepts, table.shape[1]), np.float32)
     vectors[texts.concepts] = texts.counts @ table
