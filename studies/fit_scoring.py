@@ -3,6 +3,7 @@
     python studies/fit_scoring.py gather COLLECTIONS WORK FEATURES     index, search, write FEATURES/NAME.npz
     python studies/fit_scoring.py validate FEATURES                    each collection by a model of the others
     python studies/fit_scoring.py fit FEATURES OUT.json                the shipped coefficients, from all collections
+    python studies/fit_scoring.py refit FEATURES                       does fitting to a collection's own queries help?
 
 COLLECTIONS comes from studies/search_collections.py. A query's candidates and their features are those of the search
 itself (`retrieval.collect_candidates`). The weights minimise the sum over queries of -log(softmax score of the right
@@ -33,6 +34,7 @@ from paragloss.search.scoring import FEATURE_NAMES, QUERY_FEATURES, VECTOR_FEATU
 Doubles = npt.NDArray[np.float64]
 RIDGE = 1e-3  # per query; keeps correlated features from growing against each other
 MAX_NEGATIVES = 60  # candidates of a query that are used for fitting; all are ranked for validation
+REFIT_QUERIES = 50  # judged queries that a reader may have
 SHOWN_RESULTS = 10  # results that people see; probabilities are fitted and checked on them
 RELIABILITY_BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -50,7 +52,7 @@ class JudgedCollection(NamedTuple):
 def main() -> None:
     """Read the command line and run one step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["gather", "validate", "fit"])
+    parser.add_argument("step", choices=["gather", "validate", "fit", "refit"])
     parser.add_argument("paths", type=Path, nargs="+")
     parser.add_argument("--only", nargs="*")
     arguments = parser.parse_args()
@@ -61,6 +63,8 @@ def main() -> None:
             gather_features(collections / name, work / name, features / f"{name}.npz")
     elif arguments.step == "validate":
         print_validation(read_features(arguments.paths[0]))
+    elif arguments.step == "refit":
+        print_refits(read_features(arguments.paths[0]))
     else:
         model = fit_model(list(read_features(arguments.paths[0]).values()))
         model.save(arguments.paths[1], "python studies/fit_scoring.py fit FEATURES OUT.json")
@@ -242,6 +246,46 @@ def print_validation(tables: dict[str, JudgedCollection]) -> None:
             differences[kind].append(means[0])
     print({kind: round(float(np.mean(values)), 3) for kind, values in differences.items()})
     print_reliability(np.concatenate(probabilities), np.concatenate(labels))
+
+
+def print_refits(tables: dict[str, JudgedCollection]) -> None:
+    """Rank half of each collection's queries by a model of the other collections, and by models fitted to its own ones.
+
+    The models are fitted to the other half of its queries; to these and all other collections, which then count as much
+    as the collection itself; and to REFIT_QUERIES of them alone. Prints the mean reciprocal ranks.
+    """
+    every_column = list(range(len(FEATURE_NAMES)))
+    means = []
+    print(f"{'collection':14} queries  others  own half  both  {REFIT_QUERIES} queries")
+    for name, table in tables.items():
+        shuffled = np.random.default_rng(0).permutation(len(table.kinds))
+        own_half, tested_half = np.array_split(shuffled, 2)
+        own, tested = select_queries(table, own_half), select_queries(table, tested_half)
+        few = select_queries(table, own_half[:REFIT_QUERIES])
+        others = [other for other_name, other in tables.items() if other_name != name]
+        models = [
+            fit_coefficients(training, every_column)
+            for training in (others, [own], others + [own] * len(others), [few])
+        ]
+        ranks = [reciprocal_ranks(tested, tested.features @ model.weights) for model in models]
+        means.append([values.mean() for values in ranks])
+        p = ttest_rel(ranks[0], ranks[2]).pvalue
+        print(f"{name:14} {len(tested.kinds):7}  " + "  ".join(f"{mean:.3f}" for mean in means[-1]) + f"  p {p:.3f}")
+    print("mean", np.mean(means, axis=0).round(4))
+
+
+def select_queries(table: JudgedCollection, queries: npt.NDArray[np.int64]) -> JudgedCollection:
+    """Return the candidates of some queries, in the order of the table."""
+    queries = np.sort(queries)
+    rows = np.concatenate([np.arange(table.starts[query], table.starts[query + 1]) for query in queries])
+    sizes = np.diff(table.starts)[queries]
+    return JudgedCollection(
+        table.features[rows],
+        table.is_right[rows],
+        np.cumsum([0, *sizes]),
+        [table.kinds[query] for query in queries],
+        table.rights[queries],
+    )
 
 
 def list_single_parts(features: Doubles) -> list[Doubles]:
