@@ -10,7 +10,7 @@ import time
 import pytest
 
 from paragloss.collection import Collection
-from paragloss.errors import InputError, InUseError, StoreError
+from paragloss.errors import InUseError, ModelError, StoreError
 from paragloss.stores import _folder_layout, collection_exists, delete_collection
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document
@@ -117,6 +117,6 @@ def test_deleting_a_collection_leaves_what_else_is_in_its_folder(tmp_path):
 
 
 def test_a_creation_that_fails_leaves_nothing(tmp_path):
-    with pytest.raises((InputError, StoreError, Exception), match="nowhere"):
+    with pytest.raises(ModelError, match="nowhere is not a saved model"):
         Collection.create(str(tmp_path / "new"), models=[str(tmp_path / "nowhere")])
     assert not (tmp_path / "new").exists()

@@ -15,15 +15,6 @@ from paragloss.translation.combined import CombinedTranslator
 from paragloss.translation.glossary import Pair
 from paragloss.types import Concept, Document, Query
 
-
-@pytest.fixture(scope="module")
-def collection(tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("default") / "library")
-    with Collection.create(path) as engine:
-        engine.index(demo.documents())
-    return path
-
-
 #: Two short texts in ten languages each, written for this test.
 TEXTS = {
     "en": (
@@ -82,29 +73,29 @@ def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, ca
         ("भूकंप", "hi", "en", "earthquake.en"),
     ],
 )
-def test_a_new_collection_is_searched_across_languages(collection, text, lang, to, expected_id):
-    with Collection.open(collection) as engine:
+def test_a_new_collection_is_searched_across_languages(demo_location, text, lang, to, expected_id):
+    with Collection.open(demo_location) as engine:
         answer = engine.search(text, lang=lang, to=[to], k=3)
     assert expected_id in [result.id for result in answer.results]
 
 
-def test_all_languages_are_asked_at_once(collection):
-    with Collection.open(collection) as engine:
+def test_all_languages_are_asked_at_once(demo_location):
+    with Collection.open(demo_location) as engine:
         results = engine.search("elephant", lang="en", k=13).results
         languages = engine.langs
     # One more: the Vietnamese word for a whale contains that for an elephant.
     assert {result.id for result in results} == {f"elephant.{lang}" for lang in languages} | {"whale.vi"}
 
 
-def test_it_can_be_left_out_for_once_or_for_good(collection, tmp_path):
-    with Collection.open(collection, default=False) as engine:
+def test_it_can_be_left_out_for_once_or_for_good(demo_location, tmp_path):
+    with Collection.open(demo_location, default=False) as engine:
         assert engine.search("volcano", lang="en", to=["zh"]).results == []
         assert engine.info()["default model"] == "left out"
     with Collection.create(str(tmp_path / "without"), default=False) as engine:
         engine.index(demo.documents()[:7])
     with Collection.open(str(tmp_path / "without")) as engine:
         assert engine.info()["pipelines"] == ["bm25"]
-    assert describe(collection)["default model"].startswith("used: ")
+    assert describe(demo_location)["default model"].startswith("used: ")
 
 
 def test_info_names_the_languages_it_does_not_know(tmp_path):
@@ -128,8 +119,8 @@ def test_a_reader_s_own_table_shares_the_clause_and_counts_for_more(tmp_path):
     assert "大象" in weights
 
 
-def test_the_glossary_overrules_it(collection):
-    with Collection.open(collection) as engine:
+def test_the_glossary_overrules_it(demo_location):
+    with Collection.open(demo_location) as engine:
         engine.write_glossary([Pair("en", "volcano", "zh", "咖啡")])
         ids = [result.id for result in engine.search("volcano", lang="en", to=["zh"], k=3).results]
         engine.write_glossary([])

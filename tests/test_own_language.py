@@ -3,14 +3,6 @@
 import pytest
 
 from paragloss import demo
-from paragloss.collection import Collection
-
-
-@pytest.fixture(scope="module")
-def collection(tmp_path_factory):
-    with Collection.create(str(tmp_path_factory.mktemp("own") / "c")) as collection:
-        collection.index(demo.documents())
-        yield collection
 
 
 def mean_reciprocal_rank(rankings, lang, answers):
@@ -23,10 +15,10 @@ def mean_reciprocal_rank(rankings, lang, answers):
 
 
 @pytest.mark.parametrize("lang", sorted({document.lang for document in demo.documents()}))
-def test_asked_in_its_own_language_nothing_is_lost(collection, lang):
+def test_asked_in_its_own_language_nothing_is_lost(demo_collection, lang):
     """The right documents in the query's language rank about as high among those of their language as with BM25."""
     own_queries = [query for query in demo.queries()[0] if query.lang == lang][::6]
-    by_words = collection.rank(own_queries, k=20, to=[lang], pipeline="bm25")
-    by_default = collection.rank(own_queries, k=200)
+    by_words = demo_collection.rank(own_queries, k=20, to=[lang], pipeline="bm25")
+    by_default = demo_collection.rank(own_queries, k=200)
     answers = [f"{query.id.rpartition('-')[0]}.{lang}" for query in own_queries]
     assert mean_reciprocal_rank(by_default, lang, answers) >= mean_reciprocal_rank(by_words, lang, answers) - 0.02

@@ -25,6 +25,7 @@ def models(tmp_path_factory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
+    """A running Chromium, which fixtures that start servers for the page ask for first: without it none is started."""
     from browser import launch_chromium
 
     with launch_chromium() as running:

@@ -1,11 +1,10 @@
 """The server's description of itself, held against what it does: schemathesis asks what the description allows."""
 
+import shutil
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from serving_process import ServerProcess
-
-from paragloss import demo
-from paragloss.collection import Collection
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis reads the description: paragloss[dev]")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks")
@@ -35,11 +34,8 @@ SETTINGS = settings(
 
 
 @pytest.fixture(scope="module")
-def schema(models, tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("described") / "library")
-    with Collection.create(path, models=models) as collection:
-        collection.index(demo.documents())
-    running = ServerProcess(path).wait()
+def schema(indexed_demo, tmp_path_factory):
+    running = ServerProcess(shutil.copytree(indexed_demo, str(tmp_path_factory.mktemp("described") / "library"))).wait()
     yield schemathesis.openapi.from_url(f"{running.address}/api/openapi.json")
     running.stop()
 

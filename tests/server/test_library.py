@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 
 import pytest
 
-from paragloss import demo
-from paragloss.collection import Collection
 from paragloss.collection.upkeep import Maintenance
 from paragloss.server.library import Library
 
 
 @pytest.fixture
-def library(tmp_path):
-    with Collection.create(str(tmp_path / "shelf")) as collection:
-        collection.index(demo.documents())
-    served_library = Library.open([str(tmp_path / "shelf")])
+def library(plain_demo, tmp_path):
+    served_library = Library.open([str(shutil.copytree(plain_demo, tmp_path / "shelf"))])
     yield served_library
     served_library.close()
 

@@ -12,16 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from serving_process import ServerProcess
 
-from paragloss import demo
-from paragloss.collection import Collection
-
 
 @pytest.fixture(scope="module")
-def address(models, tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("page") / "library")
-    with Collection.create(path, models=models) as collection:
-        collection.index(demo.documents())
-    running = ServerProcess(path).wait()
+def address(browser, indexed_demo, tmp_path_factory):
+    running = ServerProcess(shutil.copytree(indexed_demo, str(tmp_path_factory.mktemp("page") / "library"))).wait()
     yield running.address
     running.stop()
 

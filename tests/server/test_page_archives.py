@@ -29,7 +29,7 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
+def running(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("archives")
     (folder / "files").mkdir()
     (folder / "files" / "news.de.srt").write_text(SUBTITLES, encoding="utf-8")

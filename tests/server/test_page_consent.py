@@ -43,7 +43,7 @@ def encoder():
 
 
 @pytest.fixture
-def running(tmp_path, encoder, monkeypatch):
+def running(browser, tmp_path, encoder, monkeypatch):
     """A server of a user who got a collection whose author encoded it with a server, and has allowed nothing yet."""
     host, texts = encoder
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "author"))

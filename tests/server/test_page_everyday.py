@@ -14,7 +14,7 @@ LANGS = ("de", "en", "fr")
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(browser, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("everyday") / "library")
     with Collection.create(path) as collection:
         collection.index(document for document in demo.documents() if document.lang in LANGS)

@@ -27,7 +27,7 @@ QUESTION = "/?q=bees+make+honey&lang=en"
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(browser, tmp_path_factory):
     root = tmp_path_factory.mktemp("keeping")
     for name, text, year in (
         ("notes/miel.txt", BEES, 2021),

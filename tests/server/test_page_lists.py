@@ -23,7 +23,7 @@ COPIES = [Document(id, LAGOON, "en", "Tidal lagoon") for id in ("lagoon.txt", "b
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
+def running(browser, tmp_path_factory):
     """A server for everybody, and one with a key to read and a key to write."""
     folder = tmp_path_factory.mktemp("lists")
     (folder / "keys").write_text(f"read {'r' * 32}\nwrite {'w' * 32}\n")

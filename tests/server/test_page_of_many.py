@@ -33,7 +33,7 @@ def make_documents() -> list[Document]:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
+def running(browser, tmp_path_factory):
     """Addresses of a server with many documents, and of one with none."""
     folder = tmp_path_factory.mktemp("many")
     with Collection.create(str(folder / "many")) as collection:

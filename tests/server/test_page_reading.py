@@ -26,7 +26,7 @@ def make_chapters() -> Document:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(browser, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("reading") / "library")
     with Collection.create(path) as collection:
         collection.index([*demo.documents(), make_book(), make_chapters()])

@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from paragloss import demo
-from paragloss.collection import Collection, Deadline
+from paragloss.collection import Deadline
 from paragloss.collection.arguments import SearchOptions
 from paragloss.errors import LanguageError
 from paragloss.server import answers, logs
@@ -25,13 +24,8 @@ def make_options(lang, to=None):
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("readers") / "shelf"
-    with Collection.create(str(folder)) as collection:
-        collection.index(demo.documents())
-    served_library = Library.open(
-        [str(folder)], DEFAULT._replace(seconds=120), workers=2
-    )  # however busy the machine is
+def library(demo_location):
+    served_library = Library.open([demo_location], DEFAULT._replace(seconds=120), workers=2)  # the machine may be busy
     end = time.monotonic() + 120
     while not served_library._workers.is_ready and time.monotonic() < end:
         time.sleep(0.05)
@@ -42,7 +36,7 @@ def library(tmp_path_factory):
 
 def run_in_library(library, work, *arguments):
     async def search_once():
-        return await library.search("client", "shelf", work, *arguments)
+        return await library.search("client", "library", work, *arguments)
 
     return asyncio.run(search_once())
 
