@@ -61,7 +61,8 @@ FORMATS = (
     FormatDescription(
         "tables",
         (".csv", ".tsv"),
-        "a document for each row, columns as above; a table without `text` and `title`: all its columns as text; `path` and `row` say where it stands",
+        "a document for each row, columns as above; a table without `text` and `title`: all its columns as text; "
+        "`path` and `row` say where it stands",
     ),
     FormatDescription("TREC", (".trec", ".sgml"), "`<DOC>` elements"),
     FormatDescription("MediaWiki dumps", (".xml",), "articles as plain text, without redirects"),
