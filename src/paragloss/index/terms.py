@@ -139,14 +139,13 @@ class TermIndex:
         :param drift: weights that are off by more than this are computed again.
         """
         rows = {document.id: row for row, document in enumerate(documents)}  # the last of equal ids counts
-        if counted is None or len(rows) < len(documents):
-            distinct_documents = [documents[row] for row in rows.values()]
+        distinct_documents = [documents[row] for row in rows.values()]
+        if counted is None or len(distinct_documents) < len(documents):
             counted = count_documents(self.statistics.layout, distinct_documents, self._analyze)
-        documents = [documents[row] for row in rows.values()]
         vectors = [_select_vectors(dense or {}, row) for row in rows.values()]
         if "text" in self.statistics.layout.fields:
-            _check_text_lengths(documents, counted.bags, self.statistics.layout.field("text"))
-        self._write(documents, vectors, counted, drift)
+            _check_text_lengths(distinct_documents, counted.bags, self.statistics.layout.field("text"))
+        self._write(distinct_documents, vectors, counted, drift)
 
     def _write(
         self,
@@ -164,15 +163,14 @@ class TermIndex:
         languages = [document.lang for document in documents]
         with self._change():
             self._uncount([document.id for document in documents])
-            weighted = self.statistics.weigh(languages, counted.bags)
-            parts = zip(documents, vectors, weighted, counted.packed_tokens, counted.signatures, strict=True)
-            self._store.add(
-                [
-                    Record(document, dense, {TERMS_VECTOR: terms}, tokens, signature)
-                    for document, dense, terms, tokens, signature in parts
-                ]
-            )
-            self._count(languages, weighted)
+            term_vectors = self.statistics.weigh(languages, counted.bags)
+            records = []
+            for number, document in enumerate(documents):
+                sparse = {TERMS_VECTOR: term_vectors[number]}
+                tokens, signature = counted.packed_tokens[number], counted.signatures[number]
+                records.append(Record(document, vectors[number], sparse, tokens, signature))
+            self._store.add(records)
+            self._count(languages, term_vectors)
             self._record_batch()
             self.refresh(tolerance=drift)
 
@@ -323,8 +321,9 @@ def analyze_document(
     if "text" not in terms:
         return AnalyzedDocument(terms, b"", b"")
     for tokens in foreign_tokens:
-        if translation_field(tokens.lang) not in layout.fields:
-            terms[translation_field(tokens.lang)] = tokens.token_terms()
+        field = translation_field(tokens.lang)
+        if field not in layout.fields:
+            terms[field] = tokens.token_terms()
     stored_tokens = tokenization.truncate_texts([main_tokens, *foreign_tokens])
     packed_tokens = tokenization.pack_texts(stored_tokens, select_passages(document.text))
     return AnalyzedDocument(terms, packed_tokens, compute_signature(terms["text"]))
@@ -392,9 +391,12 @@ def choose_field_weights(statistics: Statistics, requested: Mapping[str, float |
         with those that have a weight. Without any None the other fields keep their default weights.
     """
     requested = requested or {}
-    is_selection = any(weight is None for weight in requested.values())
-    defaults = {field: 0.0 if is_selection else FIELDS.get(field, 1.0) for field in list_own_fields(statistics)}
-    weights = defaults | {field: 1.0 if weight is None else weight for field, weight in requested.items()}
+    is_selection = None in requested.values()
+    weights: dict[str, float] = {}
+    for field in list_own_fields(statistics):
+        weights[field] = 0.0 if is_selection else FIELDS.get(field, 1.0)
+    for field, weight in requested.items():
+        weights[field] = 1.0 if weight is None else weight
     return {field: weight for field, weight in weights.items() if weight}
 
 

@@ -108,11 +108,16 @@ class BaseStore:
         :param term_ids: keep the entries with these ids, and a few others; None keeps all entries.
         """
         rankings = self.search_sparse(name, vectors, k, where)
-        ids = list(dict.fromkeys(hit.id for ranking in rankings for hit in ranking))
-        row_by_id = {document_id: row for row, document_id in enumerate(ids)}
-        row_numbers = [np.array([row_by_id[hit.id] for hit in ranking], np.int64) for ranking in rankings]
+        row_by_id: dict[str, int] = {}
+        row_numbers = []  # of each ranking, the rows of its documents
+        for ranking in rankings:
+            rows_of_ranking = [row_by_id.setdefault(hit.id, len(row_by_id)) for hit in ranking]
+            row_numbers.append(np.array(rows_of_ranking, np.int64))
+        ids = list(row_by_id)
         langs, rows = self.read_sparse(name, ids)
-        return CandidateRows(ids, langs, rows if term_ids is None else filter_entries(rows, term_ids), row_numbers)
+        if term_ids is not None:
+            rows = filter_entries(rows, term_ids)
+        return CandidateRows(ids, langs, rows, row_numbers)
 
     def scroll(
         self,
@@ -164,9 +169,10 @@ class BaseStore:
 
         Reads nothing else, and takes a third of the time of `scroll`.
         """
-        condition, offset = self._make_filter(where), None
+        condition = self._make_filter(where)
+        vector_names = [self._schema.check_vector(name)]
+        offset = None
         while condition is not MATCHES_NOTHING:
-            vector_names = [self._schema.check_vector(name)]
             points, offset = self._read_points(condition, offset, _limits.READ_BATCH, False, vector_names)
             vectors = [(point.vector or {}).get(name) for point in points]
             yield [point.id for point in points], _pack_vectors(vectors)
@@ -314,9 +320,13 @@ class BaseStore:
         groups = build_conditions(where, self._indexed_keys)
         if groups is None:
             return MATCHES_NOTHING
-        must = [self._combine_conditions(should=[self._make_condition(c) for c in group]) for group in groups]
+        must = []
+        for group in groups:
+            alternatives = [self._make_condition(condition) for condition in group]
+            must.append(self._combine_conditions(should=alternatives))
         if candidate_ids is not None:
-            must.append(self._make_id_condition([self._get_point_id(document_id) for document_id in candidate_ids]))
+            point_ids = [self._get_point_id(document_id) for document_id in candidate_ids]
+            must.append(self._make_id_condition(point_ids))
         must_not = []
         if without_vector:
             must_not.append(self._make_vector_condition(self._schema.check_vector(without_vector)))

@@ -53,11 +53,11 @@ class VectorSchema(NamedTuple):
     ) -> VectorSchema:
         """Check the parts of a schema and build it.
 
-        :raises StoreError: a name is invalid or used twice, or a dimension or precision is not supported.
         :param dense: dimensions of the dense vectors, by name.
         :param sparse: names of the sparse vectors.
         :param multivectors: names of dense vectors of which a document may have any number.
         :param precision: float32, float16 or int8, by name.
+        :raises StoreError: a name is invalid or used twice, or a dimension or precision is not supported.
         """
         for name in (*dense, *sparse):
             check_name(name, "vector")

@@ -75,11 +75,11 @@ def _checksum_file(path: str) -> int:
         return _MISSING_FILE
     try:
         size = os.fstat(descriptor).st_size
-        checksum = zlib.crc32(str(size).encode())
         half = _MAX_CHECKED_BYTES // 2
-        for start, end in ((0, min(size, half)), (max(half, size - half), size)):
-            checksum = _extend_checksum(descriptor, start, end, checksum)
-        return checksum
+        start_of_end = max(half, size - half)
+        checksum = zlib.crc32(str(size).encode())
+        checksum = _extend_checksum(descriptor, 0, min(size, half), checksum)
+        return _extend_checksum(descriptor, start_of_end, size, checksum)
     finally:
         os.close(descriptor)
 

@@ -8,6 +8,7 @@ that misses a part was overtaken by a writer, and reads the head again.
 from __future__ import annotations
 
 import base64
+import math
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -63,9 +64,9 @@ class ServerBlobs:
         old_head = self._read_point(name)
         head: dict[str, Any] = {"name": name, "version": uuid.uuid4().hex, "parts": 0}
         if len(data) > _PART_SIZE:
-            head["parts"] = -(-len(data) // _PART_SIZE)  # rounded up
-            for i, key in enumerate(list_part_keys(name, head)):
-                part = data[i * _PART_SIZE : (i + 1) * _PART_SIZE]
+            head["parts"] = math.ceil(len(data) / _PART_SIZE)
+            for number, key in enumerate(list_part_keys(name, head)):
+                part = data[number * _PART_SIZE : (number + 1) * _PART_SIZE]
                 self._write_point(key, {"data": base64.b64encode(part).decode()})
         else:
             head["data"] = base64.b64encode(data).decode()

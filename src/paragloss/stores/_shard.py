@@ -114,6 +114,8 @@ class Shard:
         The engine would hold the interpreter lock for all of it (minutes for 100,000 documents), so a child process
         builds the graphs in a copy of the engine's files. Points that were written since are then copied over, and the
         copy takes the place of the original, unless the collection's vectors have changed meanwhile.
+
+        :param get_schema: returns the collection's vectors as they are when it is called.
         """
         with self._optimize_lock:
             try:
@@ -181,11 +183,15 @@ class Shard:
             raise StoreError(f"{self.path} could not be optimized ({error}); its documents are unharmed") from None
 
     def _copy_changed_points(self, shard_folder: Path) -> None:
-        """Bring points that changed since the copy was made over to it."""
-        copy_engine, changed = load_engine(shard_folder), sorted(self._changed_points or ())
+        """Bring points that changed since the copy was made over to it.
+
+        :param shard_folder: the folder of the copy.
+        """
+        changed_points = sorted(self._changed_points or ())
+        copy_engine = load_engine(shard_folder)
         try:
-            for start in range(0, len(changed), _limits.WRITE_BATCH):
-                point_ids = changed[start : start + _limits.WRITE_BATCH]
+            for start in range(0, len(changed_points), _limits.WRITE_BATCH):
+                point_ids = changed_points[start : start + _limits.WRITE_BATCH]
                 existing = self.call("retrieve", point_ids, True, True)
                 deleted_ids = set(point_ids) - {point.id for point in existing}
                 if existing:

@@ -28,16 +28,19 @@ def fetch_top_k(
     A query whose equal scores continue past the last fetched point is sent again for more points, up to MAX_TIES.
 
     :param fetch: called with query numbers and a limit; returns the keys and scores of each query, best first.
+    :param n_queries: queries are numbered from 0.
     :param select: called with keys, scores and k; returns the k best and breaks ties.
     """
     rankings: list[list[T]] = [[] for _ in range(n_queries)]
-    pending, limit = list(range(n_queries)), k + _EXTRA_POINTS
-    max_limit = k + _limits.MAX_TIES
-    while pending and k > 0:
+    pending = list(range(n_queries)) if k > 0 else []
+    limit, max_limit = k + _EXTRA_POINTS, k + _limits.MAX_TIES
+    while pending:
         unresolved = []
         for query_number, (keys, scores) in zip(pending, fetch(pending, limit), strict=True):
             rankings[query_number] = select(keys, scores, k)
-            if len(keys) == limit and scores[-1] == scores[k - 1] and limit < max_limit:
+            may_have_more_ties = len(keys) == limit and scores[-1] == scores[k - 1]
+            if may_have_more_ties and limit < max_limit:
                 unresolved.append(query_number)
-        pending, limit = unresolved, min(limit * _GROWTH, max_limit)
+        pending = unresolved
+        limit = min(limit * _GROWTH, max_limit)
     return rankings

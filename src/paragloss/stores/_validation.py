@@ -112,12 +112,12 @@ def _validate_sparse_values(name: str, records: Sequence[Record]) -> None:
     All vectors are tested at once: indices ascend in each document exactly if the keys (document number, index) ascend.
     """
     vectors = [record.sparse[name] for record in records]
-    sizes = [len(vector.indices) for vector in vectors]
-    document_numbers = list_groups(sizes)  # (n_entries,)
+    document_numbers = list_groups([len(vector.indices) for vector in vectors])  # (n_entries,)
     indices = np.concatenate([[], *(vector.indices for vector in vectors)]).astype(np.int64)  # (n_entries,)
     values = np.concatenate([[], *(vector.values for vector in vectors)])  # (n_entries,)
     keys = document_numbers << 32 | indices
-    invalid_entries = np.flatnonzero((np.diff(keys, prepend=-1) <= 0) | ~np.isfinite(values))
-    if len(invalid_entries):
-        document = records[int(document_numbers[invalid_entries[0]])].document
+    is_valid = (np.diff(keys, prepend=-1) > 0) & np.isfinite(values)
+    if not is_valid.all():
+        first_invalid = int(document_numbers[is_valid.argmin()])
+        document = records[first_invalid].document
         raise StoreError(f"document {document.id!r}: the indices of {name!r} must ascend and its values be finite")

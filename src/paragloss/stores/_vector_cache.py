@@ -88,17 +88,19 @@ class SparseVectorCache:
         """Read and add the vectors that a table lacks, after making space for them.
 
         Making space may remove vectors that are requested as well; these are then read, too.
+
+        :param point_ids: the requested points.
+        :param read: called with point ids; returns the vectors of those that exist.
         """
-        distinct_ids = list(dict.fromkeys(point_ids))
-        requested = [point_id for point_id in distinct_ids if point_id not in table.row_by_point]
-        vectors = list(read(requested))
+        requested = list(dict.fromkeys(point_ids))
+        vectors = list(read([point_id for point_id in requested if point_id not in table.row_by_point]))
         for make_space in (table.drop_recent, table.clear):
-            if not table.has_space_for(vectors):
-                make_space()
-                available = {*table.row_by_point, *requested}
-                removed = [point_id for point_id in distinct_ids if point_id not in available]
-                requested = requested + removed
-                vectors += read(removed) if removed else []
+            if table.has_space_for(vectors):
+                break
+            cached = [point_id for point_id in requested if point_id in table.row_by_point]
+            make_space()
+            removed = [point_id for point_id in cached if point_id not in table.row_by_point]
+            vectors += read(removed) if removed else []
         table.add(vectors)
 
 
@@ -163,15 +165,18 @@ class _VectorTable:
         if self._n_rows == len(self._starts):
             self._grow_rows()
         row, start = self._n_rows, self._n_entries
-        end = start + len(vector.vector.indices)
-        self._starts[row], self._sizes[row] = start, end - start
+        size = len(vector.vector.indices)
+        end = start + size
+        self._starts[row] = start
+        self._sizes[row] = size
         self._lang_codes[row] = self._code_by_lang.setdefault(vector.lang, len(self._code_by_lang))
         self._indices[start:end] = vector.vector.indices
         self._values[start:end] = vector.vector.values
         self.row_by_point[point_id] = row
         if start >= self._recent_start:
             self._add_recent(point_id, row)
-        self._n_rows, self._n_entries = row + 1, end
+        self._n_rows = row + 1
+        self._n_entries = end
 
     def _grow_rows(self) -> None:
         """Make room for twice as many rows."""

@@ -37,11 +37,12 @@ def remove_partial_vectors(shard_folder: Path) -> None:
     """Remove dense vectors that are named in some of the engine's files only."""
     try:
         configs = {path: json.loads(path.read_text(encoding="utf-8")) for path in _list_config_files(shard_folder)}
-        complete_names = set.intersection(*[set(_get_vectors(config)) for config in configs.values()])
+        names_by_file = {path: set(_get_vectors(config)) for path, config in configs.items()}
+        complete_names = set.intersection(*names_by_file.values())
     except (OSError, ValueError, KeyError, TypeError):
         return  # damaged in another way, which is reported when the folder is opened
     for path, config in configs.items():
-        partial_names = set(_get_vectors(config)) - complete_names
+        partial_names = names_by_file[path] - complete_names
         if partial_names:
             for name in partial_names:
                 del _get_vectors(config)[name]

@@ -137,14 +137,18 @@ class WriterFence:
                 self._rename(token, WriterToken(token.number, holder))
 
     def _take(self) -> None:
-        """Take the next token, waiting for another holder to release it."""
+        """Take the next token, waiting for another holder to release it.
+
+        :raises InUseError: the holder has not released it after WAIT_SECONDS.
+        """
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             current = self._read_token() or self.create(ABANDONED)
             if self._may_take(current):
                 token = WriterToken(current.number + 1, self._own_name)
                 if self._rename(current, token):
-                    self._token, self._statistics_current = token, current.holder == FREE
+                    self._token = token
+                    self._statistics_current = current.holder == FREE
                     self.take_over = False
                     if not self._statistics_current:
                         self._wait_for_unfinished_writes()

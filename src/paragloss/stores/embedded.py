@@ -15,7 +15,6 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -296,14 +295,14 @@ class EmbeddedStore(BaseStore):
 
         with self._shard.lock:  # nothing may be written between searching, reading and caching
             points_by_query = fetch_top_k(fetch, len(vectors), k, select=self._select_points)
-            point_ids = list(dict.fromkeys(chain.from_iterable(points_by_query)))
-            row_by_point = {point_id: row for row, point_id in enumerate(point_ids)}
-            row_numbers = [
-                np.array([row_by_point[point_id] for point_id in ranking], np.int64) for ranking in points_by_query
-            ]
-            langs, rows = self._cache.get_rows(name, point_ids, term_ids)
+            row_by_point: dict[int, int] = {}
+            row_numbers = []  # of each query, the rows of the points that it found
+            for point_ids in points_by_query:
+                rows_of_query = [row_by_point.setdefault(point_id, len(row_by_point)) for point_id in point_ids]
+                row_numbers.append(np.array(rows_of_query, np.int64))
+            langs, rows = self._cache.get_rows(name, list(row_by_point), term_ids)
             document_ids = self._cache.document_ids.find(row_by_point.keys())
-            return CandidateRows([document_ids[point_id] for point_id in point_ids], langs, rows, row_numbers)
+            return CandidateRows([document_ids[point_id] for point_id in row_by_point], langs, rows, row_numbers)
 
     # Blobs
 

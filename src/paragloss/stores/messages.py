@@ -93,14 +93,16 @@ class _Encoder:
     def _to_json(self, value: Any) -> Any:
         """Return a value as JSON, with references to the data."""
         if isinstance(value, str):
-            is_long = len(value) >= self._long_text
-            return {"$text": self._add_data(value.encode("utf-8", "surrogatepass"))} if is_long else value
+            if len(value) < self._long_text:
+                return value
+            return {"$text": self._add_data(value.encode("utf-8", "surrogatepass"))}
         if isinstance(value, np.ndarray):
             return self._array_to_json(value)
         if isinstance(value, bytes):
             return {"$bytes": self._add_data(value)}
-        if type(value).__name__ in _RECORD_TYPES and isinstance(value, tuple):
-            return {"$record": [type(value).__name__, [self._to_json(field) for field in value]]}
+        type_name = type(value).__name__
+        if type_name in _RECORD_TYPES and isinstance(value, tuple):
+            return {"$record": [type_name, [self._to_json(field) for field in value]]}
         if isinstance(value, list | tuple):
             return self._sequence_to_json(value)
         if hasattr(value, "items"):
@@ -129,7 +131,9 @@ class _Encoder:
 def _decode(value: Any, data: memoryview) -> Any:
     """Return the value that some JSON stands for; `data` is what follows the message's JSON."""
     if isinstance(value, list):
-        return value if _has_only_plain_values(value) else [_decode(item, data) for item in value]
+        if _has_only_plain_values(value):
+            return value
+        return [_decode(item, data) for item in value]
     if not isinstance(value, dict):
         return value
     ((tag, content),) = value.items()
