@@ -36,6 +36,9 @@ _MAX_PART_BYTES = 8 << 30
 def backup(source: str, file: str, *, progress: CopyProgress = None) -> int:
     """Write a collection into a file, compressed if its name ends in .gz; it appears when it is complete.
 
+    :param source: the folder or the address of the collection.
+    :param file: the path of the backup.
+    :param progress: is told how many documents have been written.
     :return: the number of documents.
     """
     path = Path(file)
@@ -66,8 +69,8 @@ def check_replaceable(path: Path) -> None:
 def restore(file: str, target: str, *, placement: Placement | None = None, progress: CopyProgress = None) -> int:
     """Restore a backup into a new collection. If it is interrupted, the same call goes on.
 
-    :return: the number of documents.
     :param progress: is told how many documents have been restored.
+    :return: the number of documents.
     """
     manifest = _check_parts(file)
     with tempfile.TemporaryDirectory(prefix="paragloss-restoring-") as folder:

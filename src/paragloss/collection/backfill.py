@@ -111,6 +111,9 @@ def read_unchanged_vectors(
     """Return the stored vectors of documents that are about to be replaced by the same text.
 
     The result has, for each vector name, one entry per document: None where the document is new or has changed.
+
+    :param models: the models of the collection, by name.
+    :param documents: the new documents.
     """
     names = vector_names(store, models)
     if not names:
@@ -195,6 +198,8 @@ def encode_few(
     """Return the vectors of documents that have only a few passages together; of more documents, none.
 
     The result has, for each vector name, one entry per document: None for a language that the encoder does not know.
+
+    :param models: the models of the collection, by name.
     """
     rows_by_name: dict[str, list[Floats | None]] = {}
     if sum(len(passages.select_passages(document.text)) for document in documents) > MAX_INLINE_PASSAGES:
@@ -302,7 +307,11 @@ def _make_task(
 
 
 def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) -> frozenset[str]:
-    """Return the passages that several of the documents without vectors have, in documents of several passages."""
+    """Return the passages that several of the documents without vectors have, in documents of several passages.
+
+    :param where: the conditions that documents meet.
+    :param missing_vector: the name of the vector that they lack.
+    """
     digests: set[bytes] = set()
     repeated = set()
     for records in store.scroll(where, batch=256, without_vector=missing_vector):
@@ -345,7 +354,11 @@ def _split_tasks(tasks: Sequence[EncodingTask]) -> Iterator[list[EncodingTask]]:
 def _write_vectors(
     store: AnyStore, name: str, tasks: Sequence[EncodingTask], encoded_tasks: Sequence[EncodedTask]
 ) -> None:
-    """Store the vectors of each task, but not those of zeros, nor those of documents that have changed since."""
+    """Store the vectors of each task, but not those of zeros, nor those of documents that have changed since.
+
+    :param name: the name of the model.
+    :param encoded_tasks: the vectors of each task.
+    """
     records = store.get([task.document.id for task in tasks])
     title_rows: dict[str, Floats] = {}
     passage_rows: dict[str, Floats] = {}

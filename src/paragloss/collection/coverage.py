@@ -92,7 +92,11 @@ def _is_translation(text: str, source: str) -> bool:
 
 
 def _find_indexed_words(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:
-    """Return the words that some document has as they are written, and those without letters, such as numbers."""
+    """Return the words that some document has as they are written, and those without letters, such as numbers.
+
+    :param words: the words of a query.
+    :param targets: the languages of the documents.
+    """
     words_with_letters = [word for word in words if any(char.isalpha() for char in word)]
     analyzed_words: list[str] = []  # an entry for each word in each language
     hashes_of_words: list[list[int]] = []  # of the terms of each of these

@@ -145,6 +145,8 @@ def _write_parts(
     """Write prepared files into a collection, and record those that are complete.
 
     Returns the number of documents, and the errors of files that could not be read.
+
+    :param progress: is told how many documents have been written.
     """
     read_count, errors = 0, []
     for prepared in prepared_parts:
@@ -168,7 +170,11 @@ def _read_settings(collection: Collection, location: str, lang: str | None) -> P
 
 
 def _prepare_parts(client: Any, parts: Sequence[IndexedFile], settings: PreparationSettings) -> Iterator[PreparedFile]:
-    """Let workers prepare files, a few for each worker at a time, and yield them as they are finished."""
+    """Let workers prepare files, a few for each worker at a time, and yield them as they are finished.
+
+    :param client: the client of the Dask scheduler.
+    :param settings: what workers need to know of the collection.
+    """
     worker_count = max(1, len(client.scheduler_info()["workers"]))
     n_first_parts = _PARTS_PER_WORKER * worker_count
     first_tasks = [_submit(client, part, settings) for part in parts[:n_first_parts]]

@@ -68,6 +68,8 @@ def add_translations(documents: Sequence[Document], machine: MachineSettings, st
     """Return documents with their machine translations as a field, where the engine knows their language.
 
     A collection in a folder caches translations, so that nothing is translated twice.
+
+    :param machine: the translation engine, and the language to translate into.
     """
     if not machine.to:
         return list(documents)

@@ -126,7 +126,12 @@ def _spell_query(text: str, *languages: str) -> Mapping[str, str]:
 
 
 def _spell_document(document: Document, tokenized: TokenizedText, terms: set[str]) -> dict[str, str]:
-    """Return how matched terms are written in a document: as a word, inside one, or as one that sounds like it."""
+    """Return how matched terms are written in a document: as a word, inside one, or as one that sounds like it.
+
+    :param tokenized: the text of the document as tokens.
+    :param terms: the matched terms.
+    :return: the spelling of each term that is found.
+    """
     spelling: dict[str, str] = {}
     subwords = {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))}
     for part in (analyzer(document.lang).tokenize(document.title), tokenized):

@@ -66,7 +66,11 @@ def check_collection(location: str, *, progress: Callable[[int], None] | None = 
 
 
 def _check_store(store: AnyStore, location: str, progress: Callable[[int], None] | None) -> list[Finding]:
-    """Check the documents and the models of a store, as far as they can be read."""
+    """Check the documents and the models of a store, as far as they can be read.
+
+    :param location: the folder or address of the collection, for messages.
+    :param progress: is told how many documents have been read.
+    """
     findings: list[Finding] = []
     try:
         check_finished(store, location)
@@ -108,6 +112,9 @@ def _count_documents(
     """Count the terms of all documents into empty statistics.
 
     Returns the number of documents, and a finding for each document that has lost its terms.
+
+    :param statistics: the empty statistics.
+    :param progress: is told how many documents have been read.
     """
     document_count = 0
     findings: list[Finding] = []
@@ -148,7 +155,11 @@ def _check_models(store: AnyStore) -> list[Finding]:
 
 
 def _check_model(store: AnyStore, name: str, digest: str) -> list[Finding]:
-    """Compare a model and its vectors with its digest; the errors of a model that does not load are raised."""
+    """Compare a model and its vectors with its digest; the errors of a model that does not load are raised.
+
+    :param name: the name of the model.
+    :param digest: the digest of its files when it was added; "" if none was recorded.
+    """
     findings = []
     folder = model_files.get_model_folder(store, name)
     model = load(folder)

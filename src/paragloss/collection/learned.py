@@ -136,6 +136,8 @@ def _measure_gains(state: State, held_out: Sequence[Page], table: word_table.Tab
     """Measure how well held-out pages are found without a learned table and with it, for each pair of languages.
 
     The models of the collection are exchanged for the measurement only.
+
+    :param table: the learned table.
     """
     previous_table = state.models.pop(NAME, None)
     try:
@@ -234,7 +236,11 @@ def list_learned_terms(state: State, limit: int = 50) -> list[LearnedTerm]:
 def _count_learned_terms(
     state: State, table: word_table.Table, source: str, target: str
 ) -> Iterator[tuple[int, LearnedTerm]]:
-    """Yield the words of several documents that have a new translation, each with its number of documents."""
+    """Yield the words of several documents that have a new translation, each with its number of documents.
+
+    :param source: the language of the words.
+    :param target: the language of their translations.
+    """
     model = state.default or default.open()
     terms, spellings = table.words[source]
     df = state.index.statistics.df("text", source, terms).tolist()

@@ -203,6 +203,8 @@ def save_model(store: AnyStore, path: str | Path, model: Any) -> None:
 
     The folder of a model trained here is copied. Of a published model the location is stored, of word vectors the
     encoder that was made of them.
+
+    :param path: where the model was loaded from.
     """
     if not foreign(path) and not published.files(path):
         model_files.save_model_folder(store, name_of(path), path)

@@ -146,7 +146,11 @@ def open(location: str, *, default: bool = True, build_empty: bool = False) -> S
 
 
 def check_finished(store: AnyStore, location: str, *, build_empty: bool = False) -> None:
-    """Raise UnfinishedError for a collection that a copy, a restored backup or a creation has left unfinished."""
+    """Raise UnfinishedError for a collection that a copy, a restored backup or a creation has left unfinished.
+
+    :param location: the folder or address of the collection, for the error.
+    :param build_empty: allow a collection without documents, whose creation was interrupted.
+    """
     if store.read_blob(STATISTICS_BLOB) is not None:
         return
     if store.read_blob(COPYING) is not None:
@@ -187,7 +191,12 @@ def remove_model(state: State, name: str) -> None:
 
 
 def change_machine(state: State, engine: str, translate_to: str) -> None:
-    """Use another translation engine. The language that documents are translated into can't be changed."""
+    """Use another translation engine. The language that documents are translated into can't be changed.
+
+    :param engine: the name, folder or address of the engine; "" for the present one.
+    :param translate_to: the language that documents are translated into; "" for the present one.
+    :raises StoreError: if it is another language than the present one.
+    """
     if not engine and not translate_to:
         return
     current = state.machine

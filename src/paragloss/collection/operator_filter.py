@@ -107,7 +107,11 @@ def _read_in_batches(state: State, doc_ids: Sequence[str]) -> Iterator[Record]:
 def _check_document(
     record: Record, required: Sequence[CheckedTerm], excluded: Sequence[CheckedTerm]
 ) -> Occurrences | None:
-    """Return where a document has the required terms; None if it lacks one of them or has an excluded term."""
+    """Return where a document has the required terms; None if it lacks one of them or has an excluded term.
+
+    :param required: the terms that the document must have.
+    :param excluded: the terms that it must not have.
+    """
     all_occurrences = []
     for term in required:
         occurrences = _find_term(record, term)

@@ -162,7 +162,11 @@ def _choose_paragraph_break(text: str) -> re.Pattern[str]:
 
 
 def _split_paragraphs(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) spans of the paragraphs in text[low:high]; long ones are split between words."""
+    """Yield the (start, end) spans of the paragraphs in text[low:high]; long ones are split between words.
+
+    :param low: the offset at which the first paragraph begins.
+    :param high: the offset at which the last one ends.
+    """
     start = low
     breaks = [match.span() for match in _choose_paragraph_break(text).finditer(text, low, high)]
     for end, next_start in [*breaks, (high, high)]:

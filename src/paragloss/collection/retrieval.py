@@ -180,6 +180,8 @@ def _rank_with_correction(state: State, reading: QueryReading, options: SearchOp
     """Rank documents for a query, and for its corrected spelling if it is not understood as it is written.
 
     The ranking is empty if it is too unlikely to answer the query.
+
+    :param reading: the query with the languages that it may be in.
     """
     query, targets = reading.query, resolve_targets(state, options.to)
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
@@ -206,7 +208,12 @@ def _make_answer(
     results: list[Result],
     options: SearchOptions,
 ) -> Answer:
-    """Join the results with what tells how the query was understood; without any, with the words searched for."""
+    """Join the results with what tells how the query was understood; without any, with the words searched for.
+
+    :param outcome: the ranking, and what was understood of the query.
+    :param visible: the documents that are shown.
+    :param results: the same, prepared for display.
+    """
     query, ranking = reading.query, outcome.ranked.ranking
     return Answer(
         query,
@@ -246,6 +253,8 @@ def _read_visible_documents(state: State, ranking: RankedList, options: SearchOp
     """Read the `options.k` documents that are shown: the best ones, or the newest of the best if `options.newest`.
 
     Of documents with nearly the same text only the first is shown; the others are listed as its copies.
+
+    :param ranking: the documents that were found, best first.
     """
     candidates = _read_without_texts(state, ranking)
     if options.newest:

@@ -109,7 +109,13 @@ def _correct_words(
     model: DefaultModel | None,
     deadline: Deadline | None,
 ) -> Correction | None:
-    """Correct the words of a text at some spans; None if one of them can't be corrected."""
+    """Correct the words of a text at some spans; None if one of them can't be corrected.
+
+    :param spans: where the text has unknown words.
+    :param statistics: have the words of the documents.
+    :param model: knows further words.
+    :raises DeadlineError: if the deadline passes first.
+    """
     corrected_text, total_cost = text, 0.0
     for span in reversed(spans):  # from the end, so that the offsets of earlier words stay right
         if deadline is not None:
@@ -141,7 +147,12 @@ def _is_letter(character: str) -> bool:
 
 
 def find_correction(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> Correction | None:
-    """Return the known word that an unknown word is most likely meant to be, at one spelling error or, if long, two."""
+    """Return the known word that an unknown word is most likely meant to be, at one spelling error or, if long, two.
+
+    :param word: the unknown word, in small letters.
+    :param statistics: have the words of the documents.
+    :param model: knows further words.
+    """
     alphabet = _find_alphabet(lang, model)
     known_letters = {*alphabet, *_strip_accents(alphabet)}
     if not known_letters.issuperset(word):
@@ -261,7 +272,11 @@ def _price_form(word: str, term: str, lang: str, model: DefaultModel | None) -> 
 
 
 def _count_words(words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None) -> list[int]:
-    """Return 0 for each unknown word, and for a known one 1 plus the number of documents of the language with it."""
+    """Return 0 for each unknown word, and for a known one 1 plus the number of documents of the language with it.
+
+    :param statistics: have the words of the documents.
+    :param model: knows further words.
+    """
     terms = _read_terms(words, lang)
     df = statistics.df("text", lang, terms).tolist()
     in_model = [False] * len(terms)

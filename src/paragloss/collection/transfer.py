@@ -181,7 +181,11 @@ def fill(target: str, contents: Contents, *, placement: Placement | None = None,
 
 
 def _open_target(target: str, shape: Mapping[str, Any], placement: Placement | None) -> AnyStore:
-    """Create the collection to fill, or open one that a copy of the same shape has left unfinished or finished."""
+    """Create the collection to fill, or open one that a copy of the same shape has left unfinished or finished.
+
+    :param shape: names, sizes and precision of the vectors of the copy.
+    :param placement: how a server stores a new collection.
+    """
     if not collection_exists(target):
         return create_store(
             target,
@@ -211,7 +215,12 @@ def _check_target(store: AnyStore, target: str, shape: Mapping[str, Any]) -> Non
 
 
 def _fill_store(store: AnyStore, contents: Contents, target: str, progress: CopyProgress) -> int:
-    """Write models, blobs and documents, check that they are there, and write the statistics last."""
+    """Write models, blobs and documents, check that they are there, and write the statistics last.
+
+    :param target: the location of the store, for errors.
+    :param progress: is told how many documents have been written.
+    :return: the number of documents.
+    """
     store.claim_writing()
     store.write_blob(COPYING, b"unfinished")
     for name, folder in contents.models.items():
@@ -242,7 +251,11 @@ def _select_missing(store: AnyStore, records: Sequence[Record], record_digests: 
 
 
 def _verify_finished(store: AnyStore, contents: Contents, target: str, progress: CopyProgress) -> int:
-    """Return how many documents a finished copy has, or raise StoreError if it holds something else. Writes nothing."""
+    """Return how many documents a finished copy has, or raise StoreError if it holds something else. Writes nothing.
+
+    :param contents: what the copy should hold.
+    :param progress: is told how many documents have been read.
+    """
     expected = ContentsDigest()
     for records in contents.pages:
         expected = expected.add([digest(record) for record in records])

@@ -170,6 +170,9 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Ind
 
     A file that holds an id which its owner gave up is read once more, so that its own document comes back. Its pruning
     waits for that.
+
+    :param paths: files, folders, and `irds:DATASET`.
+    :return: how many documents were read, files had not changed, and documents were removed.
     """
     tracker = FileTracker(state.store, lang=options.lang or "", reads_all=options.again)
     read_count = _read_files(state, paths, options, tracker)
@@ -217,6 +220,7 @@ def _prune(state: State, tracker: FileTracker, paths: Sequence[str], options: Fi
 def add(state: State, documents: Sequence[Document], *, lang: str | None = None) -> int:
     """Add or replace a few documents of a collection that is being searched; slow work is left for later.
 
+    :param lang: the language of documents that do not state theirs; None identifies it.
     :return: how many documents were written.
     """
     state.store.check_documents(documents)

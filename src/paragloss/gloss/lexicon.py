@@ -272,7 +272,11 @@ def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexi
 
 
 def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> Iterator[tuple[int, int, int]]:
-    """Yield (first word, end, hash) of every sequence of words that may be a phrase, shorter ones first."""
+    """Yield (first word, end, hash) of every sequence of words that may be a phrase, shorter ones first.
+
+    :param keys: the words of a sentence as the lexicon keys them.
+    :param adjacent: for each word whether nothing but a space stands between it and the next one.
+    """
     is_unspaced = lang in UNSPACED_LANGUAGES
     max_letters = _MAX_UNSPACED_PHRASE_LETTERS if is_unspaced else sys.maxsize
     separator = b"" if is_unspaced else b" "
@@ -290,7 +294,12 @@ def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> I
 
 @lru_cache(maxsize=50_000)
 def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[LexiconEntry, ...], str]:
-    """Return the entries of a word, and the English of particles attached before it or of its case."""
+    """Return the entries of a word, and the English of particles attached before it or of its case.
+
+    :param key: the word as the lexicon keys it.
+    :param starts_sentence: whether a capital may be that of the sentence.
+    :return: the entries, none for an unknown word; and the English before it, or "".
+    """
     bases = [(key, ""), *_strip_particles(key, lang)]
     for base, prefix in bases:
         entries = find_written_form(base, starts_sentence, lang, lexicon)
@@ -345,7 +354,10 @@ def _strip_particles(key: str, lang: str) -> list[tuple[str, str]]:
 
 
 def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
-    """Return the entries of the known word that a word becomes by the most reliable exchange of its ending."""
+    """Return the entries of the known word that a word becomes by the most reliable exchange of its ending.
+
+    :param key: the word as the lexicon keys it.
+    """
     rules_by_ending = lexicon.rules_by_ending(lang)
     best_rule: EndingRule | None = None
     best_entries: tuple[LexiconEntry, ...] = ()

@@ -68,7 +68,11 @@ class Rendering(NamedTuple):
 
 
 def render_sentence(words: Sequence[RenderedWord], lang: str, to: str) -> Rendering:
-    """Write the words of a sentence as one line; texts in brackets, for which English has no word, are left out."""
+    """Write the words of a sentence as one line; texts in brackets, for which English has no word, are left out.
+
+    :param lang: the language of the sentence, whose rules of word order are applied.
+    :param to: the reader's language.
+    """
     clauses: list[Clause] = [[]]
     for word in words:
         clauses[-1].append(word)

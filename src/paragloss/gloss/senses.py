@@ -168,7 +168,11 @@ def is_built_in(source: str) -> bool:
 def _collect_candidates(
     occurrence: WordOccurrence, sources: BuiltInSources, user_weights: WeightsByMeaning
 ) -> WeightsByMeaning:
-    """Collect the meanings of a word from all sources; fallbacks are asked only if no other source knows it."""
+    """Collect the meanings of a word from all sources; fallbacks are asked only if no other source knows it.
+
+    :param user_weights: what the collection's own sources said of the word.
+    :return: meaning -> name of a source -> weight.
+    """
     candidates = {meaning: dict(weights) for meaning, weights in user_weights.items()}
     for entry in occurrence.entries:
         source = LEXICON if entry.sure else UNSURE_LEXICON
@@ -225,6 +229,9 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
     """Ask the fallbacks, which are often wrong, for meanings of a word; {} unless one of them is certain enough.
 
     A word that they do not know is translated by its longest known part.
+
+    :param term: the word as terms of its language are.
+    :return: meaning -> name of a source -> weight.
     """
     text = occurrence.text
     query = Query("", text, sources.lang)
@@ -247,7 +254,10 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
 
 
 def _translate_longest_part(term: str, sources: BuiltInSources, translators: Mapping[str, Translator]) -> list[Meaning]:
-    """Return meanings of the longest known word inside an unknown one, if the rest can be an ending."""
+    """Return meanings of the longest known word inside an unknown one, if the rest can be an ending.
+
+    :param translators: the sources that are asked, by name; only default models know parts of words.
+    """
     lang, to = sources.lang, sources.to
     for name, translator in translators.items():
         if not isinstance(translator, DefaultModel) or not {lang, to} <= set(translator.langs):
@@ -373,7 +383,10 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
 
 
 def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSources) -> Word:
-    """Add parts of speech, and whether the first meaning is certain: by the lexicon or by the user's own sources."""
+    """Add parts of speech, and whether the first meaning is certain: by the lexicon or by the user's own sources.
+
+    :param occurrence: the word in its sentence, with the entries that the lexicon has of it.
+    """
     is_stop_word = occurrence.term is None
     if not word.meanings:
         return word._replace(kind="stop") if is_stop_word and word.kind != "other" else word

@@ -106,6 +106,10 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
     """Select the sources that know a pair of languages, and tell those whose answers are guesses from the others.
 
     If there is a lexicon of the languages, the default model and embeddings are fallbacks, whose answers are guesses.
+
+    :param lang: the language of the texts.
+    :param to: the reader's language.
+    :param sources: translators and lexicons, by name.
     """
     lexicon = _find_lexicon(sources, {lang, to} - {"en"})
     translators: dict[str, Translator] = {}
@@ -209,6 +213,8 @@ def _ask_translators(
     """Translate a sentence by the collection's own translators.
 
     Returns start of a word -> meaning -> source -> weight, and the (start, end) of words that the user's glossary has.
+
+    :param tokens: the words of the sentence.
     """
     built_in, translators = sources
     content_words = [token for token in tokens if token.term]

@@ -48,6 +48,9 @@ def _split_alternatives(translation: Translation, lang: str, analyze: Callable[[
     """Split the translations of a query term into terms of a language; None if they are stop words only.
 
     The probability of a translation of several words is divided among them.
+
+    :param lang: the language of the translations.
+    :param analyze: returns the analyzer of a language.
     """
     tokenize = analyze(lang).terms
     total_weight = 0.0
@@ -74,6 +77,7 @@ def _make_untranslated_clause(word: str, lang: str) -> Clause:
 def _make_clause(
     source: str, weight: float, probabilities: dict[str, float], subword_weights: Sequence[float], lang: str
 ) -> Clause:
+    """Make a clause of words of a language with their probabilities."""
     hashes = term_hashes(lang)
     return Clause(
         source,

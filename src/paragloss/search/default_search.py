@@ -191,7 +191,12 @@ class DefaultSearcher:
         return [self._rank(self.collect(query, k, where), k) for query in queries]
 
     def collect(self, query: Query, k: int, where: Where | None = None) -> QueryEvidence:
-        """Find candidates for a query and measure their features."""
+        """Find candidates for a query and measure their features.
+
+        :param k: how many results are asked for; at least as many documents are measured.
+        :param where: conditions that documents meet.
+        :return: the candidates with their features, and what they were measured by.
+        """
         forms = self.translate(query, [str(lang) for lang in (where or {}).get("lang", self._targets)])
         table = self._build_clause_table(query, forms)
         documents = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
@@ -307,7 +312,10 @@ class DefaultSearcher:
         )
 
     def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> ScoreExplanation:
-        """Split the log-odds of a candidate into named parts, and the part of the words into pairs of words."""
+        """Split the log-odds of a candidate into named parts, and the part of the words into pairs of words.
+
+        The score, which is passed to all functions that explain scores, is computed again.
+        """
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
         contributions = self._model.explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))

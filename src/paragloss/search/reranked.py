@@ -60,7 +60,10 @@ class Reranked:
         return math.inf
 
     def _rerank(self, query: Query, ranking: RankedList, k: int) -> RankedList:
-        """Return the best k hits of a ranking, with its first hits in the order of the reranker's scores."""
+        """Return the best k hits of a ranking, with its first hits in the order of the reranker's scores.
+
+        :param ranking: the hits of the wrapped searcher.
+        """
         first_hits = ranking[: self.depth]
         documents = self._read_documents(query, first_hits)
         explainer = partial(self._explain, query, first_hits, {document.id for document in documents})

@@ -72,6 +72,9 @@ def sample_background(store: Store, vector_name: str, languages: Sequence[str]) 
     """Read the vectors of a fixed number of documents of each language.
 
     Equal vectors are counted once, so that copies of a document change nothing.
+
+    :param vector_name: the vectors that are read; a document may have several, one for each passage.
+    :param languages: the languages of the documents.
     """
     samples = {}
     for lang in languages:

@@ -86,6 +86,8 @@ def make_vector_params(schema: VectorSchema, name: str, *, on_disk: bool = False
     """Return the arguments of the client's `VectorParams` for a dense vector of a schema.
 
     int8 vectors are quantized copies in memory of float32 vectors on disk.
+
+    :param on_disk: keep the vectors on disk.
     """
     from qdrant_client import models
 

@@ -245,6 +245,8 @@ def _make_vector_params(schema: VectorSchema, name: str, *, quantize: bool = Fal
     """Return how the engine stores a dense vector.
 
     int8 vectors are quantized copies in memory of float32 vectors on disk.
+
+    :param quantize: search one-byte copies of the vectors, whatever their precision.
     """
     precision = schema.precision.get(name)
     quantization = multivector_config = None

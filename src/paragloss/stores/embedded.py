@@ -133,7 +133,11 @@ class EmbeddedStore(BaseStore):
     def _open_locked(
         cls, path: Path, schema: VectorSchema, lock: IO[bytes], allow_changed_files: bool
     ) -> EmbeddedStore:
-        """Open a folder whose lock this process holds, after repairing what a killed process left."""
+        """Open a folder whose lock this process holds, after repairing what a killed process left.
+
+        :param lock: the folder's lock file.
+        :param allow_changed_files: whether to open a folder whose files another program has changed.
+        """
         if not allow_changed_files:
             check_seal(path)
         if is_disk_full(path):
@@ -225,7 +229,11 @@ class EmbeddedStore(BaseStore):
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
-        """Return the records of documents, None for one that is not stored."""
+        """Return the records of documents, None for one that is not stored.
+
+        :param vectors: whether to read vectors, or the names of those to read.
+        :param text: whether to read texts.
+        """
         vector_names = self._schema.select_names(vectors)
         if not vector_names and not text:
             return self._get_without_text(ids)

@@ -67,7 +67,11 @@ def _upload_folder(store: AnyStore, name: str, folder: Path) -> None:
 
 
 def _fetch_folder(store: AnyStore, listing: bytes, target: Path) -> None:
-    """Fetch all files of a listing into a temporary folder, then rename it."""
+    """Fetch all files of a listing into a temporary folder, then rename it.
+
+    :param listing: the names of the files with their digests, as JSON.
+    :param target: the folder that appears when it is complete.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".fetching-", dir=target.parent))
     try:

@@ -97,7 +97,11 @@ def _find_beginning(term: str, min_letters: int, is_known: Callable[[str], bool]
 
 
 def _segment(term: str, min_letters: int, is_known: Callable[[str], bool]) -> list[str]:
-    """Split a term into the fewest known words that skip the fewest characters; [] if more than half are skipped."""
+    """Split a term into the fewest known words that skip the fewest characters; [] if more than half are skipped.
+
+    :param min_letters: the least number of characters of a word.
+    :param is_known: tells whether the vocabulary has a word.
+    """
     best = [_Segmentation(0, 0, [])]  # of the first characters, for each number of them
     for end in range(1, len(term) + 1):
         shorter = best[end - 1]
@@ -168,7 +172,11 @@ class CompoundTranslator:
         return {lang: self._add_compounds(clauses, query.lang, lang) for lang, clauses in clauses_by_lang.items()}
 
     def _add_compounds(self, clauses: list[Translation], source: str, to: str) -> list[Translation]:
-        """Add a clause behind each pair of neighbours whose compounds occur; it replaces the translator's own one."""
+        """Add a clause behind each pair of neighbours whose compounds occur; it replaces the translator's own one.
+
+        :param clauses: the translations of the words and phrases of a query, in order.
+        :param source: the language of the query.
+        """
         if to not in COMPOUND_LINKERS or source == to:
             return clauses
         phrases = {clause.source: clause for clause in clauses if " " in clause.source}

@@ -57,7 +57,11 @@ def _add_spellings(clause: Translation, source: str, target: str) -> Translation
 def _compute_share(
     clause: Translation, source: str, target: str, unknown_share: float, capitalized_share: float
 ) -> float:
-    """Return the share of added alternatives of a word: one for unknown words, one for others with a capital, or 0."""
+    """Return the share of added alternatives of a word: one for unknown words, one for others with a capital, or 0.
+
+    :param unknown_share: the share of an unknown word.
+    :param capitalized_share: the share of any other word with a capital.
+    """
     word = clause.source
     if " " in word:
         return 0.0

@@ -129,6 +129,9 @@ def _respell_alternatives(clause: Translation, relative: str, lang: str) -> Iter
     """Yield the spellings of each alternative with their weights.
 
     The word of the query itself, which translators add without terms, stays as it is.
+
+    :param relative: the language of the alternatives.
+    :param lang: the language in whose spelling they are written.
     """
     for text, weight, terms in clause.alternatives:
         is_untranslated = text == clause.source and not terms

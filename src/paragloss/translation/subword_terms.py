@@ -55,6 +55,9 @@ def find_subword_matches(cut: TokenizedText, lang: str, query_terms: Iterable[st
     """Return (query term, index of the distinct word of the text that contains it) for terms inside words.
 
     Only words that may contain one are analysed: what a word contains is written in it, or sounds as it does.
+
+    :param cut: the text as tokens.
+    :param query_terms: the terms to look for; those with SOUND_PREFIX are sounds of names.
     """
     query_terms = frozenset(query_terms)
     if not query_terms or lang not in default.open().langs:

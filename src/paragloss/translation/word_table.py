@@ -108,7 +108,12 @@ class Table:
         return len(spans) == 2 and bool(self.alternatives(f"{spans[0].term} {spans[1].term}", source, target))
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
-        """Return translations of an analysed term, best first; none if the table does not have it."""
+        """Return translations of an analysed term, best first; none if the table does not have it.
+
+        :param term: the term of a word, or those of a phrase with a space between them.
+        :param source: its language.
+        :param target: the language to translate into.
+        """
         row = self._index[source].get(term)
         if row is None:
             return ()

@@ -302,7 +302,11 @@ class DefaultModel:
         return extended
 
     def _translate_cached(self, words: Sequence[QueryWord], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
-        """Translate each word into some languages, by language; translations of recent words come from the cache."""
+        """Translate each word into some languages, by language; translations of recent words come from the cache.
+
+        :param to: the languages to translate into.
+        :return: for each word its translation by language.
+        """
         keys = [(word.written, word.term, word.english.tobytes(), word.shares.tobytes(), lang) for word in words]
         translations = {key: dict(self._cached_translations.pop(key, {})) for key in keys}
         missing = {key: word for key, word in zip(keys, words, strict=True) if not translations[key].keys() >= to}
