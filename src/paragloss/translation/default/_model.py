@@ -252,14 +252,12 @@ class DefaultModel:
             word_ids, shares = self._english_shares(lang, span.term)
             if position in english_by_position:
                 phrase_ids, phrase_shares = english_by_position[position]
-                word_ids, shares = _mix(
-                    [(word_ids, shares, 1 - _PHRASE_SHARE), (phrase_ids, phrase_shares, _PHRASE_SHARE)]
-                )
+                of_word = (word_ids, shares, 1 - _PHRASE_SHARE)
+                of_phrase = (phrase_ids, phrase_shares, _PHRASE_SHARE)
+                word_ids, shares = _mix([of_word, of_phrase])
             compound_parts = [] if len(word_ids) else self._split_compound(span.term, lang)
-            if compound_parts:
-                words += compound_parts
-            else:
-                words.append(QueryWord(text[span.start : span.end], span.term, word_ids, shares))
+            written = text[span.start : span.end]
+            words += compound_parts or [QueryWord(written, span.term, word_ids, shares)]
         return words
 
     def _split_compound(self, term: str, lang: str) -> list[QueryWord]:
@@ -274,27 +272,29 @@ class DefaultModel:
         phrases: dict[int, tuple[WordIds, Shares]] = {}
         position = 0
         while position < len(terms):
-            for length in range(min(_MAX_PHRASE_WORDS, len(terms) - position), 1, -1):
-                english = self._english_shares(lang, " ".join(terms[position : position + length]))
-                if len(english[0]):
-                    phrases.update(dict.fromkeys(range(position, position + length), english))
-                    position += length - 1
+            next_position = position + 1
+            for end in range(min(position + _MAX_PHRASE_WORDS, len(terms)), position + 1, -1):
+                english = self._english_shares(lang, " ".join(terms[position:end]))
+                word_ids, _ = english
+                if len(word_ids):
+                    phrases.update(dict.fromkeys(range(position, end), english))
+                    next_position = end
                     break
-            position += 1
+            position = next_position
         return phrases
 
     def _add_compounds(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
-        """Add a clause for each known compound that neighbours make: train delay, Zugverspätung."""
+        """Add a clause for each known compound that neighbours make: train delay, Zugverspätung.
+
+        :param clauses: the translations of the words of a query, in order.
+        :param lang: the language of the query.
+        """
         if to not in COMPOUND_LINKERS or lang == to:
             return clauses
         extended = clauses[:1]
         for first, second in pairwise(clauses):
             extended.append(second)
-            first_parts, second_parts = (
-                [alternative.terms[0] for alternative in clause.alternatives if alternative.terms][:_MAX_COMPOUND_PARTS]
-                for clause in (first, second)
-            )
-            numbers = [self._number(to, word) for word in join_words(first_parts, second_parts, to)]
+            numbers = [self._number(to, word) for word in join_words(_list_parts(first), _list_parts(second), to)]
             entries = [self._entry(to, number) for number in numbers if number >= 0]
             if entries:
                 alternatives = tuple(Alternative(text, 1 / len(entries), (term,)) for term, text in entries)
@@ -309,11 +309,14 @@ class DefaultModel:
         """
         keys = [(word.written, word.term, word.english.tobytes(), word.shares.tobytes(), lang) for word in words]
         translations = {key: dict(self._cached_translations.pop(key, {})) for key in keys}
-        missing = {key: word for key, word in zip(keys, words, strict=True) if not translations[key].keys() >= to}
+        missing = {}
+        for key, word in zip(keys, words, strict=True):
+            if not translations[key].keys() >= to:
+                missing[key] = word
         ranked_by_lang = self._translate_words(list(missing.values()), to - {lang})
-        for index, (key, word) in enumerate(missing.items()):
+        for number, (key, word) in enumerate(missing.items()):
             for code in to:
-                ranked = ranked_by_lang[code][index] if code in ranked_by_lang else ()
+                ranked = ranked_by_lang[code][number] if code in ranked_by_lang else ()
                 translations[key][code] = self._make_translation(word, ranked, lang, code)
         self._cached_translations.update(translations)  # appends them, so that the oldest come first
         self._drop_oldest_translations()
@@ -330,15 +333,15 @@ class DefaultModel:
 
         The word itself is an alternative, too, if both languages may write it, and the only one of a number.
         """
-        may_stay = word.term.isascii() or _share_script(lang, to)
+        unchanged_share = _UNCHANGED_SHARE if word.term.isascii() or _share_script(lang, to) else 0.0
         alternatives: tuple[Alternative, ...] = ()
         if not word.term.isdigit():
-            alternatives = self._make_alternatives(ranked, to, 1 - _UNCHANGED_SHARE if may_stay else 1.0)
+            alternatives = self._make_alternatives(ranked, to, 1 - unchanged_share)
         if not alternatives:
             return Translation(word.written, (Alternative(word.written, 1.0),))
-        if may_stay:
-            position = sum(alternative.weight >= _UNCHANGED_SHARE for alternative in alternatives)
-            unchanged = Alternative(word.written, _UNCHANGED_SHARE)
+        if unchanged_share:
+            position = sum(alternative.weight >= unchanged_share for alternative in alternatives)
+            unchanged = Alternative(word.written, unchanged_share)
             alternatives = (*alternatives[:position], unchanged, *alternatives[position:])
         return Translation(word.written, alternatives)
 
@@ -362,11 +365,15 @@ class DefaultModel:
         """Translate several words into several languages, with array operations over all of them if they are many."""
         is_many = len(words) * len(to) > _FEW_TRANSLATIONS
         langs = [lang for lang in to if lang != PIVOT] if is_many else []
-        ranked = {lang: [self._translate_word_into(word, lang) for word in words] for lang in to - set(langs)}
-        if not langs:
-            return ranked
-        lists = iter(_rank_by_owner(self._gather_translations(words, langs), len(langs) * len(words)))
-        return ranked | {lang: list(islice(lists, len(words))) for lang in langs}
+        ranked_by_lang: dict[str, list[RankedWords]] = {}
+        for lang in to - set(langs):
+            ranked_by_lang[lang] = [self._translate_word_into(word, lang) for word in words]
+        if langs:
+            n_owners = len(langs) * len(words)
+            ranked_lists = _rank_by_owner(self._gather_translations(words, langs), n_owners)
+            for number, lang in enumerate(langs):
+                ranked_by_lang[lang] = ranked_lists[number * len(words) : (number + 1) * len(words)]
+        return ranked_by_lang
 
     def _gather_translations(self, words: Sequence[QueryWord], langs: Sequence[str]) -> _Translations:
         """Read the translations of all English words that query words may be, in some languages.
@@ -400,6 +407,7 @@ class DefaultModel:
         return _TableRows(lang_index, english_index, rows[lang_index, english_index], table_starts[:, lang_index])
 
     def _compute_english_shares(self, lang: str, term: str) -> tuple[WordIds, Shares]:
+        """Return the numbers of the English words that a term may be, and their shares."""
         pairs = self._find_english_pairs(lang, term)
         numbers, shares = [number for number, _ in pairs], [share for _, share in pairs]
         return np.array(numbers, np.int64), np.array(shares, np.float64)
@@ -462,6 +470,12 @@ class DefaultModel:
         """Open a saved model; its arrays are memory-mapped."""
         saved = artefacts.load(path, kind=KIND)
         return cls(saved.meta, saved.arrays)
+
+
+def _list_parts(clause: Translation) -> list[str]:
+    """Return the terms of the best translations of a word, which may be parts of a compound."""
+    terms = [alternative.terms[0] for alternative in clause.alternatives if alternative.terms]
+    return terms[:_MAX_COMPOUND_PARTS]
 
 
 def _report_damage(read: Callable[P, T]) -> Callable[P, T]:
