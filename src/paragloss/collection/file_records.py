@@ -72,20 +72,25 @@ class FileTracker:
         :param lang: the language given for documents that don't state theirs; a file read with another is read again.
         :param reads_all: read unchanged files too.
         """
-        self._store, self._lang, self._reads_all = store, lang, reads_all
+        self._store = store
+        self._lang = lang
+        self._reads_all = reads_all
+        # What is recorded of files, by path, and where documents and names are recorded.
         self.records: dict[str, FileRecord] = {}
-        self.unchanged = 0
         self._owners: dict[str, str] = {}  # document id -> path of the file it comes from
         self._paths_by_name: dict[str, str] = {}
+        self._shadowed_paths: set[str] = set()  # files that hold an id which another file owns
+        self._is_saved = True
+        self._last_save = time.monotonic()
+        # What is observed in this call.
+        self.unchanged = 0  # number of files
         self._present: set[str] = set()
         self._unlisted_folders: list[str] = []
-        self._readings: deque[_Reading] = deque()
+        self._readings: deque[_Reading] = deque()  # in the order in which files are read
+        self._read_states: set[tuple[int, int]] = set()  # sizes and times of files that are read
         self._document_count = 0  # that all files have given so far
         self._pending: dict[str, list[str]] = {}  # ids given by each file since the last save
-        self._read_states: set[tuple[int, int]] = set()  # sizes and times of files that are read this time
-        self._shadowed_paths: set[str] = set()  # files that hold an id which another file owns
         self._reread: dict[str, None] = {}  # files that hold an id whose owner gave it up, in order
-        self._last_save, self._is_saved = time.monotonic(), True
         for path, values in _read_json(store, _FILES_BLOB).items():
             self._load_record(path, values)
         for path, ids in _read_json(store, _PENDING_BLOB).items():

@@ -85,12 +85,21 @@ class Dictionary:
         most: int = 20,
         seed: int = 0,
     ) -> None:
-        """Make a dictionary of senses; `build` makes one of entries."""
+        """Make a dictionary of senses; `build` makes one of entries, and describes the settings.
+
+        :param senses: the translations of each headword, which is given as its words in lower case.
+        :param source: the language of the headwords.
+        :param target: the language of the translations.
+        """
         if choose not in CHOICES:
             raise InputError(f"choose {choose!r}: expected one of {', '.join(CHOICES)}")
-        self.source, self.target = source, target
+        self.source = source
+        self.target = target
         self.senses = dict(senses)
-        self.choose, self.stem, self.most, self.seed = choose, stem, most, seed
+        self.choose = choose
+        self.stem = stem
+        self.most = most
+        self.seed = seed
         self._carry = carry
         self._plain = analyzer(source, stem=False, stop=False)
         self._terms = analyzer(source)

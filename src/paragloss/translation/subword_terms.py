@@ -68,10 +68,11 @@ def find_subword_matches(cut: TokenizedText, lang: str, query_terms: Iterable[st
     for index in sorted(_find_candidate_words(cut.terms, query_terms, query_sounds)):
         matches += [(subword, index) for subword in cached[cut.terms[index]] if subword in query_terms]
     if query_sounds and has_spoken_spellings(lang):
-        for index, (term, word) in enumerate(zip(cut.terms, cut.spell_words(), strict=True)):
+        spelled_words = cut.spell_words()
+        for index, word in enumerate(spelled_words):
             if phonetic_key(word) in query_sounds:
-                spoken = cached.sounds_as_written[term, word]
-                matches += [(subword, index) for subword in spoken if subword in query_terms]
+                sound_terms = cached.sounds_as_written[cut.terms[index], word]
+                matches += [(sound_term, index) for sound_term in sound_terms if sound_term in query_terms]
     return matches
 
 
