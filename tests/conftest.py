@@ -2,7 +2,6 @@
 encoder unless a test asks for one: most are not about meaning, and encoding takes time."""
 
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -30,7 +29,9 @@ def plain_demo(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def demo_location(plain_demo, tmp_path_factory) -> str:
     """Where a module's copy of the indexed demonstration lies."""
-    return str(shutil.copytree(plain_demo, tmp_path_factory.mktemp("demo") / "library"))
+    from collection_copies import copy_collection
+
+    return copy_collection(plain_demo, tmp_path_factory.mktemp("demo") / "library")
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
+from collection_copies import copy_collection
 from serving_process import ServerProcess
 
 from paragloss import demo
@@ -60,7 +60,7 @@ def indexed_demo(models, tmp_path_factory) -> str:
 @pytest.fixture
 def collection(indexed_demo, tmp_path) -> str:
     """A copy that a test may change."""
-    return shutil.copytree(indexed_demo, str(tmp_path / "library"))
+    return copy_collection(indexed_demo, tmp_path / "library")
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 """The server's description of itself, held against what it does: schemathesis asks what the description allows."""
 
-import shutil
-
 import pytest
+from collection_copies import copy_collection
 from hypothesis import HealthCheck, Phase, given, settings
 from serving_process import ServerProcess
 
@@ -35,7 +34,7 @@ SETTINGS = settings(
 
 @pytest.fixture(scope="module")
 def schema(indexed_demo, tmp_path_factory):
-    running = ServerProcess(shutil.copytree(indexed_demo, str(tmp_path_factory.mktemp("described") / "library"))).wait()
+    running = ServerProcess(copy_collection(indexed_demo, tmp_path_factory.mktemp("described") / "library")).wait()
     yield schemathesis.openapi.from_url(f"{running.address}/api/openapi.json")
     running.stop()
 

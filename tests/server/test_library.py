@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 
 import pytest
+from collection_copies import copy_collection
 
 from paragloss.collection.upkeep import Maintenance
 from paragloss.server.library import Library
@@ -13,7 +13,7 @@ from paragloss.server.library import Library
 
 @pytest.fixture
 def library(plain_demo, tmp_path):
-    served_library = Library.open([str(shutil.copytree(plain_demo, tmp_path / "shelf"))])
+    served_library = Library.open([copy_collection(plain_demo, tmp_path / "shelf")])
     yield served_library
     served_library.close()
 

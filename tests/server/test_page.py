@@ -10,12 +10,13 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from collection_copies import copy_collection
 from serving_process import ServerProcess
 
 
 @pytest.fixture(scope="module")
 def address(browser, indexed_demo, tmp_path_factory):
-    running = ServerProcess(shutil.copytree(indexed_demo, str(tmp_path_factory.mktemp("page") / "library"))).wait()
+    running = ServerProcess(copy_collection(indexed_demo, tmp_path_factory.mktemp("page") / "library")).wait()
     yield running.address
     running.stop()
 
