@@ -120,7 +120,7 @@ class Nested(StructuredSearcher):
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what every word adds to the score of a document of the query's language."""
-        langs, rows = self._store.read_sparse(self._name, [id])
+        langs, rows = self._store.read_sparse(self._vector_name, [id])
         if langs != [query.lang]:
             return []
         document = SparseVector(rows.indices, rows.values)
@@ -171,7 +171,7 @@ class Nested(StructuredSearcher):
         return weighted_words
 
     def _field_weights(self) -> dict[str, float]:
-        weights = zip(self._statistics.layout.fields, self._factors.tolist(), strict=True)
+        weights = zip(self._statistics.layout.fields, self._field_factors.tolist(), strict=True)
         return {field: weight for field, weight in weights if weight}
 
     def _list_ids(self, word: str, lang: str) -> frozenset[int]:
@@ -188,7 +188,7 @@ class Nested(StructuredSearcher):
         """
         for start in range(0, len(ids), MAX_CANDIDATES):
             batch = ids[start : start + MAX_CANDIDATES]
-            _, rows = self._store.read_sparse(self._name, batch)
+            _, rows = self._store.read_sparse(self._vector_name, batch)
             bounds = [0, *np.cumsum(rows.sizes).tolist()]
             for doc_id, (first, end) in zip(batch, pairwise(bounds), strict=True):
                 vector = SparseVector(rows.indices[first:end], rows.values[first:end])
@@ -197,7 +197,7 @@ class Nested(StructuredSearcher):
                     yield doc_id, vector
 
     def _find_candidates(self, vector: SparseVector, number: int, where: Where | None) -> Ranking:
-        return self._store.search_sparse(self._name, [vector], number, where)[0] if len(vector.indices) else []
+        return self._store.search_sparse(self._vector_name, [vector], number, where)[0] if len(vector.indices) else []
 
     def _count_documents(self, clause: RequiredClause) -> int:
         """Return how many documents match a clause, at most."""

@@ -1,4 +1,4 @@
-"""Search with structured queries of the literature: the alternatives of one query term make one clause.
+"""Search with structured queries of the literature: the words that may translate one query term make one clause.
 
 Four meanings of a clause are here and in `nested`:
 
@@ -9,6 +9,21 @@ Four meanings of a clause are here and in `nested`:
 
 The search's own are `search.word_search`, which adds fields before they saturate, and `search.lexical`, where every
 alternative counts by itself. A query without clauses has one for each of its terms; all but `Nested` are then BM25.
+
+The first three share `ClauseSearcher`. The score of a document is BM25 with a clause in the place of a term:
+
+    sum over fields f and clauses c of clause_weight[f, c] * tf[f, c] / (tf[f, c] + K[f])
+
+It is computed for all candidates of a query at once, on flat arrays. Their names use these words:
+
+- An alternative is a word of a clause; the alternatives are numbered through all clauses of the query.
+- A term id is the number that the index gives to one word in one field.
+- An entry is one alternative in one field, so it has a term id. A query is compiled into its entries (`CompiledQuery`).
+- A part is one field of one document, as in `bm25.CountedTerms`. Each part has its own tf of every clause.
+- An occurrence is an entry that a part contains, with its count (`_Occurrences`).
+
+The index has a field for words inside compounds, `index.terms.INNER`, called the subword field here. What occurs there
+adds to the tf of the text rather than to a field of its own.
 """
 
 from __future__ import annotations
@@ -52,37 +67,37 @@ from paragloss.types import (
 )
 
 
-class CompiledClauses(NamedTuple):
-    """The clauses of a query in one language as arrays. An entry is an alternative in one field."""
+class CompiledQuery(NamedTuple):
+    """A query in one language as arrays. An entry is an alternative of a clause in one field of the index."""
 
     term_ids: Ids  # (n_entries,) ascending
-    clauses: Integers  # (n_entries,)
-    words: Integers  # (n_entries,) position of the alternative in the clauses' words, one clause after the other
-    counts: Doubles  # (n_entries,) how much an occurrence counts
-    gains: Doubles  # (n_fields, n_clauses) weight of the field times importance and idf of the clause
-    highest: float  # what a document full of the query's words would score
+    clauses: Integers  # (n_entries,) number of the clause
+    alternatives: Integers  # (n_entries,) number of the alternative among those of all clauses
+    tf_weights: Doubles  # (n_entries,) what an occurrence adds to the tf of the clause
+    clause_weights: Doubles  # (n_fields, n_clauses) weight of the field times importance and idf of the clause
+    max_score: float  # the limit that no document's score reaches
 
-    def make_request(self, span: int) -> SparseVector:
+    def make_request(self, ids_per_field: int) -> SparseVector:
         """Return the sparse vector whose dot product with documents approximates the score.
 
         It saturates every alternative by itself instead of the whole clause.
 
-        :param span: the number of ids of a field
+        :param ids_per_field: how many term ids each field has; field i has those from i * ids_per_field on
         """
-        fields = self.term_ids.astype(np.int64) // span
-        weights = self.counts * self.gains[fields, self.clauses]
-        keys, values = sum_by_key(self.term_ids.astype(np.int64), weights)
-        return SparseVector(keys.astype(np.uint32), values.astype(np.float32))
+        term_ids = self.term_ids.astype(np.int64)
+        weights = self.tf_weights * self.clause_weights[term_ids // ids_per_field, self.clauses]
+        distinct_ids, summed_weights = sum_by_key(term_ids, weights)
+        return SparseVector(distinct_ids.astype(np.uint32), summed_weights.astype(np.float32))
 
 
 class _Alternatives(NamedTuple):
     """The alternatives of all clauses of a query, one clause after the other."""
 
-    hashes: Integers  # (n_words,)
-    probabilities: Doubles  # (n_words,)
-    subword_shares: Doubles  # (n_words,) how much an occurrence inside a compound counts
-    clause: Integers  # (n_words,)
-    first: Integers  # (n_clauses,) the first alternative of each clause
+    hashes: Integers  # (n_alternatives,) from which the index computes term ids
+    probabilities: Doubles  # (n_alternatives,)
+    subword_shares: Doubles  # (n_alternatives,) how much an occurrence inside a compound counts
+    clauses: Integers  # (n_alternatives,) number of the clause
+    clause_starts: Integers  # (n_clauses,) the first alternative of each clause
     importance: Doubles  # (n_clauses,)
 
     @classmethod
@@ -93,20 +108,28 @@ class _Alternatives(NamedTuple):
             hashes=np.concatenate([clause.hashes for clause in clauses]),
             probabilities=np.concatenate([clause.probabilities for clause in clauses]),
             subword_shares=np.concatenate([clause.subword_weights for clause in clauses]),
-            clause=list_groups(sizes),
-            first=list_starts(sizes),
+            clauses=list_groups(sizes),
+            clause_starts=list_starts(sizes),
             importance=np.array([clause.weight for clause in clauses]),
         )
 
 
-class _Occurrences(NamedTuple):
-    """Occurrences of query words in documents, paired with the query's entries. A part is a field of a document."""
+class _TermIds(NamedTuple):
+    """The term ids of the alternatives of a query in the fields that are searched."""
 
-    bags: CountedTerms
-    part: Integers  # (n_pairs,) the part whose tf the occurrence adds to
-    field: Integers  # (n_pairs,) the field in which it is indexed
-    entry: Integers  # (n_pairs,) position in the compiled clauses
-    amounts: Doubles  # (n_pairs,) what it adds to the tf of its clause
+    fields: Integers  # (n_searched,) numbers of the searched fields of whole words
+    words: Ids  # (n_searched, n_alternatives)
+    subwords: Ids | None  # (n_alternatives,) in the subword field; None if that is not searched
+
+
+class _Occurrences(NamedTuple):
+    """Where documents contain alternatives of a query; the arrays have an item for each entry in each part."""
+
+    parts: Integers  # number of the part whose tf the occurrence adds to
+    fields: Integers  # number of the field in which it is indexed
+    alternatives: Integers  # number of the alternative
+    clauses: Integers  # number of its clause
+    tf: Doubles  # what it adds to the tf of the clause
 
 
 class StructuredSearcher:
@@ -137,12 +160,12 @@ class StructuredSearcher:
         self._weights = dict(weights)
         self._store = store
         self._statistics = statistics
-        self._factors = np.zeros(len(layout.fields))  # weight of each field of the layout
+        self._field_factors = np.zeros(len(layout.fields))  # weight of each field of the layout, by its number
         for field, weight in weights.items():
-            self._factors[layout.field(field)] = weight
+            self._field_factors[layout.field(field)] = weight
         self._max_candidates = candidates
         self._proportional = proportional
-        self._name = name
+        self._vector_name = name
         self._analyze = analyze
 
     @property
@@ -180,15 +203,15 @@ class ClauseSearcher(StructuredSearcher):
     """
 
     def weigh_alternatives(
-        self, probabilities: Doubles, df: Doubles, first: Integers, n_documents: Doubles
+        self, probabilities: Doubles, df: Doubles, clause_starts: Integers, n_documents: Doubles
     ) -> tuple[Doubles, Doubles]:
         """Return how much an occurrence of each alternative counts, and the document frequency of each clause.
 
-        :param probabilities: (n_words,) of the alternatives
-        :param df: (n_fields, n_words) document frequencies of the alternatives
-        :param first: (n_clauses,) the first alternative of each clause
+        :param probabilities: (n_alternatives,)
+        :param df: (n_fields, n_alternatives) document frequencies of the alternatives
+        :param clause_starts: (n_clauses,) the first alternative of each clause
         :param n_documents: (n_fields, n_clauses) how many documents there are
-        :return: (n_words,) and (n_fields, n_clauses)
+        :return: (n_alternatives,) and (n_fields, n_clauses)
         """
         raise NotImplementedError
 
@@ -208,14 +231,24 @@ class ClauseSearcher(StructuredSearcher):
         compiled = self._compile(query)
         if compiled is None or not len(compiled.term_ids):
             return []
-        layout = self._statistics.layout
-        needed_ids = layout.with_lengths(compiled.term_ids)
-        n_candidates = max(self._max_candidates, k)
-        request = compiled.make_request(layout.span)
-        candidates = self._store.search_and_read(self._name, [request], n_candidates, conditions or None, needed_ids)
-        scores = self._score(query.lang, compiled, candidates.rows).tolist()
-        hits = (Hit(doc_id, score) for doc_id, score in zip(candidates.ids, scores, strict=True) if score)
+        doc_ids, vectors = self._find_candidates(compiled, max(self._max_candidates, k), conditions)
+        scores = self._score_documents(query.lang, compiled, vectors).tolist()
+        hits = (Hit(doc_id, score) for doc_id, score in zip(doc_ids, scores, strict=True) if score)
         return rank_hits(hits, k)
+
+    def _find_candidates(
+        self, compiled: CompiledQuery, limit: int, conditions: Where
+    ) -> tuple[Sequence[str], SparseRows]:
+        """Return the ids of the documents of the highest approximate scores, and the needed part of their vectors.
+
+        :param limit: how many documents are returned at most
+        :param conditions: filters of the documents
+        """
+        layout = self._statistics.layout
+        request = compiled.make_request(layout.span)
+        ids_to_read = layout.with_lengths(compiled.term_ids)
+        candidates = self._store.search_and_read(self._vector_name, [request], limit, conditions or None, ids_to_read)
+        return candidates.ids, candidates.rows
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what each alternative adds to the score of a document.
@@ -225,144 +258,155 @@ class ClauseSearcher(StructuredSearcher):
         compiled = self._compile(query)
         if compiled is None:
             return []
-        _, rows = self._store.read_sparse(self._name, [id])
-        occurrences = self._find_occurrences(query.lang, compiled, rows)
-        part, clauses = occurrences.part, compiled.clauses[occurrences.entry]  # (n_pairs,)
-        tf = self._sum_occurrences(occurrences, compiled)  # (n_parts, n_clauses)
-        norms = self._norms(query.lang, occurrences.bags)  # (n_parts,)
-        fields = occurrences.bags.field[part]
-        scores = compiled.gains[fields, clauses] / (tf[part, clauses] + norms[part]) * occurrences.amounts
+        _, vectors = self._store.read_sparse(self._vector_name, [id])
+        bags = self._unpack_terms(compiled, vectors)
+        occurrences = self._find_occurrences(compiled, bags)
+        parts, clauses = occurrences.parts, occurrences.clauses
+        tf = _sum_tf(occurrences, len(bags.row), compiled.clause_weights.shape[1])  # (n_parts, n_clauses)
+        norms = self._compute_norms(query.lang, bags)  # (n_parts,)
+        clause_weights = compiled.clause_weights[bags.field[parts], clauses]
+        scores = clause_weights / (tf[parts, clauses] + norms[parts]) * occurrences.tf  # (n_occurrences,)
         if self._proportional:
-            scores /= compiled.highest
-        score_by_word = self._sum_by_word(query, compiled.words[occurrences.entry], occurrences.field, scores)
+            scores /= compiled.max_score
+        score_by_word = self._sum_scores_by_word(query, occurrences, scores)
         return [Match(source, word, score) for (source, word), score in score_by_word.items() if score]
 
-    def _sum_by_word(
-        self, query: Query, words: Integers, fields: Integers, scores: Doubles
+    def _sum_scores_by_word(
+        self, query: Query, occurrences: _Occurrences, scores: Doubles
     ) -> dict[tuple[str, str], float]:
-        """Add up the scores of occurrences: (query term, word) -> score. Parts of compounds are marked as such.
+        """Add up the scores of the occurrences of each word. Parts of compounds are marked by a prefix.
 
-        :param words: (n_pairs,) position of the alternative in the words of all clauses
-        :param fields: (n_pairs,) the field of the occurrence
-        :param scores: (n_pairs,)
+        :param scores: (n_occurrences,)
+        :return: (query term, word that translates it) -> score
         """
-        named_words: list[tuple[str, str]] = []
+        sources_and_words: list[tuple[str, str]] = []  # of each alternative
         for clause in split_into_clauses(query, self._analyze):
-            named_words += [(clause.source, word) for word in clause.words]
-        subword_field = self._statistics.layout.field(INNER) if self.looks_inside else -1
-        totals: dict[tuple[str, str], float] = {}
-        for number, field, score in zip(words.tolist(), fields.tolist(), scores.tolist(), strict=True):
-            source, word = named_words[number]
-            is_part_of_compound = field == subword_field and not word.startswith(SOUND_PREFIX)
-            if is_part_of_compound:
+            sources_and_words += [(clause.source, word) for word in clause.words]
+        subword_field = self._subword_field()
+        score_by_word: dict[tuple[str, str], float] = {}
+        for alternative, field, score in zip(
+            occurrences.alternatives.tolist(), occurrences.fields.tolist(), scores.tolist(), strict=True
+        ):
+            source, word = sources_and_words[alternative]
+            if field == subword_field and not word.startswith(SOUND_PREFIX):
                 word = SUBWORD_PREFIX + word
-            totals[source, word] = totals.get((source, word), 0.0) + score
-        return totals
+            score_by_word[source, word] = score_by_word.get((source, word), 0.0) + score
+        return score_by_word
 
-    def _compile(self, query: Query) -> CompiledClauses | None:
+    def _subword_field(self) -> int | None:
+        """Return the number of the field for words inside compounds; None if it is not searched."""
+        return self._statistics.layout.field(INNER) if self.looks_inside else None
+
+    def _compile(self, query: Query) -> CompiledQuery | None:
         """Weigh the alternatives of a query in each field; None if it has no terms or no field is searched."""
         clauses = split_into_clauses(query, self._analyze)
-        fields = np.flatnonzero(self._factors)
+        fields = np.flatnonzero(self._field_factors)
         if not clauses or not len(fields):
             return None
-        layout, words = self._statistics.layout, _Alternatives.gather(clauses)
+        alternatives = _Alternatives.gather(clauses)
+        term_ids = self._find_term_ids(fields, alternatives)
         summary = self._statistics.summarize_languages((query.lang,))
         documents_per_field, field_shares = summary.n_documents[fields, 0], summary.field_shares[fields, 0]
-        word_ids = layout.ids(fields[:, None], words.hashes)  # (n_fields, n_words)
-        subword_ids = layout.ids(layout.field(INNER), words.hashes) if self.looks_inside else None
-        df = self._count_documents(fields, word_ids, subword_ids, words.subword_shares, documents_per_field)
-        n_documents = np.repeat(documents_per_field[:, None], len(clauses), axis=1)  # (n_fields, n_clauses)
-        counts, clause_df = self.weigh_alternatives(words.probabilities, df, words.first, n_documents)
-        idf = self._factors[fields, None] * words.importance * compute_idf(n_documents, clause_df)
-        highest = float((idf * field_shares[:, None]).sum()) or 1.0  # terms that no document has count as well
-        gains = np.zeros((len(layout.fields), len(clauses)))
-        gains[fields] = np.where(clause_df > 0, idf, 0.0)
-        entry_ids, entry_counts = list(word_ids), [counts] * len(fields)  # a row for each field
-        if subword_ids is not None:
-            gains[layout.field(INNER)] = gains[layout.field("text")]
-            entry_ids.append(subword_ids)
-            entry_counts.append(counts * words.subword_shares)
-        return _sort_entries(np.stack(entry_ids), np.stack(entry_counts), words.clause, gains, highest)
+        n_documents = np.repeat(documents_per_field[:, None], len(clauses), axis=1)  # (n_searched, n_clauses)
+        df = self._count_documents(term_ids, alternatives.subword_shares, documents_per_field)
+        tf_weights, clause_df = self.weigh_alternatives(
+            alternatives.probabilities, df, alternatives.clause_starts, n_documents
+        )
+        idf = compute_idf(n_documents, clause_df)
+        # (n_searched, n_clauses)
+        weights = self._field_factors[fields, None] * alternatives.importance * idf
+        max_score = float((weights * field_shares[:, None]).sum()) or 1.0  # terms that no document has count as well
+        clause_weights = self._spread_over_fields(fields, np.where(clause_df > 0, weights, 0.0))
+        return _arrange_entries(term_ids, tf_weights, alternatives, clause_weights, max_score)
 
-    def _count_documents(
-        self,
-        fields: Integers,
-        word_ids: Ids,
-        subword_ids: Ids | None,
-        subword_shares: Doubles,
-        documents_per_field: Doubles,
-    ) -> Doubles:
-        """Return the document frequency of each word in each field, (n_fields, n_words).
+    def _find_term_ids(self, fields: Integers, alternatives: _Alternatives) -> _TermIds:
+        """Return the term ids of alternatives in some fields and, if it is searched, in the subword field."""
+        layout, subword_field = self._statistics.layout, self._subword_field()
+        word_ids = layout.ids(fields[:, None], alternatives.hashes)
+        subword_ids = None if subword_field is None else layout.ids(subword_field, alternatives.hashes)
+        return _TermIds(fields, word_ids, subword_ids)
+
+    def _spread_over_fields(self, fields: Integers, weights: Doubles) -> Doubles:
+        """Return weights of clauses in all fields, (n_fields, n_clauses); the subword field has those of the text.
+
+        :param fields: (n_searched,) numbers of the fields whose weights are given; others get 0
+        :param weights: (n_searched, n_clauses)
+        """
+        layout, subword_field = self._statistics.layout, self._subword_field()
+        clause_weights = np.zeros((len(layout.fields), weights.shape[1]))
+        clause_weights[fields] = weights
+        if subword_field is not None:
+            clause_weights[subword_field] = clause_weights[layout.field("text")]
+        return clause_weights
+
+    def _count_documents(self, term_ids: _TermIds, subword_shares: Doubles, documents_per_field: Doubles) -> Doubles:
+        """Return the document frequency of each alternative in each searched field: (n_searched, n_alternatives).
 
         Documents that contain a word inside a compound are added to those of the text.
 
-        :param fields: (n_fields,) numbers of the fields
-        :param word_ids: (n_fields, n_words) term ids
-        :param subword_ids: (n_words,) term ids of the words as parts of compounds, if those are searched
-        :param subword_shares: (n_words,) how much an occurrence inside a compound counts
-        :param documents_per_field: (n_fields,)
+        :param subword_shares: (n_alternatives,) how much an occurrence inside a compound counts
+        :param documents_per_field: (n_searched,)
         """
         statistics = self._statistics
-        df = statistics.df_of(word_ids.ravel()).reshape(word_ids.shape).astype(np.float64)
-        if subword_ids is not None:
-            text = fields.tolist().index(statistics.layout.field("text"))
-            df_with_subwords = df[text] + subword_shares * statistics.df_of(subword_ids)
-            df[text] = np.minimum(df_with_subwords, documents_per_field[text])
+        df = statistics.df_of(term_ids.words.ravel()).reshape(term_ids.words.shape).astype(np.float64)
+        if term_ids.subwords is not None:
+            text_row = term_ids.fields.tolist().index(statistics.layout.field("text"))
+            df_with_subwords = df[text_row] + subword_shares * statistics.df_of(term_ids.subwords)
+            df[text_row] = np.minimum(df_with_subwords, documents_per_field[text_row])
         return df
 
-    def _score(self, lang: str, compiled: CompiledClauses, rows: SparseRows) -> Doubles:
+    def _score_documents(self, lang: str, compiled: CompiledQuery, vectors: SparseRows) -> Doubles:
         """Score documents, given their stored vectors: (n_docs,)."""
-        occurrences = self._find_occurrences(lang, compiled, rows)
-        bags = occurrences.bags
-        tf = self._sum_occurrences(occurrences, compiled)  # (n_parts, n_clauses)
-        saturated = tf / (tf + self._norms(lang, bags)[:, None])
-        part_scores = (compiled.gains[bags.field] * saturated).sum(axis=1)
+        bags = self._unpack_terms(compiled, vectors)
+        occurrences = self._find_occurrences(compiled, bags)
+        tf = _sum_tf(occurrences, len(bags.row), compiled.clause_weights.shape[1])  # (n_parts, n_clauses)
+        saturated_tf = tf / (tf + self._compute_norms(lang, bags)[:, None])
+        part_scores = (compiled.clause_weights[bags.field] * saturated_tf).sum(axis=1)
         if self._proportional:
-            part_scores /= compiled.highest
+            part_scores /= compiled.max_score
         return np.asarray(np.bincount(bags.row, part_scores, bags.rows), np.float64)
 
-    def _find_occurrences(self, lang: str, compiled: CompiledClauses, rows: SparseRows) -> _Occurrences:
-        """Pair every entry of the documents' vectors with the query's entries of the same term id.
-
-        :param compiled: the query's clauses
-        :param rows: the stored vectors of the documents
-        """
+    def _unpack_terms(self, compiled: CompiledQuery, vectors: SparseRows) -> CountedTerms:
+        """Recover term counts from stored vectors; most terms that the query does not have are left out."""
         layout = self._statistics.layout
-        bags = layout.unpack_rows(filter_entries(rows, layout.with_lengths(compiled.term_ids)))
-        first_match = compiled.term_ids.searchsorted(bags.ids, side="left")  # (bag entries,)
-        n_matches = compiled.term_ids.searchsorted(bags.ids, side="right") - first_match
-        bag_entry = np.arange(len(bags.ids)).repeat(n_matches)  # (n_pairs,)
-        entry = concatenate_ranges(first_match, n_matches)  # (n_pairs,)
-        part_of_bag_entry = np.arange(len(bags.row)).repeat(bags.size)
-        part = part_of_bag_entry[bag_entry]
-        amounts = bags.counts[bag_entry] * compiled.counts[entry]
-        return _Occurrences(bags, self._home_parts(bags)[part], bags.field[part], entry, amounts)
+        return layout.unpack_rows(filter_entries(vectors, layout.with_lengths(compiled.term_ids)))
 
-    def _sum_occurrences(self, occurrences: _Occurrences, compiled: CompiledClauses) -> Doubles:
-        """Return the tf of each clause in each field of each document: (n_parts, n_clauses)."""
-        n_parts, n_clauses = len(occurrences.bags.row), compiled.gains.shape[1]
-        cells = occurrences.part * n_clauses + compiled.clauses[occurrences.entry]
-        totals = np.bincount(cells, occurrences.amounts, n_parts * n_clauses)
-        return np.asarray(totals, np.float64).reshape(-1, n_clauses)
+    def _find_occurrences(self, compiled: CompiledQuery, bags: CountedTerms) -> _Occurrences:
+        """Pair every term count of documents with the query's entries that have the same term id."""
+        first_entries = compiled.term_ids.searchsorted(bags.ids, side="left")  # (n_counts,)
+        entries_per_count = compiled.term_ids.searchsorted(bags.ids, side="right") - first_entries
+        # Each pair is given by the position of a count in `bags` and of an entry in `compiled`; (n_occurrences,) both.
+        count_positions = np.arange(len(bags.ids)).repeat(entries_per_count)
+        entry_positions = concatenate_ranges(first_entries, entries_per_count)
+        parts = list_groups(bags.size)[count_positions]
+        return _Occurrences(
+            parts=self._map_subwords_to_text(bags)[parts],
+            fields=bags.field[parts],
+            alternatives=compiled.alternatives[entry_positions],
+            clauses=compiled.clauses[entry_positions],
+            tf=bags.counts[count_positions] * compiled.tf_weights[entry_positions],
+        )
 
-    def _norms(self, lang: str, bags: CountedTerms) -> Doubles:
-        """Return K of BM25 of each field of each document, by the average lengths of now."""
+    def _compute_norms(self, lang: str, bags: CountedTerms) -> Doubles:
+        """Return K of BM25 of each part, (n_parts,), by the current average lengths of the fields."""
         averages = self._statistics.summarize_languages((lang,)).average_lengths[:, 0]
         current = averages[bags.field]
         return self._statistics.layout.norms(bags._replace(average=np.where(current > 0, current, bags.average)))
 
-    def _home_parts(self, bags: CountedTerms) -> Integers:
-        """Return the part whose tf the entries of each part add to, (n_parts,): itself, or the text for subwords."""
-        home = np.arange(len(bags.row))
-        if not self.looks_inside:
-            return home
-        layout = self._statistics.layout
-        is_text, is_subwords = bags.field == layout.field("text"), bags.field == layout.field(INNER)
-        text_part = np.full(bags.rows, -1)  # of each document; -1 without text
-        text_part[bags.row[is_text]] = home[is_text]
-        text_of_subwords = text_part[bags.row[is_subwords]]
-        home[is_subwords] = np.where(text_of_subwords >= 0, text_of_subwords, home[is_subwords])
-        return home
+    def _map_subwords_to_text(self, bags: CountedTerms) -> Integers:
+        """Return the part whose tf the terms of each part add to: (n_parts,).
+
+        It is the part itself, but for the subword field the text of the same document, if it has one.
+        """
+        own_parts = np.arange(len(bags.row))
+        subword_field = self._subword_field()
+        if subword_field is None:
+            return own_parts
+        is_text, is_subwords = bags.field == self._statistics.layout.field("text"), bags.field == subword_field
+        text_part_by_document = np.full(bags.rows, -1)  # -1 without text
+        text_part_by_document[bags.row[is_text]] = own_parts[is_text]
+        text_parts = text_part_by_document[bags.row]
+        return np.where(is_subwords & (text_parts >= 0), text_parts, own_parts)
 
 
 class Synonymous(ClauseSearcher):
@@ -375,13 +419,13 @@ class Synonymous(ClauseSearcher):
     probability_exponent = rarity_exponent = 0.0
 
     def weigh_alternatives(
-        self, probabilities: Doubles, df: Doubles, first: Integers, n_documents: Doubles
+        self, probabilities: Doubles, df: Doubles, clause_starts: Integers, n_documents: Doubles
     ) -> tuple[Doubles, Doubles]:
         """Return the weight of each alternative and the document frequency of each clause."""
         return temper_alternatives(
             probabilities,
             df,
-            first,
+            clause_starts,
             n_documents,
             probability_exponent=self.probability_exponent,
             rarity_exponent=self.rarity_exponent,
@@ -401,26 +445,41 @@ class Probabilistic(ClauseSearcher):
     """The weights of a clause's alternatives, made to sum to one, are the probabilities of its translations."""
 
     def weigh_alternatives(
-        self, probabilities: Doubles, df: Doubles, first: Integers, n_documents: Doubles
+        self, probabilities: Doubles, df: Doubles, clause_starts: Integers, n_documents: Doubles
     ) -> tuple[Doubles, Doubles]:
         """Return the probability of each alternative and the document frequency of each clause."""
-        return probabilities, np.minimum(np.add.reduceat(df * probabilities, first, axis=1), n_documents)
+        return probabilities, np.minimum(np.add.reduceat(df * probabilities, clause_starts, axis=1), n_documents)
 
 
-def _sort_entries(
-    ids: Ids, counts: Doubles, clause_of_word: Integers, gains: Doubles, highest: float
-) -> CompiledClauses:
-    """Arrange entries by their term ids and drop those that count nothing.
+def _arrange_entries(
+    term_ids: _TermIds, tf_weights: Doubles, alternatives: _Alternatives, clause_weights: Doubles, max_score: float
+) -> CompiledQuery:
+    """List the entries of a query by their term ids, without those that count nothing.
 
-    :param ids: (n_fields, n_words)
-    :param counts: (n_fields, n_words) how much an occurrence of each entry counts
-    :param clause_of_word: (n_words,)
-    :param gains: see `CompiledClauses`, and so for `highest`
+    :param tf_weights: (n_alternatives,) what an occurrence of each alternative as a word adds to the tf of its clause
+    :param clause_weights: (n_fields, n_clauses) as in `CompiledQuery`, and so is `max_score`
     """
-    n_fields, n_words = ids.shape
-    word_of_entry = np.tile(np.arange(n_words), n_fields)
-    flat_ids, flat_counts = ids.ravel(), counts.ravel()
-    counting_entries = np.flatnonzero(flat_counts > 0)
+    ids, weights = term_ids.words, np.tile(tf_weights, (len(term_ids.fields), 1))  # (n_searched, n_alternatives)
+    if term_ids.subwords is not None:
+        ids = np.vstack([ids, term_ids.subwords])
+        weights = np.vstack([weights, tf_weights * alternatives.subword_shares])
+    alternative_of_entry = np.tile(np.arange(len(tf_weights)), len(ids))
+    flat_ids, flat_weights = ids.ravel(), weights.ravel()
+    counting_entries = np.flatnonzero(flat_weights > 0)
     order = counting_entries[flat_ids[counting_entries].argsort(kind="stable")]
-    words = word_of_entry[order]
-    return CompiledClauses(flat_ids[order], clause_of_word[words], words, flat_counts[order], gains, highest)
+    sorted_alternatives = alternative_of_entry[order]
+    return CompiledQuery(
+        term_ids=flat_ids[order],
+        clauses=alternatives.clauses[sorted_alternatives],
+        alternatives=sorted_alternatives,
+        tf_weights=flat_weights[order],
+        clause_weights=clause_weights,
+        max_score=max_score,
+    )
+
+
+def _sum_tf(occurrences: _Occurrences, n_parts: int, n_clauses: int) -> Doubles:
+    """Return the tf of each clause in each field of each document: (n_parts, n_clauses)."""
+    positions = occurrences.parts * n_clauses + occurrences.clauses  # in the flattened result
+    tf = np.bincount(positions, occurrences.tf, n_parts * n_clauses)
+    return np.asarray(tf, np.float64).reshape(-1, n_clauses)
