@@ -109,7 +109,7 @@ def make_lists(rng, *, share_right_in_search, share_right_in_kernel, number=60):
         right = int(rng.integers(6))
         standing_rows[right] += 2 if i < share_right_in_search * number else -2
         kernel[right, 0] += 2 if i < share_right_in_kernel * number else -2
-        searches.append(knrm._List(standing_rows, kernel, right, i % 3 > 0))
+        searches.append(knrm._CandidateList(standing_rows, kernel, right, i % 3 > 0))
     return searches
 
 

@@ -7,7 +7,7 @@ DCTR: Chuklin, Markov and de Rijke, "Click Models for Web Search", 2015, sec. 3.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -25,25 +25,39 @@ def dctr(sessions: Iterable[Session]) -> Scores:
 
     A session without a list of results counts as if it had shown all documents that such sessions of its query opened.
     """
-    times_shown, times_clicked = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
-    unlisted_sessions, unlisted_documents = Counter[str](), defaultdict[str, set[str]](set)
+    counts_by_query: dict[str, _QueryCounts] = {}
     for session in sessions:
+        counts_by_query.setdefault(session.query, _QueryCounts()).add(session)
+    return {query: counts.compute_rates() for query, counts in counts_by_query.items()}
+
+
+class _QueryCounts:
+    """Counts of the documents that the sessions of one query showed and opened."""
+
+    def __init__(self) -> None:
+        self._times_shown: Counter[str] = Counter()
+        self._times_clicked: Counter[str] = Counter()
+        self._unlisted_sessions = 0  # those without a list of results
+        self._unlisted_documents: set[str] = set()  # that such sessions opened
+
+    def add(self, session: Session) -> None:
+        """Count a session."""
         clicked = {click.document for click in session.clicks}
-        times_shown[session.query].update(set(session.results))
-        times_clicked[session.query].update(clicked)
+        self._times_clicked.update(clicked)
+        self._times_shown.update(set(session.results))
         if not session.results:
-            unlisted_sessions[session.query] += 1
-            unlisted_documents[session.query] |= clicked
-    for query, doc_ids in unlisted_documents.items():
-        for doc_id in doc_ids:
-            times_shown[query][doc_id] += unlisted_sessions[query]
-    rates: Scores = {}
-    for query, views_by_document in times_shown.items():
-        rates[query] = {}
-        for doc_id, views in sorted(views_by_document.items()):
-            clicks = times_clicked[query][doc_id]
-            rates[query][doc_id] = (clicks + PRIOR_CLICKS) / (views + PRIOR_VIEWS)
-    return rates
+            self._unlisted_sessions += 1
+            self._unlisted_documents |= clicked
+
+    def compute_rates(self) -> dict[str, float]:
+        """Return the click-through rate of each document that was shown or opened, by id."""
+        times_shown = self._times_shown.copy()
+        for doc_id in self._unlisted_documents:
+            times_shown[doc_id] += self._unlisted_sessions
+        rates = {}
+        for doc_id, views in sorted(times_shown.items()):
+            rates[doc_id] = (self._times_clicked[doc_id] + PRIOR_CLICKS) / (views + PRIOR_VIEWS)
+        return rates
 
 
 def raw(sessions: Iterable[Session]) -> Scores:

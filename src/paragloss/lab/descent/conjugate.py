@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -45,30 +46,43 @@ def minimise(
     Each iteration searches along one direction: first at a trial step, then where the secant through two slopes is
     zero, which for a quadratic is the exact minimum.
 
+    :param iterations: directions that are searched, at most
     :param searches: evaluations of the objective along a direction, at most
     :param reach: the largest distance from the start, in multiples of its length (or of 1 if that is more). The minimum
         for one mini-batch is not that for all, and three exact line searches would forget the others
     """
-    point, (value, gradient) = start, objective(start)
+    value, gradient = objective(start)
+    best = LinePoint(0.0, start, value, gradient)
     direction = -gradient
     step = 1.0 / (1.0 + float(gradient.norm()))
     for _ in range(iterations):
+        gradient = best.gradient
         slope = float(gradient @ direction)
         if slope >= 0:  # not downhill any more: start again from the gradient
             direction, slope = -gradient, -float(gradient @ gradient)
         if slope == 0:
             break
-        best = _search_line(objective, LinePoint(0.0, point, value, gradient), direction, slope, step, searches)
-        if best is None:
+        lower = _search_line(objective, best, direction, slope, step, searches)
+        if lower is None:
             break
-        length, point, value, next_gradient = best
-        beta = float(next_gradient @ (next_gradient - gradient)) / float(gradient @ gradient)  # Polak-Ribière
-        direction = max(beta, 0.0) * direction - next_gradient
-        # The next trial step is the one that would gain as much as this one did.
-        next_slope = float(next_gradient @ direction)
-        step = length * min(max(slope / next_slope, MAX_SHRINKAGE), MAX_GROWTH) if next_slope < 0 else length
-        gradient = next_gradient
-    return _bound_distance(start, point, reach)
+        best = lower
+        polak_ribiere = float(best.gradient @ (best.gradient - gradient)) / float(gradient @ gradient)
+        direction = max(polak_ribiere, 0.0) * direction - best.gradient
+        step = _choose_trial_step(best, slope, float(best.gradient @ direction))
+    return _bound_distance(start, best.point, reach)
+
+
+def _choose_trial_step(best: LinePoint, slope: float, next_slope: float) -> float:
+    """Return the step along a new direction that would gain as much as the last one did, within bounds.
+
+    :param best: where the last step led
+    :param slope: of the objective along the last direction, at its start
+    :param next_slope: along the new direction
+    """
+    if next_slope >= 0:
+        return best.step
+    growth = min(max(slope / next_slope, MAX_SHRINKAGE), MAX_GROWTH)
+    return best.step * growth
 
 
 def _bound_distance(start: torch.Tensor, point: torch.Tensor, reach: float) -> torch.Tensor:
@@ -131,7 +145,7 @@ def stepping(
     :return: a scalar with a gradient with respect to `parts`
     """
     start_values = [part.detach() for part in parts]
-    objective = _flatten_loss(loss, start_values)
+    objective = partial(_evaluate_flat, loss, start_values)
     start = torch.cat([value.reshape(-1) for value in start_values])
     end = minimise(objective, start, iterations=iterations, searches=searches, reach=reach)
     surrogate = _make_linear_surrogate(parts, start_values, _split_vector(end, start_values))
@@ -141,20 +155,19 @@ def stepping(
     return surrogate - surrogate.detach() + value_before
 
 
-def _flatten_loss(loss: Callable[[Sequence[torch.Tensor]], torch.Tensor], shapes: Sequence[torch.Tensor]) -> Objective:
-    """Turn a loss of several parameters into an objective of one vector that holds them all.
+def _evaluate_flat(
+    loss: Callable[[Sequence[torch.Tensor]], torch.Tensor], shapes: Sequence[torch.Tensor], point: torch.Tensor
+) -> tuple[float, torch.Tensor]:
+    """Compute the value and the gradient of a loss of several parameters, given as one vector that holds them all.
 
     :param shapes: tensors with the shapes of the parameters
+    :param point: the parameters, one after the other
     """
-
-    def objective(point: torch.Tensor) -> tuple[float, torch.Tensor]:
-        with torch.enable_grad():
-            leaf = point.detach().requires_grad_()
-            value = loss(_split_vector(leaf, shapes))
-            (gradient,) = torch.autograd.grad(value, leaf)
-        return float(value.detach()), gradient
-
-    return objective
+    with torch.enable_grad():
+        leaf = point.detach().requires_grad_()
+        value = loss(_split_vector(leaf, shapes))
+        (gradient,) = torch.autograd.grad(value, leaf)
+    return float(value.detach()), gradient
 
 
 def _split_vector(vector: torch.Tensor, shapes: Sequence[torch.Tensor]) -> list[torch.Tensor]:

@@ -53,9 +53,9 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     from paragloss.lab.descent import autoencoder as network
 
+    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
     corpus = network.Corpus.from_texts(texts, [part.concepts for part in counted.values()], n_concepts, words)
     hidden_widths = [hidden] * (layers - 1)

@@ -92,7 +92,7 @@ def fit(
     query_kind, judged_sets = _make_judged_sets(aligned, query)
     train = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
-    lists: list[_List] = []
+    lists: list[_CandidateList] = []
     for number, fold in enumerate(concept_folds):
         rng = np.random.default_rng([seed, number])
         lists += _list_held_out(aligned, fold, judged_sets, train, depth, rng)
@@ -132,7 +132,7 @@ def _list_held_out(
     train: Callable[[Aligned], BagEncoder],
     depth: int,
     rng: np.random.Generator,
-) -> Iterator[_List]:
+) -> Iterator[_CandidateList]:
     """Yield the candidates of the concepts of a fold, found by an encoder that was trained on the other concepts.
 
     :param fold: numbers of the concepts that are held out
@@ -167,7 +167,7 @@ def _make_reranker(encoder: BagEncoder, weights: _Weights, meta: dict[str, Any])
     )
 
 
-class _List(NamedTuple):
+class _CandidateList(NamedTuple):
     """The candidates of one search as training data."""
 
     first_stage: Floats  # (candidates, 3) scores of the search, see `describe_first_scores`
@@ -185,7 +185,7 @@ class _Weights(NamedTuple):
     shared_words: Floats  # (2,) of the words that text and title share with the query
 
 
-def _learn_weights(lists: Sequence[_List], penalty: float) -> tuple[_Weights, float]:
+def _learn_weights(lists: Sequence[_CandidateList], penalty: float) -> tuple[_Weights, float]:
     """Learn the weights of the first search, of the kernels and of shared words; return them and the loss.
 
     The relative weights of the kernels are learned from real searches: in a simulated one the right document often
@@ -208,7 +208,7 @@ def _learn_weights(lists: Sequence[_List], penalty: float) -> tuple[_Weights, fl
     return _Weights(trust, weight, title, shared_words), loss
 
 
-def _learn_kernel_weights(lists: Sequence[_List], penalty: float) -> npt.NDArray[np.float64]:
+def _learn_kernel_weights(lists: Sequence[_CandidateList], penalty: float) -> npt.NDArray[np.float64]:
     """Learn the weights of the kernels and of shared words from real searches: (2 x kernels + 2,)."""
     real_lists = [candidates for candidates in lists if candidates.is_real]
     features = [np.hstack([candidates.first_stage, candidates.features]) for candidates in real_lists]
@@ -218,7 +218,7 @@ def _learn_kernel_weights(lists: Sequence[_List], penalty: float) -> npt.NDArray
 
 def _list_candidates(
     encoder: BagEncoder, judged: JudgedCollection, held_out_ids: Set[str], depth: int, rng: np.random.Generator
-) -> Iterator[_List]:
+) -> Iterator[_CandidateList]:
     """Yield the candidates that several searches rank best for each held-out concept.
 
     :param encoder: an encoder that was not trained on the held-out concepts
@@ -240,7 +240,7 @@ def _list_candidates(
         for candidates, is_real in searches:
             rows = np.searchsorted(document_numbers, candidates.documents)
             first_stage = describe_first_scores(candidates.scores)
-            yield _List(first_stage, features[rows], candidates.right, is_real)
+            yield _CandidateList(first_stage, features[rows], candidates.right, is_real)
 
 
 def _search(
