@@ -103,7 +103,7 @@ def _explain_knrm(
     :param first_hits: the hits of the search before
     :param scored_ids: the documents whose language the reranker supports
     """
-    contributions = [Contribution(*pair) for pair in model.by_kernel(query, document)]
+    contributions = [Contribution(*pair) for pair in model.split_score(query, document)]
     scored_hits = [hit for hit in first_hits if hit.id in scored_ids]
     position = [hit.id for hit in scored_hits].index(document.id)
     described_scores = describe_first_scores([hit.score for hit in scored_hits])  # (documents, 3)

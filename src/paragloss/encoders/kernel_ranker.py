@@ -101,10 +101,10 @@ class Knrm:
             # Without a title, the text is used: features of zero would look like a perfect match.
             titles = [self._read_words(document.title or document.text, document.lang) for document in documents]
             scores += self.compute_features(query_ids, [words.ids for words in titles]) @ self.title
-            scores += self.shared(query.text, query.lang, [texts, titles]) @ self.same_words
+            scores += self.measure_shared_words(query.text, query.lang, [texts, titles]) @ self.same_words
         return scores
 
-    def shared(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
+    def measure_shared_words(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
         """Return the share of a query's words, weighted by rarity, that each text has verbatim.
 
         :param text: the query
@@ -112,13 +112,13 @@ class Knrm:
         :param parts: lists of texts of the same documents, such as their bodies and their titles
         :return: (documents, parts)
         """
-        weight_by_term = self._rarity(text, lang)
+        weight_by_term = self._weigh_by_rarity(text, lang)
         columns = []
         for texts in parts:
             columns.append([_sum_weights(weight_by_term, words) for words in texts])
         return np.asarray(columns, np.float32).reshape(len(parts), -1).T
 
-    def _rarity(self, text: str, lang: str) -> dict[str, float]:
+    def _weigh_by_rarity(self, text: str, lang: str) -> dict[str, float]:
         """Return the words of a query with their idf, scaled to a sum of 1."""
         vocabulary = self.vocabularies[lang]
         ids, unknown_terms = vocabulary.split_text(text)
@@ -186,7 +186,7 @@ class Knrm:
         )
         return RowCounts(np.flatnonzero(is_used), counts)
 
-    def by_kernel(self, query: Query, document: Document) -> list[tuple[str, str, str, float]]:
+    def split_score(self, query: Query, document: Document) -> list[tuple[str, str, str, float]]:
         """Return the summands of `score` as (query word, document word, name of the summand, value).
 
         There is one for each query word and kernel, with the document word of the strongest response; one for each
@@ -196,11 +196,11 @@ class Knrm:
         text_weight, title_weight = self.same_words.tolist()
         return [
             ("", "", "bias", float(self.bias)),
-            *self._split_score(query, text, lang, self.weight, text_weight, ""),
-            *self._split_score(query, title, lang, self.title, title_weight, " of titles"),
+            *self._split_text_score(query, text, lang, self.weight, text_weight, ""),
+            *self._split_text_score(query, title, lang, self.title, title_weight, " of titles"),
         ]
 
-    def _split_score(
+    def _split_text_score(
         self, query: Query, text: str, lang: str, weight: Floats, verbatim_weight: float, suffix: str
     ) -> list[tuple[str, str, str, float]]:
         """Split the score of one text of a document into (query term, document term, name, score).
@@ -212,7 +212,7 @@ class Knrm:
         words = self.words(text, lang)
         summands = []
         if verbatim_weight:
-            for term, share in self._rarity(query.text, query.lang).items():
+            for term, share in self._weigh_by_rarity(query.text, query.lang).items():
                 if words.has(term):
                     summands.append((term, term, f"as it stands{suffix}", verbatim_weight * share))
         if weight.any() and len(words.ids):
@@ -233,16 +233,16 @@ class Knrm:
         sums = np.maximum(activations.sum(axis=1), kernel_features.FLOOR)
         scores = np.log(sums) * kernel_features.SCALE * weight  # (n_query_terms, n_kernels)
         nearest = activations.argmax(axis=1)  # (n_query_terms, n_kernels)
-        text_terms = self._terms(text, lang)
+        text_terms = self._list_terms(text, lang)
         summands = []
-        for i, query_term in enumerate(self._terms(query.text, query.lang)):
+        for i, query_term in enumerate(self._list_terms(query.text, query.lang)):
             for kernel in np.flatnonzero(weight).tolist():
                 name = f"kernel {kernel_features.MEANS[kernel]:+.1f}{suffix}"
                 text_term = text_terms[nearest[i, kernel]]
                 summands.append((query_term, text_term, name, float(scores[i, kernel])))
         return summands
 
-    def _terms(self, text: str, lang: str) -> list[str]:
+    def _list_terms(self, text: str, lang: str) -> list[str]:
         """Return the terms whose rows `ids` returns."""
         vocabulary = self.vocabularies[lang]
         return [vocabulary.terms[i] for i in vocabulary.ids(text)]

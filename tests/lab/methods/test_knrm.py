@@ -275,11 +275,13 @@ def test_words_alike_in_both_languages_are_a_share_of_the_query():
     model = Knrm(vocabularies, rows, np.eye(4, dtype=np.float32), np.zeros(11), 0.0, same_words=(1.0, 2.0))
     query = Query("q", "qa1 qa2 flatmap", "qa")
     texts = [model.words(text, "qb") for text in ("flatmap qb1", "qb1 qa2", "qb1")]
-    np.testing.assert_allclose(model.shared(query.text, "qa", [texts])[:, 0], [0.3690, 0.2619, 0], atol=1e-4)
+    np.testing.assert_allclose(
+        model.measure_shared_words(query.text, "qa", [texts])[:, 0], [0.3690, 0.2619, 0], atol=1e-4
+    )
     documents = [Document("1", "qb1", "qb", "flatmap"), Document("2", "flatmap qb1", "qb", "qb1")]
     # A title counts for text and title: (1 + 2) x .369, the text alone for 1 x .369.
     np.testing.assert_allclose(model.score(query, documents), [1.1070, 0.3690], atol=1e-3)
-    accounts = [sum(share for *_, share in model.by_kernel(query, document)) for document in documents]
+    accounts = [sum(share for *_, share in model.split_score(query, document)) for document in documents]
     np.testing.assert_allclose(accounts, [1.1070, 0.3690], atol=1e-3)
 
 

@@ -112,9 +112,11 @@ def tune(
     module = load_method(method, "tune")
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], [module.tune])
     settings = parse_settings(method, module.tune, texts_by_flag)
-    is_judged = next(iter(inspect.signature(module.tune).parameters)) == "judged"
-    data = _read_one_judged_set(method, paths, judged) if is_judged else _read_concepts(paths, langs, skip_bad)
-    tuning = module.tune(data, **settings)
+    first_argument = next(iter(inspect.signature(module.tune).parameters))
+    if first_argument == "judged":
+        tuning = module.tune(_read_one_judged_set(method, paths, judged), **settings)
+    else:
+        tuning = module.tune(_read_concepts(paths, langs, skip_bad), **settings)
     if plot:
         module.plot(tuning, plot)
         print(f"plot: {plot}", file=sys.stderr)

@@ -289,7 +289,7 @@ class _CandidateFeatures(NamedTuple):
         titles = [self.titles[i] for i in document_numbers]
         text_kernels = self.untrained.compute_features(query_ids, [words.ids for words in texts])
         title_kernels = self.untrained.compute_features(query_ids, [words.ids for words in titles])
-        shared_words = self.untrained.shared(query.text, query.lang, [texts, titles])
+        shared_words = self.untrained.measure_shared_words(query.text, query.lang, [texts, titles])
         return np.hstack([text_kernels, title_kernels, shared_words])
 
 
