@@ -73,10 +73,11 @@ class ServerClient:
         :param on_error: is called for every document that the server refuses; without it the first one raises.
         :param progress: is called with the number of documents sent so far.
         """
-        path = "/api/bulk" + (f"?collection={quote(self._collection)}" if self._collection else "")
+        path = f"/api/bulk?collection={quote(self._collection)}" if self._collection else "/api/bulk"
         counts = WriteCounts(0, 0, 0)
         for batch in _split_batches(documents):
-            answer = self._request(path, "".join(map(_format_document, batch)).encode())
+            lines = [_format_document(document) for document in batch]
+            answer = self._request(path, "".join(lines).encode())
             indexed, failed = counts.indexed + answer["indexed"], counts.failed + answer["failed"]
             counts = WriteCounts(indexed, failed, answer["documents"])
             for refusal in answer["errors"]:

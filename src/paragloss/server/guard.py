@@ -138,8 +138,15 @@ class Guard:
         key = _read_key(headers)
         is_reading = scope["method"] in _SAFE_METHODS or scope["path"] in _READING_PATHS
         needed_scope = "read" if is_reading else "write"
-        if self._keys.allows(key, needed_scope):
-            return None
+        return None if self._keys.allows(key, needed_scope) else self._refuse_key(key, needed_scope, address)
+
+    def _refuse_key(self, key: str, needed_scope: str, address: str) -> JSONResponse:
+        """Return the refusal of a request with a key that does not allow it; count a wrong key.
+
+        :param key: the key, "" for a request without one
+        :param needed_scope: "read" or "write"
+        :param address: where the request comes from
+        """
         if self._keys.scope(key) is not None:
             return self._refuse(403, "key", f"a key that may {needed_scope} is needed: this key may only read")
         if key and self._wrong_keys.count(address):
