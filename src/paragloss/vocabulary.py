@@ -91,20 +91,26 @@ class Vocabulary:
         The `max_terms` terms of highest document frequency first, then those in at least `min_df` documents
         (the order Cr5's authors used); ties go to the term that comes first in the alphabet.
         """
-        terms, counts = grow(texts, lang, stem=stem)
+        terms, counts = count_all_terms(texts, lang, stem=stem)
         return cls.choose(lang, terms, counts, max_terms=max_terms, min_df=min_df, stem=stem)
 
     @classmethod
     def choose(
         cls, lang: str, terms: Sequence[str], counts: sp.csr_matrix, *, max_terms: int, min_df: int, stem: bool
     ) -> tuple[Vocabulary, sp.csr_matrix]:
-        """Do the second half of `build`, for counts over every term (see `grow`), or some rows of them."""
+        """Do the second half of `build`: choose among all terms.
+
+        :param terms: the terms, see `count_all_terms`.
+        :param counts: how often texts have them, (n_texts, n_terms).
+        :return: the vocabulary, and the counts of its terms.
+        """
         df = np.bincount(counts.indices, minlength=len(terms))
-        order = sorted(np.flatnonzero(df >= min_df).tolist(), key=lambda i: (-int(df[i]), terms[i]))[:max_terms]
+        candidates = np.flatnonzero(df >= min_df).tolist()
+        order = sorted(candidates, key=lambda i: (-int(df[i]), terms[i]))[:max_terms]
         vocabulary = cls(lang, [terms[i] for i in order], df[order], counts.shape[0], stem=stem)
-        chosen = counts[:, order]
-        chosen.sort_indices()
-        return vocabulary, chosen
+        chosen_counts = counts[:, order]
+        chosen_counts.sort_indices()
+        return vocabulary, chosen_counts
 
     def meta(self) -> dict[str, Any]:
         """Return what `artefacts.save` writes besides the terms and `df`; `restore` reads it."""
@@ -116,8 +122,13 @@ class Vocabulary:
         return cls(meta["lang"], terms, df, int(meta["documents"]), stem=meta["stem"])
 
 
-def grow(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[str], sp.csr_matrix]:
-    """Return all terms of the texts, in the order in which they first appear, and the counts of the texts over them."""
+def count_all_terms(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[str], sp.csr_matrix]:
+    """Count all terms of texts.
+
+    :param lang: the language of the texts.
+    :param stem: whether terms are stems.
+    :return: the terms, in the order in which they first appear, and the counts, (n_texts, n_terms).
+    """
     tokenize = analyzer(lang, stem=stem, stop=stem).terms
     ids: dict[str, int] = {}
     counts = count_rows([ids.setdefault(term, len(ids)) for term in tokenize(text)] for text in texts)

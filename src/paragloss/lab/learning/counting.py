@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.types import Aligned, Concept, Integers
-from paragloss.vocabulary import Vocabulary, grow
+from paragloss.vocabulary import Vocabulary, count_all_terms
 
 #: `min_df` is lowered to 1 + documents // DOCUMENTS_PER_DF for languages with few documents.
 DOCUMENTS_PER_DF = 500
@@ -70,7 +70,7 @@ def count(
         concepts_by_lang[lang] = np.flatnonzero([lang in concept.texts for concept in aligned])
     counts_by_lang = {}
     for lang, concepts in _drop_rare_concepts(concepts_by_lang, len(aligned), min_langs).items():
-        counts_by_lang[lang] = _count_all_terms(aligned, lang, concepts, stem, lengths, force_lengths)
+        counts_by_lang[lang] = _count_language(aligned, lang, concepts, stem, lengths, force_lengths)
     allowed_by_lang = {lang: part.concepts[part.has_allowed_length] for lang, part in counts_by_lang.items()}
     counted = {}
     for lang, concepts in _drop_rare_concepts(allowed_by_lang, len(aligned), min_langs).items():
@@ -79,7 +79,7 @@ def count(
     return _renumber_concepts(counted, len(aligned), min_langs)
 
 
-def _count_all_terms(
+def _count_language(
     aligned: Aligned,
     lang: str,
     concepts: Integers,
@@ -93,7 +93,7 @@ def _count_all_terms(
     :param lengths: see `count`, and so for `force_lengths`
     """
     texts = (text_of(aligned[i], lang) for i in concepts.tolist())
-    terms, counts = grow(texts, lang, stem=stem)
+    terms, counts = count_all_terms(texts, lang, stem=stem)
     distinct_terms = np.diff(counts.indptr)  # of each text
     has_allowed_length = _check_lengths(distinct_terms, lengths or (1, counts.shape[1]), force=force_lengths)
     return _TermCounts(terms, counts, concepts, has_allowed_length)

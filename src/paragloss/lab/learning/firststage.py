@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from paragloss.analysis import analyzer
 from paragloss.lab.learning.relevance import bm25
 from paragloss.types import Floats, Integers
-from paragloss.vocabulary import grow
+from paragloss.vocabulary import count_all_terms
 
 #: Distribution of how many standard deviations a simulated stronger search adds: 3 on average.
 GAMMA_SHAPE, GAMMA_SCALE = 2.0, 1.5
@@ -79,7 +79,7 @@ def score_shared_words(queries: Sequence[str], source: str, documents: Sequence[
     :param source: language of the queries
     :param target: language of the documents
     """
-    document_terms, counts = grow(documents, target)
+    document_terms, counts = count_all_terms(documents, target)
     number_by_term = {term: number for number, term in enumerate(document_terms)}
     query_lengths = np.zeros(len(queries), np.float32)
     shared_terms = []  # of each query, their numbers among the terms of the documents

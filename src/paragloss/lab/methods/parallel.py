@@ -11,7 +11,7 @@ from paragloss.errors import InputError
 from paragloss.lab.settings import Seed, Setting, checked
 from paragloss.translation.parallel_texts import Parallel, TextCounts
 from paragloss.types import Aligned
-from paragloss.vocabulary import grow
+from paragloss.vocabulary import count_all_terms
 
 
 @checked
@@ -39,4 +39,4 @@ def fit(
 def _count_language(aligned: Aligned, lang: str) -> TextCounts:
     """Count the terms of title and text of each concept in one language; none where it has no text."""
     texts = (f"{concept.titles.get(lang, '')}\n{concept.texts.get(lang, '')}" for concept in aligned)
-    return TextCounts(*grow(texts, lang))
+    return TextCounts(*count_all_terms(texts, lang))
