@@ -51,7 +51,7 @@ PIPELINES = [
 def engine(tmp_path_factory):
     folder, concepts = tmp_path_factory.mktemp("why"), demo.concepts()
     train(cr5.fit, concepts, dim=40).save(folder / "cr5")
-    train(table_method.fit, concepts).save(folder / "table")
+    train(table_method.fit, concepts, source="en").save(folder / "table")
     pytest.importorskip("torch")
     train(bae.fit, concepts, dim=16, epochs=2).save(folder / "bae")
     train(knrm.fit, concepts, dim=16).save(folder / "knrm")

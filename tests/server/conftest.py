@@ -19,7 +19,7 @@ from paragloss.server.library import Library
 def models(tmp_path_factory) -> list[str]:
     folder = tmp_path_factory.mktemp("models")
     train(cr5.fit, demo.concepts(), dim=50).save(folder / "cr5")
-    train(table.fit, demo.concepts()).save(folder / "table")
+    train(table.fit, demo.concepts(), source="en").save(folder / "table")
     return [str(folder / "cr5"), str(folder / "table")]
 
 
