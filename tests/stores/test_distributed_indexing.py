@@ -11,7 +11,7 @@ import fsspec
 import pytest
 
 from paragloss.collection import Collection
-from paragloss.collection.distributed import index_distributed, list_parts
+from paragloss.collection.distributed import index_distributed, list_files_to_index
 from paragloss.collection.integrity import check_collection
 from paragloss.errors import InputError
 from paragloss.formats.file_ids import IndexedFolders
@@ -31,15 +31,22 @@ def files(tmp_path):
 
 
 def test_parts_are_the_files_of_a_path_or_a_url(files):
-    by_path, by_url = list_parts([str(files)], IndexedFolders()), list_parts([f"file://{files}"], IndexedFolders())
+    by_path, by_url = (
+        list_files_to_index([str(files)], IndexedFolders()),
+        list_files_to_index([f"file://{files}"], IndexedFolders()),
+    )
     assert by_path == by_url
-    assert [part.name for part in by_path] == [f"{number}.jsonl" for number in range(6)]
+    assert [file.name for file in by_path] == [f"{number}.jsonl" for number in range(6)]
     (files / "0.jsonl").write_text('{"text": "changed", "lang": "en"}\n')
     assert (
-        sum(a.record != b.record for a, b in zip(by_path, list_parts([str(files)], IndexedFolders()), strict=True)) == 1
+        sum(
+            a.record != b.record
+            for a, b in zip(by_path, list_files_to_index([str(files)], IndexedFolders()), strict=True)
+        )
+        == 1
     )
     with pytest.raises(InputError, match="does not exist"):
-        list_parts([str(files / "gone")], IndexedFolders())
+        list_files_to_index([str(files / "gone")], IndexedFolders())
 
 
 @pytest.mark.parametrize("scheme", ["", "memory:/"])
@@ -50,14 +57,14 @@ def test_files_of_one_name_in_two_folders_have_two_ids(tmp_path, scheme):
         storage.makedirs(f"{tmp_path}/{folder}")
         storage.pipe(f"{tmp_path}/{folder}/report.txt", folder.encode())
     roots = IndexedFolders()
-    assert [part.name for part in list_parts([f"{home}/x", f"{home}/y/report.txt"], roots)] == [
+    assert [file.name for file in list_files_to_index([f"{home}/x", f"{home}/y/report.txt"], roots)] == [
         "x/report.txt",
         "y/report.txt",
     ]
     later_folders = IndexedFolders(
         roots.prefixes
     )  # another day: what is known is called as it was, and the third is no other's
-    assert [part.name for part in list_parts([f"{home}/z", f"{home}/y"], later_folders)] == [
+    assert [file.name for file in list_files_to_index([f"{home}/z", f"{home}/y"], later_folders)] == [
         "z/report.txt",
         "y/report.txt",
     ]

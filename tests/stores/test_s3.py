@@ -17,7 +17,7 @@ import pytest
 from free_ports import find_free_ports
 
 from paragloss.collection import Collection
-from paragloss.collection.distributed import list_parts
+from paragloss.collection.distributed import list_files_to_index
 from paragloss.collection.integrity import check_collection
 from paragloss.errors import InputError
 from paragloss.formats.file_ids import IndexedFolders
@@ -30,7 +30,7 @@ PACKAGES = (
 SCRIPT = """
 import json, sys
 import distributed, fsspec
-from paragloss.collection.distributed import index_distributed, list_parts
+from paragloss.collection.distributed import index_distributed, list_files_to_index
 from paragloss.formats.file_ids import IndexedFolders
 
 def main(place):
@@ -40,7 +40,7 @@ def main(place):
         rows = [{"id": f"{number}-{i}", "text": f"rain falls w{i}", "lang": "en"} for i in range(5)]
         storage.pipe(f"archive/pages/{number}.jsonl", "".join(json.dumps(row) + "\\n" for row in rows).encode())
     storage.pipe("archive/pages/deep/leaf.de.txt", "Der Regen fällt.".encode())
-    names = [part.name for part in list_parts(["s3://archive/pages"], IndexedFolders())]
+    names = [part.name for part in list_files_to_index(["s3://archive/pages"], IndexedFolders())]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         told = [index_distributed(place, ["s3://archive/pages"], scheduler=cluster.scheduler_address)]
         storage.pipe("archive/pages/0.jsonl", b'{"id": "0-0", "text": "snow", "lang": "en"}')
@@ -119,5 +119,5 @@ def test_unreadable_storage_is_an_error_of_one_line(address, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "s3fs", None)  # as where it is not installed
     with pytest.raises(InputError, match="can't be read") as caught:
-        list_parts([address], IndexedFolders())
+        list_files_to_index([address], IndexedFolders())
     assert "\n" not in str(caught.value)

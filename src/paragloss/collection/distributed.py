@@ -1,7 +1,7 @@
 """Index files with workers on other machines, through Dask.
 
-A part is one file, wherever `fsspec` reads it from. A worker reads and prepares a part; this process writes it, as the
-one writer of the collection, and records it. An interrupted run that is started again skips recorded parts, and a part
+A worker reads and prepares a file, wherever `fsspec` reads it from; this process writes it, as the one writer of the
+collection, and records it. An interrupted run that is started again skips recorded files, and a file
 whose worker was killed is prepared by another.
 """
 
@@ -33,10 +33,10 @@ from paragloss.stores import messages, model_files, open_store
 from paragloss.types import Document
 
 _RECORD_PREFIX = "part-"
-#: How often a part is given to another worker when the one that had it is lost.
+#: How often a file is given to another worker when the one that had it is lost.
 _MAX_RETRIES = 5
-#: Documents written at once, and parts that are under way for each worker.
-_BATCH_SIZE, _PARTS_PER_WORKER = 1000, 2
+#: Documents written at once, and files that are under way for each worker.
+_BATCH_SIZE, _FILES_PER_WORKER = 1000, 2
 
 
 class IndexedFile(NamedTuple):
@@ -48,7 +48,7 @@ class IndexedFile(NamedTuple):
 
 
 class PreparedFile(NamedTuple):
-    """What a worker sends back: the name of the part's record, its documents as a message, and an error or ""."""
+    """What a worker sends back: the name of the file's record, its documents as a message, and an error or ""."""
 
     record: str
     message: bytes
@@ -56,29 +56,28 @@ class PreparedFile(NamedTuple):
 
 
 class DistributedReport(NamedTuple):
-    """Documents written, parts that had been written before, and errors of parts that could not be read."""
+    """Documents written, files that had been written before, and errors of files that could not be read."""
 
     read: int
     unchanged: int
     failed: tuple[str, ...]
 
 
-def list_parts(paths: Sequence[str], roots: IndexedFolders) -> list[IndexedFile]:
+def list_files_to_index(paths: Sequence[str], roots: IndexedFolders) -> list[IndexedFile]:
     """Return the files at paths and addresses (`s3://bucket/folder`, a shared folder), each once.
 
-    :param roots: gives files their names; the folders of the paths are added to it.
+    :param roots: the indexed folders, which give files their names; the folders of the paths are added to them.
     """
     locations = [_locate(path) for path in paths]
     roots.add([location.folder_name for location in locations])
-    parts: dict[str, IndexedFile] = {}
+    files_by_url: dict[str, IndexedFile] = {}
     for location in locations:
-        system = location.system
-        for file in sorted(system.find(location.path)):
-            url = system.unstrip_protocol(file)
-            name = roots.make_id(location.folder_name, os.path.relpath(file, location.folder))
-            record = _RECORD_PREFIX + _compute_state_digest(system, file, url)
-            parts.setdefault(url, IndexedFile(url, name, record))
-    return list(parts.values())
+        for file_path in sorted(location.system.find(location.path)):
+            url = location.system.unstrip_protocol(file_path)
+            name = roots.make_id(location.folder_name, os.path.relpath(file_path, location.folder))
+            record = _RECORD_PREFIX + _compute_state_digest(location.system, file_path, url)
+            files_by_url.setdefault(url, IndexedFile(url, name, record))
+    return list(files_by_url.values())
 
 
 class _Location(NamedTuple):
@@ -129,18 +128,18 @@ def index_distributed(
             store.take_over_writing()
         store.claim_writing()
         with open_roots(store) as roots:
-            parts = list_parts(paths, roots)
+            files = list_files_to_index(paths, roots)
         written_records = store.blob_versions().keys()
-        new_parts = [part for part in parts if part.record not in written_records]
+        new_files = [file for file in files if file.record not in written_records]
         with distributed.Client(scheduler) as client:
-            prepared_parts = _prepare_parts(client, new_parts, _read_settings(collection, into, lang))
-            read_count, errors = _write_parts(collection, prepared_parts, progress)
+            prepared_files = _prepare_files(client, new_files, _read_settings(collection, into, lang))
+            read_count, errors = _write_files(collection, prepared_files, progress)
         collection.index([])  # makes weights exact, and runs deferred encoders
-    return DistributedReport(read_count, len(parts) - len(new_parts), tuple(errors))
+    return DistributedReport(read_count, len(files) - len(new_files), tuple(errors))
 
 
-def _write_parts(
-    collection: Collection, prepared_parts: Iterable[PreparedFile], progress: Callable[[int], None] | None
+def _write_files(
+    collection: Collection, prepared_files: Iterable[PreparedFile], progress: Callable[[int], None] | None
 ) -> tuple[int, list[str]]:
     """Write prepared files into a collection, and record those that are complete.
 
@@ -149,7 +148,7 @@ def _write_parts(
     :param progress: is told how many documents have been written.
     """
     read_count, errors = 0, []
-    for prepared in prepared_parts:
+    for prepared in prepared_files:
         for documents in _decode_documents(prepared.message):
             _write_documents(collection, documents)
             read_count += len(documents.documents)
@@ -169,27 +168,27 @@ def _read_settings(collection: Collection, location: str, lang: str | None) -> P
     return PreparationSettings(layout.fields, layout.k1, layout.b, models, lang)
 
 
-def _prepare_parts(client: Any, parts: Sequence[IndexedFile], settings: PreparationSettings) -> Iterator[PreparedFile]:
+def _prepare_files(client: Any, files: Sequence[IndexedFile], settings: PreparationSettings) -> Iterator[PreparedFile]:
     """Let workers prepare files, a few for each worker at a time, and yield them as they are finished.
 
     :param client: the client of the Dask scheduler.
     :param settings: what workers need to know of the collection.
     """
     worker_count = max(1, len(client.scheduler_info()["workers"]))
-    n_first_parts = _PARTS_PER_WORKER * worker_count
-    first_tasks = [_submit(client, part, settings) for part in parts[:n_first_parts]]
-    remaining_parts = iter(parts[n_first_parts:])
+    n_first_files = _FILES_PER_WORKER * worker_count
+    first_tasks = [_submit(client, file, settings) for file in files[:n_first_files]]
+    remaining_files = iter(files[n_first_files:])
     finished_tasks = _import_extra("distributed").as_completed(first_tasks, with_results=True)
     for task, prepared in finished_tasks:
         task.release()
-        for part in islice(remaining_parts, 1):
-            finished_tasks.add(_submit(client, part, settings))
+        for file in islice(remaining_files, 1):
+            finished_tasks.add(_submit(client, file, settings))
         yield PreparedFile(*prepared)
 
 
-def _submit(client: Any, part: IndexedFile, settings: PreparationSettings) -> Any:
+def _submit(client: Any, file: IndexedFile, settings: PreparationSettings) -> Any:
     """Let a worker prepare a file; return the future result."""
-    return client.submit(prepare_part, part, settings, pure=False, retries=_MAX_RETRIES)
+    return client.submit(prepare_file, file, settings, pure=False, retries=_MAX_RETRIES)
 
 
 def _write_documents(collection: Collection, prepared: PreparedDocuments) -> None:
@@ -204,7 +203,7 @@ def _write_documents(collection: Collection, prepared: PreparedDocuments) -> Non
     state.index.add(prepared.documents, {**prepared.dense, **unchanged}, counted=prepared.counted)
 
 
-def prepare_part(part: IndexedFile, settings: PreparationSettings) -> PreparedFile:
+def prepare_file(file: IndexedFile, settings: PreparationSettings) -> PreparedFile:
     """Read and prepare the documents of one file. Runs on a worker.
 
     :return: the documents as a message; or an error, and no documents, if the file can't be read.
@@ -212,22 +211,22 @@ def prepare_part(part: IndexedFile, settings: PreparationSettings) -> PreparedFi
     layout = Layout(settings.fields, k1=settings.k1, b=settings.b)
     try:
         models = _load_models(settings.models)
-        with _download(part) as path:
-            prepared_batches = prepare_batches(_read_batches(path, part), layout, models, settings.lang)
+        with _download(file) as path:
+            prepared_batches = prepare_batches(_read_batches(path, file), layout, models, settings.lang)
             message = messages.encode_message([_list_fields(prepared) for prepared in prepared_batches])
-        return PreparedFile(part.record, message, "")
+        return PreparedFile(file.record, message, "")
     except InputError as error:
-        return PreparedFile(part.record, messages.encode_message([]), f"{part.url}: {error}")
+        return PreparedFile(file.record, messages.encode_message([]), f"{file.url}: {error}")
 
 
-def _read_batches(path: Path, part: IndexedFile) -> Iterator[list[Document]]:
+def _read_batches(path: Path, file: IndexedFile) -> Iterator[list[Document]]:
     """Read the documents of a file in batches, with the address of the file.
 
     :param path: the copy of the file on this machine.
     """
-    documents = iter(read_documents(path, make_id=lambda _: part.name))
+    documents = iter(read_documents(path, make_id=lambda _: file.name))
     while True:
-        batch = [_set_address(document, part) for document in islice(documents, _BATCH_SIZE)]
+        batch = [_set_address(document, file) for document in islice(documents, _BATCH_SIZE)]
         if not batch:
             return
         yield batch
@@ -244,9 +243,9 @@ def _list_fields(prepared: PreparedDocuments) -> list[Any]:
     return [prepared.documents, list(counted.bags), counted.packed_tokens, counted.signatures, prepared.dense]
 
 
-def _set_address(document: Document, part: IndexedFile) -> Document:
+def _set_address(document: Document, file: IndexedFile) -> Document:
     """Replace the path on this worker by the address of the file."""
-    return document._replace(meta={**document.meta, "path": part.url}) if "path" in document.meta else document
+    return document._replace(meta={**document.meta, "path": file.url}) if "path" in document.meta else document
 
 
 _loaded: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
@@ -264,11 +263,11 @@ def _load_models(locations: tuple[tuple[str, str], ...]) -> dict[str, Any]:
 
 
 @contextmanager
-def _download(part: IndexedFile) -> Iterator[Path]:
+def _download(file: IndexedFile) -> Iterator[Path]:
     """Copy a file to this machine, under its own name."""
-    with tempfile.TemporaryDirectory(prefix="paragloss-part-") as folder:
-        path = Path(folder) / os.path.basename(part.name)
-        with _import_extra("fsspec").open(part.url, "rb") as remote_file, path.open("wb") as local_file:
+    with tempfile.TemporaryDirectory(prefix="paragloss-file-") as folder:
+        path = Path(folder) / os.path.basename(file.name)
+        with _import_extra("fsspec").open(file.url, "rb") as remote_file, path.open("wb") as local_file:
             shutil.copyfileobj(remote_file, local_file, 1 << 20)
         yield path
 

@@ -98,19 +98,29 @@ class FileTracker:
 
     # Before and while files are read
 
-    def needs_reading(self, path: Path) -> bool:
-        """Return whether a file has to be read: it is new, has changed, or everything is read. It counts as present."""
+    def note_file(self, path: Path) -> bool:
+        """Note that a file is there, and return whether it is going to be read.
+
+        A file is read if it is new or has changed, or if all files are read. It is then expected to be the next one for
+        which documents come.
+        """
         full_path = os.path.abspath(path)
         self._present.add(full_path)
         size, modified = _read_size_and_time(full_path) or _READ_AGAIN  # the reader of a file reports what is wrong
-        earlier = self.records.get(full_path)
-        is_unchanged = earlier is not None and not earlier.must_be_read and earlier[:3] == (size, modified, self._lang)
-        if is_unchanged and not self._reads_all:
+        current = FileRecord(size, modified, self._lang, ())
+        if not self._reads_all and self._is_unchanged(full_path, current):
             self.unchanged += 1
             return False
-        self._readings.append(_Reading(full_path, FileRecord(size, modified, self._lang, ())))
+        self._readings.append(_Reading(full_path, current))
         self._read_states.add((size, modified))
         return True
+
+    def _is_unchanged(self, full_path: str, current: FileRecord) -> bool:
+        """Return whether a file was read before, completely, with the same size, time of change and language."""
+        earlier = self.records.get(full_path)
+        if earlier is None or earlier.must_be_read:
+            return False
+        return (earlier.size, earlier.modified, earlier.lang) == (current.size, current.modified, current.lang)
 
     def assign_name(self, path: str, name: str) -> str:
         """Return the name of a file, with which the ids of its documents begin.

@@ -40,8 +40,8 @@ class Guess(NamedTuple):
     share: float
 
 
-def validate_query(query: Query) -> Query:
-    """Return a query with the base code of its language, if it has one.
+def normalise_query(query: Query) -> Query:
+    """Check that a query can be asked, and return it with the base code of its language ("en" for "en-GB").
 
     :raises InputError: if the query is empty or too long.
     """

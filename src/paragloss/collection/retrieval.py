@@ -363,7 +363,7 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Measu
     state.index.catch_up()
     query = read_query(state, Query("", text, options.lang or "")).query
     targets = resolve_targets(state, options.to)
-    searcher = make_default_searcher(SearchContext(_list_parts(state, options), query.lang, targets))
+    searcher = make_default_searcher(SearchContext(_list_pipeline_parts(state, options), query.lang, targets))
     return searcher.collect(query, options.k, _make_filter(state, options)).candidates
 
 
@@ -388,7 +388,7 @@ def guess_query_languages(state: State, text: str) -> list[Guess]:
 
 def read_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
     """Parse the operators of a query and identify the language of its words; in doubt return several guesses."""
-    operators = parse_operators(query_language.validate_query(query).text)
+    operators = parse_operators(query_language.normalise_query(query).text)
     reading = identify_query(state, query._replace(text=operators.text), reader)
     return reading._replace(operators=operators)
 
@@ -399,7 +399,7 @@ def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryR
     :param reader: the reader's language, in which a query of names alone is read.
     :raises InputError: if the query is empty or too long.
     """
-    query = query_language.validate_query(query)
+    query = query_language.normalise_query(query)
     if query.lang:
         guesses = [Guess(query.lang, 1.0)]
     else:
@@ -422,7 +422,7 @@ def _make_searcher(pipeline: str | None, search: SearchContext) -> Searcher:
     return make_default_searcher(search) if pipeline is None else pipelines.build(pipeline, search)
 
 
-def _list_parts(state: State, options: SearchOptions) -> Parts:
+def _list_pipeline_parts(state: State, options: SearchOptions) -> Parts:
     """Return what the collection is searched with."""
     return state.parts(options.deadline)._replace(variants=options.variants)
 
@@ -488,7 +488,7 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
 
 def _build_searchers(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> dict[str, Searcher]:
     """Build a searcher for each language that some query may be in."""
-    targets, parts = resolve_targets(state, options.to), _list_parts(state, options)
+    targets, parts = resolve_targets(state, options.to), _list_pipeline_parts(state, options)
     searchers: dict[str, Searcher] = {}
     for reading in readings:
         for guess in reading.guesses:

@@ -45,7 +45,7 @@ def read_sources(
         roots.add(local_paths)
     hooks: dict[str, Any] = {"readers": readers, "on_scanned_page": scanning}
     if tracker is not None:
-        hooks |= {"should_read": tracker.needs_reading, "on_file_end": tracker.finish_reading}
+        hooks |= {"should_read": tracker.note_file, "on_file_end": tracker.finish_reading}
     return _warn_about_repeated_ids(_read_paths(paths, roots, names, on_error, hooks))
 
 

@@ -327,35 +327,40 @@ class _ScoredMeaning(NamedTuple):
 def _score_candidates(candidates: WeightsByMeaning, text: str) -> dict[str, _ScoredMeaning]:
     """Return the score of each meaning of a word: the sum of its sources' weights, each times the source's trust."""
     scores: dict[str, _ScoredMeaning] = {}
-    for meaning, weights in _drop_passed_through(candidates, text).items():
+    for meaning, weights in _drop_echoes(candidates, text).items():
         parts = [(SOURCE_TRUST.get(source, 1.0) * weight, source) for source, weight in weights.items()]
         _, main_source = max(parts, key=itemgetter(0))
         scores[meaning] = _ScoredMeaning(sum([part for part, _ in parts]), main_source)
     return scores
 
 
-def _drop_passed_through(candidates: WeightsByMeaning, text: str) -> WeightsByMeaning:
-    """Remove the answers of sources that return an unknown word as its own meaning.
+def _drop_echoes(candidates: WeightsByMeaning, text: str) -> WeightsByMeaning:
+    """Remove the answers of sources that only return an unknown word as its own meaning.
 
     A word may be a meaning of itself if the glossary or the lexicon says so, or a source that knows other meanings of
     the word too and gives this one a considerable share.
     """
-    folded_text = text.casefold()
-    knowing_sources: set[str] = set()  # that know a meaning other than the word itself
-    for meaning, weights in candidates.items():
-        if meaning.casefold() != folded_text:
-            knowing_sources.update(weights)
+    other_meanings = {meaning: weights for meaning, weights in candidates.items() if not _is_same_word(meaning, text)}
+    knowing_sources = {source for weights in other_meanings.values() for source in weights}
+
+    def may_return_word(source: str, weight: float) -> bool:
+        is_considered = source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF
+        return is_considered or source in _SOURCES_OF_OWN_MEANINGS
+
     remaining: dict[str, Mapping[str, float]] = {}
     for meaning, weights in candidates.items():
-        if meaning.casefold() == folded_text:
-            weights = {
-                source: weight
-                for source, weight in weights.items()
-                if source in _SOURCES_OF_OWN_MEANINGS or (source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF)
-            }
-        if weights:
+        if meaning in other_meanings:
             remaining[meaning] = weights
+            continue
+        trusted_weights = {source: weight for source, weight in weights.items() if may_return_word(source, weight)}
+        if trusted_weights:
+            remaining[meaning] = trusted_weights
     return remaining
+
+
+def _is_same_word(text: str, other_text: str) -> bool:
+    """Return whether two texts differ in capitals at most."""
+    return text.casefold() == other_text.casefold()
 
 
 def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *, starts_sentence: bool) -> Word:
@@ -383,7 +388,9 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
 
 
 def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSources) -> Word:
-    """Add parts of speech, and whether the first meaning is certain: by the lexicon or by the user's own sources.
+    """Add to a word with meanings their parts of speech, and whether the first of them is certain.
+
+    A word that is no content word (its occurrence has no term) becomes one of the kind "stop".
 
     :param occurrence: the word in its sentence, with the entries that the lexicon has of it.
     """
@@ -391,20 +398,26 @@ def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSour
     if not word.meanings:
         return word._replace(kind="stop") if is_stop_word and word.kind != "other" else word
     entry_by_text = {entry.text: entry for entry in occurrence.entries}
-    meanings = []
-    for meaning in word.meanings:
-        entry = entry_by_text.get(meaning.text)
-        if entry is not None and is_built_in(meaning.source):
-            meaning = Meaning(meaning.text, meaning.weight, f"lexicon, {entry.source}", entry.kind)
-        meanings.append(meaning)
-    first = word.meanings[0]
-    first_entry = entry_by_text.get(first.text)
-    if first_entry is not None:
-        is_sure = first_entry.sure
-    else:
-        is_sure = first.source != SOUND and first.source not in dict(sources.fallbacks)
-    kind = "stop" if is_stop_word else word.kind
-    return word._replace(kind=kind, meanings=tuple(meanings), sure=is_sure, before=occurrence.prefix)
+    return word._replace(
+        kind="stop" if is_stop_word else word.kind,
+        meanings=tuple(_describe_by_lexicon(meaning, entry_by_text.get(meaning.text)) for meaning in word.meanings),
+        sure=_is_certain(word.meanings[0], entry_by_text.get(word.meanings[0].text), sources),
+        before=occurrence.prefix,
+    )
+
+
+def _describe_by_lexicon(meaning: Meaning, entry: LexiconEntry | None) -> Meaning:
+    """Give a meaning of a built-in source the source and the part of speech of its entry in the lexicon, if any."""
+    if entry is None or not is_built_in(meaning.source):
+        return meaning
+    return Meaning(meaning.text, meaning.weight, f"lexicon, {entry.source}", entry.kind)
+
+
+def _is_certain(meaning: Meaning, entry: LexiconEntry | None, sources: BuiltInSources) -> bool:
+    """Return whether a meaning is certain: its entry in the lexicon says so, or no guess is its source."""
+    if entry is not None:
+        return entry.sure
+    return meaning.source != SOUND and meaning.source not in dict(sources.fallbacks)
 
 
 def _has_letters(word: str) -> bool:

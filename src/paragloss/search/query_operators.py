@@ -94,7 +94,7 @@ class _Parser:
         if not _has_letters(term):
             return term
         kind = "excluded" if "-" in (match["sign"], match["word_sign"]) else "required"
-        n_checked_terms = len(self._list("required")) + len(self._list("excluded"))
+        n_checked_terms = len(self._list_values("required")) + len(self._list_values("excluded"))
         if n_checked_terms >= MAX_CHECKED_TERMS:
             self._note(f"Only {MAX_CHECKED_TERMS} phrases and signed words can be checked; the others count as words.")
         else:
@@ -105,16 +105,16 @@ class _Parser:
         """Return the recorded operators with the text of the query."""
         days = Range()
         for kind in ("after", "before"):
-            for value in self._list(kind):
+            for value in self._list_values(kind):
                 days = _narrow_days(days, kind, value)
         return QueryOperators(
             text,
-            self._list("required"),
-            self._list("excluded"),
-            tuple(_parse_language(value) for value in self._list("lang")),
-            self._list("file"),
-            days,
-            tuple(self.notes),
+            required=self._list_values("required"),
+            excluded=self._list_values("excluded"),
+            languages=tuple(_parse_language(value) for value in self._list_values("lang")),
+            file_patterns=self._list_values("file"),
+            days=days,
+            notes=tuple(self.notes),
         )
 
     def _take_filter(self, name: str, value: str) -> str:
@@ -132,7 +132,8 @@ class _Parser:
         if note not in self.notes and len(self.notes) < MAX_CHECKED_TERMS:
             self.notes.append(note)
 
-    def _list(self, kind: str) -> tuple[str, ...]:
+    def _list_values(self, kind: str) -> tuple[str, ...]:
+        """Return the values of the recorded operators of a kind: "required", "excluded" or the name of a filter."""
         return tuple(value for operator, value in self.operators if operator == kind)
 
 

@@ -127,25 +127,37 @@ class SharedStore(BaseStore):
             return self._own_store
 
     def _request(self, request: str, *arguments: Any, **options: Any) -> Any:
-        """Have the owner answer a request; become the owner if there is none any more."""
+        """Have the owner answer a request; become the owner, and answer it here, if there is none any more.
+
+        :param request: the name of a method of the store.
+        """
         with self._lock:
-            deadline = time.monotonic() + READER_TIMEOUT
-            while self._own_store is None:
-                try:
-                    response = self._exchange([request, arguments, options])
-                except (OSError, EOFError, ValueError):
-                    self._disconnect()
-                    with suppress(StoreError):
-                        self._own_store = self._open_folder(self.path)
-                    if self._own_store is None and time.monotonic() > deadline:
-                        holder = describe_lock_holder(self.path)
-                        raise StoreError(f"{self.path} is in use by {holder}, which does not answer") from None
-                    continue
-                if "error" in response:
-                    raise StoreError(response["error"])
-                return response["answer"]
+            if self._own_store is None:
+                response = self._ask_owner([request, arguments, options])
+                if response is not None:
+                    if "error" in response:
+                        raise StoreError(response["error"])
+                    return response["answer"]
+            assert self._own_store is not None
             handlers = make_request_handlers(self._own_store, self._own_store.blob_files)
             return handlers[request](*arguments, **options)
+
+    def _ask_owner(self, message: Any) -> dict[str, Any] | None:
+        """Return the owner's response to a message; None if the owner is gone and this process is the owner now.
+
+        An owner that does not answer is asked again until READER_TIMEOUT has passed.
+        """
+        deadline = time.monotonic() + READER_TIMEOUT
+        while True:
+            try:
+                return self._exchange(message)
+            except (OSError, EOFError, ValueError):
+                self._disconnect()
+            with suppress(StoreError):
+                self._own_store = self._open_folder(self.path)
+                return None
+            if time.monotonic() > deadline:
+                raise StoreError(f"{self.path} is in use by {describe_lock_holder(self.path)}, which does not answer")
 
     def _exchange(self, message: Any) -> dict[str, Any]:
         """Send a message to the owner and return its response."""
