@@ -3,8 +3,7 @@
 from fakes import FixedSearcher, WordTranslator
 
 from paragloss.collection.search_plan import format_query, format_searchers
-from paragloss.search.fused import Fused, fuse_scaled_scores
-from paragloss.search.merged import Merged
+from paragloss.search.fused import Fused, Merged, fuse_scaled_scores
 from paragloss.search.translated import Reworded, Translated
 from paragloss.types import Query
 

@@ -11,8 +11,8 @@ from reference import unstemmed_analyzer
 
 from paragloss.index.terms import TermIndex
 from paragloss.lab.matchings.structured import Probabilistic
+from paragloss.search.fused import Merged
 from paragloss.search.lexical import Lexical
-from paragloss.search.merged import Merged
 from paragloss.search.translated import Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation

@@ -13,9 +13,8 @@ from paragloss.lab.matchings.structured import Probabilistic, Synonymous, Temper
 from paragloss.search.dense import Dense
 from paragloss.search.evidence import NOTHING, add_explanations
 from paragloss.search.expanded import Expanded
-from paragloss.search.fused import Fused
+from paragloss.search.fused import Fused, Merged
 from paragloss.search.lexical import Lexical
-from paragloss.search.merged import Merged
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore

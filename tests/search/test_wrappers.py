@@ -4,8 +4,7 @@ from fakes import FixedSearcher, ShortestFirst, WordTranslator, make_document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.search.fused import Fused, fuse_reciprocal_ranks, fuse_scaled_scores
-from paragloss.search.merged import Merged
+from paragloss.search.fused import Fused, Merged, fuse_reciprocal_ranks, fuse_scaled_scores
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Translated
 from paragloss.types import Alternative, Document, Hit, Query

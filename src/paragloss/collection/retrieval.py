@@ -33,7 +33,7 @@ from paragloss.formats.numbers import get_document_day
 from paragloss.search import pipeline as pipelines
 from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
-from paragloss.search.merged import merge_rankings
+from paragloss.search.fused import merge_rankings
 from paragloss.search.parts import Parts, SearchContext, make_default_searcher
 from paragloss.search.query_operators import QueryOperators, parse_operators
 from paragloss.search.scoring import MeasuredCandidates

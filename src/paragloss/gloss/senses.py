@@ -376,15 +376,17 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
     if meanings:
         return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
     has_small_initial = text[:1] != text[:1].upper()
-    kind = "unknown" if has_small_initial or starts_sentence else "name"
+    is_name = not has_small_initial and not starts_sentence
     latin = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
     if sources.lexicon and latin != text:
         english_name = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
         if english_name and (english_name.text[:1].isupper() or text[:1].isupper()):
-            kind, latin = "name", english_name.text
-    if kind == "name" and latin != text:
+            is_name, latin = True, english_name.text
+    if latin == text:
+        latin = ""
+    elif is_name:
         latin = latin[:1].upper() + latin[1:]
-    return Word(0, len(text), text, kind, romanised="" if latin == text else latin)
+    return Word(0, len(text), text, "name" if is_name else "unknown", romanised=latin)
 
 
 def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSources) -> Word:

@@ -20,6 +20,8 @@ from paragloss.types import Floats, Integers, TokenizedText, TokenOffsets
 MIN_RELATIVE_WEIGHT_OF_MARK = 0.25
 #: Differences between weights of windows up to this one are rounding errors.
 _TOLERANCE = 1e-12
+#: The shares of its width to which a passage may be filled so that it ends with a sentence.
+_MIN_FILL, _MAX_FILL = 0.5, 1.25
 
 
 class Snippet(NamedTuple):
@@ -163,10 +165,12 @@ def _widen(text: str, window: tuple[int, int], width: int, lang: str) -> tuple[i
     :return: (start, end) of the passage.
     """
     window_start, window_end = window
-    start = max(0, window_start - max(0, width - (window_end - window_start)) // 2)
-    region = (max(0, start - width), min(len(text), window_end + 2 * width))
-    sentence_starts = _find_sentence_starts(text, region, window_start + width * 5 // 4, lang)
-    start = _move_start(text, start, window_start, sentence_starts)
+    n_missing = max(0, width - (window_end - window_start))  # characters around the window
+    first_start = max(0, window_start - n_missing // 2)
+    region = (max(0, first_start - width), min(len(text), window_end + 2 * width))
+    max_end = window_start + int(_MAX_FILL * width)
+    sentence_starts = _find_sentence_starts(text, region, max_end, lang)
+    start = _move_start(text, first_start, window_start, sentence_starts)
     return start, _find_end(text, start, window_end, width, sentence_starts)
 
 
@@ -191,9 +195,10 @@ def _move_start(text: str, start: int, window_start: int, sentence_starts: Seque
 
 
 def _find_end(text: str, start: int, window_end: int, width: int, sentence_starts: Sequence[int]) -> int:
-    """Return where a passage ends: before a sentence if it is half to five quarters full there, else after a word."""
-    earliest, latest = max(window_end, start + width // 2), start + width * 5 // 4
-    next_sentences = [offset for offset in sentence_starts if earliest <= offset <= latest]
+    """Return where a passage ends: before a sentence if its length suits there, else after a word."""
+    min_end = max(window_end, start + int(_MIN_FILL * width))
+    max_end = start + int(_MAX_FILL * width)
+    next_sentences = [offset for offset in sentence_starts if min_end <= offset <= max_end]
     if next_sentences:
         return next_sentences[-1]
     end = min(len(text), max(window_end, start + width))

@@ -1,4 +1,4 @@
-"""Fuse the rankings of several searchers of the same documents into one.
+"""Make one ranking of those of several searchers: fused if they rank the same documents, merged if different ones.
 
 Reciprocal rank fusion: Cormack et al., SIGIR 2009.
 """
@@ -68,6 +68,24 @@ class Fused:
         return ScoreExplanation(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
 
+class Merged:
+    """Merges the lists of several searchers whose scores mean the same, such as one searcher for each language."""
+
+    def __init__(self, searchers: Sequence[Searcher]) -> None:
+        self.searchers = list(searchers)
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Return the best k documents for each query, best first."""
+        answers = [searcher.search(queries, k, where) for searcher in self.searchers]
+        if not answers:
+            return [RankedList() for _ in queries]
+        return [merge_rankings(rankings, k) for rankings in zip(*answers, strict=True)]
+
+    def max_score(self, lang: str) -> float:
+        """Return the highest score that a document of a language can have."""
+        return max((searcher.max_score(lang) for searcher in self.searchers), default=0.0)
+
+
 def fuse_reciprocal_ranks(
     rankings: Sequence[Sequence[Hit]], weights: Sequence[float], *, constant: int = 60
 ) -> dict[str, float]:
@@ -99,3 +117,21 @@ def fuse_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> 
         for hit in ranking:
             fused[hit.id] = fused.get(hit.id, 0.0) + weight * hit.score
     return fused
+
+
+def merge_rankings(rankings: Sequence[RankedList], k: int) -> RankedList:
+    """Merge lists by score; a document that several of them have keeps its best score."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for hit in ranking:
+            scores[hit.id] = max(hit.score, scores.get(hit.id, hit.score))
+    hits = rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), k)
+    forms = QueryForms.merge(ranking.forms for ranking in rankings)
+    has_probabilities = any(ranking.has_probabilities for ranking in rankings)
+    return RankedList(tuple(hits), forms, partial(_explain_merged, rankings), has_probabilities=has_probabilities)
+
+
+def _explain_merged(rankings: Sequence[RankedList], document: Document, score: float) -> ScoreExplanation:
+    """Explain a score by the list that it came from."""
+    ranking = max(rankings, key=lambda ranking: ranking.score_of(document.id))
+    return ranking.explain(document) if ranking.score_of(document.id) else ScoreExplanation(score)

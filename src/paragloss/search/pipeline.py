@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from paragloss.errors import InputError, LineSyntaxError
 from paragloss.index.terms import FIELDS, list_own_fields
 from paragloss.search import parts as makers
+from paragloss.search.fused import Merged
 from paragloss.search.grammar import Chain, FusedTerms, Node, PipelinePart, Ranked, Term, find_start, parse
-from paragloss.search.merged import Merged
 from paragloss.search.options import bind_options, format_options
 from paragloss.search.parts import FEEDBACK, MIX, TOGETHER, Parts, SearchContext
 from paragloss.search.translated import Reworded, Translated
