@@ -297,7 +297,7 @@ def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(collecti
         "  searchers: Translated(to='fr', called='dict')\n"
         "    searcher: Expanded(depth=10, terms=10, alpha=1.0, beta=0.3)\n"
         "      searcher: Nested(weights={title: 1, text: 1, headings: 0.5, strong: 0.1, url: 0.1}, max_candidates=200, "
-        "proportional=True, name='terms')\n"
+        "proportional=True, vector_name='terms')\n"
         "    translator: Dictionary()\n\n"
         "'bank river' [en], terms: bank, river\n"
         "Translated en->fr:\n"
