@@ -14,7 +14,6 @@ from paragloss.cli.program import AsJson, HiddenIn, In, OptionalLocation, app, c
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError
 from paragloss.formats.conditions import parse_conditions
-from paragloss.languages import language_name
 from paragloss.types import Document
 
 
@@ -99,6 +98,8 @@ def info(
 
 def _make_rows(key: str, value: Any) -> list[list[str]]:
     """Return one row of the description, or one for each part of a pipeline with its options, or for each language."""
+    from paragloss.languages import language_name  # which loads numpy
+
     if key == "support":
         return [[f"{language_name(lang)} ({lang})", support] for lang, support in value.items()]
     if key == "options":
