@@ -101,6 +101,8 @@ def _make_rows(key: str, value: Any) -> list[list[str]]:
     from paragloss.languages import language_name  # which loads numpy
 
     if key == "support":
+        from paragloss.languages import language_name
+
         return [[f"{language_name(lang)} ({lang})", support] for lang, support in value.items()]
     if key == "options":
         lines = [f"{part:16}{', '.join(options)}".rstrip() for part, options in value.items()]
