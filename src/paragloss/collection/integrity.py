@@ -86,24 +86,33 @@ def _check_store(store: AnyStore, location: str, progress: Callable[[int], None]
 
 
 def _check_documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
-    """Count all documents again, and compare them with the statistics.
-
-    Statistics that the next writer counts again anyway, because the last one was killed, need not agree.
-    """
+    """Count the documents and their terms again, and compare both with the statistics."""
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
-    recorded, is_complete, _, n_journal_entries = journal.read_statistics(store)
-    counted = Statistics(recorded.layout)
+    stored = journal.read_statistics(store)
+    counted = Statistics(stored.statistics.layout)
     document_count, findings = _count_documents(store, counted, progress)
-    if not is_complete or journal.has_unfinished_writes(store):
-        return findings
-    if recorded.records is not None and not n_journal_entries and recorded.records != document_count:
-        message = f"{document_count} of {recorded.records} documents are there"
-        findings.append(Finding(message, "`paragloss repair` keeps these"))
+    if not stored.is_complete or journal.has_unfinished_writes(store):
+        return findings  # the last writer was killed: the next one counts the statistics again
+    if stored.n_entries == 0:  # the number of documents is recorded without those of the journal
+        findings += _compare_document_counts(stored.statistics, document_count)
+    return findings + _compare_statistics(stored.statistics, counted)
+
+
+def _compare_document_counts(recorded: Statistics, document_count: int) -> list[Finding]:
+    """Return a finding if statistics were recorded for another number of documents than were counted."""
+    if recorded.records is None or recorded.records == document_count:
+        return []
+    message = f"{document_count} of {recorded.records} documents are there"
+    return [Finding(message, "`paragloss repair` keeps these")]
+
+
+def _compare_statistics(recorded: Statistics, counted: Statistics) -> list[Finding]:
+    """Return a finding if recorded statistics differ from those that were counted again."""
     if counted.to_bytes(records=recorded.records) != recorded.to_bytes(records=recorded.records):
         message = "the term statistics don't agree with the documents"
-        findings.append(Finding(message, "`paragloss repair` counts again"))
-    return findings
+        return [Finding(message, "`paragloss repair` counts again")]
+    return []
 
 
 def _count_documents(
@@ -233,7 +242,7 @@ def repair_collection(location: str, *, progress: Callable[[int], None] | None =
         check_finished(damaged, location)
         damaged.claim_writing()  # nobody else repairs, so these two folders were left by a repair that was killed
         shutil.rmtree(unfinished, ignore_errors=True)
-        saved_count, lost_count = _salvage(damaged, folder, unfinished, progress)
+        saved_count, lost_count = _salvage_collection(damaged, folder, unfinished, progress)
         shutil.rmtree(complete, ignore_errors=True)
         unfinished.rename(complete)
     damaged_path = _choose_free_path(folder.with_name(f"{folder.name}.damaged"))
@@ -244,34 +253,61 @@ def repair_collection(location: str, *, progress: Callable[[int], None] | None =
     return RepairReport(saved_count, lost_count, damaged_path)
 
 
-def _salvage(damaged: AnyStore, folder: Path, target: Path, progress: Callable[[int], None] | None) -> tuple[int, int]:
-    """Write what can be read of a collection's folder into a new one; return how many documents were saved and lost.
+def _salvage_collection(
+    damaged: AnyStore, damaged_folder: Path, new_folder: Path, progress: Callable[[int], None] | None
+) -> tuple[int, int]:
+    """Write what can be read of a damaged collection into a new one.
 
-    :param damaged: the opened collection.
-    :param folder: its folder.
-    :param target: the folder of the new collection.
+    :param damaged: the store of the damaged collection.
+    :param damaged_folder: its folder.
+    :param new_folder: the folder of the new collection, which does not exist yet.
     :param progress: is told how many documents have been saved.
+    :return: how many documents were saved, and how many were lost.
     """
-    shape = damaged.schema
-    layout = {"multivectors": shape["several"], "precision": shape["precision"]}
-    saved_count = lost_count = 0
-    with create_store(target, dense=shape["dense"], sparse=[TERMS_VECTOR], **layout) as new:
-        for records, damaged_count in damaged.salvage_records():
-            new.add(records)
-            saved_count, lost_count = saved_count + len(records), lost_count + damaged_count
-            if progress:
-                progress(saved_count)
-        for name in sorted(path.name for path in (folder / "blobs").glob("[!.]*")):
-            data = damaged.read_blob(name) if name != "statistics" else None
-            if data is not None:
-                new.write_blob(name, data)
+    with _create_empty_copy(damaged, new_folder) as new:
+        saved_count, lost_count = _salvage_documents(damaged, new, progress)
+        _copy_readable_blobs(damaged, damaged_folder, new)
         read_all_again(new)  # lost documents may still be in their files
         statistics = Statistics(_read_layout(damaged))
         recount(new, statistics)
         new.write_blob("statistics", statistics.to_bytes(records=saved_count))
-    if (folder / "models").is_dir():
-        shutil.copytree(folder / "models", target / "models", dirs_exist_ok=True)
+    if (damaged_folder / "models").is_dir():
+        shutil.copytree(damaged_folder / "models", new_folder / "models", dirs_exist_ok=True)
     return saved_count, lost_count
+
+
+def _create_empty_copy(store: AnyStore, folder: Path) -> AnyStore:
+    """Create an empty store in a folder, with the vectors that another store has."""
+    schema = store.schema
+    return create_store(
+        folder,
+        dense=schema["dense"],
+        sparse=[TERMS_VECTOR],
+        multivectors=schema["several"],
+        precision=schema["precision"],
+    )
+
+
+def _salvage_documents(damaged: AnyStore, new: AnyStore, progress: Callable[[int], None] | None) -> tuple[int, int]:
+    """Copy all documents that can be read from one store to another; return how many were copied and how many not."""
+    saved_count = lost_count = 0
+    for records, unreadable_count in damaged.salvage_records():
+        new.add(records)
+        saved_count += len(records)
+        lost_count += unreadable_count
+        if progress:
+            progress(saved_count)
+    return saved_count, lost_count
+
+
+def _copy_readable_blobs(damaged: AnyStore, damaged_folder: Path, new: AnyStore) -> None:
+    """Copy all blobs that can be read, but for the statistics, which are counted anew."""
+    for name in sorted(path.name for path in (damaged_folder / "blobs").glob("[!.]*")):
+        if name == "statistics":
+            continue
+        data = damaged.read_blob(name)
+        if data is not None:
+            new.write_blob(name, data)
 
 
 def _read_layout(store: AnyStore) -> Layout:

@@ -84,9 +84,24 @@ def index(
     """
     if isinstance(documents, Document | Mapping | str):
         raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
+    state.cache.clear()
+    written_count = _write_all(state, documents, options, begin)
+    if options.encode:
+        _encode_all_deferred(state, options.encoding)
+    build_graph_if_due(state)
+    return written_count
+
+
+def _write_all(state: State, documents: Iterable[Document], options: IndexOptions, begin: Callable[[], None]) -> int:
+    """Write documents batch by batch, and warn of those that seem not to be in their language.
+
+    The weights of terms are refreshed even if reading or writing fails, because earlier batches have been written.
+
+    :param begin: is called before each batch is written.
+    :return: how many documents were written.
+    """
     written_count = 0
     warned_langs: set[str] = set()
-    state.cache.clear()
     try:
         for batch in _write_batches(state, documents, options, begin):
             written_count += len(batch)
@@ -94,13 +109,17 @@ def index(
             if options.progress:
                 options.progress(written_count)
     finally:
-        total = state.store.count()
-        state.index.refresh(tolerance=_choose_tolerance(total, written_count))
-        state.index.commit()
-    if options.encode:
-        _encode_all_deferred(state, options.encoding)
-    _build_graph_if_due(state, total)
+        _refresh_weights(state, written_count)
     return written_count
+
+
+def _refresh_weights(state: State, written_count: int) -> None:
+    """Make the weights of terms exact again, or nearly so if that takes long, and save the statistics.
+
+    :param written_count: how many documents were written since the last time.
+    """
+    state.index.refresh(tolerance=_choose_tolerance(state.store.count(), written_count))
+    state.index.commit()
 
 
 def _write_batches(
@@ -265,15 +284,11 @@ def encode_deferred(state: State) -> Iterator[tuple[int, int]]:
 
 
 def build_graph_if_due(state: State) -> None:
-    """Build the graph that `add` has left for later, beside searches and writes."""
-    _build_graph_if_due(state, state.store.count())
-
-
-def _build_graph_if_due(state: State, total: int) -> None:
     """Build the graph of vectors if searches are slow without it, and write the index of terms if opening is.
 
-    :param total: the number of documents.
+    Others may search and write meanwhile.
     """
+    total = state.store.count()
     built_count = int(state.store.read_blob(_GRAPH_BLOB) or b"0")
     is_search_slow = total > MIN_DOCS_FOR_GRAPH and total > GROWTH_FOR_NEW_GRAPH * built_count
     is_opening_slow = _count_tokens(state.index.statistics) > MIN_TOKENS_FOR_GRAPH
@@ -294,7 +309,7 @@ def _warn_of_foreign_texts(state: State, documents: Sequence[Document], warned_l
     unwarned = [document for document in documents if document.lang not in warned_langs]
     for lang, message in coverage.describe_foreign_texts(unwarned, state.default).items():
         warned_langs.add(lang)
-        warnings.warn(f"{message}: is that their language?", stacklevel=4)
+        warnings.warn(f"{message}: is that their language?", stacklevel=5)
 
 
 def _choose_tolerance(total: int, new_count: int) -> float:
