@@ -97,8 +97,8 @@ def _find_unknown_words(text: str, lang: str, statistics: Statistics, model: Def
     """Return where a text has words that neither the documents nor the model have in a language."""
     spans = analyzer(lang).spans(text)
     words = [text[span.start : span.end] for span in spans]
-    frequencies = _count_words(words, lang, statistics, model) if words else []
-    return [span for span, frequency in zip(spans, frequencies, strict=True) if not frequency]
+    document_counts = _count_documents(words, lang, statistics, model) if words else []
+    return [span for span, n_documents in zip(spans, document_counts, strict=True) if n_documents is None]
 
 
 def _correct_words(
@@ -243,22 +243,26 @@ def _find_error_positions(word: str, unseen_positions: Sequence[int]) -> range:
 def _choose_correction(
     variants: dict[str, float], lang: str, statistics: Statistics, model: DefaultModel | None
 ) -> Correction | None:
-    """Return the known variant with the lowest cost; a frequent word costs less than a rare one.
+    """Return the known word among the variants of a misspelled word that is most likely meant; None if none is known.
+
+    The cost of a word is that of its errors and of an unusual form, less a bonus that grows with its frequency.
 
     :param variants: words at one error or two, each with the cost of the errors.
+    :param statistics: have the words of the documents.
+    :param model: knows further words, and translations, which count as occurrences of the word.
+    :return: the cheapest word with the cost of its errors alone.
     """
-    words = [word for word, cost in variants.items() if cost <= MAX_COST]
-    frequencies = _count_words(words, lang, statistics, model)
+    words = [word for word, error_cost in variants.items() if error_cost <= MAX_COST]
+    document_counts = _count_documents(words, lang, statistics, model)
     costs: dict[str, float] = {}
-    for word, frequency in zip(words, frequencies, strict=True):
-        if not frequency:
+    for word, n_documents in zip(words, document_counts, strict=True):
+        if n_documents is None:
             continue
         (term,) = analyzer(lang).terms(word)
-        n_documents = frequency - 1
         if model is not None:
             n_documents += _count_translations(term, lang, statistics, model)
-        form_cost = _price_form(word, term, lang, model)
-        costs[word] = variants[word] + form_cost - FREQUENCY_BONUS * float(np.log1p(n_documents))
+        frequency_bonus = FREQUENCY_BONUS * float(np.log1p(n_documents))
+        costs[word] = variants[word] + _price_form(word, term, lang, model) - frequency_bonus
     if not costs:
         return None
     cheapest = min(costs, key=lambda word: (costs[word], word))
@@ -271,22 +275,24 @@ def _price_form(word: str, term: str, lang: str, model: DefaultModel | None) -> 
     return 0.0 if word in (term, spelling) else OTHER_FORM_COST
 
 
-def _count_words(words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None) -> list[int]:
-    """Return 0 for each unknown word, and for a known one 1 plus the number of documents of the language with it.
+def _count_documents(
+    words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None
+) -> list[int | None]:
+    """Return for each word how many documents of a language have it; None for an unknown word.
 
     :param statistics: have the words of the documents.
-    :param model: knows further words.
+    :param model: knows further words, of which there may be no document.
     """
     terms = _read_terms(words, lang)
     df = statistics.df("text", lang, terms).tolist()
     in_model = [False] * len(terms)
     if model is not None and lang in model.langs:
         in_model = model.has_terms(terms, lang)
-    counts = []
+    document_counts: list[int | None] = []
     for term, n_documents, is_in_model in zip(terms, df, in_model, strict=True):
         is_known = bool(term) and (n_documents > 0 or is_in_model)
-        counts.append(n_documents + 1 if is_known else 0)
-    return counts
+        document_counts.append(n_documents if is_known else None)
+    return document_counts
 
 
 def _read_terms(words: Sequence[str], lang: str) -> list[str]:
