@@ -24,7 +24,7 @@ from paragloss.collection.embeddings import select_quick_encoders
 from paragloss.collection.language_corrections import apply_corrections
 from paragloss.collection.models import load
 from paragloss.collection.preparation import PreparationSettings, PreparedDocuments, prepare_batches
-from paragloss.collection.sources import open_roots
+from paragloss.collection.sources import open_indexed_folders
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.file_ids import IndexedFolders
@@ -127,8 +127,8 @@ def index_distributed(
         if take_over:
             store.take_over_writing()
         store.claim_writing()
-        with open_roots(store) as roots:
-            files = list_files_to_index(paths, roots)
+        with open_indexed_folders(store) as folders:
+            files = list_files_to_index(paths, folders)
         written_records = store.blob_versions().keys()
         new_files = [file for file in files if file.record not in written_records]
         with distributed.Client(scheduler) as client:

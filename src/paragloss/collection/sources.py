@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -32,42 +33,46 @@ def read_sources(
     readers: int = 1,
     scanning: Callable[..., None] = lambda *_: None,
 ) -> Iterator[Document]:
-    """Read the documents of files, folders and `irds:DATASET`.
+    """Read the documents of files, folders and `irds:DATASET`; a file read before keeps the id it was given.
+
+    The paths are added to the folders that the collection was read from, and documents are read as they are iterated
+    over.
 
     :param on_error: is told what can't be read; without it the first error is raised.
     :param tracker: decides which files are read and records what they gave; without one all are read.
     :param readers: how many files are read ahead at the same time.
     :param scanning: is told of every page that is read from a scan.
     """
-    names = tracker or FileTracker(store)
-    local_paths = [path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)]
-    with open_roots(store, names) as roots:
-        roots.add(local_paths)
-    hooks: dict[str, Any] = {"readers": readers, "on_scanned_page": scanning}
+    from paragloss.formats.documents import read_documents  # which imports every format
+
+    recorded_files = tracker or FileTracker(store)
+    with open_indexed_folders(store, recorded_files) as folders:
+        folders.add([path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)])
+    read_path = partial(read_documents, on_error=on_error, readers=readers, on_scanned_page=scanning)
     if tracker is not None:
-        hooks |= {"should_read": tracker.note_file, "on_file_end": tracker.finish_reading}
-    return _warn_about_repeated_ids(_read_paths(paths, roots, names, on_error, hooks))
+        read_path = partial(read_path, should_read=tracker.note_file, on_file_end=tracker.finish_reading)
+    return _warn_about_repeated_ids(_read_paths(paths, folders, recorded_files, read_path))
 
 
 @contextmanager
-def open_roots(store: AnyStore, tracker: FileTracker | None = None) -> Iterator[IndexedFolders]:
+def open_indexed_folders(store: AnyStore, tracker: FileTracker | None = None) -> Iterator[IndexedFolders]:
     """Load the folders a collection was read from; folders added inside the block are saved after it.
 
     With a tracker, a folder that was moved is recognised by its files and keeps its ids.
     """
-    prefixes = read_roots(store)
-    roots = IndexedFolders(prefixes, is_moved=tracker.is_moved_folder) if tracker else IndexedFolders(prefixes)
-    yield roots
+    prefixes = read_folder_prefixes(store)
+    folders = IndexedFolders(prefixes, is_moved=tracker.is_moved_folder) if tracker else IndexedFolders(prefixes)
+    yield folders
     if tracker is not None:
-        for old_folder, new_folder in roots.moves.items():
+        for old_folder, new_folder in folders.moves.items():
             tracker.move_folder(old_folder, new_folder)
-        if roots.moves:
+        if folders.moves:
             tracker.save()
-    if roots.prefixes != prefixes:
-        store.write_blob(_ROOTS_BLOB, json.dumps(roots.prefixes).encode())
+    if folders.prefixes != prefixes:
+        store.write_blob(_ROOTS_BLOB, json.dumps(folders.prefixes).encode())
 
 
-def read_roots(store: AnyStore) -> dict[str, str]:
+def read_folder_prefixes(store: AnyStore) -> dict[str, str]:
     """Return the folders a collection was read from, each with what the ids of its files begin with."""
     prefixes: dict[str, str] = json.loads(store.read_blob(_ROOTS_BLOB) or b"{}")
     return prefixes
@@ -127,28 +132,34 @@ class SourceFiles:
 
     @property
     def _roots(self) -> dict[str, str]:
-        return self._cache.get("roots", lambda: read_roots(self._store))
+        return self._cache.get("roots", lambda: read_folder_prefixes(self._store))
 
 
 def _read_paths(
-    paths: Sequence[str], roots: IndexedFolders, tracker: FileTracker, on_error: OnError, hooks: dict[str, Any]
+    paths: Sequence[str],
+    indexed_folders: IndexedFolders,
+    recorded_files: FileTracker,
+    read_path: Callable[..., Iterator[Document]],
 ) -> Iterator[Document]:
-    """Read each path once; one that lies inside another folder of the list is read with that folder."""
-    from paragloss.formats.documents import read_documents  # which imports every format
+    """Read each path once; one that lies inside another folder of the list is read with that folder.
 
+    :param indexed_folders: give files their ids.
+    :param recorded_files: keep the ids that files have.
+    :param read_path: reads the documents of a path, see `read_documents`.
+    """
     folders = {os.path.realpath(path) for path in paths if os.path.isdir(path)}
     for path in dict.fromkeys(paths):
         real_path = os.path.realpath(path)
         if not any(is_inside(real_path, folder) for folder in folders - {real_path}):
-            yield from read_documents(path, make_id=_make_namer(path, roots, tracker), on_error=on_error, **hooks)
+            yield from read_path(path, make_id=_make_namer(path, indexed_folders, recorded_files))
 
 
-def _make_namer(path: str, roots: IndexedFolders, tracker: FileTracker) -> Callable[[str], str]:
-    """Return a function that names a file by its path below a root."""
+def _make_namer(path: str, folders: IndexedFolders, recorded_files: FileTracker) -> Callable[[str], str]:
+    """Return a function that makes the id of a file from its path below `path`; a recorded file keeps its id."""
 
     def assign_name(relative_path: str) -> str:
         file_path = os.path.join(path, relative_path) if os.path.isdir(path) else path
-        return tracker.assign_name(file_path, roots.make_id(path, relative_path))
+        return recorded_files.assign_name(file_path, folders.make_id(path, relative_path))
 
     return assign_name
 
