@@ -25,46 +25,65 @@ _WORDS = re.compile(r"[^\W\d_]+")
 
 
 @lru_cache(maxsize=10_000)
-def is_in_readers_language(sentence: str, lang: str, to: str, lexicon: Lexicon, model: DefaultModel) -> bool:
-    """Say whether a sentence of a text in `lang` is in the reader's language `to` instead.
+def is_in_readers_language(
+    sentence: str, text_lang: str, reader_lang: str, lexicon: Lexicon, model: DefaultModel
+) -> bool:
+    """Say whether a sentence of a foreign text is in the reader's language: by letters, words and likelihood.
 
-    :param lexicon: has English words.
-    :param model: has words of the reader's language.
+    :param text_lang: the language of the text as a whole.
+    :param reader_lang: the reader's language.
+    :param lexicon: its English meanings are the English words that are known.
+    :param model: its vocabulary has the known words of any reader's language.
     """
-    if lang == to:
+    if text_lang == reader_lang:
         return True
     words = _WORDS.findall(sentence.lower())
-    if not words or len(foreign_letters(to).findall(sentence)) > _MAX_FOREIGN_LETTERS:
+    if not words or len(foreign_letters(reader_lang).findall(sentence)) > _MAX_FOREIGN_LETTERS:
         return False
-    if _share_script(lang, to) and not _has_readers_words(words, lang, to, lexicon, model):
+    are_words_checked = _are_words_comparable(text_lang, reader_lang)
+    if are_words_checked and not _has_readers_words(words, text_lang, reader_lang, lexicon, model):
         return False
-    scores = languages.language_likelihoods(sentence, {lang, to})
-    if to not in scores:
-        return False
-    return lang not in scores or scores[to] - scores[lang] > MIN_LOG_LIKELIHOOD_MARGIN
+    return _is_clearly_likelier(sentence, reader_lang, text_lang)
 
 
-def _share_script(lang: str, to: str) -> bool:
-    """Say whether two languages are written in the same letters, so that only words can tell them apart."""
-    return bool(set(languages.scripts_of(lang)) & set(languages.scripts_of(to))) and to not in UNSPACED_LANGUAGES
+def _are_words_comparable(text_lang: str, reader_lang: str) -> bool:
+    """Say whether words tell two languages apart: both have the same letters, and the reader's has spaces."""
+    have_same_script = bool(set(languages.scripts_of(text_lang)) & set(languages.scripts_of(reader_lang)))
+    return have_same_script and reader_lang not in UNSPACED_LANGUAGES
 
 
-def _has_readers_words(words: Sequence[str], lang: str, to: str, lexicon: Lexicon, model: DefaultModel) -> bool:
+def _has_readers_words(
+    words: Sequence[str], text_lang: str, reader_lang: str, lexicon: Lexicon, model: DefaultModel
+) -> bool:
     """Say whether a long sentence has a stop word of the reader's language, or a short one only words of it."""
     if len(words) <= _MAX_WORDS_OF_PHRASE:
-        return all(is_readers_word(word, to, lexicon, model) for word in words)
-    has_stop_word = any(is_stop_word(word, to) and not is_stop_word(word, lang) for word in words)
+        return all(is_readers_word(word, reader_lang, lexicon, model) for word in words)
+    has_stop_word = any(is_stop_word(word, reader_lang) and not is_stop_word(word, text_lang) for word in words)
     return has_stop_word or len(words) <= _MAX_WORDS_WITHOUT_STOP_WORD
 
 
-@lru_cache(maxsize=20_000)
-def is_readers_word(text: str, to: str, lexicon: Lexicon, model: DefaultModel) -> bool:
-    """Say whether a word is spelled exactly as a word of the reader's language."""
-    if to not in model.langs:
+def _is_clearly_likelier(sentence: str, lang: str, other_lang: str) -> bool:
+    """Say whether a sentence is much likelier in one language than in another, or is not in the other's script."""
+    log_likelihoods = languages.language_likelihoods(sentence, {lang, other_lang})
+    if lang not in log_likelihoods:
         return False
-    if is_stop_word(text.lower(), to):
+    if other_lang not in log_likelihoods:
         return True
-    if to == "en" and lexicon.has_meaning(text.lower()):
+    return log_likelihoods[lang] - log_likelihoods[other_lang] > MIN_LOG_LIKELIHOOD_MARGIN
+
+
+@lru_cache(maxsize=20_000)
+def is_readers_word(word: str, reader_lang: str, lexicon: Lexicon, model: DefaultModel) -> bool:
+    """Say whether a word is spelled exactly as a word of the reader's language.
+
+    :param lexicon: its English meanings are the English words that are known.
+    :param model: its vocabulary has the known words of any reader's language.
+    """
+    if reader_lang not in model.langs:
+        return False
+    if is_stop_word(word.lower(), reader_lang):
         return True
-    terms = analyzer(to).terms(text)
-    return len(terms) == 1 and model.spelling(terms[0], to).lower() == text.lower()
+    if reader_lang == "en" and lexicon.has_meaning(word.lower()):
+        return True
+    terms = analyzer(reader_lang).terms(word)
+    return len(terms) == 1 and model.spelling(terms[0], reader_lang).lower() == word.lower()

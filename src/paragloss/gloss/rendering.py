@@ -45,13 +45,13 @@ _PUNCTUATION = {char: char for char in ".!?;:,"} | _FOREIGN_PUNCTUATION
 class RenderedWord(NamedTuple):
     """English for a word: its text, its part of speech, the foreign word, and the punctuation behind it.
 
-    `meaning` is the end of the text without small words such as "of the", and `word_number` counts the foreign
-    words of a sentence from 0.
+    `meaning` is the end of the text without small words such as "of the", and `word_number` is the number of the
+    foreign word in its sentence, from 0.
     """
 
     text: str
     kind: str
-    word: str
+    foreign_word: str
     punctuation: str = ""
     meaning: str = ""
     word_number: int = 0
@@ -176,29 +176,39 @@ def _insert_of(clause: Clause) -> Clause:
 
 def _insert_of_before_genitives(clause: Clause) -> Clause:
     """Insert "of" before nouns whose ending is that of a genitive, or that are plural."""
-    return _insert_of_before(clause, lambda noun: bool(_SLAVIC_GENITIVE.search(noun.word)) or noun.text.endswith("s"))
+    return _insert_of_before(
+        clause, lambda noun: bool(_SLAVIC_GENITIVE.search(noun.foreign_word)) or noun.text.endswith("s")
+    )
 
 
-def _insert_of_before(clause: Clause, is_owner: Callable[[RenderedWord], bool]) -> Clause:
-    """Insert "of" between a noun and a noun that may own it.
+def _insert_of_before(clause: Clause, can_be_owner: Callable[[RenderedWord], bool]) -> Clause:
+    """Insert "of" before each noun phrase that follows a noun directly and may be its owner.
 
-    In Arabic and Hebrew a noun with an article has no owner behind it.
+    "roof big school" becomes "roof of big school": the owner is "school", and "of" comes before its adjective.
 
-    :param is_owner: tells whether a noun behind another may own it.
+    :param can_be_owner: tells of a noun whether it may be the owner of the noun before its phrase.
     """
-    linked: Clause = []
-    follows_noun = False
-    for position, word in enumerate(clause):
-        noun_phrase = clause[position:]
-        head = next((candidate for candidate in noun_phrase if candidate.kind != "adjective"), word)
-        is_owner_phrase = follows_noun and head.kind == "noun" and is_owner(head)
-        if is_owner_phrase and not word.text.startswith(_ATTACHED_WORDS):
-            linked.append(word._replace(text=f"of {word.text}"))
-        else:
-            linked.append(word)
-        has_article = word.word.startswith("ال") or "the " in word.text
-        follows_noun = word.kind == "noun" and not has_article
+    linked = clause[:1]
+    for position in range(1, len(clause)):
+        word = clause[position]
+        if _can_be_owned(clause[position - 1]) and _starts_owner_phrase(clause[position:], can_be_owner):
+            word = word._replace(text=f"of {word.text}")
+        linked.append(word)
     return linked
+
+
+def _can_be_owned(word: RenderedWord) -> bool:
+    """Say whether an owner may follow a word: a noun, but in Arabic and Hebrew none with an article."""
+    has_article = word.foreign_word.startswith("ال") or "the " in word.text
+    return word.kind == "noun" and not has_article
+
+
+def _starts_owner_phrase(words: Clause, can_be_owner: Callable[[RenderedWord], bool]) -> bool:
+    """Say whether words start with a noun that may be an owner, perhaps behind adjectives, and without preposition."""
+    if words[0].text.startswith(_ATTACHED_WORDS):
+        return False
+    first_other_word = next((word for word in words if word.kind != "adjective"), None)
+    return first_other_word is not None and first_other_word.kind == "noun" and can_be_owner(first_other_word)
 
 
 def _put_subject_first(clause: Clause) -> Clause:
@@ -358,7 +368,7 @@ def _put_verb_behind_subject(*subject_particles: str) -> Callable[[Clause], Clau
 
     def order_clause(clause: Clause) -> Clause:
         verb = max((i for i, word in enumerate(clause) if word.kind == "verb"), default=-1)
-        particle = next((i for i, word in enumerate(clause) if word.word in subject_particles), len(clause))
+        particle = next((i for i, word in enumerate(clause) if word.foreign_word in subject_particles), len(clause))
         if particle + 1 < verb and all(not word.kind for word in clause[verb + 1 :]):
             return [*clause[: particle + 1], *clause[verb:], *clause[particle + 1 : verb]]
         return clause
