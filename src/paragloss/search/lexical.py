@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, make_sparse_vector
@@ -82,30 +83,39 @@ class Lexical:
 
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
         """Return the sparse vector that is sent to the store for a query; empty if no document can match."""
-        terms_by_language = [(lang, self._weigh_terms(query, lang)) for lang in self._list_languages(query, where)]
+        languages = self._list_languages(query, (where or {}).get("lang"))
+        terms_by_language = [(lang, self._sum_word_weights(query, lang)) for lang in languages]
         weighted_queries = self._statistics.weigh_queries(terms_by_language, self._weights)
         return _add_vectors([self._scale(vector, highest_score) for vector, highest_score in weighted_queries])
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what every word adds to the score of a document, in its main language and in those of other blocks."""
         (own_language,), rows = self._store.read_sparse(self._name, [id])
-        document = SparseVector(rows.indices, rows.values)
+        document_vector = SparseVector(rows.indices, rows.values)
         document_languages = [own_language, *self._statistics.secondary_languages]
-        matches = []
-        for lang in self._list_languages(query, {"lang": document_languages}):
-            _, highest_score = self._weigh(lang, self._weigh_terms(query, lang))
-            divisor = highest_score if self._proportional else 1.0
-            for source, word, weight in self._list_words(query, lang):
-                word_vector, _ = self._weigh(lang, {word: weight})
-                score = dot(word_vector, document) / divisor
-                if score:
-                    matches.append(Match(source, word, score))
+        matches: list[Match] = []
+        for lang in self._list_languages(query, document_languages):
+            matches += self._match_words(query, lang, document_vector)
         return matches
 
-    def _weigh(self, lang: str, term_weights: Mapping[str, float]) -> tuple[SparseVector, float]:
-        """Return the vector of weighted terms of a language, and the highest score that a document can have for it."""
-        (weighed,) = self._statistics.weigh_queries([(lang, term_weights)], self._weights)
-        return weighed
+    def _match_words(self, query: Query, lang: str, document_vector: SparseVector) -> Iterator[Match]:
+        """Yield the words of a query in a language that a document has, each with its part of the document's score.
+
+        The score is a sum over words, so the part of a word is the score of a query of this word alone. A proportional
+        score is divided by the highest one possible for the complete query.
+        """
+        _, highest_score = self._make_query_vector(lang, self._sum_word_weights(query, lang))
+        divisor = highest_score if self._proportional else 1.0
+        for source, word, weight in self._list_words(query, lang):
+            word_vector, _ = self._make_query_vector(lang, {word: weight})
+            score = dot(word_vector, document_vector) / divisor
+            if score:
+                yield Match(source, word, score)
+
+    def _make_query_vector(self, lang: str, word_weights: Mapping[str, float]) -> tuple[SparseVector, float]:
+        """Return the vector of weighted words of a language, and the highest score that a document can have for it."""
+        ((vector, highest_score),) = self._statistics.weigh_queries([(lang, word_weights)], self._weights)
+        return vector, highest_score
 
     def _search_vectors(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         """Return the best k documents for each vector; none for an empty vector, which is not sent to the store."""
@@ -129,14 +139,17 @@ class Lexical:
     def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         return explain_matches(self.matches(query, document.id), list_origins(query), score)
 
-    def _list_languages(self, query: Query, where: Where | None) -> list[str]:
-        """List the languages in which documents are searched for a query."""
+    def _list_languages(self, query: Query, allowed_languages: Collection[Any] | None) -> list[str]:
+        """List the languages in which documents are searched for a query.
+
+        :param allowed_languages: search no other languages than these; None for no limit.
+        """
         languages = (query.lang,) if query.clauses or self._langs is None else self._langs
-        allowed_languages = (where or {}).get("lang", languages)
+        allowed_languages = languages if allowed_languages is None else allowed_languages
         searchable = self._statistics.langs
         return [lang for lang in dict.fromkeys(languages) if lang in allowed_languages and lang in searchable]
 
-    def _weigh_terms(self, query: Query, lang: str) -> dict[str, float]:
+    def _sum_word_weights(self, query: Query, lang: str) -> dict[str, float]:
         """Return the words that are searched in a language with the sum of their weights."""
         weights: dict[str, float] = {}
         for _, word, weight in self._list_words(query, lang):

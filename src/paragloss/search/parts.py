@@ -317,14 +317,24 @@ def make_machine_translator(
     engine_name = search.parts.machine if engine == "own" else engine
     if not engine_name:
         raise InputError("this collection has no translation engine: say mt:apertium, or index --with ENGINE")
-    target = next((lang for lang in search.targets if lang != search.source), search.source)
-    language_pair = (search.source, target) if search.source != target else ("", "")
-    cache_key = ("mt", engine_name, *language_pair)
-    open_engine = partial(engines.open_engine, engine_name, *language_pair)
-    translation_engine = search.parts.cache.get(cache_key, open_engine)
+    source, target = _choose_engine_languages(search)
+    translation_engine = search.parts.cache.get(
+        ("mt", engine_name, source, target), partial(engines.open_engine, engine_name, source, target)
+    )
     if translation_engine is None:
         raise InputError(f"the collection's translation engine {engine_name!r} is not on this machine")
     return MachineTranslator(translation_engine)
+
+
+def _choose_engine_languages(search: SearchContext) -> tuple[str, str]:
+    """Return the languages for which a translation engine is opened: the query's own and the first foreign target.
+
+    Both are "" if documents of no other language are searched: an engine can be opened without a pair of languages.
+    """
+    for target in search.targets:
+        if target != search.source:
+            return search.source, target
+    return "", ""
 
 
 def mix_translators(
