@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from paragloss.errors import InputError, LineSyntaxError
@@ -59,6 +60,21 @@ def list_part_options(parts: Parts) -> dict[str, list[str]]:
     for name in parts.rerankers:
         options[f"a>{name}"] = format_options(makers.make_reranked_searcher)
     return options
+
+
+class ChainSteps(NamedTuple):
+    """The steps of a chain by what they do, in their order."""
+
+    rewording: Sequence[Node]  # change the query's words
+    search: Node | None  # None if the reworded query is searched by its clauses
+    feedback: Sequence[Node]  # search again with words of the results
+
+
+class TranslatorChain(NamedTuple):
+    """Translators one after the other as one."""
+
+    translator: Translator | None = None  # None for an empty chain
+    next_settings: Mapping[str, Any] = MappingProxyType({})  # options of the last translator for what follows it
 
 
 class Rewording(NamedTuple):
@@ -114,27 +130,28 @@ class PipelineBuilder:
 
         A chain without a step that searches searches the reworded query by its clauses.
         """
-        rewording_steps, other_steps = self._split_chain(steps)
-        has_search_step = bool(other_steps) and not _is_feedback(other_steps[0])
-        search_maker = _take_no_options if has_search_step else makers.make_clause_searcher
-        rewording = self._build_rewording(rewording_steps, search_maker) if rewording_steps else None
-        if has_search_step:
-            search_step, *feedback_steps = other_steps
-            searcher = self._build_search_step(search_step)
+        chain = self._split_chain(steps)
+        rewording: Rewording | None = None
+        if chain.search is None:
+            rewording = self._build_rewording(chain.rewording, makers.make_clause_searcher)
+            searcher = makers.make_clause_searcher(self._search, **rewording.search_settings)
         else:
-            feedback_steps = list(other_steps)
-            settings = rewording.search_settings if rewording is not None else {}
-            searcher = makers.make_clause_searcher(self._search, **settings)
-        for step in feedback_steps:
+            if chain.rewording:
+                rewording = self._build_rewording(chain.rewording, _take_no_options)
+            searcher = self._build_search_step(chain.search)
+        for step in chain.feedback:
             searcher = self._build_feedback(searcher, step)
         return searcher if rewording is None else self._apply_rewording(rewording, searcher)
 
-    def _split_chain(self, steps: Sequence[Node]) -> tuple[Sequence[Node], Sequence[Node]]:
-        """Split a chain into the first steps, which reword the query, and the others."""
+    def _split_chain(self, steps: Sequence[Node]) -> ChainSteps:
+        """Split a chain into steps that reword the query, a step that searches, if there is one, and the others."""
         n_rewordings = 0
         while n_rewordings < len(steps) and self._is_rewording(steps[n_rewordings], is_first=n_rewordings == 0):
             n_rewordings += 1
-        return steps[:n_rewordings], steps[n_rewordings:]
+        rewording, others = steps[:n_rewordings], steps[n_rewordings:]
+        if not others or _is_feedback(others[0]):
+            return ChainSteps(rewording, None, others)
+        return ChainSteps(rewording, others[0], others[1:])
 
     def _build_search_step(self, node: Node) -> Searcher:
         """Build the step of a chain that searches: bm25, an encoder, or anything in parentheses."""
@@ -181,33 +198,46 @@ class PipelineBuilder:
         )
 
     def _build_rewording(self, nodes: Sequence[Node], search_maker: Callable[..., object]) -> Rewording:
-        """Build one translator from several steps.
+        """Build one translator from the steps of a chain that change the query's words.
 
-        :param search_maker: takes those options of the last translator that say how its words are searched. Those of
-            translators before it may say into which language they translate.
+        An option of a translator may be meant for what follows it: before another translator `to`, the language that
+        it translates into; before the search the options of the searcher.
+
+        :param search_maker: the function that makes the searcher, or one that takes no options.
         """
         steps = [self._expect_rewording(node, is_first=number == 0) for number, node in enumerate(nodes)]
-        translator_numbers = [number for number, step in enumerate(steps) if self._find_translator(step) is not None]
-        translator: Translator | None = None
-        intermediate_language = ""
-        search_settings: Mapping[str, Any] = {}
-        for number, step in enumerate(steps):
-            maker = self._find_translator(step)
-            if maker is None:
-                translator = self._wrap_translator(step, translator)
-                continue
-            is_last = number == translator_numbers[-1]
-            other_maker = search_maker if is_last else makers.get_intermediate_language
-            settings, other_settings = self._bind(step, maker, other_maker)
-            next_translator = self._call_maker(step, maker, settings)
-            translator = _chain_translators(translator, next_translator, intermediate_language)
-            if is_last:
-                search_settings = other_settings
+        n_translators_left = sum(self._find_translator(step) is not None for step in steps)
+        chain = TranslatorChain()
+        for step in steps:
+            make_translator = self._find_translator(step)
+            if make_translator is None:
+                chain = chain._replace(translator=self._wrap_translator(step, chain.translator))
             else:
-                intermediate_language = makers.get_intermediate_language(**other_settings)
-        assert translator is not None, "a chain has a step"
+                n_translators_left -= 1
+                next_maker = makers.get_intermediate_language if n_translators_left else search_maker
+                chain = self._append_translator(chain, step, make_translator, next_maker)
+        assert chain.translator is not None, "a chain has a step"
         keeps_language = all(step.name in makers.EXPANDERS for step in steps)
-        return Rewording(translator, keeps_language, search_settings)
+        return Rewording(chain.translator, keeps_language, chain.next_settings)
+
+    def _append_translator(
+        self,
+        chain: TranslatorChain,
+        step: PipelinePart,
+        make_translator: Callable[..., Translator],
+        next_maker: Callable[..., object],
+    ) -> TranslatorChain:
+        """Build the translator of a step, and let it translate what the chain before it returns.
+
+        :param make_translator: makes the translator from options of the step.
+        :param next_maker: the function that takes the other options of the step, because they are for what follows.
+        """
+        settings, next_settings = self._bind(step, make_translator, next_maker)
+        translator = self._call_maker(step, make_translator, settings)
+        if chain.translator is not None:
+            intermediate_language = makers.get_intermediate_language(**chain.next_settings)
+            translator = ChainedTranslator(chain.translator, translator, via=intermediate_language)
+        return TranslatorChain(translator, next_settings)
 
     def _expect_rewording(self, step: Node, *, is_first: bool) -> PipelinePart:
         """Return a step if it changes the query's words; raise LineSyntaxError if not."""
@@ -308,11 +338,6 @@ def _is_fusion(part: PipelinePart) -> bool:
 
 def _is_feedback(step: Node) -> bool:
     return isinstance(step, PipelinePart) and step.name == FEEDBACK
-
-
-def _chain_translators(first: Translator | None, second: Translator, intermediate_language: str) -> Translator:
-    """Return a translator that translates with both, one after the other; the second alone if there is no first."""
-    return second if first is None else ChainedTranslator(first, second, via=intermediate_language)
 
 
 def _take_no_options() -> None:
