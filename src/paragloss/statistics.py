@@ -601,17 +601,45 @@ def temper_alternatives(
     :param n_documents: documents of the clause's language, shape (n_fields, n_clauses).
     """
     clause_sizes = np.diff(first_alternatives, append=len(probabilities))
-    clause_of_alternative = list_groups(clause_sizes)
-    highest_df = df.max(axis=0)
+    clauses = _Clauses(first_alternatives, list_groups(clause_sizes))
+    highest_df = df.max(axis=0)  # over the fields, (n_alternatives,)
     rarities = np.maximum(highest_df, 1.0) ** -rarity_exponent
-    counts = np.where(highest_df > 0, probabilities**probability_exponent * rarities, 0.0)
-    highest_counts = np.maximum.reduceat(counts, first_alternatives)  # (n_clauses,)
-    counts /= np.where(highest_counts > 0, highest_counts, 1.0)[clause_of_alternative]
-    # A document matches a clause unless it lacks all alternatives, which are assumed to occur independently.
-    n_documents_of_alternative = np.maximum(n_documents, 1).take(clause_of_alternative, axis=1)
-    shares_without = 1 - counts * df / n_documents_of_alternative  # of documents, by field and alternative
-    clause_df = n_documents * (1 - np.multiply.reduceat(shares_without, first_alternatives, axis=1))
-    return TemperedAlternatives(counts, np.asarray(clause_df))
+    weights = np.where(highest_df > 0, probabilities**probability_exponent * rarities, 0.0)
+    counts = _scale_to_best(weights, clauses)
+    return TemperedAlternatives(counts, _estimate_clause_df(counts, df, n_documents, clauses))
+
+
+class _Clauses(NamedTuple):
+    """The alternatives of several clauses side by side: where each clause begins, and whose each alternative is."""
+
+    first_alternatives: Integers  # (n_clauses,) the number of the first alternative of each clause
+    clause_of_alternative: Integers  # (n_alternatives,) the number of the clause
+
+
+def _scale_to_best(weights: Doubles, clauses: _Clauses) -> Doubles:
+    """Divide the weight of each alternative by the highest one of its clause, unless all are 0.
+
+    :param weights: shape (n_alternatives,), as the result.
+    """
+    highest_weights = np.maximum.reduceat(weights, clauses.first_alternatives)  # (n_clauses,)
+    divisors = np.where(highest_weights > 0, highest_weights, 1.0)
+    return np.asarray(weights / divisors[clauses.clause_of_alternative])
+
+
+def _estimate_clause_df(counts: Doubles, df: Doubles, n_documents: Doubles, clauses: _Clauses) -> Doubles:
+    """Estimate how many documents match each clause by at least one alternative, shape (n_fields, n_clauses).
+
+    A document does not match a clause if it lacks all alternatives. They are assumed to occur independently, so the
+    share of these documents is the product of the shares that lack each alternative.
+
+    :param counts: how much each alternative counts, shape (n_alternatives,).
+    :param df: document frequencies of the alternatives, shape (n_fields, n_alternatives).
+    :param n_documents: documents of the clause's language, shape (n_fields, n_clauses).
+    """
+    n_documents_of_alternative = np.maximum(n_documents, 1).take(clauses.clause_of_alternative, axis=1)
+    shares_without_alternative = 1 - counts * df / n_documents_of_alternative  # (n_fields, n_alternatives)
+    shares_without_match = np.multiply.reduceat(shares_without_alternative, clauses.first_alternatives, axis=1)
+    return np.asarray(n_documents * (1 - shares_without_match))
 
 
 def _merge_segments(segments: Sequence[_Segment]) -> _Segment:
