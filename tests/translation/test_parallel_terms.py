@@ -241,7 +241,9 @@ def test_every_source_has_as_many_candidates_the_most_associated_ones():
 
 def test_a_table_gives_as_many_alternatives_as_it_was_told_to_keep():
     concepts = [Concept("1", {"en": "house", "fr": "maison"})]
-    assert [table.fit(concepts, max_alternatives=max_alternatives).most for max_alternatives in (3, 25)] == [3, 25]
+    assert [
+        table.fit(concepts, max_alternatives=max_alternatives).max_alternatives for max_alternatives in (3, 25)
+    ] == [3, 25]
 
 
 @pytest.mark.parametrize(

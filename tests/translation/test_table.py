@@ -38,14 +38,14 @@ def test_sharpening_raises_likely_alternatives_and_drops_chance(tmp_path):
         "fr": word_table.TermSpellings(list("abc"), ["chat", "félin", "lait"]),
     }
     shares = {("en", "fr"): sp.csr_matrix([[0.75, 0.2, 0.05]])}
-    word_table.Table(words, shares, most=2, trust=2.0, sharpness=2).save(tmp_path / "table")
+    word_table.Table(words, shares, max_alternatives=2, trust=2.0, sharpness=2).save(tmp_path / "table")
     sharp = word_table.Table.load(tmp_path / "table")
     # .5625 .04 .0025: the last is .004 of them; the others sum to .6025
     assert [(a.text, round(a.weight, 4)) for a in sharp.alternatives("cat", "en", "fr")] == [
         ("chat", round(0.5625 / 0.6025, 4)),
         ("félin", round(0.04 / 0.6025, 4)),
     ]
-    assert (sharp.most, sharp.trust) == (2, 2.0)
+    assert (sharp.max_alternatives, sharp.trust) == (2, 2.0)
     assert sharp.probabilities["en", "fr"].toarray()[0] == pytest.approx([0.75, 0.2, 0.05])  # to learn on from
 
 

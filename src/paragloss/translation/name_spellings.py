@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,25 +88,41 @@ def _read_spelling(words: PackedWordList, number: int) -> tuple[str, str | None]
 
 
 def build_name_list(names: Sequence[Sequence[str]]) -> NameList:
-    """Build a list from the spellings of each name, in lower case.
+    """Build a list of names; `NameList` describes its arrays.
 
-    Names are numbered by their first spelling, so that neighbouring numbers are similar, and packed well.
+    :param names: the spellings of each name, in lower case.
     """
-    spellings = sorted({spelling for name in names for spelling in name}, key=str.encode)
-    number_by_spelling = {spelling: number for number, spelling in enumerate(spellings)}
-    distinct_names = {tuple(sorted(number_by_spelling[spelling] for spelling in set(name))) for name in names}
-    names_by_spelling: list[list[int]] = [[] for _ in spellings]
-    for name_id, spelling_numbers in enumerate(sorted(distinct_names)):
-        for number in spelling_numbers:
-            names_by_spelling[number].append(name_id)
-    words, groups = pack_words(spellings, spellings)
+    distinct_spellings = {spelling for name in names for spelling in name}
+    spellings = sorted(distinct_spellings, key=str.encode)  # the order that packing needs
+    names_by_spelling = _number_names(names, spellings)
+    # The words of such a list are terms with a spelling each; here the spelling is the term itself.
+    packed_bytes, group_offsets = pack_words(terms=spellings, spellings=spellings)
     arrays: dict[str, npt.NDArray[Any]] = {
-        "words": words,
-        "groups": groups,
-        "sizes": np.array([len(name_ids) for name_ids in names_by_spelling], np.uint8),
-        "names": np.array([name_id for name_ids in names_by_spelling for name_id in name_ids], np.uint32),
+        "words": packed_bytes,
+        "groups": group_offsets,
+        "sizes": np.array([len(name_numbers) for name_numbers in names_by_spelling], np.uint8),
+        "names": np.array(list(chain.from_iterable(names_by_spelling)), np.uint32),
     }
     return NameList({"spellings": len(spellings)}, arrays)
+
+
+def _number_names(names: Sequence[Sequence[str]], spellings: Sequence[str]) -> list[list[int]]:
+    """Assign numbers to names, one to all with the same spellings, and list the names of each spelling.
+
+    Names are numbered by their first spelling, so that neighbouring numbers are similar and are packed well.
+
+    :param spellings: all spellings in order.
+    :return: for each spelling the numbers of the names that are written so, ascending.
+    """
+    position_by_spelling = {spelling: position for position, spelling in enumerate(spellings)}
+    distinct_names: set[tuple[int, ...]] = set()  # each as the positions of its spellings
+    for name in names:
+        distinct_names.add(tuple(sorted(position_by_spelling[spelling] for spelling in set(name))))
+    names_by_spelling: list[list[int]] = [[] for _ in spellings]
+    for name_number, spelling_positions in enumerate(sorted(distinct_names)):
+        for position in spelling_positions:
+            names_by_spelling[position].append(name_number)
+    return names_by_spelling
 
 
 @cache

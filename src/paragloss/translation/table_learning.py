@@ -85,7 +85,7 @@ def learn_table(aligned: Aligned, settings: TableSettings) -> Table:
         if direction in directions:
             pruned[direction] = prune(matrix, min_probability=settings.min_probability, most=settings.max_alternatives)
     words = {lang: language_texts.words for lang, language_texts in texts.items()}
-    return Table(words, pruned, most=settings.max_alternatives, sharpness=settings.sharpness)
+    return Table(words, pruned, max_alternatives=settings.max_alternatives, sharpness=settings.sharpness)
 
 
 def _align_texts(

@@ -45,7 +45,7 @@ class Table:
         words: Mapping[str, TermSpellings],
         probabilities: Mapping[tuple[str, str], sp.csr_matrix],
         *,
-        most: int = 20,
+        max_alternatives: int = 20,
         trust: float = USER_TABLE_TRUST,
         sharpness: float = 1.0,
     ) -> None:
@@ -53,11 +53,11 @@ class Table:
 
         :param words: the terms of each language and their spellings
         :param probabilities: (source, target) -> a matrix (source terms, target terms), the best of a row first
-        :param most: the number of alternatives that `translate` gives a term
+        :param max_alternatives: how many alternatives of a term are used at most
         """
         self.words = dict(words)
         self.probabilities = dict(probabilities)
-        self.most, self.trust, self.sharpness = most, trust, sharpness
+        self.max_alternatives, self.trust, self.sharpness = max_alternatives, trust, sharpness
         self._index = {lang: {term: i for i, term in enumerate(w.terms)} for lang, w in self.words.items()}
 
     @property
@@ -114,19 +114,18 @@ class Table:
         :param source: its language.
         :param target: the language to translate into.
         """
-        row = self._index[source].get(term)
-        if row is None:
+        term_number = self._index[source].get(term)
+        if term_number is None:
             return ()
-        matrix, surfaces = self.probabilities[source, target], self.words[target].surfaces
-        entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        weights = matrix.data[entries]
-        if self.sharpness != 1 and len(weights):
-            weights = _sharpen(weights, self.sharpness)
+        row = _read_row(self.probabilities[source, target], term_number)
+        is_sharpened = self.sharpness != 1
+        weights = _sharpen(row.probabilities, self.sharpness) if is_sharpened else row.probabilities.astype(np.float64)
+        target_spellings = self.words[target].surfaces
         alternatives = []
-        for number, weight in zip(matrix.indices[entries], weights.tolist(), strict=True):
+        for target_number, weight in zip(row.target_numbers, weights.tolist(), strict=True):
             if weight:
-                alternatives.append(Alternative(surfaces[number], min(weight, 1.0)))
-        return tuple(alternatives[: self.most])
+                alternatives.append(Alternative(target_spellings[target_number], min(weight, 1.0)))
+        return tuple(alternatives[: self.max_alternatives])
 
     def without(self, word: str, meaning: str) -> tuple[Table, int]:
         """Return the table without a translation, in both directions, and the number of entries removed.
@@ -142,7 +141,13 @@ class Table:
             entries = self._find_translation(pair, word, meaning) + self._find_translation(pair, meaning, word)
             n_removed += len(entries)
             probabilities[pair] = _remove_entries(matrix, entries)
-        reduced_table = Table(self.words, probabilities, most=self.most, trust=self.trust, sharpness=self.sharpness)
+        reduced_table = Table(
+            self.words,
+            probabilities,
+            max_alternatives=self.max_alternatives,
+            trust=self.trust,
+            sharpness=self.sharpness,
+        )
         return reduced_table, n_removed
 
     def _find_translation(self, pair: tuple[str, str], word: str, meaning: str) -> list[int]:
@@ -174,7 +179,7 @@ class Table:
             arrays[f"{name}.start"] = matrix.indptr
             arrays[f"{name}.target"] = matrix.indices
             arrays[f"{name}.probability"] = matrix.data
-        counts = {"most": self.most, "trust": self.trust, "sharpness": self.sharpness}
+        counts = {"most": self.max_alternatives, "trust": self.trust, "sharpness": self.sharpness}
         meta = {"langs": list(self.words), "pairs": self.pairs, **counts}
         artefacts.save(path, KIND, meta=meta, arrays=arrays, words=lists)
 
@@ -202,10 +207,23 @@ class Table:
         return cls(
             words,
             probabilities,
-            most=int(saved.meta["most"]),
+            max_alternatives=int(saved.meta["most"]),
             trust=float(saved.meta.get("trust", USER_TABLE_TRUST)),  # tables of older versions have no trust
             sharpness=float(saved.meta.get("sharpness", 1.0)),
         )
+
+
+class _Row(NamedTuple):
+    """The translations of one term, best first."""
+
+    target_numbers: npt.NDArray[np.integer]  # of the target terms
+    probabilities: Floats
+
+
+def _read_row(matrix: sp.csr_matrix, term_number: int) -> _Row:
+    """Return the translations of a term from a matrix (source terms, target terms), without copying them."""
+    entries = slice(matrix.indptr[term_number], matrix.indptr[term_number + 1])
+    return _Row(matrix.indices[entries], matrix.data[entries])
 
 
 def _sharpen(weights: Floats, exponent: float) -> npt.NDArray[np.float64]:

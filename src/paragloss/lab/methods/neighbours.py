@@ -58,7 +58,7 @@ def fit(
     tables = {}
     for a, b in directions:
         tables[a, b] = find_nearest_words(vectors[a], vectors[b], nearest=nearest, temperature=temperature)
-    return Table(terms, tables, most=nearest, trust=TRUST)
+    return Table(terms, tables, max_alternatives=nearest, trust=TRUST)
 
 
 def _list_directions(aligned: Aligned, source: str, target: str) -> list[tuple[str, str]]:

@@ -329,21 +329,26 @@ class DefaultModel:
             self._cached_translations.pop(key, None)
 
     def _make_translation(self, word: QueryWord, ranked: RankedWords, lang: str, to: str) -> Translation:
-        """Make the clause of a word from its ranked translations.
+        """Make the clause of a query word: its translations, and the word as it is written, each with its weight.
 
-        The word itself is an alternative, too, if both languages may write it, and the only one of a number.
+        The word as it is written is an alternative if documents in the other language may have it, because it is in
+        their script or in Latin letters. It is the only one of a number, and of a word without translations.
+
+        :param ranked: the translations of the word, likeliest first.
+        :param lang: the language of the query.
+        :param to: the language of the translations.
         """
-        unchanged_share = _UNCHANGED_SHARE if word.term.isascii() or _share_script(lang, to) else 0.0
-        alternatives: tuple[Alternative, ...] = ()
+        can_be_unchanged = word.term.isascii() or _share_script(lang, to)
+        translations: tuple[Alternative, ...] = ()
         if not word.term.isdigit():
-            alternatives = self._make_alternatives(ranked, to, 1 - unchanged_share)
-        if not alternatives:
+            translations = self._make_alternatives(ranked, to, 1 - _UNCHANGED_SHARE if can_be_unchanged else 1.0)
+        if not translations:
             return Translation(word.written, (Alternative(word.written, 1.0),))
-        if unchanged_share:
-            position = sum(alternative.weight >= unchanged_share for alternative in alternatives)
-            unchanged = Alternative(word.written, unchanged_share)
-            alternatives = (*alternatives[:position], unchanged, *alternatives[position:])
-        return Translation(word.written, alternatives)
+        if not can_be_unchanged:
+            return Translation(word.written, translations)
+        unchanged = Alternative(word.written, _UNCHANGED_SHARE)
+        by_weight = sorted([*translations, unchanged], key=lambda alternative: -alternative.weight)
+        return Translation(word.written, tuple(by_weight))
 
     def _make_alternatives(self, ranked: RankedWords, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
         """Turn likely words into alternatives with weights that sum to `mass`."""
