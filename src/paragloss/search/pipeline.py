@@ -148,10 +148,10 @@ class PipelineBuilder:
         n_rewordings = 0
         while n_rewordings < len(steps) and self._is_rewording(steps[n_rewordings], is_first=n_rewordings == 0):
             n_rewordings += 1
-        rewording, others = steps[:n_rewordings], steps[n_rewordings:]
-        if not others or _is_feedback(others[0]):
-            return ChainSteps(rewording, None, others)
-        return ChainSteps(rewording, others[0], others[1:])
+        rewording, later_steps = steps[:n_rewordings], steps[n_rewordings:]
+        if not later_steps or _is_feedback(later_steps[0]):
+            return ChainSteps(rewording, None, later_steps)
+        return ChainSteps(rewording, later_steps[0], later_steps[1:])
 
     def _build_search_step(self, node: Node) -> Searcher:
         """Build the step of a chain that searches: bm25, an encoder, or anything in parentheses."""
