@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -129,21 +130,28 @@ def _split_words_by_line(text: str) -> list[list[str]]:
 
 
 def _find_candidate_languages(words: Sequence[str], lang: str) -> list[str]:
-    """Return the languages, three at most, that most function words of a text belong to, unless those are few.
+    """Find the languages that a text has most function words of: MAX_CANDIDATES at most, the most frequent first.
 
     :param words: the lower-cased words of the text
     :param lang: its own language, whose function words are not counted
     """
-    word_numbers, has_word = _function_word_table()
-    counts = Counter(filter(_foreign_function_words(lang).__contains__, words))
     min_count = max(MIN_FUNCTION_WORDS, MIN_FUNCTION_WORD_SHARE * len(words))
-    if counts.total() < min_count:
+    function_word_counts = _count_foreign_function_words(words, lang)
+    if function_word_counts.total() < min_count:
         return []
-    rows = [word_numbers[word] for word in counts]
-    count_by_lang = np.array(list(counts.values())) @ has_word[rows]  # (languages,)
-    best_columns = np.argsort(-count_by_lang, kind="stable")[:MAX_CANDIDATES].tolist()
-    langs = list(_function_words())
-    return [langs[column] for column in best_columns if count_by_lang[column] >= min_count]
+    count_by_lang = _function_word_table().count_by_language(function_word_counts)
+    frequent_langs = [lang for lang, count in count_by_lang.items() if count >= min_count]
+    return sorted(frequent_langs, key=count_by_lang.__getitem__, reverse=True)[:MAX_CANDIDATES]
+
+
+def _count_foreign_function_words(words: Sequence[str], lang: str) -> Counter[str]:
+    """Count how often a text has each function word that is none in its own language.
+
+    :param words: the lower-cased words of the text
+    :param lang: its own language
+    """
+    is_foreign_function_word = _foreign_function_words(lang).__contains__
+    return Counter(filter(is_foreign_function_word, words))  # no loop in Python: this runs for every word of a text
 
 
 def _is_in_language(text: str, lang: str, own_lang: str) -> bool:
@@ -198,17 +206,34 @@ def _function_words_beyond(lang: str, other: str) -> frozenset[str]:
 @cache
 def _foreign_function_words(lang: str) -> frozenset[str]:
     """Return the function words of all languages that are none in `lang`."""
-    return frozenset(_function_word_table()[0]) - _function_words().get(lang, frozenset())
+    return frozenset(_function_word_table().row_by_word) - _function_words().get(lang, frozenset())
+
+
+class _FunctionWordTable(NamedTuple):
+    """The function words of all languages as a table with a row for each word and a column for each language."""
+
+    row_by_word: dict[str, int]
+    langs: list[str]  # of the columns
+    is_word_of_lang: npt.NDArray[np.bool_]  # (words, languages)
+
+    def count_by_language(self, word_counts: Mapping[str, int]) -> dict[str, int]:
+        """Count the function words of each language in a text; a word of several languages counts for each of them.
+
+        :param word_counts: how often the text has each function word
+        """
+        rows = [self.row_by_word[word] for word in word_counts]
+        counts = np.array(list(word_counts.values())) @ self.is_word_of_lang[rows]  # (languages,)
+        return dict(zip(self.langs, counts.tolist(), strict=True))
 
 
 @cache
-def _function_word_table() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
-    """Return a number for each function word, and a table (words, languages) of the languages that have it."""
-    words_of_langs = list(_function_words().values())
-    all_words = sorted(frozenset().union(*words_of_langs))
-    word_numbers = {word: number for number, word in enumerate(all_words)}
-    has_word = np.zeros((len(all_words), len(words_of_langs)), bool)
-    for column, words in enumerate(words_of_langs):
-        rows = [word_numbers[word] for word in words]
-        has_word[rows, column] = True
-    return word_numbers, has_word
+def _function_word_table() -> _FunctionWordTable:
+    """Make the table of the function words of all languages that have a list of them."""
+    function_words = _function_words()
+    all_words = sorted(frozenset().union(*function_words.values()))
+    row_by_word = {word: row for row, word in enumerate(all_words)}
+    is_word_of_lang = np.zeros((len(all_words), len(function_words)), bool)
+    for column, words in enumerate(function_words.values()):
+        rows = [row_by_word[word] for word in words]
+        is_word_of_lang[rows, column] = True
+    return _FunctionWordTable(row_by_word, list(function_words), is_word_of_lang)

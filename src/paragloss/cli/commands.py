@@ -1,6 +1,8 @@
 """All commands, and which of them are registered for a call."""
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from functools import cache
 
@@ -37,21 +39,34 @@ def load_all_commands() -> typer.Typer:
 
 
 def run_command() -> None:
-    """Run the command that the arguments name.
+    """Run the command that the arguments of this process name."""
+    with _only_registered(_select_commands(sys.argv[1:])):
+        program.main()
+
+
+def _select_commands(arguments: Sequence[str]) -> list[CommandInfo]:
+    """Return the commands that typer has to know for a call: as few as possible, because it reads their options.
 
     Entry points are loaded only for a command that is not ours, or for the list of all: that takes as long as
     starting does. Registering only the command that runs saves half as much again.
+
+    :param arguments: those of the call, without the name of the program
     """
-    own_command = _OWN_COMMANDS.get(sys.argv[1]) if sys.argv[1:] else None
-    if own_command is None:
-        _load_added_commands()
+    if arguments and arguments[0] in _OWN_COMMANDS:
+        return [_OWN_COMMANDS[arguments[0]]]
+    all_commands = load_all_commands().registered_commands
+    if arguments == ["--help"]:
+        return [_without_options(command) for command in all_commands]
+    return all_commands
+
+
+@contextmanager
+def _only_registered(commands: list[CommandInfo]) -> Iterator[None]:
+    """Leave the application with some commands only while the block runs."""
     all_commands = program.app.registered_commands
-    if own_command:
-        program.app.registered_commands = [own_command]
-    elif sys.argv[1:] == ["--help"]:
-        program.app.registered_commands = [_without_options(command) for command in all_commands]
+    program.app.registered_commands = commands
     try:
-        program.main()
+        yield
     finally:
         program.app.registered_commands = all_commands
 

@@ -15,10 +15,10 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
+from typing import BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
 from paragloss.atomic_files import replace_file
 from paragloss.errors import EmptyFileError, InputError, LanguageError
@@ -270,15 +270,19 @@ def _open_utf8(path: Path, final_path: Path) -> Iterator[TextIO]:
     except OSError as error:
         message = f"can't be written ({error.strerror}); check the folder and its permissions"
         raise InputError(message, location=final_path) from error
-    with raw, ExitStack() as compression:
-        output: IO[bytes] = raw
-        if final_path.suffix.lower() == ".gz":
-            # No name and no time: the same rows give the same bytes.
-            packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
-            output = cast(IO[bytes], compression.enter_context(packed))
+    is_compressed = final_path.suffix.lower() == ".gz"
+    with raw, _compress(raw) if is_compressed else raw as output:
         text = io.TextIOWrapper(output, encoding="utf-8", newline="\n", write_through=False)
         yield text
-        text.detach()
+        text.detach()  # writes what is left in its buffer, and leaves closing the files to the blocks that opened them
+
+
+def _compress(raw: BinaryIO) -> BinaryIO:
+    """Return a stream that writes what it gets into another one, gzipped.
+
+    The header has no name and no time, so that the same text always gives the same bytes.
+    """
+    return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6))
 
 
 def _decompress(raw: io.BufferedReader) -> BinaryIO:

@@ -1,7 +1,9 @@
 """Identify the language of a text.
 
-Long texts are identified by py3langid's naive Bayes over byte n-grams (Lui and Baldwin, 2012), short ones also by
-character n-grams learned here (`grams`). Only languages written in the text's script are considered.
+There are two models. The byte model is py3langid's naive Bayes over byte n-grams (Lui and Baldwin, 2012). The gram
+model is a linear classifier over character n-grams that was learned here (`grams`). Both give each language a score,
+the logarithm of its likelihood. Long texts are identified by the byte model, short ones by both. Only languages written
+in the text's script are considered.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ from paragloss.languages.scripts import script_of_language, scripts_of
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-#: Weights of the two models' logarithms, and the lowest logarithm either may give: none of them is that sure.
+#: Weights of the scores of the two models, and the lowest score either may give: none of them is that sure.
 GRAM_WEIGHT, BYTE_WEIGHT = 1.0, 0.5
 MIN_LOG_LIKELIHOOD = -20.0
 #: Only the beginning of a long text is read.
 MAX_CHARACTERS = 1500
-#: A language that only py3langid knows is chosen if it leads the languages that both models know by this much. Chosen
-#: on FLORES and Tatoeba sentences of 59 languages: .976 and .953 right, py3langid alone .977 and .942.
+#: A language that only the byte model knows is chosen if it leads the languages that both models know by this much.
+#: Tuned on FLORES and Tatoeba sentences of 59 languages: .976 and .953 right, the byte model alone .977 and .942.
 MIN_LEAD_OF_BYTE_MODEL = 2.0
 #: A declared language is believed for a short text unless another one is likelier by this much (a logarithm). Right
 #: declarations bring FLORES sentences from .976 to .999 and Tatoeba's from .953 to .995; wrong ones cost .000 and .005.
@@ -50,11 +52,14 @@ def identify_one(text: str, candidates: Collection[str] | None = None) -> str | 
 
 
 def identify_short(text: str, declared: str = "") -> str | None:
-    """Identify the language of a few words or sentences by both models.
+    """Identify the language of a few words or sentences.
+
+    The byte model and the gram model together choose among the languages of the text's script. A declared language is
+    preferred to their choice unless the byte model finds it clearly less likely (MIN_LEAD_OVER_DECLARED).
 
     Args:
         text: The text.
-        declared: A language it is said to be in, believed unless another one is clearly likelier; or "".
+        declared: The code of a language that the text is said to be in; "" if unknown.
 
     Returns:
         A language code; `declared`, or None without one, for a text without letters.
@@ -62,20 +67,22 @@ def identify_short(text: str, declared: str = "") -> str | None:
     script = script_of_language(text)
     if script is None:
         return declared or None
-    candidates = _written_in(script, None)
+    candidates = _select_languages_of_script(script, None)
     byte_scores = _score_by_bytes(text, candidates)
-    if not byte_scores:
+    if not byte_scores:  # the byte model knows no language of this script
         return declared if declared in candidates else min(candidates)
-    lang = _choose_short(text, byte_scores)
-    is_believed = declared in byte_scores and byte_scores[lang] - byte_scores[declared] < MIN_LEAD_OVER_DECLARED
-    return declared if is_believed else lang
+    chosen = _choose_by_both_models(text, byte_scores)
+    if declared in byte_scores and byte_scores[chosen] - byte_scores[declared] < MIN_LEAD_OVER_DECLARED:
+        return declared
+    return chosen
 
 
-def _choose_short(text: str, byte_scores: Mapping[str, float]) -> str:
+def _choose_by_both_models(text: str, byte_scores: Mapping[str, float]) -> str:
     """Choose the language of a short text by both models.
 
-    :param byte_scores: py3langid's score of each candidate
-    :return: the likeliest of the languages that both models know, unless one that only py3langid knows clearly leads
+    :param byte_scores: the byte model's score of each candidate that it knows
+    :return: the likeliest of the languages that both models know, unless one that only the byte model knows clearly
+        leads (MIN_LEAD_OF_BYTE_MODEL)
     """
     gram_scores = grams.score_languages(text)
     shared_langs = [lang for lang in byte_scores if lang in gram_scores]
@@ -103,7 +110,7 @@ def language_likelihoods(text: str, candidates: Collection[str]) -> dict[str, fl
     script = script_of_language(text)
     if script is None:
         return {}
-    codes = sorted(_written_in(script, frozenset(map(normalise, candidates))))
+    codes = sorted(_select_languages_of_script(script, frozenset(map(normalise, candidates))))
     if len(codes) == 1:
         return {codes[0]: 0.0}
     return _combine_scores(grams.score_languages(text), _score_by_bytes(text, None), codes)
@@ -112,12 +119,17 @@ def language_likelihoods(text: str, candidates: Collection[str]) -> dict[str, fl
 def _combine_scores(
     gram_scores: Mapping[str, float], byte_scores: Mapping[str, float], candidates: Sequence[str]
 ) -> dict[str, float]:
-    by_grams, by_bytes = _relate_to_best(gram_scores, candidates), _relate_to_best(byte_scores, candidates)
+    """Add up the scores of both models with their weights, after making them comparable: a score for each candidate."""
+    by_grams = _subtract_best_score(gram_scores, candidates)
+    by_bytes = _subtract_best_score(byte_scores, candidates)
     return {lang: GRAM_WEIGHT * by_grams[lang] + BYTE_WEIGHT * by_bytes[lang] for lang in candidates}
 
 
-def _relate_to_best(scores: Mapping[str, float], candidates: Sequence[str]) -> dict[str, float]:
-    """Subtract the best candidate's score from each, with a lower limit; half of that for unknown candidates."""
+def _subtract_best_score(scores: Mapping[str, float], candidates: Sequence[str]) -> dict[str, float]:
+    """Subtract the best candidate's score from each, down to MIN_LOG_LIKELIHOOD.
+
+    A candidate that the model does not know gets half of MIN_LOG_LIKELIHOOD.
+    """
     best = max((scores[lang] for lang in candidates if lang in scores), default=0.0)
     return {
         lang: max(scores[lang] - best, MIN_LOG_LIKELIHOOD) if lang in scores else MIN_LOG_LIKELIHOOD / 2
@@ -126,7 +138,7 @@ def _relate_to_best(scores: Mapping[str, float], candidates: Sequence[str]) -> d
 
 
 def _score_by_bytes(text: str, candidates: Collection[str] | None) -> dict[str, float]:
-    """Return py3langid's logarithm for each candidate it knows, or for all languages."""
+    """Return the byte model's score of each candidate that it knows, best first; None stands for all languages."""
     scores: dict[str, float] = {}
     # The model knows how words begin and end, but sees it only between spaces.
     for label, score in _identifier().rank(f" {text} "):
@@ -141,15 +153,15 @@ def _identify(text: str, candidates: frozenset[str] | None) -> str | None:
     script = script_of_language(text)
     if script is None:
         return None
-    codes = _written_in(script, candidates)
+    codes = _select_languages_of_script(script, candidates)
     if len(codes) == 1:
         return next(iter(codes))
     return next(iter(_score_by_bytes(text, codes)), min(codes))
 
 
 @lru_cache(maxsize=1024)
-def _written_in(script: str, candidates: frozenset[str] | None) -> frozenset[str]:
-    """Return the candidates written in a script, or all of them if none is."""
+def _select_languages_of_script(script: str, candidates: frozenset[str] | None) -> frozenset[str]:
+    """Return the candidates written in a script, or all of them if none is; None stands for all known languages."""
     codes = candidates or frozenset(known_codes())
     return frozenset(lang for lang in codes if script in scripts_of(lang)) or codes
 

@@ -87,10 +87,13 @@ def find_documents(
 def _search_missing_languages(
     collection: Collection, text: str, options: SearchOptions, answer: Answer
 ) -> list[_SourcedResult]:
-    """Return the best result of every language without one, best first.
+    """Search the documents of every language that a search found nothing in, one language at a time.
 
-    :param options: those of the search.
-    :param answer: its answer.
+    :param text: the query of that search.
+    :param options: the options of that search. Its filters, target languages and deadline hold here as well, but each
+        language gets only one result, and the query is in the language that was identified.
+    :param answer: the answer of that search.
+    :return: the best document of each of these languages, best first; none for a language without a match.
     """
     languages_with_result = {result.lang for result in answer.results}
     single_result_options = replace(options, lang=answer.query.lang, k=1)

@@ -150,22 +150,33 @@ class Library:
     async def _run_admitted(self, client: str, submit: Callable[[YieldingDeadline], Future[T]]) -> T:
         """Wait for the client's turn, submit work and wait for its result until the deadline.
 
+        :param client: the address of whoever asks.
         :param submit: starts the work, which has to end at the deadline, and returns its future result.
         :raises BusyError: if the library is being closed, or too much work is waiting.
+        :raises DeadlineError: if there is no result at the deadline.
         """
         if self._closing.is_set():
             raise BusyError(_CLOSING_MESSAGE)
         deadline = YieldingDeadline(self.limits.seconds, client, self._precedence)
         future = await self._submit_in_turn(client, deadline, submit)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), deadline.until - time.monotonic())
-        except TimeoutError:
-            deadline.cancel()
-            deadline.check()
-            raise
+            return await self._wait_until(deadline, future)
         except asyncio.CancelledError:
+            # Work that had not begun was cancelled by `close`: its client gets an answer. Else the client has hung up.
             if self._closing.is_set() and future.cancelled():
                 raise BusyError(_CLOSING_MESSAGE) from None
+            raise
+
+    async def _wait_until(self, deadline: Deadline, future: Future[T]) -> T:
+        """Wait for the result of work until its deadline.
+
+        :raises DeadlineError: if there is none by then; the work ends at its next step.
+        """
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), deadline.until - time.monotonic())
+        except TimeoutError:
+            deadline.cancel()  # ends the work, which no longer has a reader, at its next step
+            deadline.check()  # raises DeadlineError, always after `cancel`
             raise
 
     async def _submit_in_turn(

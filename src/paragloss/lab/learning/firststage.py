@@ -79,19 +79,23 @@ def score_shared_words(queries: Sequence[str], source: str, documents: Sequence[
     :param source: language of the queries
     :param target: language of the documents
     """
-    document_terms, counts = count_all_terms(documents, target)
-    number_by_term = {term: number for number, term in enumerate(document_terms)}
-    query_lengths = np.zeros(len(queries), np.float32)
-    shared_terms = []  # of each query, their numbers among the terms of the documents
+    document_terms, document_counts = count_all_terms(documents, target)
     tokenize = analyzer(source).terms
-    for i, query in enumerate(queries):
-        query_terms = tokenize(query)
-        query_lengths[i] = len(query_terms)
-        shared_terms.append([number_by_term[term] for term in query_terms if term in number_by_term])
-    query_counts = _count_rows(shared_terms, len(document_terms))
-    _, document_weights = bm25(counts)
+    terms_by_query = [tokenize(query) for query in queries]
+    query_counts = _count_known_terms(terms_by_query, document_terms)
+    document_weights = bm25(document_counts).documents  # (documents, terms)
     scores = np.asarray((query_counts @ document_weights.T).todense(), np.float32)
+    query_lengths = np.array([len(terms) for terms in terms_by_query], np.float32)  # with terms no document has
     return np.asarray(scores / np.maximum(query_lengths, 1)[:, None], np.float32)
+
+
+def _count_known_terms(terms_by_query: Sequence[Sequence[str]], known_terms: Sequence[str]) -> sp.csr_matrix:
+    """Count how often each query has each known term, (queries, known terms); its other terms are ignored."""
+    number_by_term = {term: number for number, term in enumerate(known_terms)}
+    numbers_by_query = []
+    for terms in terms_by_query:
+        numbers_by_query.append([number_by_term[term] for term in terms if term in number_by_term])
+    return _count_rows(numbers_by_query, len(known_terms))
 
 
 def _count_rows(rows: Sequence[Sequence[int]], n_columns: int) -> sp.csr_matrix:

@@ -102,11 +102,13 @@ def bm25(counts: sp.csr_matrix) -> TermWeights:
     tf = counts.data
     weights = idf[counts.indices] * tf * (_K1 + 1) / (tf + saturation[row_of_count])
     document_weights = (weights.astype(np.float32), counts.indices, counts.indptr)
-    return TermWeights(counts, sp.csr_matrix(document_weights, shape=counts.shape))
+    return TermWeights(queries=counts, documents=sp.csr_matrix(document_weights, shape=counts.shape))
 
 
 def _tfidf(counts: sp.csr_matrix) -> TermWeights:
-    """Weigh terms by tf-idf, in rows of unit length, whose dot product is the cosine; idf = ln(n / df) + 1.
+    """Compute tf-idf weights in rows of unit length, whose dot product is the cosine; idf = ln(n / df) + 1.
+
+    The cosine is symmetric, so a text has the same weights as a query and as a document.
 
     :param counts: (texts, terms)
     """
@@ -116,7 +118,7 @@ def _tfidf(counts: sp.csr_matrix) -> TermWeights:
     weights.data = counts.data * idf[counts.indices]
     norms = np.sqrt(np.asarray(weights.multiply(weights).sum(axis=1))).ravel()
     weights.data /= np.repeat(norms, np.diff(weights.indptr)).astype(np.float32)
-    return TermWeights(weights, weights)
+    return TermWeights(queries=weights, documents=weights)
 
 
 def _select_rare_terms(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.lab.solving.arrays import PANEL
@@ -152,32 +153,61 @@ def conjugate_gradients(
 def _solve_panel(
     apply: Callable[[Floats], Floats], right: Floats, scale: Floats, start: Floats, tolerance: float, max_steps: int
 ) -> Floats:
-    """Solve for at most PANEL columns together; the arguments are those of `conjugate_gradients`.
+    """Solve A X = B for at most PANEL columns together by preconditioned conjugate gradients.
 
-    :param right: (size, columns)
-    :param scale: (size, 1)
+    The arguments are those of `conjugate_gradients`.
+
+    :param apply: multiplies A by columns
+    :param right: B, (size, columns)
+    :param scale: inverse diagonal of A, (size, 1)
+    :return: X, (size, columns)
     """
-    solution = start.copy()
-    residual = right - apply(solution) if start.any() else right.copy()
-    residual_bounds = tolerance**2 * _dot_columns(right, right)
-    direction = scale * residual
-    energy = _dot_columns(residual, direction)
-    buffer = np.empty_like(right)  # reused, because passes over memory cost as much as the products
+    iteration = _GradientIteration(apply, right, scale, start)
+    max_squared_residuals = tolerance**2 * _dot_columns(right, right)
     for _ in range(max_steps):
-        is_moving = _dot_columns(residual, residual) > residual_bounds
+        is_moving = _dot_columns(iteration.R, iteration.R) > max_squared_residuals  # (columns,)
         if not is_moving.any():
             break
-        image = apply(direction)
-        curvature = np.maximum(_dot_columns(direction, image), 1e-30)
-        step = np.where(is_moving, energy / curvature, 0).astype(np.float32)
-        solution += np.multiply(direction, step, out=buffer)
-        residual -= np.multiply(image, step, out=buffer)
-        preconditioned = np.multiply(residual, scale, out=buffer)
-        new_energy = _dot_columns(residual, preconditioned)
-        direction *= np.where(is_moving, new_energy / np.maximum(energy, 1e-30), 0).astype(np.float32)
-        direction += preconditioned
-        energy = new_energy
-    return np.asarray(solution, np.float32)
+        iteration.step(is_moving)
+    return np.asarray(iteration.X, np.float32)
+
+
+class _GradientIteration:
+    """The state of preconditioned conjugate gradients for A X = B, all columns of which move at the same time.
+
+    X, R and P are arrays (size, columns), and products of two of them are taken column by column.
+    """
+
+    def __init__(self, apply: Callable[[Floats], Floats], right: Floats, scale: Floats, start: Floats) -> None:
+        """Begin at `start`; see `_solve_panel` for the arguments."""
+        self._apply = apply  # multiplies A by columns
+        self._scale = scale  # D, the inverse diagonal of A
+        self.X = start.copy()  # solution so far
+        self.R = right - apply(self.X) if start.any() else right.copy()  # residual, B - A X
+        self._P = scale * self.R  # search directions
+        self._RDR = _dot_columns(self.R, self._P)  # R'D R, (columns,)
+        self._buffer = np.empty_like(right)  # for products: passes over memory cost as much as applying A
+
+    def step(self, is_moving: npt.NDArray[np.bool_]) -> None:
+        """Move X by alpha P with alpha = R'D R / P'A P, and make the next directions of D R and P.
+
+        :param is_moving: (columns,) a column that has reached its tolerance stays as it is
+        """
+        AP = self._apply(self._P)
+        alpha = _divide_where(is_moving, self._RDR, _dot_columns(self._P, AP))
+        self.X += np.multiply(self._P, alpha, out=self._buffer)
+        self.R -= np.multiply(AP, alpha, out=self._buffer)
+        DR = np.multiply(self.R, self._scale, out=self._buffer)
+        new_RDR = _dot_columns(self.R, DR)
+        beta = _divide_where(is_moving, new_RDR, self._RDR)
+        self._P *= beta
+        self._P += DR
+        self._RDR = new_RDR
+
+
+def _divide_where(condition: npt.NDArray[np.bool_], numerators: Floats, denominators: Floats) -> Floats:
+    """Divide where a condition holds, and return 0 elsewhere; a denominator below 1e-30 counts as that."""
+    return np.where(condition, numerators / np.maximum(denominators, 1e-30), 0).astype(np.float32)
 
 
 def _dot_columns(left: Floats, right: Floats) -> Floats:

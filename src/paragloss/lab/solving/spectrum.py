@@ -449,25 +449,41 @@ def _orthonormalize_centred(regression: Regression, directions: Dense) -> Dense:
 
 
 def _orthonormalize_maps(arrays: Arrays, phi: list[Dense], *, tolerance: float) -> list[Dense]:
-    """Make the columns of the stacked maps orthonormal: eq. 15, the right singular vectors of W = P phi^T.
+    """Make the columns of the maps of all languages, one map on top of the other, orthonormal and keep their span.
 
-    Directions in which no word lies, up to `tolerance`, are dropped. A second round corrects the rounding of float32.
+    A map gives each word of a language its vector, and a text is embedded by the sum of its words' vectors. In eq. 15
+    of the Cr5 paper they come from the regression matrix W = P phi^T, where P has a column for each eigenvector of
+    eq. 12 (concepts, rank) and phi is all maps on top of each other (terms, rank). As the columns of P are orthonormal,
+    the right singular vectors of W are the columns of phi made orthonormal, and W itself is not needed.
+    A second round corrects the rounding of float32.
 
+    :param arrays: where the maps are computed
     :param phi: the map of each language, (terms, rank)
+    :param tolerance: a direction is dropped if its squared length in phi is below this part of the greatest
+    :return: the orthonormal map of each language, (terms, directions), the direction greatest in phi first
     """
     for _ in range(2):
-        gram = np.sum([arrays.gram(part, part) for part in phi], axis=0)  # (rank, rank)
+        gram = np.sum([arrays.gram(lang_map, lang_map) for lang_map in phi], axis=0)  # phi^T phi, (rank, rank)
         is_orthonormal = np.abs(gram - np.eye(len(gram))).max() < 1e-5
         if is_orthonormal:
             break
-        values, vectors = np.linalg.eigh(gram)
-        is_used = values > values[-1] * tolerance
-        rotation = vectors[:, is_used] / np.sqrt(values[is_used])
-        rotation = np.ascontiguousarray(rotation[:, ::-1])  # the largest direction first
+        whitening = _compute_whitening(gram, tolerance)
         if phi[0].dtype != np.float64:
-            rotation = arrays.small(rotation)
-        phi = [part @ rotation for part in phi]
+            whitening = arrays.small(whitening)
+        phi = [lang_map @ whitening for lang_map in phi]
     return phi
+
+
+def _compute_whitening(gram: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.float64]:
+    """Compute a matrix T with T' gram T = I, (rank, directions), the eigenvector of the largest eigenvalue first.
+
+    :param gram: a symmetric matrix, (rank, rank)
+    :param tolerance: eigenvectors are dropped if their eigenvalue is below this part of the largest
+    """
+    values, vectors = np.linalg.eigh(gram)  # ascending
+    is_used = values > values[-1] * tolerance
+    scaled_vectors = vectors[:, is_used] / np.sqrt(values[is_used])
+    return np.ascontiguousarray(scaled_vectors[:, ::-1])
 
 
 def _compute_checksum(blocks: Sequence[Block]) -> str:
