@@ -40,7 +40,7 @@ def summarize_kernels(model: Knrm, judged: JudgedCollection) -> list[KernelSumma
         counts += np.bincount(find_strongest_kernel(cosines) - 1, minlength=len(MEANS))
     return [
         KernelSummary(i, m, float(w), int(n))
-        for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), 1)
+        for i, (m, w, n) in enumerate(zip(MEANS, model.kernel_weights, counts, strict=True), 1)
     ]
 
 
@@ -95,7 +95,7 @@ def measure_kernels_alone(model: Knrm, measure: Callable[[Knrm], float]) -> list
     scores = []
     for number in range(len(MEANS)):
         single = copy(model)
-        single.weight = np.where(np.arange(len(MEANS)) == number, model.weight, 0).astype(np.float32)
+        single.kernel_weights = np.where(np.arange(len(MEANS)) == number, model.kernel_weights, 0).astype(np.float32)
         scores.append(measure(single))
     return scores
 

@@ -75,7 +75,7 @@ def test_kernels_can_be_switched_off():
     model = make_ranker()
     assert measure_kernels_alone(model, lambda single: single.weight.tolist())[4] == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
     assert measure_kernels_alone(model, lambda single: float(single.weight.sum())) == list(range(11))
-    assert model.weight.tolist() == list(range(11))
+    assert model.kernel_weights.tolist() == list(range(11))
 
 
 def test_a_share_of_the_data_is_its_first_queries_and_the_terms_they_show():

@@ -134,7 +134,7 @@ def make_ranker(**options):
 @pytest.mark.parametrize("trust", [(0.0, 0.0, 0.0), (0.5, 0.25, 2.0)])
 def test_shares_of_knrm_separate_kernels_and_the_search_before(trust):
     documents = {"d": DOCUMENT, "e": Document("e", "Hund", "de"), "f": Document("f", "chien", "fr")}
-    model = make_ranker(trust=trust)
+    model = make_ranker(first_search_weights=trust)
     reranked = Reranked(FixedSearcher(f=9.0, e=3.0, d=1.0), model, lambda ids: [documents[id] for id in ids])
     (ranking,) = reranked.search([DOG_CAT], 5)
     accounts = {id: ranking.explain(document) for id, document in documents.items()}

@@ -107,7 +107,7 @@ def _explain_knrm(
     scored_hits = [hit for hit in first_hits if hit.id in scored_ids]
     position = [hit.id for hit in scored_hits].index(document.id)
     described_scores = describe_first_scores([hit.score for hit in scored_hits])  # (documents, 3)
-    first_score = float(described_scores[position] @ model.trust)
+    first_score = float(described_scores[position] @ model.first_search_weights)
     if first_score:
         contributions.append(Contribution("", "", "search before", first_score))
     return tuple(contributions)

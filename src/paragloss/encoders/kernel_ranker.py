@@ -52,12 +52,12 @@ class Knrm:
         vocabularies: Mapping[str, Vocabulary],
         rows: Mapping[str, npt.NDArray[np.int64]],
         table: Floats,
-        weight: Floats,
+        kernel_weights: Floats,
         bias: float,
         *,
-        title: npt.ArrayLike | None = None,
-        trust: npt.ArrayLike = (0.0, 0.0, 0.0),
-        same_words: npt.ArrayLike = (0.0, 0.0),
+        title_kernel_weights: npt.ArrayLike | None = None,
+        first_search_weights: npt.ArrayLike = (0.0, 0.0, 0.0),
+        verbatim_weights: npt.ArrayLike = (0.0, 0.0),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Make a ranker of learned weights.
@@ -65,21 +65,24 @@ class Knrm:
         :param vocabularies: the words of each language.
         :param rows: the row of `table` for each word of a language.
         :param table: word vectors of unit length (words, dim).
-        :param weight: a weight for each kernel of `kernels.MEANS`; 0 for a kernel that is switched off.
-        :param title: the same for kernels of the title alone; by default 0.
-        :param trust: a weight for each column of `describe_first_scores`, that is, for the search before.
-        :param same_words: weights of the shares of query words that the text, and that the title, has as written: names
-            and identifiers have no vector.
+        :param kernel_weights: a weight for each kernel of `kernel_features.MEANS`; 0 for a kernel that is switched off.
+        :param bias: is added to every score.
+        :param title_kernel_weights: the same for kernels of the title alone; by default 0.
+        :param first_search_weights: a weight for each column of `describe_first_scores`, which `rescore` adds.
+        :param verbatim_weights: weights of the shares of query words that the text, and that the title, has verbatim:
+            names and identifiers have no vector.
         :param meta: how the model was made.
         """
         self.vocabularies = dict(vocabularies)
         self.rows = dict(rows)
         self.table = table
-        self.weight = np.asarray(weight, np.float32)
-        self.title = np.zeros_like(self.weight) if title is None else np.asarray(title, np.float32)
+        self.kernel_weights = np.asarray(kernel_weights, np.float32)
+        if title_kernel_weights is None:
+            title_kernel_weights = np.zeros_like(self.kernel_weights)
+        self.title_kernel_weights = np.asarray(title_kernel_weights, np.float32)
         self.bias = bias
-        self.trust = np.asarray(trust, np.float32)
-        self.same_words = np.asarray(same_words, np.float32)
+        self.first_search_weights = np.asarray(first_search_weights, np.float32)
+        self.verbatim_weights = np.asarray(verbatim_weights, np.float32)
         self.meta = dict(meta or {})
         self._cached_words: dict[tuple[str, bytes], Words] = {}
 
@@ -89,19 +92,25 @@ class Knrm:
         return tuple(self.vocabularies)
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
-        """Return one score per document: the argument of the paper's tanh.
+        """Score documents for a query by their words alone, without the scores of a search before.
 
-        tanh changes no order, but would give the same score to all documents that are certain. Kernels skip words that
-        the model does not know; a document without a known word gets the bias.
+        The score is the weighted sum of the kernel features of text and title and of the shares of words that they have
+        verbatim, plus the bias. Xiong et al. (SIGIR 2017) map it to (-1, 1) by tanh, which is left out: it changes no
+        order, but rounds the scores of all very good documents to the same number. Kernels skip words that the model
+        does not know; a document without a known word gets the bias.
+
+        :return: (n_documents,), the higher, the more relevant.
         """
         query_ids = self.ids(query.text, query.lang)
         texts = [self._read_words(document.full_text, document.lang) for document in documents]
         scores = self.score_rows(query_ids, [words.ids for words in texts])
-        if self.title.any() or self.same_words.any():
+        if self.title_kernel_weights.any() or self.verbatim_weights.any():
             # Without a title, the text is used: features of zero would look like a perfect match.
             titles = [self._read_words(document.title or document.text, document.lang) for document in documents]
-            scores += self.compute_features(query_ids, [words.ids for words in titles]) @ self.title
-            scores += self.measure_shared_words(query.text, query.lang, [texts, titles]) @ self.same_words
+            title_features = self.compute_features(query_ids, [words.ids for words in titles])
+            verbatim_shares = self.measure_shared_words(query.text, query.lang, [texts, titles])
+            scores += title_features @ self.title_kernel_weights
+            scores += verbatim_shares @ self.verbatim_weights
         return scores
 
     def measure_shared_words(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
@@ -130,7 +139,9 @@ class Knrm:
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
         """Return `score` plus the learned weight of the scores of the first search."""
-        return np.asarray(self.score(query, documents) + describe_first_scores(scores) @ self.trust, np.float32)
+        return np.asarray(
+            self.score(query, documents) + describe_first_scores(scores) @ self.first_search_weights, np.float32
+        )
 
     def ids(self, text: str, lang: str) -> npt.NDArray[np.int64]:
         """Return the rows of the table for the known words of a text, in reading order."""
@@ -157,7 +168,7 @@ class Knrm:
 
     def score_rows(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
         """Return the scores of documents that are given as rows of the table."""
-        return np.asarray(self.compute_features(query, documents) @ self.weight + self.bias, np.float32)
+        return np.asarray(self.compute_features(query, documents) @ self.kernel_weights + self.bias, np.float32)
 
     def compute_features(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
         """Compute the kernel features of documents for a query; (n_documents, n_kernels).
@@ -193,11 +204,11 @@ class Knrm:
         query word that the document has verbatim; and the bias, without words.
         """
         text, title, lang = document.full_text, document.title or document.text, document.lang
-        text_weight, title_weight = self.same_words.tolist()
+        text_weight, title_weight = self.verbatim_weights.tolist()
         return [
             ("", "", "bias", float(self.bias)),
-            *self._split_text_score(query, text, lang, self.weight, text_weight, ""),
-            *self._split_text_score(query, title, lang, self.title, title_weight, " of titles"),
+            *self._split_text_score(query, text, lang, self.kernel_weights, text_weight, ""),
+            *self._split_text_score(query, title, lang, self.title_kernel_weights, title_weight, " of titles"),
         ]
 
     def _split_text_score(
@@ -256,7 +267,8 @@ class Knrm:
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder."""
-        arrays: dict[str, Any] = {"table": self.table, "weight": self.weight, "title": self.title}
+        arrays: dict[str, Any] = {"table": self.table, "weight": self.kernel_weights}
+        arrays["title"] = self.title_kernel_weights
         words = {}
         vocabulary_meta = {}
         for lang, vocabulary in self.vocabularies.items():
@@ -264,8 +276,13 @@ class Knrm:
             arrays[f"{lang}.rows"] = self.rows[lang]
             words[f"{lang}.terms"] = vocabulary.terms
             vocabulary_meta[lang] = vocabulary.meta()
-        learned = {"bias": self.bias, "trust": self.trust.tolist(), "alike": self.same_words.tolist()}
-        meta = {**learned, "vocabularies": vocabulary_meta, "about": self.meta}
+        meta = {
+            "bias": self.bias,
+            "trust": self.first_search_weights.tolist(),
+            "alike": self.verbatim_weights.tolist(),
+            "vocabularies": vocabulary_meta,
+            "about": self.meta,
+        }
         artefacts.save(path, "knrm", meta=meta, arrays=arrays, words=words)
 
     @classmethod
@@ -284,9 +301,9 @@ class Knrm:
             arrays["table"],
             arrays["weight"],
             float(meta["bias"]),
-            title=arrays.get("title"),
-            trust=meta.get("trust", (0.0, 0.0, 0.0)),
-            same_words=meta.get("alike", (0.0, 0.0)),
+            title_kernel_weights=arrays.get("title"),
+            first_search_weights=meta.get("trust", (0.0, 0.0, 0.0)),
+            verbatim_weights=meta.get("alike", (0.0, 0.0)),
             meta=meta["about"],
         )
 

@@ -14,12 +14,12 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.pst import MailboxPart
-from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, frame_message, receive_framed
+from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, Answer, Failure, Request, frame_message, receive_framed
 from paragloss.formats.scans import ScanProgress, complete_scanned_pages
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
@@ -50,29 +50,30 @@ class SandboxedReader:
         :param on_scanned_page: called after each page of a scan
         """
         with _errors_with_path(path) as absolute:
-            file = {"kind": kind, "path": absolute}
-            request = {"action": "read", **file, "id": id, "seconds": _count_seconds(path)}
-            page_request = {"action": "read_page", **file, "seconds": SECONDS_PER_PAGE}
-            return complete_scanned_pages(
-                self._request_document(request),
-                path,
-                lambda number: self._request_document({**page_request, "page": number}),
-                on_scanned_page,
-            )
+            seconds = _count_seconds(path)
+            document = self._request_document(Request(action="read", path=absolute, kind=kind, seconds=seconds, id=id))
+            read_page = partial(self._read_page, absolute, kind)
+            return complete_scanned_pages(document, path, read_page, on_scanned_page)
 
     def unpack(self, kind: str, path: PathLike, folder: PathLike) -> None:
         """Write the members of an archive, or the attachments of a mail, into an empty folder (`unpacking`)."""
         with _errors_with_path(path) as absolute:
-            request = {"action": "unpack", "kind": kind, "path": absolute, "folder": os.path.abspath(folder)}
-            self._request({**request, "seconds": _count_seconds(path)})
+            seconds, target = _count_seconds(path), os.path.abspath(folder)
+            self._request(Request(action="unpack", path=absolute, kind=kind, seconds=seconds, folder=target))
 
     def unpack_mailbox_part(self, path: PathLike, folder: PathLike, first_message: int) -> MailboxPart:
         """Write some messages of an Outlook mailbox into an empty folder, from the given one on (`pst`)."""
         with _errors_with_path(path) as absolute:
-            target = {"folder": os.path.abspath(folder), "first_message": first_message}
-            request = {"action": "unpack_mailbox_part", "kind": ".pst", "path": absolute, **target}
-            seconds = min(_count_seconds(path), SECONDS_PER_MAILBOX_PART)
-            answer = self._request({**request, "seconds": seconds})
+            answer = self._request(
+                Request(
+                    action="unpack_mailbox_part",
+                    path=absolute,
+                    kind=".pst",
+                    seconds=min(_count_seconds(path), SECONDS_PER_MAILBOX_PART),
+                    folder=os.path.abspath(folder),
+                    first_message=first_message,
+                )
+            )
         return MailboxPart(answer["next_message"], answer["problems"])
 
     def close(self) -> None:
@@ -86,19 +87,24 @@ class SandboxedReader:
                     with suppress(OSError):  # bytes that were not sent to a process that has ended
                         pipe.close()
 
-    def _request_document(self, request: dict[str, Any]) -> Document:
+    def _read_page(self, absolute: str, kind: str, number: int) -> Document:
+        """Read a page of a scan, counted from 0, in the file of an absolute path."""
+        request = Request(action="read_page", path=absolute, kind=kind, seconds=SECONDS_PER_PAGE, page=number)
+        return self._request_document(request)
+
+    def _request_document(self, request: Request) -> Document:
         return Document(*self._request(request)["document"])
 
-    def _request(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _request(self, request: Request) -> Answer:
         """Send a request and return the answer; raises the error that the child reports."""
         with self._lock:
             answer = self._exchange(request)
         if "error" in answer:
             kind = EmptyFileError if answer.get("empty") else InputError
-            raise kind(answer["error"], location=answer["place"])
+            raise kind(answer["error"], location=answer["location"])
         return answer
 
-    def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _exchange(self, request: Request) -> Answer | Failure:
         """Send a request to the child process, started where there is none, and return the answer or the error."""
         for _ in range(2):  # a process that ended by itself, because it had grown, is started again
             process = self._get_process()
@@ -108,8 +114,10 @@ class SandboxedReader:
             exit_code = process.wait()
             self.close()
             if exit_code:
-                return {"error": f"{_explain_exit(exit_code, request)}, so it is left out", "place": request["path"]}
-        return {"error": "the process that reads files can't be started; try again", "place": request["path"]}
+                return Failure(
+                    error=f"{_explain_exit(exit_code, request)}, so it is left out", location=request["path"]
+                )
+        return Failure(error="the process that reads files can't be started; try again", location=request["path"])
 
     def _get_process(self) -> subprocess.Popen[bytes]:
         """Return the running child process of this process; start one where there is none."""
@@ -193,10 +201,9 @@ def _count_seconds(path: PathLike) -> int:
         raise InputError(reason, location=path) from error
 
 
-def _exchange_with(process: subprocess.Popen[bytes], request: dict[str, Any]) -> dict[str, Any] | None:
+def _exchange_with(process: subprocess.Popen[bytes], request: Request) -> Answer | Failure | None:
     """Send a request to a child process and wait for its answer.
 
-    :param request: it names the `seconds` of processor time that it may take, see `sandbox_child`
     :return: the answer; None if the process ends without one, or is killed because it takes too long
     """
     assert process.stdin is not None
@@ -214,7 +221,7 @@ def _exchange_with(process: subprocess.Popen[bytes], request: dict[str, Any]) ->
     return None if answer is None else dict(answer)
 
 
-def _explain_exit(exit_code: int, request: dict[str, Any]) -> str:
+def _explain_exit(exit_code: int, request: Request) -> str:
     if -exit_code in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGKILL", 9)):
         return f"takes more than {request['seconds']} s to read"
     megabytes = MAX_MEMORY_BYTES >> 20

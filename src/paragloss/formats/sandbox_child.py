@@ -13,7 +13,7 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from paragloss.errors import EmptyFileError, InputError, MissingExtraError
 from paragloss.formats.foreign import READERS
@@ -29,11 +29,33 @@ MAX_MEMORY_BYTES = 2**30
 MAX_SCAN_MEMORY_BYTES = 3 * 2**30
 
 
-def main() -> None:
-    """Answer requests until the input ends, or this process has grown too large for another one.
+class Request(TypedDict):
+    """What this process is asked to do with a file; an action ignores the fields that it does not need."""
 
-    A request has an `action`, a key of `_ACTIONS`, with what that needs, and the `seconds` that it may take.
-    """
+    action: Literal["read", "read_page", "unpack", "unpack_mailbox_part"]
+    path: str  # of the file, absolute
+    kind: str  # the suffix that names the format of the file
+    seconds: int  # of processor time that the work may take
+    id: NotRequired[str]  # read: that the document gets
+    page: NotRequired[int]  # read_page: number of the page in a scan
+    folder: NotRequired[str]  # unpack, unpack_mailbox_part: where the members of the file are written
+    first_message: NotRequired[int]  # unpack_mailbox_part: number of the message to begin with
+
+
+class Failure(TypedDict):
+    """The answer to a request that could not be done."""
+
+    error: str  # the reason, in one line
+    location: str  # the file, perhaps with the place in it
+    empty: NotRequired[bool]  # whether the file is empty
+
+
+#: The answer to a request that was done, with fields of its own for each action; it has no `error`.
+Answer: TypeAlias = dict[str, Any]
+
+
+def main() -> None:
+    """Answer requests until the input ends, or this process has grown too large for another one."""
     requests, answers = sys.stdin.buffer, _redirect_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
     while (request := receive_framed(requests)) is not None:
@@ -72,48 +94,43 @@ def receive_framed(stream: IO[bytes]) -> Any:
     return json.loads(data) if len(data) == size else None
 
 
-def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Do what a request asks for.
-
-    :param request: see `main`
-    :return: what its action returns; or the reason of an error in one line (`error`), its file (`place`),
-        and whether that is `empty`
-    """
+def _answer_request(request: Request) -> Answer | Failure:
+    """Do what a request asks for; any error becomes a Failure, because this process has to go on."""
     path, kind = request["path"], request["kind"]
     try:
         return _ACTIONS[request["action"]](request)
     except InputError as error:
-        return {"error": error.reason, "place": error.location, "empty": isinstance(error, EmptyFileError)}
+        return {"error": error.reason, "location": error.location, "empty": isinstance(error, EmptyFileError)}
     except MissingExtraError as error:
-        return {"error": str(error), "place": path}
+        return {"error": str(error), "location": path}
     except MemoryError:
         reason = f"takes more than {MAX_MEMORY_BYTES >> 20:,} MB to read, so it is left out; split the document"
-        return {"error": reason, "place": path}
+        return {"error": reason, "location": path}
     except Exception as error:  # readers are code of others, and files come from anywhere
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
-        return {"error": f"can't be read as {kind} ({reason}); save it anew", "place": path}
+        return {"error": f"can't be read as {kind} ({reason}); save it anew", "location": path}
 
 
-def _answer_read(request: dict[str, Any]) -> dict[str, Any]:
+def _answer_read(request: Request) -> Answer:
     document = READERS[request["kind"]](request["path"], id=request["id"])
     return {"document": _encode_document(document)}
 
 
-def _answer_read_page(request: dict[str, Any]) -> dict[str, Any]:
+def _answer_read_page(request: Request) -> Answer:
     return {"document": _encode_document(read_page(request["kind"], request["path"], request["page"]))}
 
 
-def _answer_unpack(request: dict[str, Any]) -> dict[str, Any]:
+def _answer_unpack(request: Request) -> Answer:
     unpack(request["kind"], request["path"], request["folder"])
     return {"unpacked": True}
 
 
-def _answer_unpack_mailbox_part(request: dict[str, Any]) -> dict[str, Any]:
+def _answer_unpack_mailbox_part(request: Request) -> Answer:
     writer = MemberWriter(request["path"], request["folder"])
     return unpack_mailbox_part(request["path"], writer, request["first_message"])._asdict()
 
 
-_ACTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+_ACTIONS: dict[str, Callable[[Request], Answer]] = {
     "read": _answer_read,
     "read_page": _answer_read_page,
     "unpack": _answer_unpack,

@@ -49,7 +49,7 @@ def test_the_free_energy_sums_over_all_hidden_states():
     total = sum(np.exp(visible @ v + h @ hidden + v @ weight @ h) for h in states)
     machine = network.Machine(*map(torch.from_numpy, (weight, visible, hidden)))
     row = torch.tensor([v], dtype=torch.float64)
-    energy = network.free_energy(machine, row @ machine.visible, row @ machine.weight)
+    energy = network.free_energy(machine, row @ machine.visible_bias, row @ machine.weight)
     assert float(energy) == pytest.approx(-np.log(total))
 
 
@@ -62,13 +62,13 @@ def test_the_divergence_has_the_textbook_gradient():
     network._compute_binary_divergence(machine, inputs, rows).backward()
     with torch.no_grad():
         torch.manual_seed(5)
-        chances = torch.sigmoid(inputs @ machine.weight + machine.hidden)
-        rebuilt = torch.sigmoid(torch.bernoulli(chances) @ machine.weight.T + machine.visible)
-        hidden_again = torch.sigmoid(rebuilt @ machine.weight + machine.hidden)
+        chances = torch.sigmoid(inputs @ machine.weight + machine.hidden_bias)
+        rebuilt = torch.sigmoid(torch.bernoulli(chances) @ machine.weight.T + machine.visible_bias)
+        hidden_again = torch.sigmoid(rebuilt @ machine.weight + machine.hidden_bias)
         expected = (rebuilt.T @ hidden_again - inputs.T @ chances) / 6
     assert torch.allclose(machine.weight.grad, expected, atol=1e-6)
-    assert torch.allclose(machine.visible.grad, (rebuilt - inputs).mean(0), atol=1e-6)
-    assert torch.allclose(machine.hidden.grad, (hidden_again - chances).mean(0), atol=1e-6)
+    assert torch.allclose(machine.visible_bias.grad, (rebuilt - inputs).mean(0), atol=1e-6)
+    assert torch.allclose(machine.hidden_bias.grad, (hidden_again - chances).mean(0), atol=1e-6)
 
 
 def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch):
@@ -99,7 +99,7 @@ def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch)
     weight, visible, _ = weights[1]
     with torch.no_grad():
         drawn = torch.bernoulli(
-            torch.sigmoid(torch.from_numpy(states).float() @ machines[1].weight + machines[1].hidden)
+            torch.sigmoid(torch.from_numpy(states).float() @ machines[1].weight + machines[1].hidden_bias)
         )
     assert_difference(runs[1], states, 1 / (1 + np.exp(-(drawn.numpy() @ weight.T + visible))), weights[1])
 
@@ -174,9 +174,9 @@ def test_layers_above_the_first_start_with_distinct_codes():
         network.make_machines([50, 30, 20], seed=0)[0:1] + network.make_machines([50, 30, 20, 10], seed=0)[1:]
     )
     half = torch.full((1, 30), 0.5)
-    assert torch.allclose(torch.sigmoid(half @ middle.weight + middle.hidden), torch.full((1, 20), 0.5), atol=1e-6)
+    assert torch.allclose(torch.sigmoid(half @ middle.weight + middle.hidden_bias), torch.full((1, 20), 0.5), atol=1e-6)
     codes = torch.rand(40, 30, generator=torch.Generator().manual_seed(0))
-    spread = torch.sigmoid(codes @ middle.weight + middle.hidden).std(0)
+    spread = torch.sigmoid(codes @ middle.weight + middle.hidden_bias).std(0)
     assert float(spread.mean().detach()) > 0.15
     assert float(bottom.weight.detach().std()) == pytest.approx(network.INITIAL_DEVIATION, rel=0.1)
     assert top.weight.shape == (20, 10)
@@ -236,7 +236,7 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     assert options == {"epochs": 4, "patience": 2, "validate": None}
     assert (schedule.seed, set(parameters)) == (
         7,
-        {f"{n}{i}" for n in ("weight", "visible", "hidden", "down") for i in range(3)},
+        {f"{n}{i}" for n in ("weight", "visible_bias", "hidden_bias", "down") for i in range(3)},
     )
     for i, machine in enumerate(machines):
         assert parameters[f"weight{i}"] is machine.weight
@@ -252,10 +252,10 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     def expected(texts):
         state = texts
         for i in range(3):
-            state = sigmoid(state @ values[f"weight{i}"] + values[f"hidden{i}"])
+            state = sigmoid(state @ values[f"weight{i}"] + values[f"hidden_bias{i}"])
         for i in (2, 1):
-            state = sigmoid(state @ values[f"down{i}"].T + values[f"visible{i}"])
-        logits = torch.from_numpy(state @ values["down0"].T + values["visible0"])
+            state = sigmoid(state @ values[f"down{i}"].T + values[f"visible_bias{i}"])
+        logits = torch.from_numpy(state @ values["down0"].T + values["visible_bias0"])
         return network.cross_entropy(logits, corpus, np.array([1, 2]))
 
     # Concept 1 has the first language alone, concept 2 the second: whatever is drawn, these are read.

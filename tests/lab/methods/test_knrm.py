@@ -229,11 +229,18 @@ def test_reranking_beats_the_search_before_it_and_the_reranker_alone():
     search = noise + 1.5 * np.eye(60)
     before = (search >= search.diagonal()[:, None]).sum(1)
     after = rank_own_documents(model, fresh, search)
-    deaf = Knrm(model.vocabularies, model.rows, model.table, model.weight, 0.0, title=model.title)
+    deaf = Knrm(
+        model.vocabularies,
+        model.rows,
+        model.table,
+        model.kernel_weights,
+        0.0,
+        title_kernel_weights=model.title_kernel_weights,
+    )
     reranker_ranks = rank_own_documents(deaf, fresh, search)
     assert np.mean(1 / after) > np.mean(1 / before) + 0.1
     assert np.mean(1 / after) > np.mean(1 / reranker_ranks) + 0.1
-    assert model.trust.sum() > 0
+    assert model.first_search_weights.sum() > 0
 
 
 def test_the_scale_of_the_scores_before_does_not_matter():
@@ -272,7 +279,7 @@ def test_words_alike_in_both_languages_are_a_share_of_the_query():
         "qb": Vocabulary("qb", ["qb1", "qa2"], [2, 2], 4),
     }
     rows = {"qa": np.array([0, 1]), "qb": np.array([2, 3])}
-    model = Knrm(vocabularies, rows, np.eye(4, dtype=np.float32), np.zeros(11), 0.0, same_words=(1.0, 2.0))
+    model = Knrm(vocabularies, rows, np.eye(4, dtype=np.float32), np.zeros(11), 0.0, verbatim_weights=(1.0, 2.0))
     query = Query("q", "qa1 qa2 flatmap", "qa")
     texts = [model.words(text, "qb") for text in ("flatmap qb1", "qb1 qa2", "qb1")]
     np.testing.assert_allclose(
@@ -294,7 +301,7 @@ def test_an_identifier_without_a_vector_is_found_by_how_it_is_spelled(tmp_path):
         for i, c in enumerate(make_bilingual(100))
     ]
     model = knrm.fit(named, dim=10)
-    assert model.same_words.sum() > 0
+    assert model.verbatim_weights.sum() > 0
     query = Query("q", "name123456", "qa")
     documents = [Document(str(i), f"qb{i} qb{i + 1} {'name123456' if i == 4 else ''}", "qb") for i in range(8)]
     scores = model.rescore(query, documents, np.ones(8, np.float32))
@@ -326,7 +333,9 @@ def test_a_title_that_matches_counts_for_more_than_the_same_words_in_the_text():
         [Document("a", "bread salt", "qa", "wine"), Document("b", "salt", "qa", "bread")],
     )
     plain = Knrm({"qa": vocabulary}, {"qa": np.arange(3)}, np.eye(3, dtype=np.float32), weight, 0.0)
-    titled = Knrm({"qa": vocabulary}, {"qa": np.arange(3)}, np.eye(3, dtype=np.float32), weight, 0.0, title=weight)
+    titled = Knrm(
+        {"qa": vocabulary}, {"qa": np.arange(3)}, np.eye(3, dtype=np.float32), weight, 0.0, title_kernel_weights=weight
+    )
     a, b = plain.score(*words)
     assert a == pytest.approx(b, abs=1e-6)  # one exact match among all words of each
     a, b = titled.score(*words)

@@ -132,8 +132,8 @@ def test_a_misleading_search_gets_no_trust_and_never_a_negative_one():
     learned, _ = knrm._learn_weights(
         make_lists(np.random.default_rng(0), share_right_in_search=0.0, share_right_in_kernel=1.0), 0.01
     )
-    np.testing.assert_array_equal(learned.trust, 0)
-    assert learned.weight[0] > 0
+    np.testing.assert_array_equal(learned.first_search, 0)
+    assert learned.text_kernels[0] > 0
 
 
 def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents(monkeypatch):

@@ -13,7 +13,7 @@ from paragloss.cli.output import Skipped, print_json, print_table
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
-from paragloss.types import JudgedCollection, Qrels, Query
+from paragloss.types import Document, JudgedCollection, Qrels, Query
 
 if TYPE_CHECKING:
     from paragloss.lab.clicks import Scores
@@ -117,13 +117,13 @@ def log(
         raise InputError(f"no work {work!r}; there is {', '.join(LOG_STEPS)}")
     if not out:
         raise InputError("no --out given: say which folder the queries and judgments go to")
-    source_log = data_files.read_judged_files("log", judged.split(","))
+    original_log = data_files.read_judged_files("log", judged.split(","))
     if work == "translate":
-        result, summary = _translate_queries(source_log, by, to, case)
+        result, summary = _translate_queries(original_log, by, to, case)
     elif work == "clean":
-        result, summary = _remove_ambiguous_queries(source_log, after, longest, seed if at_random else None)
+        result, summary = _remove_ambiguous_queries(original_log, after, longest, seed if at_random else None)
     else:
-        result, summary = _change_capitals(source_log, case)
+        result, summary = _change_capitals(original_log, case)
     _write_judgments(Path(out), result.queries, result.qrels)
     if as_json:
         print_json(summary)
@@ -132,11 +132,11 @@ def log(
 
 
 def _translate_queries(
-    source_log: JudgedCollection, translator_name: str, lang: str, letter_case: str
+    original_log: JudgedCollection, translator_name: str, lang: str, letter_case: str
 ) -> tuple[JudgedCollection, dict[str, object]]:
     """Translate the queries of a log; return the translated log and a summary to print.
 
-    :param source_log: the log in the language of its users
+    :param original_log: the log in the language of its users
     :param translator_name: as in `paragloss translate`
     :param lang: the language to translate into
     :param letter_case: what happens to capital letters, one of `query_log.CASES`
@@ -148,47 +148,61 @@ def _translate_queries(
     if not translator_name or not lang:
         raise InputError("translate needs --with TRANSLATOR and --to LANGUAGE")
     target = normalise(lang)
-    query_translator = translator(translator_name, source_log.queries[0].lang, target)
-    translated = query_log.translate_log(source_log, query_translator, target, case=letter_case)
-    ids_by_translation = query_log.find_ambiguous(source_log.queries, translated.queries)
-    return translated, {
-        "queries": len(translated.queries),
+    query_translator = translator(translator_name, original_log.queries[0].lang, target)
+    translated_log = query_log.translate_log(original_log, query_translator, target, case=letter_case)
+    ids_by_translation = query_log.find_ambiguous(original_log.queries, translated_log.queries)
+    return translated_log, {
+        "queries": len(translated_log.queries),
         "language": target,
         "ambiguous translations": len(ids_by_translation),
-        "documents of ambiguous queries": query_log.measure_lengths(source_log, translated).ranges,
+        "documents of ambiguous queries": query_log.measure_lengths(original_log, translated_log).ranges,
     }
 
 
 def _remove_ambiguous_queries(
-    source_log: JudgedCollection, translated_folder: str, longest: int, random_seed: int | None
+    original_log: JudgedCollection, translated_folder: str, longest: int, random_seed: int | None
 ) -> tuple[JudgedCollection, dict[str, object]]:
-    """Remove queries that share a translation; return what is left, and a summary to print.
+    """Remove queries from a translated log whose translation is also that of another query.
 
-    :param source_log: the log before its queries were translated
-    :param translated_folder: the folder with the translated queries and their judgments
-    :param longest: ambiguous queries with more documents than this are removed
-    :param random_seed: if given, remove random queries instead, until as few judged pairs are left
+    :param original_log: the log with its queries as users wrote them
+    :param translated_folder: the folder with the same queries translated, and their judgments
+    :param longest: how many documents an ambiguous query may have to stay
+    :param random_seed: if given, remove random queries instead, until there are as few judgments as would be left
+    :return: the translated log without these queries, and counts to print of what was removed
     """
-    from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.lab import query_log
 
-    if not translated_folder:
-        raise InputError("clean needs --after FOLDER: what `paragloss log translate` wrote")
-    queries = list(read_queries(Path(translated_folder, "queries.jsonl")))
-    translated = JudgedCollection(queries, source_log.documents, read_qrels(Path(translated_folder, "qrels")))
-    cleaned = query_log.clean(source_log, translated, longest=longest)
-    result = cleaned.judged
-    if random_seed is not None:
-        result = query_log.clean_at_random(translated, cleaned.pairs_left, seed=random_seed)
-    return result, {
+    translated_log = _read_translated_log(translated_folder, original_log.documents)
+    cleaned = query_log.clean(original_log, translated_log, longest=longest)
+    if random_seed is None:
+        remaining_log = cleaned.judged
+    else:
+        remaining_log = query_log.clean_at_random(translated_log, cleaned.pairs_left, seed=random_seed)
+    summary: dict[str, object] = {
         "ambiguous": cleaned.ambiguous,
-        "removed": len(translated.queries) - len(result.queries),
-        "pairs before": cleaned.pairs,
-        "pairs after": sum(map(len, result.qrels.values())),
+        "removed": len(translated_log.queries) - len(remaining_log.queries),
+        "pairs before": cleaned.pairs,  # pairs of a query and a document that is judged for it
+        "pairs after": sum(map(len, remaining_log.qrels.values())),
     }
+    return remaining_log, summary
 
 
-def _change_capitals(source_log: JudgedCollection, letter_case: str) -> tuple[JudgedCollection, dict[str, object]]:
+def _read_translated_log(folder: str, documents: Mapping[str, Document]) -> JudgedCollection:
+    """Read the queries and judgments that `log translate` wrote.
+
+    :param folder: path of the folder that they are in
+    :param documents: the documents that are judged, by id
+    :raises InputError: if no folder is given, or a file in it can't be read
+    """
+    from paragloss.formats.queries import read_qrels, read_queries
+
+    if not folder:
+        raise InputError("clean needs --after FOLDER: what `paragloss log translate` wrote")
+    queries = list(read_queries(Path(folder, "queries.jsonl")))
+    return JudgedCollection(queries, documents, read_qrels(Path(folder, "qrels")))
+
+
+def _change_capitals(original_log: JudgedCollection, letter_case: str) -> tuple[JudgedCollection, dict[str, object]]:
     """Change the capital letters of the queries; return the changed log and a summary to print.
 
     :param letter_case: what happens to capital letters, one of `query_log.CASES`
@@ -200,11 +214,11 @@ def _change_capitals(source_log: JudgedCollection, letter_case: str) -> tuple[Ju
     change_case = CASES[letter_case]
     queries = []
     n_changed = 0
-    for query in source_log.queries:
+    for query in original_log.queries:
         text = change_case(query.text)
         queries.append(query._replace(text=text))
         n_changed += text != query.text
-    return source_log._replace(queries=queries), {"queries": len(queries), "changed": n_changed}
+    return original_log._replace(queries=queries), {"queries": len(queries), "changed": n_changed}
 
 
 def _write_judgments(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:

@@ -34,23 +34,26 @@ softplus = torch.nn.functional.softplus
 class Corpus(NamedTuple):
     """Concepts as bags of words in several languages.
 
-    A text counts as `words` words, and so does a concept read in all its languages at once, so that what a layer
-    receives does not depend on how many languages there are.
+    Every text counts as if it had the same number of words, and so does a concept read in all its languages at once, so
+    that what a layer receives does not depend on how many languages there are.
     """
 
     blocks: list[sp.csr_matrix]  # (concepts, terms) per language; zero outside the columns of the language
     joint: sp.csr_matrix  # (concepts, terms) the mean of a concept's languages
     edges: list[int]  # where each language's columns begin, and where the last one's end
     present: npt.NDArray[np.bool_]  # (concepts, languages) which concept has a text in which language
-    words: int
+    words_per_text: int
 
     @classmethod
-    def from_texts(cls, texts: Sequence[sp.csr_matrix], owners: Sequence[Rows], concepts: int, words: int) -> Corpus:
+    def from_texts(
+        cls, texts: Sequence[sp.csr_matrix], owners: Sequence[Rows], concepts: int, words_per_text: int
+    ) -> Corpus:
         """Make a corpus.
 
         :param texts: texts of each language, (texts, terms); rows sum to one
         :param owners: the concept of each text
         :param concepts: number of concepts
+        :param words_per_text: how many words every text counts as
         """
         edges = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
         shape = (concepts, edges[-1])
@@ -58,12 +61,12 @@ class Corpus(NamedTuple):
         for rows, concept_of_text, first_column in zip(texts, owners, edges[:-1], strict=True):
             entries = rows.tocoo()
             cells = (concept_of_text[entries.row], entries.col + first_column)
-            blocks.append(sp.csr_matrix((words * entries.data, cells), shape=shape, dtype=np.float32))
+            blocks.append(sp.csr_matrix((words_per_text * entries.data, cells), shape=shape, dtype=np.float32))
         present = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
         languages_per_concept = np.maximum(present.sum(1), 1).astype(np.float32)
         total = sum(blocks[1:], blocks[0])
         joint = sp.csr_matrix(sp.diags_array(1 / languages_per_concept) @ total)
-        return cls(blocks, joint, edges, present, words)
+        return cls(blocks, joint, edges, present, words_per_text)
 
     @property
     def terms(self) -> int:
@@ -87,8 +90,8 @@ class Machine(NamedTuple):
     """A restricted Boltzmann machine, which is also a layer of the network."""
 
     weight: torch.Tensor  # (visible, hidden)
-    visible: torch.Tensor  # (visible,) bias of the visible units
-    hidden: torch.Tensor  # (hidden,) bias of the hidden units
+    visible_bias: torch.Tensor  # (visible,)
+    hidden_bias: torch.Tensor  # (hidden,)
 
 
 class Schedule(NamedTuple):
@@ -127,9 +130,9 @@ def make_machines(widths: Sequence[int], seed: int) -> list[Machine]:
 
 def encode(machines: Sequence[Machine], texts: sp.csr_matrix) -> torch.Tensor:
     """Compute the output of the top layer for texts, (texts, hidden), by eq. 3 of the XCNN paper."""
-    rows = torch.sigmoid(pool(machines[0].weight, bags(texts)) + machines[0].hidden)
+    rows = torch.sigmoid(pool(machines[0].weight, bags(texts)) + machines[0].hidden_bias)
     for machine in machines[1:]:
-        rows = torch.sigmoid(rows @ machine.weight + machine.hidden)
+        rows = torch.sigmoid(rows @ machine.weight + machine.hidden_bias)
     return rows
 
 
@@ -139,7 +142,7 @@ def free_energy(machine: Machine, visible: torch.Tensor, products: torch.Tensor)
     :param visible: (states,) v.c
     :param products: (states, hidden) v.W
     """
-    return -visible - softplus(products + machine.hidden).sum(1)
+    return -visible - softplus(products + machine.hidden_bias).sum(1)
 
 
 def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int) -> None:
@@ -161,14 +164,14 @@ def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *,
         divergence = partial(_compute_binary_divergence, machine, inputs)
         _descend(machine._asdict(), divergence, all_concepts, schedule, epochs=epochs)
         with torch.no_grad():
-            inputs = torch.sigmoid(inputs @ machine.weight + machine.hidden)
+            inputs = torch.sigmoid(inputs @ machine.weight + machine.hidden_bias)
 
 
 @torch.no_grad()
 def _set_frequency_biases(bottom: Machine, corpus: Corpus) -> None:
     """Make the bottom machine, in place, predict terms by their frequency before it learns."""
     frequency = np.asarray(corpus.joint.mean(axis=0)).ravel()
-    bottom.visible.add_(torch.from_numpy(np.log(frequency + MIN_FREQUENCY).astype(np.float32)))
+    bottom.visible_bias.add_(torch.from_numpy(np.log(frequency + MIN_FREQUENCY).astype(np.float32)))
 
 
 def _compute_text_divergence(machine: Machine, corpus: Corpus, rows: Rows) -> torch.Tensor:
@@ -192,7 +195,7 @@ def _compute_text_energy(machine: Machine, texts: sp.csr_matrix) -> tuple[torch.
     entries = texts.tocoo()
     rows = torch.from_numpy(entries.row.astype(np.int64))
     columns = torch.from_numpy(entries.col.astype(np.int64))
-    contributions = machine.visible[columns] * torch.from_numpy(entries.data)
+    contributions = machine.visible_bias[columns] * torch.from_numpy(entries.data)
     visible = torch.zeros(texts.shape[0]).index_add(0, rows, contributions)
     products = pool(machine.weight, bags(texts))
     return free_energy(machine, visible, products), products.detach()
@@ -200,24 +203,42 @@ def _compute_text_energy(machine: Machine, texts: sp.csr_matrix) -> tuple[torch.
 
 @torch.no_grad()
 def _draw_reconstruction(machine: Machine, products: torch.Tensor, corpus: Corpus, rows: Rows) -> sp.csr_matrix:
-    """Draw random texts from hidden units: `corpus.words` words in every language the concept has.
+    """Reconstruct concepts: draw random states of their hidden units, and random texts from those.
 
-    :param products: (rows, hidden) of the concepts with the weights
+    :param machine: the bottom machine, whose visible units are terms
+    :param products: (rows, hidden) of the concepts with the weights of the machine
     :param rows: concept numbers
-    :return: (rows, terms)
+    :return: (rows, terms) the mean of the texts in all languages that a concept has
     """
-    hidden = torch.bernoulli(torch.sigmoid(products + machine.hidden))
-    logits = hidden @ machine.weight.T + machine.visible
-    drawn_terms = []
-    for start, stop in pairwise(corpus.edges):
-        probabilities = logits[:, start:stop].softmax(1)
-        drawn_terms.append(torch.multinomial(probabilities, corpus.words, replacement=True) + start)
-    term_ids = torch.cat(drawn_terms, 1).numpy()  # (rows, languages x words)
-    present = corpus.present[rows]
-    shares = present / np.maximum(present.sum(1, keepdims=True), 1)  # (rows, languages) 0 for an absent language
-    weights = np.repeat(shares.astype(np.float32), corpus.words, axis=1)
-    bounds = np.arange(0, term_ids.size + 1, term_ids.shape[1])
-    return sp.csr_matrix((weights.ravel(), term_ids.ravel(), bounds), shape=(len(rows), corpus.terms))
+    hidden_states = torch.bernoulli(torch.sigmoid(products + machine.hidden_bias))  # (rows, hidden) of 0 and 1
+    logits = hidden_states @ machine.weight.T + machine.visible_bias  # (rows, terms)
+    return _average_languages(_draw_terms(logits, corpus), corpus, rows)
+
+
+def _draw_terms(logits: torch.Tensor, corpus: Corpus) -> npt.NDArray[np.int64]:
+    """Draw a text of `corpus.words_per_text` terms in each language, with replacement.
+
+    :param logits: (rows, terms) log-likelihoods of the terms, up to a number for each row and language
+    :return: (rows, languages x words per text) the terms drawn, one language after the other
+    """
+    drawn_by_lang = []
+    for first_term, end in pairwise(corpus.edges):
+        probabilities = logits[:, first_term:end].softmax(1)
+        drawn_by_lang.append(torch.multinomial(probabilities, corpus.words_per_text, replacement=True) + first_term)
+    return np.asarray(torch.cat(drawn_by_lang, 1).numpy(), np.int64)
+
+
+def _average_languages(term_ids: npt.NDArray[np.int64], corpus: Corpus, rows: Rows) -> sp.csr_matrix:
+    """Return the mean of texts of a concept in several languages, (rows, terms); a language that it lacks counts 0.
+
+    :param term_ids: (rows, languages x words per text) as `_draw_terms` returns
+    :param rows: concept numbers
+    """
+    has_text = corpus.present[rows]  # (rows, languages)
+    lang_weights = has_text / np.maximum(has_text.sum(1, keepdims=True), 1)
+    word_weights = np.repeat(lang_weights.astype(np.float32), corpus.words_per_text, axis=1)  # as term_ids
+    row_bounds = np.arange(0, term_ids.size + 1, term_ids.shape[1])
+    return sp.csr_matrix((word_weights.ravel(), term_ids.ravel(), row_bounds), shape=(len(rows), corpus.terms))
 
 
 def _compute_binary_divergence(machine: Machine, inputs: torch.Tensor, rows: Rows) -> torch.Tensor:
@@ -240,13 +261,13 @@ def _reconstruct_binary(machine: Machine, visible: torch.Tensor) -> torch.Tensor
 
     :param visible: (rows, visible)
     """
-    hidden = torch.bernoulli(torch.sigmoid(visible @ machine.weight + machine.hidden))
-    return torch.sigmoid(hidden @ machine.weight.T + machine.visible)
+    hidden = torch.bernoulli(torch.sigmoid(visible @ machine.weight + machine.hidden_bias))
+    return torch.sigmoid(hidden @ machine.weight.T + machine.visible_bias)
 
 
 def _compute_binary_energy(machine: Machine, visible: torch.Tensor) -> torch.Tensor:
     """Compute the free energy of visible units, (rows, visible), for each row."""
-    return free_energy(machine, visible @ machine.visible, visible @ machine.weight)
+    return free_energy(machine, visible @ machine.visible_bias, visible @ machine.weight)
 
 
 def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int, patience: int) -> None:
@@ -286,8 +307,8 @@ class _TranslationLoss(NamedTuple):
         state = encode(self.machines, self.corpus.read(rows, langs))
         (bottom, *upper_machines), (bottom_weight, *upper_weights) = self.machines, self.decoder
         for machine, weight in zip(reversed(upper_machines), reversed(upper_weights), strict=True):
-            state = torch.sigmoid(state @ weight.T + machine.visible)
-        logits = state @ bottom_weight.T + bottom.visible
+            state = torch.sigmoid(state @ weight.T + machine.visible_bias)
+        logits = state @ bottom_weight.T + bottom.visible_bias
         return cross_entropy(logits, self.corpus, rows)
 
     def compute_for_random_languages(self, rows: Rows) -> torch.Tensor:
@@ -312,7 +333,7 @@ def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Ten
         entries = block[rows].tocoo()
         text = torch.from_numpy(entries.row.astype(np.int64))
         term = torch.from_numpy(entries.col.astype(np.int64))
-        word_shares = torch.from_numpy(entries.data).to(logits.dtype) / corpus.words
+        word_shares = torch.from_numpy(entries.data).to(logits.dtype) / corpus.words_per_text
         has_text = torch.from_numpy(corpus.present[rows, lang])
         normalizers = logits[:, corpus.edges[lang] : corpus.edges[lang + 1]].logsumexp(1)  # (rows,)
         total = total + normalizers[has_text].sum() - (word_shares * logits[text, term]).sum()

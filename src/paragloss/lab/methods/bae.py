@@ -106,9 +106,9 @@ def _make_towers(
     bottom, *upper_machines = machines
     upper_layers = []
     for machine in upper_machines:
-        weight, bias = machine.weight.detach().numpy(), machine.hidden.detach().numpy()
+        weight, bias = machine.weight.detach().numpy(), machine.hidden_bias.detach().numpy()
         upper_layers.append(Layer(weight, bias, "sigmoid"))
-    bias = bottom.hidden.detach().numpy()
+    bias = bottom.hidden_bias.detach().numpy()
     tables = np.split(bottom.weight.detach().numpy(), corpus.edges[1:-1])  # (terms, hidden) of each language
     towers = {}
     for (lang, part), table in zip(counted.items(), tables, strict=True):

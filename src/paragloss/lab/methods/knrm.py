@@ -159,10 +159,10 @@ def _make_reranker(encoder: BagEncoder, weights: _Weights, meta: dict[str, Any])
         rows,
         table,
         bias=0.0,
-        trust=weights.trust,
-        weight=weights.weight,
-        title=weights.title,
-        same_words=weights.shared_words,
+        kernel_weights=weights.text_kernels,
+        title_kernel_weights=weights.title_kernels,
+        first_search_weights=weights.first_search,
+        verbatim_weights=weights.verbatim,
         meta=meta,
     )
 
@@ -177,43 +177,63 @@ class _CandidateList(NamedTuple):
 
 
 class _Weights(NamedTuple):
-    """The learned weights of a Knrm."""
+    """The learned weights of a reranker."""
 
-    trust: Floats  # (3,) of the first search
-    weight: Floats  # (kernels,) of the text
-    title: Floats  # (kernels,) of the title
-    shared_words: Floats  # (2,) of the words that text and title share with the query
+    first_search: Floats  # (3,) of the scores of the first search, see `describe_first_scores`
+    text_kernels: Floats  # (kernels,) of the kernels of the text
+    title_kernels: Floats  # (kernels,) of the kernels of the title
+    verbatim: Floats  # (2,) of the words that the text, and that the title, shares with the query
 
 
 def _learn_weights(lists: Sequence[_CandidateList], penalty: float) -> tuple[_Weights, float]:
-    """Learn the weights of the first search, of the kernels and of shared words; return them and the loss.
+    """Learn the weights of a reranker in two steps; return them and the loss.
 
-    The relative weights of the kernels are learned from real searches: in a simulated one the right document often
-    looks wrong, which would reverse them. Then all lists decide how much the kernels count together, beside the
-    features of the first search. None of these weights is below zero, so that the worst reranking changes nothing.
+    The first step learns how much the features of words (kernels and shared words) count relative to each other, the
+    second one how much they count together, beside the scores of the first search.
 
+    :param lists: candidates of real and of simulated searches
     :param penalty: limits the squared weights
     """
-    kernel_weights = _learn_kernel_weights(lists, penalty)
-    summed_features = []  # of each list, (candidates, 3 + 1)
-    for candidates in lists:
-        kernel_scores = candidates.features @ kernel_weights
-        summed_features.append(np.column_stack([candidates.first_stage, kernel_scores]))
-    right = [candidates.right for candidates in lists]
-    weights, loss = weigh_lists(summed_features, right, penalty=penalty, minimum=0.0)
-    trust, kernel_scale = weights[:_FIRST_STAGE_FEATURES].astype(np.float32), weights[_FIRST_STAGE_FEATURES]
+    relative_weights = _learn_relative_weights([candidates for candidates in lists if candidates.is_real], penalty)
+    first_search_weights, scale, loss = _learn_scale(lists, relative_weights, penalty)
+    word_weights = (scale * relative_weights).astype(np.float32)
     n_kernels = len(kernel_features.MEANS)
-    scaled_weights = (kernel_scale * kernel_weights).astype(np.float32)
-    weight, title, shared_words = np.split(scaled_weights, [n_kernels, 2 * n_kernels])
-    return _Weights(trust, weight, title, shared_words), loss
+    text_end, title_end = n_kernels, 2 * n_kernels  # the columns of `_CandidateFeatures.compute`
+    weights = _Weights(
+        first_search_weights,
+        text_kernels=word_weights[:text_end],
+        title_kernels=word_weights[text_end:title_end],
+        verbatim=word_weights[title_end:],
+    )
+    return weights, loss
 
 
-def _learn_kernel_weights(lists: Sequence[_CandidateList], penalty: float) -> npt.NDArray[np.float64]:
-    """Learn the weights of the kernels and of shared words from real searches: (2 x kernels + 2,)."""
-    real_lists = [candidates for candidates in lists if candidates.is_real]
+def _learn_relative_weights(real_lists: Sequence[_CandidateList], penalty: float) -> npt.NDArray[np.float64]:
+    """Learn the weights of the kernels and of shared words relative to each other: (2 x kernels + 2,).
+
+    :param real_lists: candidates of real searches only: in a simulated one the right document often looks wrong, which
+        would reverse the weights
+    """
     features = [np.hstack([candidates.first_stage, candidates.features]) for candidates in real_lists]
     weights, _ = weigh_lists(features, [candidates.right for candidates in real_lists], penalty=penalty)
     return weights[_FIRST_STAGE_FEATURES:]
+
+
+def _learn_scale(
+    lists: Sequence[_CandidateList], relative_weights: npt.NDArray[np.float64], penalty: float
+) -> tuple[Floats, float, float]:
+    """Learn how much the scores of the first search count, and the scores by words beside them.
+
+    Neither is below zero, so that the worst reranking changes nothing.
+
+    :param relative_weights: the weights of the features whose sum is the score by words
+    :return: the weights of the first search, (3,); the factor of the score by words; and the loss
+    """
+    features = []  # of each list, (candidates, 3 + 1)
+    for candidates in lists:
+        features.append(np.column_stack([candidates.first_stage, candidates.features @ relative_weights]))
+    weights, loss = weigh_lists(features, [candidates.right for candidates in lists], penalty=penalty, minimum=0.0)
+    return weights[:_FIRST_STAGE_FEATURES].astype(np.float32), float(weights[_FIRST_STAGE_FEATURES]), loss
 
 
 def _list_candidates(
