@@ -101,8 +101,10 @@ def _list_extras() -> list[dict[str, Any]]:
 
 
 def _parse_requirement(requirement: str) -> tuple[str, str]:
-    """Return (package, extra) of a line such as `h11>=0.14; extra == "serve"`; the extra is "" if the line is for no
-    extra, or for other machines."""
+    """Return (package, extra) of a requirement such as `h11>=0.14; extra == "serve"`.
+
+    The extra is "" if the requirement is for no extra, or for other machines.
+    """
     package = re.match(r"[\w.-]+", requirement)
     extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
     is_for_machine = "platform_machine" not in requirement or platform.machine() in requirement

@@ -16,6 +16,7 @@ class GroupedCommand(TyperCommand):
     """A command whose options are listed under their headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options under their headings."""
         sections: dict[str, list[Any]] = {}
         for parameter in self.get_params(ctx):
             if (record := parameter.get_help_record(ctx)) is not None:
@@ -28,6 +29,7 @@ class GroupedCommands(TyperGroup):
     """All commands under their headings, in the order of `SECTIONS`."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands under their headings."""
         sections: dict[str, list[Any]] = {name: [] for name in SECTIONS}
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
@@ -41,6 +43,7 @@ class Program(typer.Typer):
     """A command line whose commands list their options under headings."""
 
     def command(self, *names: Any, **settings: Any) -> Callable[[Any], Any]:
+        """Register a command, whose options are listed under headings unless `cls` is given."""
         return super().command(*names, **{"cls": GroupedCommand, **settings})
 
 

@@ -62,11 +62,13 @@ class InterruptHandler:
             self._is_installed = True
 
     def uninstall(self) -> None:
+        """Handle interrupts as Python does again."""
         if self._is_installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             sys.unraisablehook = self._earlier_hook
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Raise KeyboardInterrupt for a first signal, and end the process at once for a second one."""
         if self._is_stopping:
             self._report("")
             os._exit(INTERRUPTED)

@@ -36,6 +36,7 @@ class Skipped:
 
     @property
     def count(self) -> int:
+        """The number of errors."""
         return self.reasons.total()
 
     def _add(self, error: InputError) -> None:
@@ -94,6 +95,10 @@ class ProgressBar:
         self._encoding_start: tuple[float, int] | None = None  # when the first documents were encoded, and how many
 
     def __call__(self, count: float, total: float | None = None) -> None:
+        """Show how much is done.
+
+        :param total: how much there is to do; None if that is not known.
+        """
         self.count = count
         self._bar.update(self._task, completed=count, total=total)
         of_total = f" of {total:,.0f}" if total else ""

@@ -104,8 +104,10 @@ def _fail(message: str) -> NoReturn:
 
 
 def _prepare_streams() -> None:
-    """Make printing possible wherever the command runs: with a closed standard output, and in a locale that has no
-    letters beyond ASCII, which are then written as escapes."""
+    """Make printing possible wherever the command runs: with a closed standard output, and in any locale.
+
+    In a locale without letters beyond ASCII these are written as escapes.
+    """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the descriptor is closed; the next file opened would take its number
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
@@ -156,5 +158,7 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Search documents in languages you don't read, and see why each one matched. --debug shows tracebacks;
-    --allow-host HOST lets models and translation engines of collections contact a host."""
+    """Search documents in languages you don't read, and see why each one matched.
+
+    --debug shows tracebacks; --allow-host HOST lets models and translation engines of collections contact a host.
+    """

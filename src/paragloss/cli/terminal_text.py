@@ -16,7 +16,7 @@ _STYLES = {"bold": "1", "dim": "2", "marked": "1;4", "yellow": "33", "cyan": "36
 
 
 def plain(text: object) -> str:
-    """Return the text as one line: white space as blanks, other control characters written out as `\\x1b`."""
+    r"""Return the text as one line: white space as blanks, other control characters written out as `\x1b`."""
     return _UNSAFE.sub(lambda match: " " if match[0] in "\t\n\r\f\v" else _escape(match[0]), str(text))
 
 

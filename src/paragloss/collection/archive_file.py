@@ -1,5 +1,8 @@
-"""Back up a collection into one file, and restore it: a tar archive of its documents with their vectors, its models and
-its settings, with a digest of every part. Nothing is unpickled, and nothing is written before every part is checked."""
+"""Back up a collection into one file, and restore it.
+
+The file is a tar archive of the documents with their vectors, the models and the settings, with a digest of every part.
+Nothing is unpickled, and nothing is written before every part is checked.
+"""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ from paragloss.types import Store
 
 
 class Deadline:
-    """Until when an answer is wanted. Who works for it asks `check` between two steps; `cancel` ends the work at the
-    next one. Processes of one machine may hand it on.
+    """Until when an answer is wanted; processes of one machine may hand it on.
+
+    Work for the answer calls `check` between two steps; `cancel` ends the work at the next one.
 
     Work that repeats something for many documents or texts calls `step` instead, where it holds no lock: a server lets
     others go first there.
@@ -21,6 +22,7 @@ class Deadline:
         self.seconds, self.until = seconds, time.monotonic() + seconds
 
     def check(self) -> None:
+        """Raise DeadlineError if the time has passed or the work is cancelled."""
         if time.monotonic() >= self.until:
             raise DeadlineError(f"no answer in {self.seconds:g} s: ask for less, or try again later")
 
@@ -29,11 +31,12 @@ class Deadline:
         self.check()
 
     def cancel(self) -> None:
+        """End the work at its next check."""
         self.until = 0.0
 
 
 def timed(store: Store, deadline: Deadline) -> Store:
-    """A store that is asked as long as there is time."""
+    """Return a store that raises DeadlineError when it is asked after the deadline."""
     return cast(Store, _Timed(store, deadline))
 
 

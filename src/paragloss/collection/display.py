@@ -66,7 +66,8 @@ class Matcher:
     """
 
     def __init__(self, query: Query, forms: QueryForms, state: State, ids: Sequence[str]) -> None:
-        """
+        """Prepare to find the matches of a query.
+
         :param forms: the query as it was sent to the index.
         :param ids: the documents that are going to be shown.
         """

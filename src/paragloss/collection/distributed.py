@@ -192,8 +192,11 @@ def _submit(client: Any, file: IndexedFile, settings: PreparationSettings) -> An
 
 
 def _write_documents(collection: Collection, prepared: PreparedDocuments) -> None:
-    """Write prepared documents. They are prepared again here if they are to be translated, since the engine is here, or
-    if a user has corrected the language of one."""
+    """Write prepared documents.
+
+    They are prepared again here if they are to be translated, since the translation engine is here, or if a user has
+    corrected the language of one.
+    """
     state = collection.state
     corrected = apply_corrections(prepared.documents, state.store)
     if state.machine.to or corrected != prepared.documents:

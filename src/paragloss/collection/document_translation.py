@@ -26,8 +26,10 @@ _BLOB, _CACHE_FILE = "machine", "translations.sqlite"
 
 
 class MachineSettings(NamedTuple):
-    """The name, folder or address of a translation engine, and the language documents are translated into; "" for
-    none."""
+    """A translation engine, given by its name, folder or address, and the language it translates into.
+
+    Both are "" if documents are not translated.
+    """
 
     engine: str = ""
     to: str = ""

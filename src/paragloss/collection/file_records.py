@@ -1,5 +1,6 @@
-"""Remember which files a collection was read from, so that only changed files are read again and documents of removed
-files can be pruned.
+"""Remember which files a collection was read from.
+
+Only changed files are then read again, and documents of removed files can be pruned.
 
 A file is recorded as read once its reader has come to its end and its documents are safe on disk. Until then its
 document ids are recorded before they are written: after a kill some files are read again, none is missed, and no
@@ -46,9 +47,11 @@ class FileRecord(NamedTuple):
 
     @property
     def must_be_read(self) -> bool:
+        """Whether the file is read again although it has not changed."""
         return self[:2] == _READ_AGAIN
 
     def marked_for_reading(self) -> FileRecord:
+        """Return the record of the same file that is read again although it has not changed."""
         return self._replace(size=_READ_AGAIN[0], modified=_READ_AGAIN[1])
 
 

@@ -1,5 +1,8 @@
-"""Languages that users have corrected. They overrule what a document declares and what is identified in it, also when
-its file is read again, until they are corrected again or the document is deleted."""
+"""Languages that users have corrected.
+
+They overrule what a document declares and what is identified in it, also when its file is read again, until they are
+corrected again or the document is deleted.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Prepare a document for reading, an excerpt at a time: paragraphs with the words that match a query, where the best
-passage is, and headings. Offsets count characters."""
+"""Prepare a document for reading, an excerpt at a time.
+
+An excerpt has paragraphs with the words that match a query, the place of the best passage, and headings. Offsets count
+characters.
+"""
 
 from __future__ import annotations
 

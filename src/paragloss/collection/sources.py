@@ -85,7 +85,8 @@ class SourceFiles:
     """
 
     def __init__(self, store: AnyStore, cache: DocumentCache) -> None:
-        """
+        """Cache documents of a store.
+
         :param cache: what was made for the documents as they are.
         """
         self._store, self._cache = store, cache

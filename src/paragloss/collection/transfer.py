@@ -54,6 +54,7 @@ class ContentsDigest(NamedTuple):
     n_documents: int = 0
 
     def add(self, record_digests: Sequence[int]) -> ContentsDigest:
+        """Return the digest of these and further records."""
         total = (self.total + sum(record_digests)) % _DIGEST_MODULUS
         return ContentsDigest(total, self.n_documents + len(record_digests))
 

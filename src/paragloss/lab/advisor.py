@@ -61,6 +61,8 @@ class CorpusSummary(NamedTuple):
 
 
 class MachineSummary(NamedTuple):
+    """What a machine has that methods need."""
+
     memory: int  # bytes
     cores: int
     gpu: bool
@@ -77,6 +79,8 @@ class ExpectedQuality(NamedTuple):
 
 
 class Advice(NamedTuple):
+    """The pipeline that is recommended for a corpus on a machine, why, and what to expect of it."""
+
     corpus: CorpusSummary
     machine: MachineSummary
     pipeline: str

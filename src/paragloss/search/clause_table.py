@@ -314,7 +314,7 @@ class _TableBuilder:
         statistics: Statistics,
         field_weights: Mapping[str, float],
     ) -> None:
-        """Number the languages and the distinct query terms, and remember of which each clause is.
+        """Assign numbers to the languages and the distinct query terms, and remember of which each clause is.
 
         :param languages: the searched languages.
         :param clause_list: each clause with its language.

@@ -1,6 +1,7 @@
-"""Search twice: words of the best documents of a first search are added to the query (Rocchio's pseudo-relevance
-feedback, eq. 5.1 of Liu's thesis). Put it inside `Translated` to expand after translation; with
-`translation.expansion` outside the translator as well, before and after.
+"""Search twice: words of the best documents of a first search are added to the query.
+
+This is Rocchio's pseudo-relevance feedback (eq. 5.1 of Liu's thesis). Put it inside `Translated` to expand after
+translation; with `translation.expansion` outside the translator as well, before and after.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The default search, and the parts that a pipeline may name. A function makes each part, and its keyword arguments are
-the part's options.
+"""The default search, and the parts that a pipeline may name.
+
+A function makes each part, and its keyword arguments are the part's options.
 
 A new kind of part is one more function here and its name in one of the tables at the end. A model needs nothing: it is
 named by its name.

@@ -1,5 +1,7 @@
-"""Find a phrase in the tokens of a text: its words as written one after the other, or their translations near each
-other in any order."""
+"""Find a phrase in the tokens of a text.
+
+Its words match as they are written, one after the other, or by their translations, near each other in any order.
+"""
 
 from __future__ import annotations
 

@@ -260,8 +260,10 @@ class PipelineBuilder:
         return makers.make_parallel_text_translator(self._search, translator, step.name, **settings)
 
     def _is_rewording(self, step: Node, *, is_first: bool) -> bool:
-        """Return whether a step changes the query's words; feedback does as the first step, later it follows a
-        search."""
+        """Return whether a step changes the query's words.
+
+        Feedback does as the first step; later it follows a search.
+        """
         if not isinstance(step, PipelinePart):
             return False
         is_chooser = step.name == TOGETHER or step.name in self._parts.choosers

@@ -1,7 +1,7 @@
-"""Operators that people type into a query: `"exact phrase"`, `+word`, `-word`, `lang:de`, `file:*.pdf`,
-`after:2020-01-31`, `before:2021`.
+"""Operators that people type into a query.
 
-Parsing never fails. What can't be used is left out or read as words, and a note says so.
+They are `"exact phrase"`, `+word`, `-word`, `lang:de`, `file:*.pdf`, `after:2020-01-31` and `before:2021`. Parsing
+never fails. What can't be used is left out or read as words, and a note says so.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""The work behind the routes. Every function takes a collection first and a deadline last and returns what JSON can
-hold, so that a worker process can run it. Knows nothing of HTTP."""
+"""The work behind the routes, which knows nothing of HTTP.
+
+Every function takes a collection first and a deadline last and returns what JSON can hold, so that a worker process can
+run it.
+"""
 
 from __future__ import annotations
 

@@ -35,8 +35,11 @@ class CollectionTools:
         self._collection = collection
 
     def search(self, query: str, lang: str = "", to: str = "", k: int = 10) -> dict[str, Any]:
-        """Find documents in any language for a query in any language. lang: the query's language, detected when not
-        given; to: languages of documents such as "da,it", all by default; k: how many, at most 50."""
+        """Find documents in any language for a query in any language.
+
+        lang: the query's language, detected when not given; to: languages of documents such as "da,it", all by default;
+        k: how many, at most 50.
+        """
         from paragloss.collection import SearchOptions
         from paragloss.server.answers import find_documents
 
@@ -57,15 +60,20 @@ class CollectionTools:
         }
 
     def gloss(self, text: str, to: str, lang: str = "") -> dict[str, Any]:
-        """Look up the words of a text in another language: their meanings and a rough rendering. to: the language of
-        the meanings, such as "en"; lang: the language of the text, detected when not given."""
+        """Look up the words of a text in another language: their meanings and a rough rendering.
+
+        to: the language of the meanings, such as "en"; lang: the language of the text, detected when not given.
+        """
         from paragloss.server.answers import gloss_text
 
         return gloss_text(self._collection, text[: DEFAULT.gloss], lang, to, self._deadline())
 
     def explain(self, query: str, id: str, lang: str = "") -> dict[str, Any]:
-        """Explain why a search finds a document: which words of the query match which words of the document, through
-        which translation, and what each contributes to the score."""
+        """Explain why a search finds a document.
+
+        Says which words of the query match which words of the document, through which translation, and what each
+        contributes to the score.
+        """
         from paragloss.collection import SearchOptions
         from paragloss.server.answers import explain_document
 

@@ -127,8 +127,11 @@ async def replace_document(context: Context, id: NewPathId, document: schemas.Do
 
 @routes.patch("/documents/{id:document_id}", response_model=schemas.WriteResponse, responses=describe_errors(408, 413))
 async def change_document(context: Context, id: PathId, change: schemas.DocumentChange) -> JSONResponse:
-    """Change parts of a document; the others stay. Its language then also stays when the document is replaced, for
-    example because its file is read again; an empty one is identified again."""
+    """Change parts of a document; the others stay.
+
+    Its language then also stays when the document is replaced, for example because its file is read again; an empty one
+    is identified again.
+    """
     values = {key: value for key, value in change.model_dump().items() if value is not None}
     if "lang" in values:
         values["lang"] = rows.get_row_language(values)
@@ -148,8 +151,11 @@ async def delete_document(context: Context, id: PathId) -> JSONResponse:
 
 @routes.post("/bulk", response_model=schemas.WriteResponse, responses=describe_errors(408, 413), openapi_extra=_NDJSON)
 async def write_stream(request: Request, context: Context) -> JSONResponse:
-    """Add documents from a stream, one JSON object per line with the keys of `paragloss index`; `{"delete": ID}`
-    deletes one. A bad line does not affect the others and is listed with its number; what was counted is on disk."""
+    """Add documents from a stream, one JSON object per line with the keys of `paragloss index`.
+
+    `{"delete": ID}` deletes one. A bad line does not affect the others and is listed with its number; what was counted
+    is on disk.
+    """
     writer = _StreamWriter(context)
     async for number, line in _split_lines(request, context.library.limits.line):
         await writer.write_line(number, line)
@@ -235,7 +241,8 @@ class LineSplitter:
     """Splits a body that comes in chunks into numbered lines, and keeps the beginning of a line that goes on."""
 
     def __init__(self, limit: int) -> None:
-        """
+        """Count lines from 1.
+
         :param limit: bytes of a line at most; no more are kept of a longer one.
         """
         self._limit = limit

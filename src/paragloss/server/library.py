@@ -233,8 +233,10 @@ class Library:
         warming_up.result()
 
     def _report_errors(self, task: str, work: Callable[[], Any]) -> None:
-        """Run a task of maintenance; report any error and go on, because the thread must outlive a full disk or a
-        shortage of file descriptors."""
+        """Run a task of maintenance; report any error and go on.
+
+        The thread must outlive a full disk or a shortage of file descriptors.
+        """
         try:
             work()
         except Exception as error:

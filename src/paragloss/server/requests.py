@@ -131,8 +131,10 @@ def check_at_most(name: str, value: int, limit: int, unit: str) -> None:
 
 
 def shorten_paths(message: str) -> str:
-    """Return an error message as one line with the last parts of absolute paths only: where files of this machine lie
-    is nobody's business."""
+    """Return an error message as one line that has only the last parts of absolute paths.
+
+    Where files of this machine lie is nobody's business.
+    """
     home = os.path.expanduser("~")
     line = " ".join(message.split())
     if len(home) > 1:

@@ -93,8 +93,11 @@ def warm_up(collection: Collection) -> None:
 
 
 def exempt_from_garbage_collection() -> None:
-    """Let the garbage collector pass over all present objects: looking through models and statistics stops every thread
-    for 60 to 80 ms, again and again while somebody sends long queries."""
+    """Let the garbage collector pass over all objects that there are now.
+
+    Looking through models and statistics stops every thread for 60 to 80 ms, again and again while somebody sends long
+    queries.
+    """
     gc.collect()
     gc.freeze()
 

@@ -46,6 +46,7 @@ class Average(LanguageTower):
     """tanh of the mean word vector."""
 
     def forward(self, texts: Bags) -> torch.Tensor:
+        """Return the vectors of texts, (texts, width)."""
         return pool(self.table, texts).tanh()
 
 
@@ -59,6 +60,7 @@ class Convolution(LanguageTower):
         self.dense = torch.nn.Linear(FILTERS, width)
 
     def forward(self, texts: Bags) -> torch.Tensor:
+        """Return the vectors of texts, (texts, width)."""
         words, lengths = _pad_words(self.table, texts, self.training)  # (texts, positions, width) and (texts,)
         responses = self.filters(words.transpose(1, 2)).tanh()  # (texts, filters, positions)
         is_word = torch.arange(words.shape[1], device=words.device) < lengths[:, None]  # (texts, positions)
@@ -78,6 +80,7 @@ class Recurrent(LanguageTower):
         self.dense = torch.nn.Linear(2 * UNITS, width)
 
     def forward(self, texts: Bags) -> torch.Tensor:
+        """Return the vectors of texts, (texts, width)."""
         words, lengths = _pad_words(self.table, texts, self.training)  # (texts, positions, width) and (texts,)
         packed = torch.nn.utils.rnn.pack_padded_sequence(
             words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
@@ -214,4 +217,5 @@ def _read_tower_state(arrays: Mapping[str, Any], lang: str) -> dict[str, torch.T
 
 
 def load(path: str | Path) -> TowerEncoder:
+    """Open a saved encoder."""
     return TowerEncoder.load(path)

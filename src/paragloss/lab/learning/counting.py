@@ -131,7 +131,7 @@ def _choose_vocabulary(
 def _renumber_concepts(
     counted: Mapping[str, CountedTexts], n_concepts: int, min_langs: int
 ) -> tuple[dict[str, CountedTexts], int]:
-    """Number the concepts that have documents from 0 on; return the renumbered counts, and how many concepts there are.
+    """Give the concepts that have documents numbers from 0 on; return the counts with them, and how many there are.
 
     :param n_concepts: number of concepts before
     :param min_langs: for the error message

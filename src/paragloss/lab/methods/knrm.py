@@ -518,7 +518,7 @@ def _make_knrm(
 
 
 def _number_rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
-    """Number the rows of a table of word vectors.
+    """Assign words to rows of a table of word vectors.
 
     :param shared: whether words that several languages spell alike have the same row
     :return: the row of each word of each language, and how many rows there are

@@ -86,9 +86,11 @@ class Arrays:
         return self.torch.randn(rows, columns, generator=generator, device=self.device)
 
     def hstack(self, parts: list[Dense]) -> Dense:
+        """Join matrices side by side."""
         return np.hstack(parts) if self.torch is None else self.torch.hstack(parts)
 
     def vstack(self, parts: list[Dense]) -> Dense:
+        """Join matrices one below the other."""
         return np.vstack(parts) if self.torch is None else self.torch.vstack(parts)
 
     def gram(self, left: Dense, right: Dense) -> npt.NDArray[np.float64]:
