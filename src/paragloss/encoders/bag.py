@@ -199,26 +199,25 @@ class BagEncoder:
         return cls.unpack(artefacts.load(path, kind="bag"))
 
     def pack(self) -> Packed:
-        """Return what `save` writes, so that an encoder that wraps this one can save it with its own arrays."""
+        """Return what `save` writes, so that an encoder that wraps this one can save it with its own arrays.
+
+        These are the arguments of `artefacts.save`: `meta`, `arrays` and `words`. The keys of arrays and words begin
+        with the code of a language, as in "fr.table".
+        """
         arrays: dict[str, Any] = {}
+        for lang, tower in self.towers.items():
+            arrays |= _list_tower_arrays(lang, tower)
+        for lang, reference in self.reference.items():
+            arrays[f"{lang}.reference"] = reference
         words: dict[str, Sequence[str]] = {}
-        towers = {}
         for lang, tower in self.towers.items():
             words[f"{lang}.terms"] = tower.vocabulary.terms
-            arrays[f"{lang}.df"] = tower.vocabulary.df
-            arrays[f"{lang}.table"] = tower.table
-            if tower.bias is not None:
-                arrays[f"{lang}.bias"] = tower.bias
-            for i, layer in enumerate(tower.layers):
-                arrays[f"{lang}.{i}.weight"] = layer.weight
-                arrays[f"{lang}.{i}.bias"] = layer.bias
-            towers[lang] = {
-                "vocabulary": tower.vocabulary.meta(),
-                "activation": tower.activation,
-                "layers": [layer.activation for layer in tower.layers],
-            }
-        arrays |= {f"{lang}.reference": rows for lang, rows in self.reference.items()}
-        meta = {"weighting": self.weighting, "epsilon": self.epsilon, "towers": towers, "about": self.meta}
+        meta = {
+            "weighting": self.weighting,
+            "epsilon": self.epsilon,
+            "towers": {lang: _describe_tower(tower) for lang, tower in self.towers.items()},
+            "about": self.meta,
+        }
         return {"meta": meta, "arrays": arrays, "words": words}
 
     @classmethod
@@ -238,6 +237,26 @@ class BagEncoder:
             meta=saved.meta["about"],
             reference=references,
         )
+
+
+def _list_tower_arrays(lang: str, tower: Tower) -> dict[str, Any]:
+    """Return the arrays of a tower by the names under which they are saved."""
+    arrays: dict[str, Any] = {f"{lang}.df": tower.vocabulary.df, f"{lang}.table": tower.table}
+    if tower.bias is not None:
+        arrays[f"{lang}.bias"] = tower.bias
+    for i, layer in enumerate(tower.layers):
+        arrays[f"{lang}.{i}.weight"] = layer.weight
+        arrays[f"{lang}.{i}.bias"] = layer.bias
+    return arrays
+
+
+def _describe_tower(tower: Tower) -> dict[str, Any]:
+    """Return what is saved of a tower beside its arrays: the vocabulary's metadata and the activation functions."""
+    return {
+        "vocabulary": tower.vocabulary.meta(),
+        "activation": tower.activation,
+        "layers": [layer.activation for layer in tower.layers],
+    }
 
 
 def _unpack_tower(saved: artefacts.Artefact, lang: str, tower_meta: Mapping[str, Any]) -> Tower:

@@ -193,12 +193,20 @@ def _parse_cedict_line(line: str) -> list[Entry]:
     for gloss in match["glosses"].replace(";", "/").split("/"):
         if _CEDICT_REFERENCE.match(gloss.strip()):
             continue
-        text = _CEDICT_LABEL.sub("", _remove_remarks(_CEDICT_HAN.sub(" ", gloss)))
-        part_of_speech = "verb" if text.startswith("to ") else ""
-        target = text.removeprefix("to ")
+        target, part_of_speech = _parse_cedict_gloss(gloss)
         if target:
             entries += [Entry(spelling, target, part_of_speech) for spelling in spellings]
     return entries
+
+
+def _parse_cedict_gloss(gloss: str) -> tuple[str, str]:
+    """Return the translation in a gloss and its part of speech: ("eat", "verb") for `(coll.) to eat`; "" if unknown."""
+    without_chinese = _CEDICT_HAN.sub(" ", gloss)
+    without_remarks = _remove_remarks(without_chinese)
+    text = _CEDICT_LABEL.sub("", without_remarks)
+    if text.startswith("to "):
+        return text.removeprefix("to "), "verb"
+    return text, ""
 
 
 def _read_dict_file(index: Path) -> bytes:

@@ -68,24 +68,31 @@ def get_document_day(meta: Mapping[str, Any]) -> float | None:
 def _parse_day(value: object) -> float | None:
     """Return the day, counted from the year 1, that a value stands for; None if it is no date.
 
-    A value may be a date, a year, a date of eight digits such as 20240501, or seconds or milliseconds since 1970.
+    A value may be an ISO date, a year, a date of eight digits such as 20240501, or seconds or milliseconds since 1970.
     """
+    if isinstance(value, str) and _DATE.match(value.strip()):
+        return parse_number(value)  # the day of the date
     number = parse_number(value)
     if number is None:
         return None
-    is_iso_date = isinstance(value, str) and _DATE.match(value.strip()) is not None
-    if is_iso_date:
-        return number
     if 1 <= number < _END_OF_YEARS:
         return float(date(int(number), 1, 1).toordinal())
     if _END_OF_YEARS < number <= _MAX_EIGHT_DIGITS:
         return _parse_eight_digits(int(number))
+    return _convert_timestamp(number)
+
+
+def _convert_timestamp(number: float) -> float | None:
+    """Return the day, with its fraction, of a time in seconds or milliseconds since 1970; None if it can't be one."""
+    if number <= _MIN_SECONDS:
+        return None
     seconds = number / 1000 if number > _MAX_SECONDS else number
     day = seconds / _SECONDS_PER_DAY + EPOCH_DAY
-    return day if number > _MIN_SECONDS and day < date.max.toordinal() else None
+    return day if day < date.max.toordinal() else None
 
 
 def _parse_eight_digits(number: int) -> float | None:
+    """Return the day of a date written as a number, such as 20240501; None if there is no such day."""
     try:
         return float(date(number // 10_000, number // 100 % 100, number % 100).toordinal())
     except ValueError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -41,24 +41,38 @@ def from_aligned(
     """
     if query not in QUERIES:
         raise InputError(f"query {query!r}: expected one of {', '.join(QUERIES)}")
-    documents: dict[str, Document] = {}
-    for concept in aligned:
-        if concept.texts.get(target):
-            title = concept.titles.get(target, "")
-            documents[concept.id] = Document(concept.id, concept.texts[target], target, title)
+    documents = _make_documents(aligned, target)
     queries: list[Query] = []
     qrels: Qrels = {}
     for concept in aligned:
         text = _make_query_text(concept, source, query)
-        if concept.id not in documents or not text:
-            continue
-        queries.append(Query(concept.id, text, source))
-        linked_ids = sorted(links.get(concept.id, ())) if links else []
-        qrels[concept.id] = {linked_id: PARTLY for linked_id in linked_ids if linked_id in documents}
-        qrels[concept.id][concept.id] = RELEVANT
+        if text and concept.id in documents:
+            queries.append(Query(concept.id, text, source))
+            qrels[concept.id] = _grade_documents(concept.id, links or {}, documents)
     if not queries:
         raise InputError(f"no concept can ask in {source!r} for a document in {target!r}: check the language codes")
     return JudgedCollection(queries, documents, qrels)
+
+
+def _make_documents(aligned: Aligned, lang: str) -> dict[str, Document]:
+    """Make a document of the text of each concept that has one in a language; the keys are the concepts' ids."""
+    documents = {}
+    for concept in aligned:
+        text = concept.texts.get(lang)
+        if text:
+            documents[concept.id] = Document(concept.id, text, lang, concept.titles.get(lang, ""))
+    return documents
+
+
+def _grade_documents(concept_id: str, links: Links, documents: Collection[str]) -> dict[str, int]:
+    """Grade the documents for the query of a concept: its own is relevant, those of linked concepts are partly.
+
+    :param documents: ids of all documents; links to other concepts are ignored
+    :return: document id -> grade
+    """
+    grades = {linked_id: PARTLY for linked_id in sorted(links.get(concept_id, ())) if linked_id in documents}
+    grades[concept_id] = RELEVANT
+    return grades
 
 
 def _make_query_text(concept: Concept, lang: str, query: str) -> str:

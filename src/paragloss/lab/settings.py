@@ -70,19 +70,32 @@ def read_options(function: Callable[..., Any]) -> dict[str, Option]:
     A function that ends in `**settings: Annotated[Any, other]` passes further arguments on to the function `other`,
     so the keyword arguments of `other` are included.
     """
-    option_by_name: dict[str, Option] = {}
     undecorated = inspect.unwrap(function)
+    own_options: dict[str, Option] = {}
+    passed_on_options: dict[str, Option] = {}
     for name, parameter in inspect.signature(undecorated).parameters.items():
         annotation = _resolve_annotation(undecorated, name, parameter.annotation)
-        metadata = getattr(annotation, "__metadata__", ())
         if parameter.kind is parameter.KEYWORD_ONLY:
-            setting = next((item for item in metadata if isinstance(item, Setting)), Setting(""))
-            plain_type = get_args(annotation)[0] if metadata else annotation
-            option_by_name[name] = Option(name, plain_type, parameter.default, setting)
+            own_options[name] = _make_option(name, annotation, parameter.default)
         elif parameter.kind is parameter.VAR_KEYWORD:
-            for other_function in metadata:
-                option_by_name = {**read_options(other_function), **option_by_name}
-    return option_by_name
+            for other_function in _get_metadata(annotation):
+                passed_on_options |= read_options(other_function)
+    return passed_on_options | own_options
+
+
+def _make_option(name: str, annotation: Any, default: Any) -> Option:
+    """Make the option of a keyword argument; without a Setting in its annotation it takes any value of its type."""
+    metadata = _get_metadata(annotation)
+    plain_type = get_args(annotation)[0] if metadata else annotation
+    for item in metadata:
+        if isinstance(item, Setting):
+            return Option(name, plain_type, default, item)
+    return Option(name, plain_type, default, Setting(""))
+
+
+def _get_metadata(annotation: Any) -> tuple[Any, ...]:
+    """Return what stands behind the type in `Annotated[...]`; nothing for any other annotation."""
+    return getattr(annotation, "__metadata__", ())
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:

@@ -46,11 +46,21 @@ async def _parse_options(
     reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
     variants: Annotated[bool, Query(description="Also other spellings of names, and corrected spelling.")] = True,
 ) -> SearchOptions:
-    """Return the search options that the parameters of a request state."""
-    targets = [code for code in to.split(",") if code]
-    conditions = parse_conditions(where) or None
+    """Make search options of the parameters of a request; empty ones mean the collection's defaults.
+
+    :param to: codes of the languages of documents, separated by commas
+    :param k: how many documents are returned
+    :param where: conditions on fields, such as `meta.year=1999`
+    """
+    document_langs = [code for code in to.split(",") if code]
     return SearchOptions(
-        lang or None, targets or None, k, pipeline or None, conditions, reader=reader, variants=variants
+        lang=lang or None,
+        to=document_langs or None,
+        k=k,
+        pipeline=pipeline or None,
+        where=parse_conditions(where) or None,
+        reader=reader,
+        variants=variants,
     )
 
 

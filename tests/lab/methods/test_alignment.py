@@ -152,8 +152,8 @@ def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():
     sound = alignment.measure_map_quality(rotate_space(target)[0] @ make_rotation(30), target)
     wrong_map, _ = maps.refine_rotation(target, unrelated, np.eye(30, dtype=np.float32))
     failed = alignment.measure_map_quality(target @ wrong_map, unrelated)
-    assert sound["agreement"] > 0.9
-    assert failed["agreement"] < failed["chance"] + 0.25 * (1 - failed["chance"])
+    assert sound.agreement > 0.9
+    assert failed.agreement < failed.chance_agreement + 0.25 * (1 - failed.chance_agreement)
 
 
 def make_word_vectors(lang, rows):

@@ -153,22 +153,21 @@ def test_other_languages_are_mapped_onto_the_named_one():
         alignment.fit(concepts, onto="cc", **settings)
 
 
-def make_health(agreement, chance, mutual):
-    return {"de": {"agreement": agreement, "chance": chance, "mutual": mutual}}
+def list_failed(agreement, chance, n_mutual, method):
+    qualities = {"de": alignment.MapQuality(agreement, n_mutual, chance)}
+    return alignment._list_failed_maps(qualities, method, n_dimensions=100)
 
 
 def test_a_map_has_failed_a_quarter_of_the_way_from_chance_to_one():
     # Chance .6: the line is at .6 + .25 x .4 = .7.
-    with pytest.warns(UserWarning, match="procrustes map from de to en has failed"):
-        assert alignment._list_failed_maps(make_health(0.69, 0.6, 101), "procrustes", "en", 100) == ["de"]
-    assert alignment._list_failed_maps(make_health(0.71, 0.6, 101), "procrustes", "en", 100) == []
+    assert list_failed(0.69, 0.6, 101, "procrustes") == ["de"]
+    assert list_failed(0.71, 0.6, 101, "procrustes") == []
 
 
 def test_few_words_do_not_condemn_a_map_unless_it_was_learned_without_a_dictionary():
-    assert alignment._list_failed_maps(make_health(0.0, 0.6, 100), "procrustes", "en", 100) == []
-    with pytest.warns(UserWarning, match="has failed"):
-        assert alignment._list_failed_maps(make_health(0.0, 0.6, 100), "advrefine", "en", 100) == ["de"]
-    assert alignment._list_failed_maps(make_health(0.9, 0.6, 100), "advrefine", "en", 100) == []
+    assert list_failed(0.0, 0.6, 100, "procrustes") == []
+    assert list_failed(0.0, 0.6, 100, "advrefine") == ["de"]
+    assert list_failed(0.9, 0.6, 100, "advrefine") == []
 
 
 def test_health_compares_the_two_thousand_commonest_words_with_a_shuffled_target(monkeypatch):
@@ -178,8 +177,8 @@ def test_health_compares_the_two_thousand_commonest_words_with_a_shuffled_target
     monkeypatch.setattr(
         maps, "measure_agreement", lambda x, y, *, seed: compared.append((x, y)) or (seed + 0.5, len(x))
     )
-    assert alignment.measure_map_quality(words, words) == {"agreement": 0.5, "mutual": 2000, "chance": 0.5}
-    assert alignment.measure_map_quality(words, words, seed=3)["agreement"] == 3.5
+    assert alignment.measure_map_quality(words, words) == alignment.MapQuality(0.5, 2000, 0.5)
+    assert alignment.measure_map_quality(words, words, seed=3).agreement == 3.5
     (plain, same), (_, shuffled) = compared[:2]
     np.testing.assert_array_equal(plain, same)
     assert not np.allclose(same, shuffled)

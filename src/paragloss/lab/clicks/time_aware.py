@@ -22,7 +22,7 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 #: Number of additional trials that every estimated rate starts from.
 PRIOR_TRIALS = 2.0
 #: Where the three probabilities start.
-INITIAL_CHANCE = 0.5
+INITIAL_PROBABILITY = 0.5
 
 
 class ClickModel(NamedTuple):
@@ -37,7 +37,9 @@ class ClickModel(NamedTuple):
         relevance: Scores = {}
         for query, attraction in self.attraction.items():
             satisfaction = self.satisfaction[query]
-            relevance[query] = {doc_id: chance * satisfaction[doc_id] for doc_id, chance in attraction.items()}
+            relevance[query] = {
+                doc_id: probability * satisfaction[doc_id] for doc_id, probability in attraction.items()
+            }
         return relevance
 
 
@@ -55,27 +57,27 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
     """
     log = _flatten_sessions(sessions, patience)
     n_pairs, n_ranks = len(log.numbers), log.max_rank + 1
-    chances = _Chances(
-        attraction=np.full(n_pairs, INITIAL_CHANCE),
-        power=np.full(n_pairs, INITIAL_CHANCE),
-        examination=np.full((n_ranks, n_ranks), INITIAL_CHANCE),
+    probabilities = _Probabilities(
+        attraction=np.full(n_pairs, INITIAL_PROBABILITY),
+        power=np.full(n_pairs, INITIAL_PROBABILITY),
+        examination=np.full((n_ranks, n_ranks), INITIAL_PROBABILITY),
     )
     for _ in range(rounds):
-        chances = _update_chances(log, chances)
-    satisfied_endings = _estimate_satisfied_endings(log, chances)
+        probabilities = _update_probabilities(log, probabilities)
+    satisfied_endings = _estimate_satisfied_endings(log, probabilities)
     satisfied_visits = _estimate_satisfied_visits(log, satisfied_endings)
     satisfaction = _average_by_document(log.visited, satisfied_visits, n_pairs)
-    return ClickModel(log.scores(chances.attraction), log.scores(satisfaction), chances.examination)
+    return ClickModel(log.scores(probabilities.attraction), log.scores(satisfaction), probabilities.examination)
 
 
-class _ViewedResult(NamedTuple):
-    """A result that the reader may have looked at."""
+class _ShownResult(NamedTuple):
+    """A result that was shown, and that the reader may have looked at between two clicks or after the last one."""
 
     document: int  # number of the pair of query and document
     last_rank: int  # rank of the click before; 0 if there was none
     rank: int
     is_opened: bool
-    ending: int = -1  # number of the session's ending if this look would follow the last click
+    ending: int = -1  # number of the session's ending if it would have been looked at after the last click
 
 
 class _Visit(NamedTuple):
@@ -90,7 +92,7 @@ class _FlatLog(NamedTuple):
     """All sessions of a log as flat arrays. Every session with a click has one ending."""
 
     numbers: Mapping[tuple[str, str], int]  # (query, document id) -> number of the pair
-    document: Integers  # (looks,) and so are the next four
+    document: Integers  # (shown results,) and so are the next four
     last_rank: Integers
     rank: Integers
     opened: npt.NDArray[np.bool_]
@@ -113,7 +115,7 @@ class _FlatLog(NamedTuple):
         return scores_by_query
 
 
-class _Chances(NamedTuple):
+class _Probabilities(NamedTuple):
     """The probabilities during estimation."""
 
     attraction: Doubles  # (pairs of query and document,)
@@ -122,13 +124,13 @@ class _Chances(NamedTuple):
 
 
 def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
-    """List all looks and visits of all sessions.
+    """List all shown results and visits of all sessions.
 
     :param patience: in seconds, see `tacm`
     :raises InputError: if a session does not say what was shown, or there is none
     """
     numbers: dict[tuple[str, str], int] = {}
-    looks: list[_ViewedResult] = []
+    shown_results: list[_ShownResult] = []
     visits: list[_Visit] = []
     n_endings = 0
     for session in sessions:
@@ -137,13 +139,13 @@ def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
         documents = [numbers.setdefault((session.query, doc_id), len(numbers)) for doc_id in session.results]
         clicks = _order_clicks(session)
         ending = n_endings if clicks else -1
-        looks += _list_looks(documents, [rank for rank, _ in clicks], ending)
+        shown_results += _list_shown_results(documents, [rank for rank, _ in clicks], ending)
         visits += _list_visits(documents, clicks, ending)
         if clicks:
             n_endings += 1
-    if not looks:
+    if not shown_results:
         raise InputError("the log has no session with results: nothing to learn from")
-    return _make_flat_log(numbers, looks, visits, n_endings, patience)
+    return _make_flat_log(numbers, shown_results, visits, n_endings, patience)
 
 
 def _list_visits(documents: Sequence[int], clicks: Sequence[tuple[int, Click]], ending: int) -> list[_Visit]:
@@ -162,18 +164,18 @@ def _list_visits(documents: Sequence[int], clicks: Sequence[tuple[int, Click]], 
 
 def _make_flat_log(
     numbers: Mapping[tuple[str, str], int],
-    looks: Sequence[_ViewedResult],
+    shown_results: Sequence[_ShownResult],
     visits: Sequence[_Visit],
     n_endings: int,
     patience: float,
 ) -> _FlatLog:
-    """Arrange the looks and visits of all sessions as arrays.
+    """Arrange the shown results and visits of all sessions as arrays.
 
     :param numbers: (query, document id) -> number of the pair
     :param n_endings: number of sessions with a click
     :param patience: in seconds, see `tacm`
     """
-    document, last_rank, rank, opened, look_ending = np.array(looks, np.int64).T
+    document, last_rank, rank, opened, result_ending = np.array(shown_results, np.int64).T
     seconds = np.array([visit.seconds for visit in visits], np.float64)
     return _FlatLog(
         numbers,
@@ -181,7 +183,7 @@ def _make_flat_log(
         last_rank,
         rank,
         opened.astype(bool),
-        look_ending,
+        result_ending,
         n_endings,
         visited=np.array([visit.document for visit in visits], np.int64),
         visit_ending=np.array([visit.ending for visit in visits], np.int64),
@@ -189,7 +191,7 @@ def _make_flat_log(
     )
 
 
-def _list_looks(documents: Sequence[int], clicked_ranks: Sequence[int], ending: int) -> list[_ViewedResult]:
+def _list_shown_results(documents: Sequence[int], clicked_ranks: Sequence[int], ending: int) -> list[_ShownResult]:
     """List the results that the reader of one session may have looked at.
 
     On the way from one click to the next, up or down, these are the results between them that were not opened before;
@@ -197,34 +199,35 @@ def _list_looks(documents: Sequence[int], clicked_ranks: Sequence[int], ending: 
 
     :param documents: number of the document at each rank
     :param clicked_ranks: ranks from 1 in the order of the clicks
-    :param ending: number of the session's ending, which the looks after the last click get
+    :param ending: number of the session's ending, which the results below the last click get
     """
-    looks: list[_ViewedResult] = []
+    shown_results: list[_ShownResult] = []
     opened: set[int] = set()
     last_rank = 0
     for next_rank in clicked_ranks:
         direction = 1 if next_rank > last_rank else -1
         for rank in range(last_rank + direction, next_rank, direction):
             if rank not in opened:
-                looks.append(_ViewedResult(documents[rank - 1], last_rank, rank, is_opened=False))
-        looks.append(_ViewedResult(documents[next_rank - 1], last_rank, next_rank, is_opened=True))
+                shown_results.append(_ShownResult(documents[rank - 1], last_rank, rank, is_opened=False))
+        shown_results.append(_ShownResult(documents[next_rank - 1], last_rank, next_rank, is_opened=True))
         opened.add(next_rank)
         last_rank = next_rank
     for rank in range(max(opened, default=0) + 1, len(documents) + 1):
-        looks.append(_ViewedResult(documents[rank - 1], last_rank, rank, is_opened=False, ending=ending))
-    return looks
+        shown_results.append(_ShownResult(documents[rank - 1], last_rank, rank, is_opened=False, ending=ending))
+    return shown_results
 
 
-def _estimate_satisfied_endings(log: _FlatLog, chances: _Chances) -> Doubles:
+def _estimate_satisfied_endings(log: _FlatLog, probabilities: _Probabilities) -> Doubles:
     """Estimate how likely each session ended because its last click satisfied the reader: (endings,).
 
     The alternative is that the reader looked on and found no later result attractive.
     """
     is_last_visit, is_trailing = log.visit_ending >= 0, log.ending >= 0
-    satisfying = chances.power[log.visited] * log.sufficient_time  # (visits,)
+    satisfying = probabilities.power[log.visited] * log.sufficient_time  # (visits,)
     satisfied = np.zeros(log.n_endings)
     satisfied[log.visit_ending[is_last_visit]] = satisfying[is_last_visit]
-    not_opened = 1 - chances.attraction[log.document] * chances.examination[log.last_rank, log.rank]  # (looks,)
+    examination = probabilities.examination[log.last_rank, log.rank]  # (shown results,)
+    not_opened = 1 - probabilities.attraction[log.document] * examination
     log_silence = np.zeros(log.n_endings)  # log of the probability that no trailing result is opened
     np.add.at(log_silence, log.ending[is_trailing], np.log(not_opened[is_trailing]))
     looked_on = (1 - satisfied) * np.exp(log_silence)
@@ -239,43 +242,57 @@ def _estimate_satisfied_visits(log: _FlatLog, satisfied_endings: Doubles) -> Dou
     return satisfied
 
 
-def _update_chances(log: _FlatLog, chances: _Chances) -> _Chances:
+def _update_probabilities(log: _FlatLog, probabilities: _Probabilities) -> _Probabilities:
     """Do one round of expectation maximisation."""
-    satisfied_endings = _estimate_satisfied_endings(log, chances)
-    looked_on = np.ones(len(log.document))  # (looks,) how likely the reader had not stopped before this result
+    satisfied_endings = _estimate_satisfied_endings(log, probabilities)
+    looked_on = np.ones(len(log.document))  # (shown results,) how likely the reader had not stopped before this result
     is_trailing = log.ending >= 0
     looked_on[is_trailing] = 1 - satisfied_endings[log.ending[is_trailing]]
-    attraction, examination = _update_looks(log, chances, looked_on)
-    return _Chances(attraction, _update_power(log, chances, satisfied_endings), examination)
+    attraction, examination = _update_attraction_and_examination(log, probabilities, looked_on)
+    return _Probabilities(attraction, _update_power(log, probabilities, satisfied_endings), examination)
 
 
-def _update_looks(log: _FlatLog, chances: _Chances, looked_on: Doubles) -> tuple[Doubles, Doubles]:
+def _update_attraction_and_examination(
+    log: _FlatLog, probabilities: _Probabilities, looked_on: Doubles
+) -> tuple[Doubles, Doubles]:
     """Return new probabilities of attraction, (pairs,), and of examination, (ranks + 1, ranks + 1).
 
-    :param looked_on: (looks,) how likely the reader had not stopped before the result
+    The posterior probability of either event is computed for each shown result, and averaged: attraction over all
+    results of a pair of query and document, examination over all results of a rank and the rank of the last click.
+
+    :param log: all sessions
+    :param probabilities: the probabilities of the round before
+    :param looked_on: (shown results,) how likely the reader had not stopped before the result
     """
-    a, e = chances.attraction[log.document], chances.examination[log.last_rank, log.rank]  # (looks,)
-    # A result that was not opened was seen and is not attractive, or was not seen, which says nothing of attraction.
-    attracted = np.where(log.opened, 1.0, looked_on * a * (1 - e) / (1 - a * e) + (1 - looked_on) * a)
-    examined = np.where(log.opened, 1.0, looked_on * e * (1 - a) / (1 - a * e))
-    width = log.max_rank + 1
-    cells = log.last_rank * width + log.rank
-    examination = _estimate_rates(cells, examined, looked_on, width * width).reshape(width, width)
-    return _average_by_document(log.document, attracted, len(log.numbers)), examination
+    # Of each shown result: the probability that the document attracts (a), and that its rank is examined (e).
+    a, e = probabilities.attraction[log.document], probabilities.examination[log.last_rank, log.rank]
+    # A result that was not opened was examined and does not attract, or was not examined, which says nothing of its
+    # attraction. It stays unopened with probability 1 - a e; Bayes' rule gives the posterior of either event.
+    not_opened = 1 - a * e
+    attracted_unopened = looked_on * a * (1 - e) / not_opened + (1 - looked_on) * a
+    examined_unopened = looked_on * e * (1 - a) / not_opened
+    attracted = np.where(log.opened, 1.0, attracted_unopened)
+    examined = np.where(log.opened, 1.0, examined_unopened)
+    attraction = _average_by_document(log.document, attracted, len(log.numbers))
+    n_ranks = log.max_rank + 1
+    rank_pairs = log.last_rank * n_ranks + log.rank
+    examination = _estimate_rates(rank_pairs, examined, looked_on, n_ranks * n_ranks)
+    return attraction, examination.reshape(n_ranks, n_ranks)
 
 
-def _update_power(log: _FlatLog, chances: _Chances, satisfied_endings: Doubles) -> Doubles:
+def _update_power(log: _FlatLog, probabilities: _Probabilities, satisfied_endings: Doubles) -> Doubles:
     """Return new probabilities that a document satisfies a reader who stays long enough: (pairs,).
 
     A satisfied reader met a document with the power to satisfy and stayed long enough; one who looked on did not.
     """
-    s, f = chances.power[log.visited], log.sufficient_time  # (visits,)
+    # Of each visit: the probability that the document has the power (s), and that the visit was long enough (f).
+    s, f = probabilities.power[log.visited], log.sufficient_time
     satisfied = _estimate_satisfied_visits(log, satisfied_endings)
     powerful = satisfied + (1 - satisfied) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
     return _average_by_document(log.visited, powerful, len(log.numbers))
 
 
-def _average_by_document(documents: Integers, chances: Doubles, n_documents: int) -> Doubles:
+def _average_by_document(documents: Integers, probabilities: Doubles, n_documents: int) -> Doubles:
     """Average probabilities by document: (n_documents,).
 
     A document of which little is known gets about the overall average rather than 1/2, so that a result that was
@@ -283,12 +300,12 @@ def _average_by_document(documents: Integers, chances: Doubles, n_documents: int
 
     :param documents: the document that each probability belongs to
     """
-    average = float(chances.mean()) if len(chances) else INITIAL_CHANCE
-    return _estimate_rates(documents, chances, np.ones(len(chances)), n_documents, prior_rate=average)
+    average = float(probabilities.mean()) if len(probabilities) else INITIAL_PROBABILITY
+    return _estimate_rates(documents, probabilities, np.ones(len(probabilities)), n_documents, prior_rate=average)
 
 
 def _estimate_rates(
-    groups: Integers, hits: Doubles, trials: Doubles, n_groups: int, *, prior_rate: float = INITIAL_CHANCE
+    groups: Integers, hits: Doubles, trials: Doubles, n_groups: int, *, prior_rate: float = INITIAL_PROBABILITY
 ) -> Doubles:
     """Divide the hits of each group by its trials, (n_groups,), with PRIOR_TRIALS more trials of rate `prior_rate`."""
     prior_hits = prior_rate * PRIOR_TRIALS
@@ -307,7 +324,7 @@ def _order_clicks(session: Session) -> list[tuple[int, Click]]:
 
 def _estimate_sufficient_time(seconds: Doubles, patience: float) -> Doubles:
     """Estimate how likely each visit was long enough to satisfy, (visits,); unknown times get the average."""
-    satisfied_chance = 1 - np.exp(-seconds / patience)
+    satisfied = 1 - np.exp(-seconds / patience)
     # Without any times every visit counts as long enough.
-    average = float(np.nanmean(satisfied_chance)) if np.isfinite(satisfied_chance).any() else 1.0
-    return np.asarray(np.nan_to_num(satisfied_chance, nan=average))
+    average = float(np.nanmean(satisfied)) if np.isfinite(satisfied).any() else 1.0
+    return np.asarray(np.nan_to_num(satisfied, nan=average))

@@ -1,5 +1,8 @@
 """Train towers on graded judgments: batches of queries with judged and sampled documents, smooth cosines, nDCG.
 
+A tower is a network that encodes texts of one language; queries and documents of two languages are encoded by two
+towers, and scored by the cosine of their vectors. Queries and documents are given by their numbers in a `Task`.
+
 Everything a batch needs is on the device before training: no Python loop over documents, no copy per step. Needs torch.
 """
 
@@ -19,6 +22,7 @@ from paragloss.lab.descent.bags import Bags, bags, select
 from paragloss.lab.descent.batches import shuffled
 from paragloss.lab.descent.loop import History, descend
 
+#: Language -> module that encodes bags of terms, (texts,) -> (texts, dim).
 Towers = Mapping[str, torch.nn.Module]
 
 
@@ -251,36 +255,67 @@ def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
 def measure_ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
     """Compute the mean nDCG@k with linear gain over the judged documents of each query, as the paper does.
 
+    :param towers: encode the queries and the documents, by language
+    :param graded_task: the queries, documents and grades
+    :param epsilon: of the smooth cosine, see `smooth`
+    :param k: how many of the best documents of each query count
     :param block: queries computed at a time
     """
     total = 0.0
     queries = torch.arange(_count(graded_task.queries), device=graded_task.keys.device)
     with torch.no_grad():
         for rows in torch.split(queries, block):
-            total += float(_compute_ndcg(towers, graded_task, rows, epsilon, k).sum())
+            ranked = _score_judged(towers, graded_task, rows, epsilon, min_columns=k)
+            total += float(_compute_ndcg(ranked, k).sum())
     return total / max(len(queries), 1)
 
 
-def _compute_ndcg(towers: Towers, graded_task: Task, rows: torch.Tensor, epsilon: float, k: int) -> torch.Tensor:
-    """Compute the nDCG@k of some queries, (queries,), given by their numbers.
+class _JudgedScores(NamedTuple):
+    """The judged documents of some queries as matrices (queries, most documents of a query).
+
+    A query with fewer documents has cells left at the end of its row: their score is -inf and their grade 0.
+    """
+
+    scores: torch.Tensor
+    grades: torch.Tensor
+
+
+def _score_judged(
+    towers: Towers, graded_task: Task, rows: torch.Tensor, epsilon: float, *, min_columns: int
+) -> _JudgedScores:
+    """Score the judged documents of some queries, and return the scores with the grades.
 
     :param rows: (queries,) query numbers
     :param epsilon: of the smooth cosine, see `smooth`
+    :param min_columns: width of the result at least
     """
     judged_pairs = pair_documents(graded_task, rows, negatives=0)
-    n_judged = graded_task.judged.bounds.diff()[rows]
-    longest = max(int(n_judged.max()), k)
-    is_judged = torch.arange(longest, device=rows.device) < n_judged[:, None]  # (queries, longest)
-    # Positions beyond the judged documents of a query come last and gain nothing.
-    scores = is_judged.float().masked_fill(~is_judged, -torch.inf)
+    n_judged = graded_task.judged.bounds.diff()[rows]  # of each query
+    columns = torch.arange(max(int(n_judged.max()), min_columns), device=rows.device)
+    is_judged = columns < n_judged[:, None]
+    scores = torch.full(is_judged.shape, -torch.inf, device=rows.device)
     scores[is_judged] = score_pairs(towers, graded_task, rows, judged_pairs, epsilon)
-    grades = is_judged.float()
+    grades = torch.zeros(is_judged.shape, device=rows.device)
     grades[is_judged] = judged_pairs.grades.float()
-    order = scores.argsort(dim=1, descending=True, stable=True)
-    discounts = 1 / torch.arange(2, k + 2, device=rows.device).float().log2()
-    gain = grades.gather(1, order[:, :k]) @ discounts
-    ideal_gain = grades.sort(1, descending=True).values[:, :k] @ discounts
+    return _JudgedScores(scores, grades)
+
+
+def _compute_ndcg(judged: _JudgedScores, k: int) -> torch.Tensor:
+    """Compute the nDCG@k of each query, (queries,): its discounted gain divided by that of the ideal order."""
+    by_score = judged.scores.argsort(dim=1, descending=True, stable=True)
+    gain = _sum_discounted(judged.grades.gather(1, by_score[:, :k]))
+    ideal_gain = _sum_discounted(judged.grades.sort(1, descending=True).values[:, :k])
     return gain / ideal_gain.clamp(min=1e-9)
+
+
+def _sum_discounted(grades: torch.Tensor) -> torch.Tensor:
+    """Add up grades divided by log2(rank + 1), with ranks from 1.
+
+    :param grades: (queries, ranks)
+    :return: (queries,)
+    """
+    ranks = torch.arange(1, grades.shape[1] + 1, device=grades.device)
+    return grades @ (1 / (ranks + 1).float().log2())
 
 
 def _set_mode(towers: Towers, *, training: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,9 @@ from paragloss.lab.solving import maps
 from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import Vocabulary, merge_word_vectors
 
-METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "self-learning", "svd", "advrefine")
+#: The method that learns a map without word pairs: adversarial training, then refinement (Conneau et al. 2018).
+UNSUPERVISED = "advrefine"
+METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "self-learning", "svd", UNSUPERVISED)
 #: Word pairs of a dictionary: (source language, target language) -> (source word, target word), ...
 Dictionary = Mapping[tuple[str, str], Sequence[tuple[str, str]]]
 #: A map has failed if its agreement is not this part of the way from chance to 1.
@@ -47,6 +49,14 @@ Window: TypeAlias = Annotated[
 Onto: TypeAlias = Annotated[
     str, Setting("The language others are mapped onto; by default the one with most documents.")
 ]
+
+
+class MapQuality(NamedTuple):
+    """How well a map between two spaces of word vectors works, judged without any known translations."""
+
+    agreement: float  # how well the word pairs that the map finds predict each other; 1 at best
+    n_mutual: int  # how many pairs it finds: words that are each other's nearest neighbour
+    chance_agreement: float  # the agreement that is reached with a meaningless target
 
 
 @checked
@@ -85,11 +95,14 @@ def fit(
         vocabularies, spaces = _select_given_vectors(counted, vectors)
     spaces = {lang: _prepare_vectors(rows, method) for lang, rows in spaces.items()}
     pairs_by_lang = _list_all_word_pairs(hub, counted, vocabularies, dictionary, method)
-    tables, figures = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
-    failed = _list_failed_maps(figures, method, hub, spaces[hub].shape[1])
+    tables, qualities = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
+    failed = _list_failed_maps(qualities, method, n_dimensions=spaces[hub].shape[1])
+    if failed:
+        _warn_of_failed_maps(failed, method, hub)
     towers = {lang: Tower(vocabularies[lang], maps.make_unit_rows(tables[lang])) for lang in counted}
+    map_records = {lang: _describe_map(quality, len(pairs_by_lang[lang])) for lang, quality in qualities.items()}
     meta = {"method": f"alignment {method}", "hub": hub, "concepts": n_concepts, "seed": seed}
-    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": figures, "failed": failed})
+    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": map_records, "failed": failed})
 
 
 def _choose_hub(counted: Mapping[str, CountedTexts], onto: str) -> str:
@@ -111,12 +124,12 @@ def _list_all_word_pairs(
     :param hub: the language that others are mapped onto
     :param counted: texts of each language, from which pairs are guessed without a dictionary
     :param vocabularies: the words of each language that have vectors
-    :param method: one of METHODS; "advrefine" needs no pairs
+    :param method: one of METHODS; UNSUPERVISED needs no pairs
     :raises ModelError: if a language has fewer than two pairs
     """
     pairs_by_lang = {}
     for lang in sorted(counted.keys() - {hub}):
-        if method == "advrefine":
+        if method == UNSUPERVISED:
             pairs_by_lang[lang] = np.zeros((0, 2), np.int64)
             continue
         if dictionary is None:
@@ -133,7 +146,7 @@ def _list_all_word_pairs(
 
 def _map_all(
     spaces: Mapping[str, Floats], hub: str, pairs_by_lang: Mapping[str, Integers], *, seed: int, **mapping: Any
-) -> tuple[dict[str, Floats], dict[str, dict[str, float]]]:
+) -> tuple[dict[str, Floats], dict[str, MapQuality]]:
     """Map the word vectors of all languages into the space of one of them, the hub.
 
     :param spaces: word vectors of each language, (words, dimensions)
@@ -142,7 +155,7 @@ def _map_all(
     :return: the mapped vectors of each language, and how good each map is
     """
     tables = {hub: spaces[hub]}
-    figures: dict[str, dict[str, float]] = {}
+    qualities: dict[str, MapQuality] = {}
     for lang, pairs in pairs_by_lang.items():
         source_map, hub_map = _learn_map(spaces[lang], spaces[hub], pairs, seed=seed, **mapping)
         mapped_source, mapped_hub = spaces[lang] @ source_map, spaces[hub] @ hub_map
@@ -150,8 +163,8 @@ def _map_all(
             tables = {lang: mapped_source, hub: mapped_hub}
         else:  # the hub must not move, because other languages are mapped onto it: Ammar et al. 2016, section 3.3
             tables[lang] = spaces[lang] @ (source_map @ np.linalg.pinv(hub_map))
-        figures[lang] = {"pairs": len(pairs), **measure_map_quality(mapped_source, mapped_hub, seed=seed)}
-    return tables, figures
+        qualities[lang] = measure_map_quality(mapped_source, mapped_hub, seed=seed)
+    return tables, qualities
 
 
 def _train_word_vectors(
@@ -198,28 +211,37 @@ def _select_given_vectors(
     return vocabularies, spaces
 
 
-def _list_failed_maps(figures: Mapping[str, Mapping[str, float]], method: str, hub: str, width: int) -> list[str]:
-    """List the languages whose map is hardly better than chance, and warn of them.
+def _list_failed_maps(qualities: Mapping[str, MapQuality], method: str, *, n_dimensions: int) -> list[str]:
+    """List the languages whose map is hardly better than chance.
 
     A map that was learned from word pairs is only suspect if it has more mutual neighbours than dimensions: fewer can't
     tell a good map from a bad one.
 
-    :param figures: result of `measure_map_quality` for each language
-    :param width: number of dimensions
+    :param qualities: the quality of the map of each language
+    :param method: one of METHODS, by which the maps were learned
+    :param n_dimensions: width of the word vectors
     """
     failed = []
-    for lang, quality in figures.items():
-        min_agreement = quality["chance"] + MIN_RELATIVE_AGREEMENT * (1 - quality["chance"])
-        is_suspect = method == "advrefine" or quality["mutual"] > width
-        if is_suspect and quality["agreement"] < min_agreement:
+    for lang, quality in qualities.items():
+        min_agreement = quality.chance_agreement + MIN_RELATIVE_AGREEMENT * (1 - quality.chance_agreement)
+        can_be_judged = method == UNSUPERVISED or quality.n_mutual > n_dimensions
+        if can_be_judged and quality.agreement < min_agreement:
             failed.append(lang)
-    if failed:
-        warnings.warn(
-            f"the {method} map from {', '.join(failed)} to {hub} has failed: the word pairs it finds agree with each "
-            "other hardly more than those of unrelated spaces; give a (better) dictionary, or more text",
-            stacklevel=4,
-        )
     return failed
+
+
+def _warn_of_failed_maps(failed: Sequence[str], method: str, hub: str) -> None:
+    """Warn that the maps of some languages into the hub's space are no better than chance.
+
+    :param failed: the languages, one or more
+    :param method: one of METHODS
+    :param hub: the language that others are mapped onto
+    """
+    warnings.warn(
+        f"the {method} map from {', '.join(failed)} to {hub} has failed: the word pairs it finds agree with each "
+        "other hardly more than those of unrelated spaces; give a (better) dictionary, or more text",
+        stacklevel=4,
+    )
 
 
 def guess_word_pairs(source: CountedTexts, target: CountedTexts, *, words: int = 10_000, fewest: int = 2) -> Integers:
@@ -267,19 +289,31 @@ def _list_identical_terms(source: Vocabulary, target: Vocabulary, words: int) ->
     return pairs
 
 
-def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> dict[str, float]:
+def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> MapQuality:
     """Measure whether a map is better than chance.
 
     :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
     :param target: (target words, dimensions) target vectors, most frequent words first
     :param seed: of the shuffling, and of the split of word pairs into halves
     :param words: how many words are used
-    :return: `agreement`, how well the pairs it finds predict each other; `mutual`, how many there are; `chance`, the
-        agreement that refinement reaches with a meaningless target, the real one with each dimension shuffled
+    :return: its `chance_agreement` is what refinement reaches with the real target, each dimension shuffled
     """
     mapped, target = maps.make_unit_rows(mapped[:words]), maps.make_unit_rows(target[:words])
     agreement, n_mutual = maps.measure_agreement(mapped, target, seed=seed)
-    return {"agreement": agreement, "mutual": n_mutual, "chance": _measure_chance(mapped, target, seed)}
+    return MapQuality(agreement, n_mutual, _measure_chance(mapped, target, seed))
+
+
+def _describe_map(quality: MapQuality, n_pairs: int) -> dict[str, float]:
+    """Return what a model saves about one of its maps.
+
+    :param n_pairs: how many word pairs it was learned from
+    """
+    return {
+        "pairs": n_pairs,
+        "agreement": quality.agreement,
+        "mutual": quality.n_mutual,
+        "chance": quality.chance_agreement,
+    }
 
 
 def _measure_chance(mapped: Floats, target: Floats, seed: int) -> float:
@@ -319,13 +353,13 @@ def _learn_map(
         return maps.learn_canonical_projections(pair_sources, pair_targets, keep=keep)
     if method == "svd":
         return maps.learn_two_rotations(pair_sources, pair_targets, keep=keep)
-    if method == "advrefine":
+    if method == UNSUPERVISED:
         P, identity = _learn_without_pairs(source, target, **adversary)
     else:
         P, identity = maps.learn_rotation(pair_sources, pair_targets)
     if method == "self-learning":
         P = maps.self_learn_rotation(source, target, P)
-    elif method in ("procrustes", "advrefine"):
+    elif method in ("procrustes", UNSUPERVISED):
         P, _ = maps.refine_rotation(source, target, P, rounds=rounds)
     return P, identity
 
@@ -346,7 +380,7 @@ def _learn_without_pairs(
     try:
         from paragloss.lab.descent.adversarial import learn_adversarial_rotation
     except ImportError:
-        raise MissingExtraError("advrefine", "train") from None
+        raise MissingExtraError(UNSUPERVISED, "train") from None
     P = learn_adversarial_rotation(source, target, seed=seed, epochs=epochs, steps=steps, hidden=hidden)
     return P, np.eye(target.shape[1], dtype=np.float32)
 
