@@ -80,11 +80,9 @@ def fit(
 
     `vectors` are used as they are given; without them, they are trained on each language's own texts
     (`monolingual.train_word_vectors`). `dictionary` likewise; without one, the pairs are identical strings and words
-    that occur in the same concepts (`guess_word_pairs`), except for advrefine, which uses no pairs. `mapping` are the
-    settings of `_learn_map`.
+    that occur in the same concepts (`guess_word_pairs`), except for advrefine, which uses no pairs.
 
     :param aligned: concepts with their texts in several languages
-    :return: an encoder of these languages
     """
     counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = _choose_hub(counted, onto)
@@ -97,8 +95,7 @@ def fit(
     pairs_by_lang = _list_all_word_pairs(hub, counted, vocabularies, dictionary, method)
     tables, qualities = _map_all(spaces, hub, pairs_by_lang, method=method, seed=seed, **mapping)
     failed = _list_failed_maps(qualities, method, n_dimensions=spaces[hub].shape[1])
-    if failed:
-        _warn_of_failed_maps(failed, method, hub)
+    _warn_of_failed_maps(failed, method, hub)
     towers = {lang: Tower(vocabularies[lang], maps.make_unit_rows(tables[lang])) for lang in counted}
     map_records = {lang: _describe_map(quality, len(pairs_by_lang[lang])) for lang, quality in qualities.items()}
     meta = {"method": f"alignment {method}", "hub": hub, "concepts": n_concepts, "seed": seed}
@@ -233,10 +230,12 @@ def _list_failed_maps(qualities: Mapping[str, MapQuality], method: str, *, n_dim
 def _warn_of_failed_maps(failed: Sequence[str], method: str, hub: str) -> None:
     """Warn that the maps of some languages into the hub's space are no better than chance.
 
-    :param failed: the languages, one or more
+    :param failed: the languages; without any there is no warning
     :param method: one of METHODS
     :param hub: the language that others are mapped onto
     """
+    if not failed:
+        return
     warnings.warn(
         f"the {method} map from {', '.join(failed)} to {hub} has failed: the word pairs it finds agree with each "
         "other hardly more than those of unrelated spaces; give a (better) dictionary, or more text",
