@@ -143,9 +143,12 @@ def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents(monk
     monkeypatch.setattr(knrm, "_train", lambda *args, **options: calls.append(args) or (None, {}))
     monkeypatch.setattr(knrm, "_make_knrm", lambda *_: None)
     knrm.fit_judged(*judged, dim=4, per_positive=8)
-    table, _, counted, triples, _ = calls[0]
-    drawn = triples(0, np.random.default_rng(0))
-    assert [(part.queries.shape[0], part.documents.shape[0]) for part in counted] == [(10, 10), (10, 10)]
+    table, _, training_set, _ = calls[0]
+    drawn = training_set.draw_triples(0, np.random.default_rng(0))
+    assert [(part.queries.shape[0], part.documents.shape[0]) for part in training_set.judged_sets] == [
+        (10, 10),
+        (10, 10),
+    ]
     assert drawn.shape[0] == 3
     query_rows, right, wrong = drawn
     np.testing.assert_array_equal(query_rows, right)  # query i is answered by document i, in either set

@@ -346,55 +346,63 @@ def fit_judged(
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
-    **settings: Annotated[Any, _train],
+    **training: Annotated[Any, _train],
 ) -> Knrm:
-    """Learn to rerank from judged queries and documents, a collection per pair of languages; the two may be the same.
+    """Learn to rerank from judged queries and documents, training word vectors and kernel weights together.
 
-    Each judged document above grade 0 is compared with `per_positive` others of lower grade in every epoch: documents
-    judged lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those
-    most similar to it. Where grades are scores of a click model in thousandths (`clicks --scores`), `difference` says
-    which pairs are worth learning from. Word vectors start from `vectors` (language -> word -> vector), or evenly in
-    (-1, 1). The epoch with the best nDCG@10 on `validation` is kept. `settings` are those of `_train`.
+    In every epoch each relevant document (of a grade above 0) is compared with `per_positive` others: with documents
+    judged lower for the query if there are any, else with unjudged ones. Grades may be those of `clicks --scores`.
+
+    :param judged: collections, each with its queries in one language and its documents in one, perhaps the same
+    :param negatives: unjudged documents are drawn at random, or ("hard") from those most similar to the relevant one
+    :param difference: by how much the grades of two documents must differ so that they are compared
+    :param shared: whether words that several languages spell alike share one vector
+    :param validation: judged collections; the epoch with the best nDCG@10 on them is kept, by default the last one
+    :param vectors: language -> word -> vector to start from; others start evenly distributed in (-1, 1)
+    :param training: how to train, as keyword arguments of `_train`
     """
     if not judged:
         raise InputError("no judgments to learn from")
     vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
-    rows, n_rows = _number_rows(vocabularies, shared=shared)
+    words = _TableWords(vocabularies, *_number_rows(vocabularies, shared=shared))
+    sampled_sets = [_count_judged(judged_set, words, negatives == "hard", difference) for judged_set in judged]
     rng = np.random.default_rng(seed)
-    table = rng.uniform(-1, 1, (n_rows, dim)).astype(np.float32)
-    known_share = _fill_known_vectors(table, vocabularies, rows, vectors or {})
-    counting: dict[str, Any] = {"hard_negatives": negatives == "hard", "difference": difference}
-    counted = [_count_judged(judged_set, vocabularies, rows, n_rows, **counting) for judged_set in judged]
-    draw_triples = partial(_draw_triples, counted, per_positive)
-    make_knrm = partial(_make_knrm, vocabularies=vocabularies, rows=rows, meta={})
-    validate = partial(_validate, make_knrm, validation) if validation else None
-    model, meta = _train(table, rng, counted, draw_triples, validate, seed=seed, **settings)
+    table = rng.uniform(-1, 1, (words.n_rows, dim)).astype(np.float32)
+    known_share = _fill_known_vectors(table, words, vectors or {})
+    validate = partial(_validate, words, validation) if validation else None
+    model, meta = _train(table, rng, _TrainingSet(sampled_sets, per_positive), validate, seed=seed, **training)
     meta |= {"negatives": negatives, **({"found": known_share} if vectors else {})}
-    return _make_knrm(model, vocabularies, rows, meta)
+    return _make_knrm(model, words.vocabularies, words.rows, meta)
+
+
+class _TableWords(NamedTuple):
+    """The words that have a vector in a table, and its row."""
+
+    vocabularies: Mapping[str, Vocabulary]
+    rows: Mapping[str, Integers]  # language -> the row of each of its words
+    n_rows: int  # of the table
 
 
 def _fill_known_vectors(
-    table: Floats,
-    vocabularies: Mapping[str, Vocabulary],
-    rows: Mapping[str, Integers],
-    vectors: Mapping[str, Mapping[str, Floats]],
+    table: Floats, words: _TableWords, vectors: Mapping[str, Mapping[str, Floats]]
 ) -> dict[str, float]:
     """Overwrite the rows of known words in a table of word vectors, in place.
 
     :param table: (rows, dim)
-    :param rows: the row of the table of each word of each language
+    :param words: the words of the table
     :param vectors: language -> word -> vector
     :return: the share of the words of each of these languages that is known
     """
     known_share = {}
     for lang, known_vectors in vectors.items():
-        known_share[lang] = pairs.fill_known_vectors(table, vocabularies[lang], known_vectors, rows=rows[lang])
+        vocabulary, rows = words.vocabularies[lang], words.rows[lang]
+        known_share[lang] = pairs.fill_known_vectors(table, vocabulary, known_vectors, rows=rows)
     return known_share
 
 
-def _validate(make_knrm: Callable[[Ranker], Knrm], validation: Sequence[JudgedCollection], model: Ranker) -> float:
-    """Compute the mean nDCG@10 of parameters in training on judged collections."""
-    reranker = make_knrm(model)
+def _validate(words: _TableWords, validation: Sequence[JudgedCollection], model: Ranker) -> float:
+    """Compute the nDCG@10 of parameters in training on judged collections: the mean of their means over queries."""
+    reranker = _make_knrm(model, words.vocabularies, words.rows, {})
     return float(np.mean([_measure_ndcg(reranker, judged_set) for judged_set in validation]))
 
 
@@ -410,29 +418,44 @@ def _measure_ndcg(reranker: Knrm, judged: JudgedCollection) -> float:
     return float(np.mean(list(ndcg_by_query.values())))
 
 
-def _draw_triples(
-    counted: Sequence[_CountedJudgments], per_positive: int, _: int, rng: np.random.Generator
-) -> Integers:
-    """Draw the triples of an epoch from all judged sets: (3, triples) of query, better and worse document.
+class _CountedJudgments(NamedTuple):
+    """A judged collection whose texts are counts over rows of a table."""
 
-    Queries and documents are numbered through all sets.
+    queries: sp.csr_matrix  # (queries, rows)
+    documents: sp.csr_matrix  # (documents, rows)
+    source: sampling.Source  # of triples of a query, a better and a worse document
 
-    :param per_positive: triples for each relevant document
-    """
-    parts, first_query, first_document = [], 0, 0
-    for judged_set in counted:
-        offsets = np.array([[first_query], [first_document], [first_document]])
-        parts.append(sampling.draw_triples(judged_set.source, per_positive, rng) + offsets)
-        first_query += judged_set.queries.shape[0]
-        first_document += judged_set.documents.shape[0]
-    return np.concatenate(parts, axis=1)
+
+class _TrainingSet(NamedTuple):
+    """What a reranker is trained on: several judged collections, whose queries and documents are numbered through."""
+
+    judged_sets: Sequence[_CountedJudgments]
+    per_positive: int  # triples of each relevant document in an epoch
+
+    def stack_queries(self) -> sp.csr_matrix:
+        """Return the counts of all queries: (queries, rows)."""
+        return sp.vstack([judged_set.queries for judged_set in self.judged_sets], format="csr")
+
+    def stack_documents(self) -> sp.csr_matrix:
+        """Return the counts of all documents: (documents, rows)."""
+        return sp.vstack([judged_set.documents for judged_set in self.judged_sets], format="csr")
+
+    def draw_triples(self, _epoch: int, rng: np.random.Generator) -> Integers:
+        """Draw the triples of an epoch: (3, triples) numbers of a query, a better and a worse document."""
+        triples_by_set = []
+        first_query, first_document = 0, 0
+        for judged_set in self.judged_sets:
+            offsets = np.array([[first_query], [first_document], [first_document]])
+            triples_by_set.append(sampling.draw_triples(judged_set.source, self.per_positive, rng) + offsets)
+            first_query += judged_set.queries.shape[0]
+            first_document += judged_set.documents.shape[0]
+        return np.concatenate(triples_by_set, axis=1)
 
 
 def _train(
     table: Floats,
     rng: np.random.Generator,
-    counted: Sequence[_CountedJudgments],
-    triples: Callable[[int, np.random.Generator], Integers],
+    training_set: _TrainingSet,
     validate: Callable[[Ranker], float] | None,
     *,
     seed: Seed,
@@ -451,59 +474,41 @@ def _train(
     """Train word vectors and kernel weights together by gradients.
 
     :param table: (rows, dim) word vectors to start from
-    :param triples: (epoch, rng) -> numbers of queries, better and worse documents, (3, triples)
+    :param rng: draws the kernel weights to start from
     :param validate: measures the parameters after each epoch; those of the best one are kept
     :return: the trained parameters, and what is saved about the training
     """
-    from paragloss.lab.descent import kernel_networks as training
+    from paragloss.lab.descent import kernel_networks
     from paragloss.lab.descent.bags import bags
 
-    model = training.make_ranker(table, tuple(off), rng, device)
-    query_bags = bags(sp.vstack([part.queries for part in counted], format="csr"), device)
-    document_bags = bags(sp.vstack([part.documents for part in counted], format="csr"), device)
+    model = kernel_networks.make_ranker(table, tuple(off), rng, device)
+    queries = bags(training_set.stack_queries(), device)
+    documents = bags(training_set.stack_documents(), device)
     steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
     steps |= {"patience": patience, "validate": None if validate is None else partial(validate, model)}
     steps |= {"checkpoint": checkpoint, "progress": progress}
-    history = training.train_ranker(model, query_bags, document_bags, triples, batch=batch, **steps)
+    history = kernel_networks.train_ranker(model, queries, documents, training_set.draw_triples, batch=batch, **steps)
     meta = {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
     return model, meta | {"best": history.best, "epochs": len(history.epochs)}
 
 
-class _CountedJudgments(NamedTuple):
-    """Judged texts as counts over rows of the table, and the source of training triples."""
-
-    queries: sp.csr_matrix  # (queries, rows)
-    documents: sp.csr_matrix  # (documents, rows)
-    source: sampling.Source
-
-
 def _count_judged(
-    judged: JudgedCollection,
-    vocabularies: Mapping[str, Vocabulary],
-    rows: Mapping[str, Integers],
-    n_rows: int,
-    *,
-    hard_negatives: bool,
-    difference: int,
+    judged: JudgedCollection, words: _TableWords, has_hard_negatives: bool, difference: int
 ) -> _CountedJudgments:
     """Count the words of a judged collection, and prepare its grades for drawing triples.
 
-    :param rows: the row of the table of each word of each language
-    :param n_rows: number of rows of the table
-    :param hard_negatives: draw negatives that are similar to the relevant document
+    :param words: the words that are counted
+    :param has_hard_negatives: whether unjudged documents are those similar to the relevant one
     :param difference: by how much the grades of a triple differ at least
     """
     query_lang, document_lang = pairs.get_languages(judged)
-    query_texts = [query.text for query in judged.queries]
-    document_texts = [document.full_text for document in judged.documents.values()]
-    query_counts = vocabularies[query_lang].counts(query_texts)
-    document_counts = vocabularies[document_lang].counts(document_texts)
-    similarity_rows = None
-    if hard_negatives:
-        similarity_rows = weigh(document_counts, vocabularies[document_lang].idf, "tfidf")
+    query_vocabulary, document_vocabulary = words.vocabularies[query_lang], words.vocabularies[document_lang]
+    query_counts = query_vocabulary.counts([query.text for query in judged.queries])
+    document_counts = document_vocabulary.counts([document.full_text for document in judged.documents.values()])
+    similarity_rows = weigh(document_counts, document_vocabulary.idf, "tfidf") if has_hard_negatives else None
     return _CountedJudgments(
-        _to_rows(query_counts, rows[query_lang], n_rows),
-        _to_rows(document_counts, rows[document_lang], n_rows),
+        _to_rows(query_counts, words.rows[query_lang], words.n_rows),
+        _to_rows(document_counts, words.rows[document_lang], words.n_rows),
         sampling.make_source(pairs.make_grade_matrix(judged), similarity_rows, difference=difference),
     )
 
