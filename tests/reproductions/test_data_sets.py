@@ -49,7 +49,7 @@ def test_the_list_shows_state_size_licence_and_source_of_every_set(data_folder, 
     assert main(["data", "list"]) == 0
     sections = {section.partition(":")[0]: section for section in capsys.readouterr().out.split("\n\n")}
     assert "state    present" in sections["ntrex"]
-    assert "state    missing: tatoeba/en-ar.tsv.gz and 8 more" in sections["tatoeba"]
+    assert "state    missing: tatoeba/en-ar.tsv.gz and 9 more" in sections["tatoeba"]
     assert "size     about 10 MB" in sections["muse"]
     assert "licence  CC BY-NC 4.0: research only" in sections["muse"]
     assert "source   https://tico-19.github.io/data/tico19-testset.zip" in sections["tico19"]
