@@ -18,6 +18,7 @@ import pytest
 
 import paragloss
 from paragloss.cli import main
+from paragloss.cli.output import ProgressBar
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 CORPUS = Path(paragloss.__file__).parent / "demo" / "concepts.jsonl"
@@ -370,3 +371,13 @@ def test_watch_keeps_the_documents_of_a_missing_folder(folder):
     finished = paragloss_("watch", "watched", "--into", "of-watch", "--rounds", "2", "--every", "0.2", cwd=folder)
     assert finished.stderr.count("can't be opened") == 1  # once for both rounds
     assert json.loads(paragloss_("info", "of-watch", "--json", cwd=folder).stdout)["documents"] == 1
+
+
+def test_progress_of_encoding_says_what_is_done_how_long_it_takes_and_that_searching_works(capsys, monkeypatch):
+    monkeypatch.setattr(ProgressBar, "SECONDS_BETWEEN_LINES", 0.0)
+    with ProgressBar("reading") as show_progress:
+        show_progress.show_encoding(16, 64)
+        show_progress.show_encoding(32, 64)
+    lines = capsys.readouterr().err.splitlines()
+    assert "encoding: 32 of 64 documents; searching already works; about" in lines[-1]
+    assert lines[-1].endswith("left")

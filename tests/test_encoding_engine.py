@@ -45,6 +45,16 @@ def test_a_document_that_has_not_changed_is_not_read_again(collection, monkeypat
         opened_collection.index(DOCUMENTS)
 
 
+def test_a_few_added_documents_are_encoded_before_they_are_reported_and_many_passages_are_not(tmp_path):
+    with Collection.create(str(tmp_path / "library"), models=["e5"]) as opened_collection:
+        store, encoder = opened_collection.state.store, opened_collection.state.models["e5"]
+        opened_collection.add(DOCUMENTS)
+        assert backfill.count_missing(store, "e5", encoder) == 0
+        assert opened_collection.search("vessel", lang="en", pipeline="e5").results[0].id == "ship"
+        opened_collection.add([Document("book", "Bees make honey in the hive, and we eat it. " * 1200, "en", "Bees")])
+        assert backfill.count_missing(store, "e5", encoder) == 1
+
+
 def test_being_stopped_costs_only_what_was_under_way(tmp_path, monkeypatch):
     monkeypatch.setattr(backfill, "PASSAGES_PER_JOB", 1)
 

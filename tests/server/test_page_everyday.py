@@ -141,3 +141,11 @@ def test_a_summary_of_added_files_links_to_the_new_documents_and_to_the_first_fa
     window.wait_for_results()
     assert page.locator(".result").evaluate_all("all => all.map((result) => result.dataset.id)") == ["quokka.txt"]
     page.evaluate("fetch('api/documents/quokka.txt', {method: 'DELETE'})")
+
+
+def test_the_page_says_how_many_documents_are_still_processed_and_nothing_when_all_are(open_page):
+    page = open_page().open("/")
+    page.evaluate("import('./names.js').then((module) => { window.names = module; })")
+    for n_encoded, text in ((30, " · still processing 10 documents"), (39, " · still processing 1 document"), (40, "")):
+        page.evaluate(f"names.setModels({{ meaning: {{ encoded: {n_encoded}, of: 40 }} }})")
+        assert page.evaluate("names.describeUnencoded()") == text

@@ -14,10 +14,10 @@ export function setModels(modelsByName) {
 
 const isTranslator = (name) => (name in PLAIN ? TRANSLATING.includes(name) : "translations" in (models[name] || {}));
 
-// How many documents an encoder has encoded, until it has encoded all.
+// How many documents an encoder has not encoded yet; nothing when it has encoded all.
 export function describeUnencoded() {
   const unfinished = Object.values(models).find((model) => model.encoded < model.of);
-  return unfinished ? ` · ${t("unread", { n: unfinished.encoded, of: unfinished.of })}` : "";
+  return unfinished ? ` · ${t("stillProcessing", { n: unfinished.of - unfinished.encoded })}` : "";
 }
 
 // mix(1.0*default+3.0*table) -> translated words; cr5:csls -> close in meaning (cr5)

@@ -241,7 +241,7 @@ class LineSplitter:
     """Splits a body that comes in chunks into numbered lines, and keeps the beginning of a line that goes on."""
 
     def __init__(self, limit: int) -> None:
-        """Count lines from 1.
+        """Begin with an empty line, which has the number 1.
 
         :param limit: bytes of a line at most; no more are kept of a longer one.
         """

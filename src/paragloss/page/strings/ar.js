@@ -96,7 +96,7 @@ export default {
   "part.translated": "النص المترجم",
   "part.default": "كلمات مترجمة",
   "part.meaning": "معنى قريب",
-  "unread": "يُعثر عليها بالمعنى: {n} من {of}",
+  "stillProcessing": { one: "ما زالت تُعالج وثيقة واحدة ({n})", two: "ما زالت تُعالج وثيقتان ({n})", few: "ما زالت تُعالج {n} وثائق", other: "ما زالت تُعالج {n} وثيقة" },
   "part.sound": "أسماء متشابهة اللفظ",
   "part.mt": "ترجمة آلية",
   "part.wordnet": "كلمات ذات صلة",

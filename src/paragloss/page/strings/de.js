@@ -96,7 +96,7 @@ export default {
   "part.translated": "der übersetzte Text",
   "part.default": "übersetzte Wörter",
   "part.meaning": "ähnliche Bedeutung",
-  "unread": "nach Bedeutung zu finden: {n} von {of}",
+  "stillProcessing": { one: "{n} Dokument wird noch verarbeitet", other: "{n} Dokumente werden noch verarbeitet" },
   "part.sound": "ähnlich klingende Namen",
   "part.mt": "maschinelle Übersetzung",
   "part.wordnet": "verwandte Wörter",

@@ -96,7 +96,7 @@ export default {
   "part.translated": "the translated text",
   "part.default": "translated words",
   "part.meaning": "close in meaning",
-  "unread": "searchable by meaning: {n} of {of}",
+  "stillProcessing": { one: "still processing {n} document", other: "still processing {n} documents" },
   "part.sound": "names that sound alike",
   "part.mt": "machine translation",
   "part.wordnet": "related words",

@@ -96,7 +96,7 @@ export default {
   "part.translated": "el texto traducido",
   "part.default": "palabras traducidas",
   "part.meaning": "significado cercano",
-  "unread": "se encuentran por significado: {n} de {of}",
+  "stillProcessing": { one: "todavía se procesa {n} documento", other: "todavía se procesan {n} documentos" },
   "part.sound": "nombres que suenan igual",
   "part.mt": "traducción automática",
   "part.wordnet": "palabras emparentadas",

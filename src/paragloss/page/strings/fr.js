@@ -96,7 +96,7 @@ export default {
   "part.translated": "le texte traduit",
   "part.default": "mots traduits",
   "part.meaning": "sens proche",
-  "unread": "trouvés par le sens : {n} sur {of}",
+  "stillProcessing": { one: "encore {n} document à traiter", other: "encore {n} documents à traiter" },
   "part.sound": "noms qui sonnent pareil",
   "part.mt": "traduction automatique",
   "part.wordnet": "mots apparentés",

@@ -96,7 +96,7 @@ export default {
   "part.translated": "अनूदित पाठ",
   "part.default": "अनूदित शब्द",
   "part.meaning": "अर्थ में निकट",
-  "unread": "अर्थ से मिला: {of} में से {n}",
+  "stillProcessing": "{n} दस्तावेज़ अभी संसाधित हो रहे हैं",
   "part.sound": "एक जैसे सुनाई देने वाले नाम",
   "part.mt": "मशीनी अनुवाद",
   "part.wordnet": "संबंधित शब्द",

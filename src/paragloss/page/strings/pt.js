@@ -96,7 +96,7 @@ export default {
   "part.translated": "o texto traduzido",
   "part.default": "palavras traduzidas",
   "part.meaning": "próximo em significado",
-  "unread": "encontrado pelo significado: {n} de {of}",
+  "stillProcessing": { one: "ainda a processar {n} documento", other: "ainda a processar {n} documentos" },
   "part.sound": "nomes que soam parecido",
   "part.mt": "tradução automática",
   "part.wordnet": "palavras relacionadas",

@@ -96,7 +96,7 @@ export default {
   "part.translated": "văn bản đã dịch",
   "part.default": "từ đã dịch",
   "part.meaning": "gần nghĩa",
-  "unread": "tìm theo nghĩa: {n} trên {of}",
+  "stillProcessing": "còn đang xử lý {n} tài liệu",
   "part.sound": "tên nghe giống nhau",
   "part.mt": "dịch máy",
   "part.wordnet": "từ liên quan",

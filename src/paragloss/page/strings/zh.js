@@ -96,7 +96,7 @@ export default {
   "part.translated": "译文",
   "part.default": "翻译的词",
   "part.meaning": "意思相近",
-  "unread": "按意思查找：{n} / {of}",
+  "stillProcessing": "还在处理 {n} 篇文档",
   "part.sound": "读音相近的名称",
   "part.mt": "机器翻译",
   "part.wordnet": "相关的词",
