@@ -9,16 +9,19 @@ folder of TREC documents) with `fire/topics.en`, `topics.hi` and `qrels`, and Wi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 
+from papers import wikilinks
 from papers.corpora import Split, data_folder, sample_by_hash, split_sentence_pairs
 from papers.page_search import PageTask, make_page_task
+from paragloss.errors import InputError
 from paragloss.formats import lsclir, trec
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.formats.rows import group_by_concept
-from paragloss.lab import aligned_files, judgments, wikilinks
+from paragloss.formats.text import read_lines
+from paragloss.lab import judgments
 from paragloss.types import JudgedCollection, Query
 
 #: The number of sentence pairs that the XCNN paper learns from.
@@ -50,8 +53,17 @@ def _find_languages(file: str) -> list[str]:
 def split_parallel_corpus(name: str, lang: str) -> Split:
     """Split a corpus of sentence pairs with English; a tenth is held out."""
     files = sorted((data_folder() / name).glob("*.en"))
-    pairs = (aligned_files.read_beside(english, english.with_suffix(f".{lang}")) for english in files)
+    pairs = (_read_line_pairs(english, english.with_suffix(f".{lang}")) for english in files)
     return split_sentence_pairs(chain.from_iterable(pairs), lang)
+
+
+def _read_line_pairs(first: Path, second: Path) -> Iterator[tuple[str, str]]:
+    """Pair the lines of two files; pairs with a blank line are left out."""
+    for left, right in zip_longest(read_lines(first), read_lines(second)):
+        if left is None or right is None:
+            raise InputError(f"{first} and {second} have not as many lines: they should say the same, line by line")
+        if left[1].strip() and right[1].strip():
+            yield left[1].strip(), right[1].strip()
 
 
 def read_dinu_dictionary() -> list[Entry]:

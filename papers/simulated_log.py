@@ -2,7 +2,7 @@
 
 The thesis' log (Sogou-Log) is not public. Here readers are simulated on real documents: the foreign short description
 of a Debian package is a query for foreign long descriptions (their first 300 characters), BM25 shows ten, and readers
-click what is similar to the package's own description (`lab.clicks.simulate`). English queries are the English short
+click what is similar to the package's own description (`simulated_readers`). English queries are the English short
 descriptions, written by people. Labels are the thesis': SAME (DCTR), DIFF (TACM), RAW (the document opened, in each
 session with a single one). nDCG has the gain 2^grade - 1 of the thesis' equation 4.1. Every K-NRM starts from the word
 vectors of Cr5, learned from the training packages, and is trained until it ranks a tenth of its queries no better.
@@ -26,6 +26,7 @@ from papers.corpora import (
     split_collection,
     training_budget,
 )
+from papers.simulated_readers import simulate
 from papers.verdicts import CHANCE_ROW
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation import evaluate
@@ -233,7 +234,7 @@ def simulate_readers(
 ) -> list[Session]:
     """Simulate the sessions of a number of readers per query."""
     answered = {query: doc_ids for query, doc_ids in results.items() if doc_ids}
-    return clicks.simulate(answered, *preferences, sessions=readers, lang=lang, depth=0.95, swaps=8, seed=1)
+    return simulate(answered, *preferences, sessions=readers, lang=lang, depth=0.95, swaps=8, seed=1)
 
 
 @lru_cache(maxsize=2)

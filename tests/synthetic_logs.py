@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.lab.clicks import Scores, simulate
+from papers.simulated_readers import simulate
+from paragloss.lab.clicks import Scores
 from paragloss.lab.clicks.log_files import Session
 
 

@@ -2,21 +2,25 @@
 
 Data: `papers.simulated_log`, 2,000 training queries. Our translator does not capitalise the first word as the thesis'
 did, so training and test queries are capitalised, and analysis, which lower-cases, is made to see capitals
-(`query_log.mark_capitals`). Test queries are translated as the training queries are, as in the thesis.
+(`mark_capitals`). Test queries are translated as the training queries are, as in the thesis.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.simulated_log import simulate_log, train_ranker
-from paragloss.lab.query_log import CASES, capitalised, mark_capitals, translate_queries
+from paragloss.lab.query_log import CASES, translate_queries
 
 COLUMNS = (*simulated_log.COLUMNS, "English terms")
 DATA, PARTS = simulated_log.DATA, ("en-de",)
 CASE_BY_ROW = {"Bilingual baseline": "keep", "All to lower case": "lower", "First word to lower case": "lower-first"}
+#: Precedes a word that was capitalised: a letter, so that analysis keeps it, but of no language we know.
+_CAPITAL_MARK = "\ua7fa"
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
@@ -36,4 +40,17 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
 
 def fold_case(fold: Callable[[str], str], text: str) -> str:
     """Capitalise a text as a machine translator does, fold its case, and mark the capitals that are left."""
-    return mark_capitals(fold(capitalised(text)))
+    return mark_capitals(fold(capitalise_first(text)))
+
+
+def mark_capitals(text: str) -> str:
+    """Mark capitalised words, so that `Apple` and `apple` remain different words after lower-casing.
+
+    For experiments with case: both the training queries and the test queries of a model must be marked.
+    """
+    return _WORD.sub(lambda word: f"{_CAPITAL_MARK}{word[0]}" if word[0][0].isupper() else word[0], text)
+
+
+def capitalise_first(text: str) -> str:
+    """Capitalise the first letter, as a machine translator begins a sentence; the rest stays."""
+    return text[:1].upper() + text[1:]

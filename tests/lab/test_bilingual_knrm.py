@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from papers.simulated_readers import simulate
 from paragloss.formats.dictionaries import Entry
 from paragloss.lab import clicks
 from paragloss.lab.methods import knrm
@@ -45,7 +46,7 @@ def simulate_log(documents_by_id, rng, queries):
         rankings[text] = shown_ids
         attraction[text] = {name: 0.8 if name.startswith(f"t{t}d") else 0.05 for name in shown_ids}
         satisfaction[text] = dict.fromkeys(shown_ids, 0.7)
-    return clicks.simulate(rankings, attraction, satisfaction, sessions=25, lang="de", depth=0.95, seed=3)
+    return simulate(rankings, attraction, satisfaction, sessions=25, lang="de", depth=0.95, seed=3)
 
 
 @pytest.fixture(scope="module")

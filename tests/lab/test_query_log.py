@@ -1,15 +1,12 @@
 import pytest
 
-from paragloss.analysis import analyzer
 from paragloss.errors import InputError
 from paragloss.lab.query_log import (
     CASES,
-    capitalised,
     clean,
     clean_at_random,
     find_ambiguous,
     lower_first,
-    mark_capitals,
     measure_lengths,
     translate_log,
     translate_queries,
@@ -76,15 +73,6 @@ def test_the_first_word_is_lowered_when_the_second_is_low(text, expected):
 
 def test_other_cases():
     assert (CASES["keep"]("Live Video"), CASES["lower"]("Live Video")) == ("Live Video", "live video")
-    assert capitalised("live Video") == "Live Video"
-
-
-def test_marked_capitals_survive_analysis():
-    tokenize = analyzer("en").terms
-    low, high = tokenize(mark_capitals("apple pie")), tokenize(mark_capitals("Apple pie"))
-    assert low == tokenize("apple pie")
-    assert low[0] != high[0]
-    assert low[1] == high[1]
 
 
 def test_queries_that_become_one_are_ambiguous_unless_they_were_one():

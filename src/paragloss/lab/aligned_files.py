@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
 from pathlib import Path
 
 from paragloss.errors import InputError
@@ -21,7 +20,6 @@ from paragloss.formats.text import (
     format_suffix,
     parse_language_code,
     parse_lines,
-    read_lines,
 )
 from paragloss.types import Concept
 
@@ -84,15 +82,6 @@ def parse_language_pair(path: PathLike) -> tuple[str, str] | None:
 def read_text_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
     """Read the first two columns of every line."""
     return parse_lines(path, lambda _, line: _parse_pair(line), on_error=on_error)
-
-
-def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
-    """Pair the lines of two files; pairs with a blank line are left out."""
-    for left, right in zip_longest(read_lines(first), read_lines(second)):
-        if left is None or right is None:
-            raise InputError(f"{first} and {second} have not as many lines: they should say the same, line by line")
-        if left[1].strip() and right[1].strip():
-            yield left[1].strip(), right[1].strip()
 
 
 def read_bitext(

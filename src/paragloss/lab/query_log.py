@@ -5,7 +5,6 @@ Sections 3.1, 6.3 and 6.4 of Liu's thesis.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,9 +16,6 @@ from paragloss.types import Integers, JudgedCollection, Query, Translator
 
 #: The thesis' bounds on the length of an ambiguous query's document list.
 BOUNDS = (100, 200, 1000)
-#: Precedes a word that was capitalised: a letter, so that analysis keeps it, but of no language we know.
-_CAPITAL_MARK = "\ua7fa"
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 def lower_first(text: str) -> str:
@@ -35,19 +31,6 @@ def lower_first(text: str) -> str:
 
 #: name -> function that changes the capital letters of a text
 CASES: Mapping[str, Callable[[str], str]] = {"keep": str, "lower": str.lower, "lower-first": lower_first}
-
-
-def mark_capitals(text: str) -> str:
-    """Mark capitalised words, so that `Apple` and `apple` remain different words after lower-casing.
-
-    For experiments with case: both the training queries and the test queries of a model must be marked.
-    """
-    return _WORD.sub(lambda word: f"{_CAPITAL_MARK}{word[0]}" if word[0][0].isupper() else word[0], text)
-
-
-def capitalised(text: str) -> str:
-    """Capitalise the first letter, as a machine translator begins a sentence; the rest stays."""
-    return text[:1].upper() + text[1:]
 
 
 def translate_queries(queries: Sequence[Query], translator: Translator, to: str, *, case: str = "keep") -> list[Query]:

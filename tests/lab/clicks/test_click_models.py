@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import kendalltau
 from synthetic_logs import synthetic_log
 
+from papers.simulated_readers import simulate
 from paragloss.errors import InputError
-from paragloss.lab.clicks import dctr, raw, simulate, tacm
+from paragloss.lab.clicks import dctr, raw, tacm
 from paragloss.lab.clicks.log_files import Click, Session
 
 

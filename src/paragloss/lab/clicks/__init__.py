@@ -12,10 +12,9 @@ from paragloss.lab.clicks.labels import (
     round_to_thousandths,
 )
 from paragloss.lab.clicks.rates import Scores, dctr, raw, select_by_frequency
-from paragloss.lab.clicks.synthetic import simulate
 from paragloss.lab.clicks.time_aware import ClickModel, tacm
 
 __all__ = [
     "ClickModel", "Scores", "compute_grade_bounds", "dctr", "grade_scores", "make_judged_collection", "raw",
-    "round_to_thousandths", "select_by_frequency", "simulate", "tacm",
+    "round_to_thousandths", "select_by_frequency", "tacm",
 ]  # fmt: skip

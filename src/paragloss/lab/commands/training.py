@@ -8,22 +8,19 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from paragloss.cli.help_layout import TRAINING
 from paragloss.cli.output import ProgressBar, Skipped, check_model_folder, print_json, print_table, tracked
-from paragloss.cli.program import AsJson, In, app
+from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError
 from paragloss.lab.commands import data_files
 from paragloss.lab.commands.flags import format_settings_help, parse_settings, split_arguments, summarize_method
 from paragloss.lab.settings import read_options
 from paragloss.methods import load_method, load_methods
 from paragloss.types import Concept, JudgedCollection
-
-if TYPE_CHECKING:
-    from paragloss.lab.tuning import Tuned
 
 #: Flags that the command does not know are settings of the method.
 _PASS_UNKNOWN_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -89,26 +86,14 @@ def tune(
     plot: Annotated[str, typer.Option(help="Plot file, such as tune.svg.")] = "",
     langs: Langs = "",
     judged: JudgedFiles = None,
-    collection: In = "",
-    queries: Annotated[str, typer.Option(help='fusion: file of queries, rows {"id","lang","text"}.')] = "",
-    qrels: Annotated[str, typer.Option(help="fusion: TREC judgments.")] = "",
-    measure: Annotated[str, typer.Option(help="fusion: measure to optimise, such as RR or nDCG@10.")] = "RR",
-    to: Annotated[str, typer.Option("--to", help="fusion: languages of the documents, such as fr,de.")] = "",
     skip_bad: SkipBad = False,
     as_json: AsJson = False,
     help: Help = False,
 ) -> None:
-    """Find good settings of a method on held-out data. `paragloss tune cr5 --help` lists them.
-
-    `tune fusion --in COLLECTION --queries FILE --qrels FILE` learns the weights of the parts from your judgments.
-    """
+    """Find good settings of a method on held-out data. `paragloss tune cr5 --help` lists them."""
     if help or not method:
-        has_settings = method not in ("", "fusion")
-        print(_format_tune_help(method) if has_settings else f"{context.get_help()}\n\n{_list_methods('tune')}")
+        print(_format_tune_help(method) if method else f"{context.get_help()}\n\n{_list_methods('tune')}")
         raise typer.Exit(0 if help else 2)
-    if method == "fusion":
-        _tune_fusion(collection, queries, qrels, measure=measure, to=to, as_json=as_json)
-        return
     module = load_method(method, "tune")
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], [module.tune])
     settings = parse_settings(method, module.tune, texts_by_flag)
@@ -140,43 +125,6 @@ def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str
     if len(sets) != 1:
         raise InputError(f"{method} is tuned on one set of judgments: give QUERIES DOCUMENTS JUDGMENTS once")
     return sets[0]
-
-
-def _tune_fusion(
-    collection_path: str, query_file: str, qrels_file: str, *, measure: str, to: str, as_json: bool
-) -> None:
-    """Learn the weights of a collection's pipeline parts from judgments, and print them with what they improve.
-
-    :param to: languages of the documents, separated by commas; "" for all
-    :param as_json: print JSON instead of a table
-    """
-    from paragloss.collection import Collection
-    from paragloss.formats.queries import read_qrels, read_queries
-    from paragloss.lab import tuning
-
-    for flag, value in (("--in", collection_path), ("--queries", query_file), ("--qrels", qrels_file)):
-        if not value:
-            raise InputError(f"no {flag} given: tune fusion --in COLLECTION --queries FILE --qrels FILE")
-    target_langs = [lang.strip() for lang in to.split(",") if lang.strip()] or None
-    queries, qrels = list(read_queries(query_file)), read_qrels(qrels_file)
-    with Collection.open(collection_path) as collection:
-        tuned = tuning.tune(collection, queries, qrels, measure=measure, to=target_langs)
-    if as_json:
-        print_json({**tuned._asdict(), "test": tuned.test._asdict(), "pipeline": tuned.pipeline})
-    else:
-        _print_fusion(tuned)
-
-
-def _print_fusion(tuned: Tuned) -> None:
-    """Print the weights of the parts and how much they improve the measure."""
-    rows = zip(tuned.parts, tuned.before, tuned.after, strict=True)
-    cells = [[part, f"{before:g}", f"{after:g}"] for part, before, after in rows]
-    print_table(["part", "without judgments", "with them"], cells)
-    test = tuned.test
-    print(
-        f"{tuned.measure} of {tuned.queries} queries, each measured with weights that others chose: {test.first:.4f} "
-        f"to {test.second:.4f} (p {test.p_randomisation:.4g})\nsearch with: --pipeline {tuned.pipeline!r}"
-    )
 
 
 def _train_aligned(method: str, module: ModuleType, settings: dict[str, Any], aligned: list[Concept], out: str) -> None:

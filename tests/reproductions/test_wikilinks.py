@@ -6,10 +6,10 @@ import gzip
 import pytest
 from test_wikipedia import make_dump, make_page
 
+from papers.wikilinks import concept_links, read_article_texts, read_langlinks, read_pagelinks, read_table
 from paragloss.errors import InputError
 from paragloss.formats.rows import group_by_concept
 from paragloss.lab import judgments
-from paragloss.lab.wikilinks import concept_links, read_article_texts, read_langlinks, read_pagelinks, read_table
 
 HEAD = "-- MySQL dump 10.19\nDROP TABLE IF EXISTS `{0}`;\nCREATE TABLE `{0}` (\n  `a` int\n);\n"
 
