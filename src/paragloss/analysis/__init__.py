@@ -19,10 +19,9 @@ _LANGUAGES_SPLIT_BY_ICU = {"ja", "th", "lo", "km", "my"}
 def analyzer(lang: str, *, stem: bool = True, stop: bool = True) -> Analyzer:
     """Return the analyzer of a language; it is built once and shared.
 
-    Args:
-        lang: Any language code; `pt-br` has the analyzer of `pt`.
-        stem: Reduce words to their stems.
-        stop: Leave stop words out. Without both, terms are plain lower-cased words, as in the Cr5 paper.
+    :param lang: any language code; `pt-br` has the analyzer of `pt`
+    :param stem: reduce words to their stems
+    :param stop: leave stop words out; without both, terms are plain lower-cased words, as in the Cr5 paper
     """
     return _build_analyzer(_normalise_code(lang), stem, stop)
 

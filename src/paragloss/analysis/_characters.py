@@ -47,8 +47,7 @@ def compile_word_pattern(inner: str = APOSTROPHES + JOINERS) -> re.Pattern[str]:
 
     The word is a group, so `split` returns the words and what stands between them by turns.
 
-    Args:
-        inner: Further characters that may stand within a word, but not begin it.
+    :param inner: further characters that may stand within a word, but not begin it
     """
     word = word_class()
     return re.compile(rf"([Cc]\+\+|[CcFf]#|[{word}][{word}{inner}]*)")

@@ -87,7 +87,7 @@ _NASAL = re.compile("[ङञणनम]्(?=[क-ह])")
 
 
 def fold(token: str, lang: str) -> str:
-    """Fold what does not distinguish words: compatibility forms, case, digits, apostrophes and optional vowel marks.
+    """Remove from a token what does not distinguish words: case, elided articles, optional marks, forms of digits.
 
     :param token: a token that is not empty
     :param lang: the code of its language, which decides about elided articles, possessives and the dotless i
@@ -97,16 +97,21 @@ def fold(token: str, lang: str) -> str:
         return token.lower()
     if token[-1] in "+#":
         return _SIGNED_NAMES.get(token.lower(), "")
-    word = unicodedata.normalize("NFKC", token).strip(APOSTROPHES + GERSHAYIM + JOINERS)
-    if lang in _CUT_AT_APOSTROPHE:  # Turkish: I is the capital of ı, and İ that of i
-        word = word.replace("I", "ı").replace("İ", "i")
-    word = unicodedata.normalize("NFKC", word.casefold()).replace("i̇", "i")
+    word = _fold_case(token, lang)
     if word.isalpha() and _TATWEEL not in word:  # no marks, signs or digits
         return word
     word = word.translate(_OPTIONAL_MARKS)
     if not word.isalnum():
         word = "".join(filter(is_word_character, _strip_clitics(word, lang)))
     return word if word.isascii() else _convert_digits(word)
+
+
+def _fold_case(token: str, lang: str) -> str:
+    """Return a token in lower case and plain forms of letters (ﬁ is f and i), without apostrophes around it."""
+    word = unicodedata.normalize("NFKC", token).strip(APOSTROPHES + GERSHAYIM + JOINERS)
+    if lang in _CUT_AT_APOSTROPHE:  # Turkish: I is the capital of ı, and İ that of i
+        word = word.replace("I", "ı").replace("İ", "i")
+    return unicodedata.normalize("NFKC", word.casefold()).replace("i̇", "i")
 
 
 def _strip_clitics(word: str, lang: str) -> str:

@@ -68,18 +68,25 @@ _AMHARIC_PREFIXES, _AMHARIC_ENDINGS = "የበለከ", "ን ም ው ና ች ዎ�
 
 def get_stemmer(lang: str) -> Callable[[str], str]:
     """Return the function from word to stem; it returns the word itself for languages without a stemmer."""
-    if lang == "ko":
-        return _strip_korean_particle
-    if lang in _ENDINGS:
-        return partial(_strip_ending, endings=_ENDINGS[lang])
-    if lang == "he":
-        return partial(_strip_affixes, prefixes=_HEBREW_PREFIXES, endings=_HEBREW_ENDINGS)
-    if lang == "am":
-        return partial(_strip_affixes, prefixes=_AMHARIC_PREFIXES, endings=_AMHARIC_ENDINGS)
-    if lang == "sw":
-        return _find_swahili_root
-    if lang == "ja":
-        return _strip_final_length
+    match lang:
+        case "ko":
+            return _strip_korean_particle
+        case "he":
+            return partial(_strip_affixes, prefixes=_HEBREW_PREFIXES, endings=_HEBREW_ENDINGS)
+        case "am":
+            return partial(_strip_affixes, prefixes=_AMHARIC_PREFIXES, endings=_AMHARIC_ENDINGS)
+        case "sw":
+            return _find_swahili_root
+        case "ja":
+            return _strip_final_length
+        case _ if lang in _ENDINGS:
+            return partial(_strip_ending, endings=_ENDINGS[lang])
+        case _:
+            return _load_snowball_stemmer(lang)
+
+
+def _load_snowball_stemmer(lang: str) -> Callable[[str], str]:
+    """Return Snowball's function from word to stem; where Snowball has none, one that returns the word itself."""
     from Stemmer import Stemmer, algorithms
 
     algorithm = _SNOWBALL.get(lang) or (language_name(lang).lower() if lang in known_codes() else "")
@@ -91,20 +98,24 @@ def get_stemmer(lang: str) -> Callable[[str], str]:
 
 
 def _strip_korean_particle(word: str) -> str:
-    """Remove the particle of a noun.
-
-    Some particles follow a consonant only, others a vowel only, which tells 책을 (book, as object) from 마을 (village).
-    After one syllable only the surest are removed.
-    """
+    """Remove the particle of a noun; after one syllable only the surest particles are removed."""
     for noun, ending in _split_endings(word, _KOREAN_ENDINGS):
-        if len(noun) == 1 and ending not in _SURE_PARTICLES:
-            continue
-        # Unicode has 28 syllables for each pair of consonant and vowel; the first has no final consonant.
-        ends_in_consonant = (ord(noun[-1]) - ord("가")) % 28 > 0
-        impossible_particles = _AFTER_VOWEL if ends_in_consonant else _AFTER_CONSONANT
-        if not ("가" <= noun[-1] <= "힣" and ending[0] in impossible_particles):
+        is_sure = len(noun) > 1 or ending in _SURE_PARTICLES
+        if is_sure and _can_follow_syllable(ending, noun[-1]):
             return noun
     return word
+
+
+def _can_follow_syllable(particle: str, syllable: str) -> bool:
+    """Tell whether a Korean particle may follow a syllable.
+
+    Some particles follow a consonant only, others a vowel only, which tells 책을 (book, as object) from 마을 (village).
+    """
+    if not "가" <= syllable <= "힣":
+        return True
+    # Unicode has 28 syllables for each pair of consonant and vowel; the first has no final consonant.
+    ends_in_consonant = (ord(syllable) - ord("가")) % 28 > 0
+    return particle[0] not in (_AFTER_VOWEL if ends_in_consonant else _AFTER_CONSONANT)
 
 
 def _strip_ending(word: str, endings: str) -> str:
@@ -125,6 +136,7 @@ def _strip_affixes(word: str, prefixes: str, endings: str) -> str:
 
 
 def _strip_longest_ending(word: str, endings: str) -> str:
+    """Remove the longest ending that leaves three letters."""
     return next((stem for stem, _ in _split_endings(word, endings) if len(stem) >= 3), word)
 
 

@@ -7,7 +7,6 @@ sentence.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from itertools import compress
 
 import numpy as np
 
@@ -59,34 +58,39 @@ class TokenNormalizer:
         return [Span(start, end, term) for (start, end, _), term in zip(tokens, terms, strict=True) if term]
 
     def tokenize(self, text: str, tokens: Sequence[str], starts: Integers, closing: str = "") -> TokenizedText:
-        """Return the terms of a long text with their offsets; each distinct token is normalised once.
+        """Turn the tokens of a text into terms with their offsets; each distinct token is normalised once.
 
-        Args:
-            text: The text.
-            tokens: Its tokens, in order.
-            starts: (tokens,) The offset of each token.
-            closing: Characters that are not counted as part of a token where they end it.
+        A word is a distinct token that has a term.
+
+        :param tokens: the tokens of the text, in order
+        :param starts: the offset of each token, (n_tokens,)
+        :param closing: characters that don't count in the length of a token where they end it
         """
         distinct_tokens = list(dict.fromkeys(tokens))
-        numbers = dict(zip(distinct_tokens, range(len(distinct_tokens)), strict=True))
-        token_numbers = np.fromiter(map(numbers.__getitem__, tokens), np.int64, len(tokens))
-        terms = self.token_terms(distinct_tokens)
-        has_term = np.array([bool(term) for term in terms], bool)  # (distinct tokens,)
-        word_numbers = has_term.cumsum() - 1  # (distinct tokens,) where each that has a term stands among them
-        is_word = has_term[token_numbers]  # (tokens,)
-        words = list(compress(distinct_tokens, terms))
+        words: list[str] = []
+        terms: list[str] = []
+        word_index_by_token = dict.fromkeys(distinct_tokens, -1)  # -1: the token is no word
+        for token, term in zip(distinct_tokens, self.token_terms(distinct_tokens), strict=True):
+            if term:
+                word_index_by_token[token] = len(words)
+                words.append(token)
+                terms.append(term)
         if any(character in text for character in closing):
             words = [word.rstrip(closing) for word in words]
+        # No loop in Python: this runs for every token of every document.
+        word_indices = np.fromiter(map(word_index_by_token.__getitem__, tokens), np.int64, len(tokens))
+        is_word = word_indices >= 0  # (n_tokens,)
         return TokenizedText(
             self._lang,
             text,
-            terms=[term for term in terms if term],
+            terms=terms,
             lengths=np.array([len(word) for word in words], np.int64),
-            word_indices=word_numbers[token_numbers[is_word]],
+            word_indices=word_indices[is_word],
             starts=starts[is_word],
         )
 
     def _compute_term(self, token: str) -> str:
+        """Return the term of a token, "" for a stop word."""
         word = self._spell(token)
         return "" if word in self._stopwords else self._stem_word(word)
 
@@ -94,6 +98,7 @@ class TokenNormalizer:
         return self._stem_word(self._spell(token))
 
     def _stem_word(self, word: str) -> str:
+        """Stem a word: as English if it is ASCII in a language that is never written in ASCII."""
         if not word.isascii():
             stem = self._stem(word) or word
             if not (stem.isascii() and self._has_english_words):

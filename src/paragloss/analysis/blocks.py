@@ -36,36 +36,32 @@ _IDENTIFIED_CHARACTERS = 500
 
 
 def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
-    """Find the blocks of a text that are in other languages.
+    """Find the lines of a text that are in other languages than most of it.
 
-    Args:
-        text: A text whose blocks are its lines.
-        lang: The language of most of it.
-
-    Returns:
-        For each other language the (start, end) of its blocks, in order.
+    :param lang: the language of most of the text
+    :return: for each other language the (start, end) of its lines, in order
     """
     words_by_line = _split_words_by_line(text)
-    candidates = _find_candidate_languages([*chain(*words_by_line)], lang)
-    function_words = {other: _function_words_beyond(other, lang) for other in candidates if other != lang}
+    candidates = _find_candidate_languages(list(chain.from_iterable(words_by_line)), lang)
+    function_words = {candidate: _function_words_beyond(candidate, lang) for candidate in candidates}
     lang_by_script = _identify_foreign_scripts(text, lang)
     if not function_words and not lang_by_script:
         return {}
     classifier = _LineClassifier(_function_words().get(lang, frozenset()), function_words, lang_by_script)
     spans_by_lang = _group_foreign_lines(text, words_by_line, classifier)
-    foreign_blocks: dict[str, list[tuple[int, int]]] = {}
-    for other, spans in spans_by_lang.items():
-        if _is_in_language("\n".join(text[start:end] for start, end in spans), other, lang):
-            foreign_blocks[other] = spans
-    return foreign_blocks
+    for candidate, spans in list(spans_by_lang.items()):
+        if not _are_in_language([text[start:end] for start, end in spans], candidate, lang):
+            del spans_by_lang[candidate]
+    return spans_by_lang
 
 
 def _group_foreign_lines(
     text: str, words_by_line: Sequence[Sequence[str]], classifier: _LineClassifier
 ) -> dict[str, list[tuple[int, int]]]:
-    """Find the lines of a text that seem to be in another language.
+    """Group the lines of a text that seem to be in another language by that language.
 
     :param words_by_line: the lower-cased words of each line
+    :param classifier: tells the foreign language of a line
     :return: for each other language the (start, end) of its lines, without the white space around them
     """
     spans_by_lang: dict[str, list[tuple[int, int]]] = {}
@@ -89,6 +85,12 @@ class _LineClassifier:
         function_words: Mapping[str, frozenset[str]],
         lang_by_script: Mapping[str, str],
     ) -> None:
+        """Make a classifier for the lines of one text.
+
+        :param own_words: the function words of the text's own language
+        :param function_words: for each other language that the text may have lines in, its function words
+        :param lang_by_script: the language of the lines in each foreign script
+        """
         self._own_words = own_words
         self._function_words = function_words
         self._all_function_words = frozenset().union(*function_words.values())
@@ -99,16 +101,17 @@ class _LineClassifier:
 
         :param words: the lower-cased words of the line
         """
-        if self._lang_by_script:
-            lang_of_script = self._lang_by_script.get(script_of(line) or "")
-            if lang_of_script:
-                return lang_of_script
-        if not _are_enough(_count_members(words, self._all_function_words), words):
+        lang_of_script = self._lang_by_script.get(script_of(line) or "") if self._lang_by_script else None
+        return lang_of_script or self._classify_by_function_words(words)
+
+    def _classify_by_function_words(self, words: Sequence[str]) -> str:
+        """Return the foreign language that most words of a line are function words of, "" if these are too few."""
+        if not _are_enough(_count_members(words, self._all_function_words), words):  # nearly every line
             return ""
         count_by_lang = {lang: _count_members(words, members) for lang, members in self._function_words.items()}
         likeliest = max(count_by_lang, key=count_by_lang.__getitem__)
-        own_count = _count_members(words, self._own_words)
-        is_foreign = _are_enough(count_by_lang[likeliest], words) and count_by_lang[likeliest] > own_count
+        count = count_by_lang[likeliest]
+        is_foreign = _are_enough(count, words) and count > _count_members(words, self._own_words)
         return likeliest if is_foreign else ""
 
 
@@ -117,6 +120,7 @@ def _count_members(words: Sequence[str], members: frozenset[str]) -> int:
 
 
 def _are_enough(function_word_count: int, words: Sequence[str]) -> bool:
+    """Tell whether a line has enough function words of a language to be in it."""
     return function_word_count >= max(MIN_BLOCK_FUNCTION_WORDS, MIN_BLOCK_SHARE * len(words))
 
 
@@ -154,36 +158,49 @@ def _count_foreign_function_words(words: Sequence[str], lang: str) -> Counter[st
     return Counter(filter(is_foreign_function_word, words))  # no loop in Python: this runs for every word of a text
 
 
-def _is_in_language(text: str, lang: str, own_lang: str) -> bool:
-    """Check that all blocks of a language together are enough text, and rather in it than in the text's own.
+def _are_in_language(lines: Sequence[str], lang: str, own_lang: str) -> bool:
+    """Tell whether lines are enough text together to be sure that they are in another language than their document.
 
-    :param text: the blocks, a line each
+    :param lines: lines that seem to be in that language
+    :param lang: that language
+    :param own_lang: the language of the document
     """
-    if "Latn" in scripts_of(lang):
-        words = list(chain.from_iterable(_split_words_by_line(text)))
-        different_words = _function_words_beyond(lang, own_lang).intersection(words)
-        is_enough = len(words) >= MIN_WORDS_IN_LANGUAGE and len(different_words) >= MIN_DIFFERENT_FUNCTION_WORDS
-    else:
-        is_enough = len(text) >= MIN_CHARACTERS_IN_SCRIPT
-    return is_enough and identify_one(text[:_IDENTIFIED_CHARACTERS], {lang, own_lang}) == lang
+    text = "\n".join(lines)
+    return _is_long_enough(text, lang, own_lang) and (
+        identify_one(text[:_IDENTIFIED_CHARACTERS], {lang, own_lang}) == lang
+    )
+
+
+def _is_long_enough(text: str, lang: str, own_lang: str) -> bool:
+    """Tell whether a text has enough words and function words of a language, or characters if it is not in Latin."""
+    if "Latn" not in scripts_of(lang):
+        return len(text) >= MIN_CHARACTERS_IN_SCRIPT
+    words = list(chain.from_iterable(_split_words_by_line(text)))
+    different_words = _function_words_beyond(lang, own_lang).intersection(words)
+    return len(words) >= MIN_WORDS_IN_LANGUAGE and len(different_words) >= MIN_DIFFERENT_FUNCTION_WORDS
 
 
 def _identify_foreign_scripts(text: str, lang: str) -> dict[str, str]:
-    """Identify the language of the lines in each script that `lang` is not written in; Latin letters tell none."""
-    foreign_letter = foreign_letters(lang)
-    if text.isascii() or not foreign_letter.search(text):
-        return {}
-    lines_by_script: dict[str, list[str]] = {}
-    for line in text.split("\n"):
-        script = script_of(line) if foreign_letter.search(line) else None
-        if script and script not in ("Latn", *scripts_of(lang)):
-            lines_by_script.setdefault(script, []).append(line)
+    """Return the language of a text's lines in each script that the text's own language, `lang`, is not written in."""
     lang_by_script = {}
-    for script, lines in lines_by_script.items():
+    for script, lines in _group_lines_by_foreign_script(text, lang).items():
         identified = identify_one("\n".join(lines))
         if identified:
             lang_by_script[script] = identified
     return lang_by_script
+
+
+def _group_lines_by_foreign_script(text: str, lang: str) -> dict[str, list[str]]:
+    """Group the lines in scripts that a language is not written in; Latin is left out, which tells no language."""
+    foreign_letter = foreign_letters(lang)
+    lines_by_script: dict[str, list[str]] = {}
+    if text.isascii() or not foreign_letter.search(text):
+        return lines_by_script
+    for line in text.split("\n"):
+        script = script_of(line) if foreign_letter.search(line) else None
+        if script and script not in ("Latn", *scripts_of(lang)):
+            lines_by_script.setdefault(script, []).append(line)
+    return lines_by_script
 
 
 @cache

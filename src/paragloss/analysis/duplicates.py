@@ -29,9 +29,8 @@ _EXACT_HASH_BYTES = 8
 def compute_signature(terms: Sequence[str]) -> bytes:
     """Compute the signature of a document from the terms of its text, in order.
 
-    Returns:
-        8 bytes that are equal for equal terms, then, unless the text is short, 128 bytes, one for each bin of the
-        MinHash (0 for an empty bin). Empty for a text without terms.
+    :return: 8 bytes that are equal for equal terms, then, unless the text is short, 128 bytes, one for each bin of the
+        MinHash (0 for an empty bin); empty for a text without terms
     """
     terms = terms[:MAX_TERMS]
     if not terms:
@@ -56,25 +55,21 @@ def estimate_similarity(first: bytes, second: bytes) -> float:
 
 
 def group_duplicates(signatures: Sequence[bytes], min_similarity: float = MIN_SIMILARITY) -> list[list[int]]:
-    """Group documents that are copies of each other.
+    """Group documents that are copies of each other: a document joins the first group whose first member it resembles.
 
-    Args:
-        signatures: One per document, best document first; empty where a document has none.
-        min_similarity: From which estimated similarity on two documents are copies.
-
-    Returns:
-        The positions of the documents of each group, in the order of their first members. A document joins the group
-        whose first member it is a copy of.
+    :param signatures: one for each document, made by `compute_signature`; empty where a document has none
+    :param min_similarity: from which estimated similarity on two documents are copies, from 0 to 1
+    :return: the positions of the documents of each group, in the order of their first members
     """
     groups: list[list[int]] = []
     first_members = _FirstMembers(len(signatures))
     for position, signature in enumerate(signatures):
-        number = first_members.find_copy(signature, min_similarity)
-        if number is None:
+        group_number = first_members.find_copy(signature, min_similarity)
+        if group_number is None:
             first_members.add(signature)
             groups.append([position])
         else:
-            groups[number].append(position)
+            groups[group_number].append(position)
     return groups
 
 
@@ -119,6 +114,7 @@ class _FirstMembers:
 
 
 def _compute_minhash(pairs: set[str]) -> bytes:
+    """Compute the MinHash of pairs of terms: for each bin the lowest hash in it, reduced to 1 to 255; 0 if empty."""
     hashes = np.array([zlib.crc32(pair.encode("utf-8", "surrogatepass")) for pair in pairs], np.uint64)
     # CRC-32 is linear: multiplying (Knuth's constant, modulo 2**32) makes bins and minima independent of each other.
     hashes = hashes * np.uint64(2_654_435_761) % np.uint64(1 << 32)

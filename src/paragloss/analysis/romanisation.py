@@ -11,13 +11,15 @@ _SEMITIC_LETTERS = """
 ف=f ق=q ك=k ک=k ل=l م=m ن=n ه=h و=o/w ي=i/y ی=i/y پ=p چ=ch ژ=zh گ=g
 א=a ב=b ג=g ד=d ה=h ו=o/v ז=z ח=h ט=t י=i/y כ=k ך=k ל=l מ=m ם=m נ=n ן=n ס=s ע=a פ=p ף=f צ=ts ץ=ts ק=k ר=r ש=sh ת=t
 """
-#: Katakana; small letters that change the one before them end in ァ or ャ.
+#: The sounds of katakana; ー and ッ, which have none, stand for themselves.
 _KATAKANA = """
 アa イi ウu エe オo カka キki クku ケke コko ガga ギgi グgu ゲge ゴgo サsa シshi スsu セse ソso ザza ジji ズzu ゼze ゾzo
 タta チchi ツtsu テte トto ダda ヂji ヅzu デde ドdo ナna ニni ヌnu ネne ノno ハha ヒhi フfu ヘhe ホho
 バba ビbi ブbu ベbe ボbo パpa ピpi プpu ペpe ポpo マma ミmi ムmu メme モmo ヤya ユyu ヨyo ラra リri ルru レre ロro ワwa
-ヲo ンn ヴvu ーー ッッ ァaァ ィiァ ゥuァ ェeァ ォoァ ャyaャ ュyuャ ョyoャ
+ヲo ンn ヴvu ーー ッッ ァa ィi ゥu ェe ォo ャya ュyu ョyo
 """
+#: Small letters, which change the syllable before them: vowels replace its vowel, the others make it palatal.
+_SMALL_VOWELS, _SMALL_PALATALS = "ァィゥェォ", "ャュョ"
 _HANGUL_INITIALS = "g kk n d tt r m b pp s ss - j jj ch k t p h".split()  # noqa: SIM905
 _HANGUL_VOWELS = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split()  # noqa: SIM905
 _HANGUL_FINALS = "- k k ks n n n t l k m l l l p l m p p t t ng t t k t p t".split()  # noqa: SIM905
@@ -45,19 +47,24 @@ _SYLLABLES_PER_INITIAL, _SYLLABLES_PER_VOWEL = 588, 28
 
 
 def transcribe(word: str, lang: str) -> str:
-    """Write a word in Latin letters, as near to its sound as its letters tell.
+    """Write a word in Latin letters by the sound that its letters stand for.
 
-    Arabic and Hebrew get the vowels that must be there, kana Hepburn's spelling, Hangul the Revised Romanisation.
-    Chinese characters in Japanese text stay as they are, since they do not tell their sound.
+    Arabic and Hebrew get the vowels that must be there, kana Hepburn's spelling, Hangul the Revised Romanisation. A
+    Japanese word with Chinese characters stays as it is, since they do not tell their sound; any other word is written
+    letter by letter.
+
+    :param lang: the code of the word's language
     """
     if all(char in _semitic_letters() for char in word):
-        return _insert_vowels(word)
+        return _transcribe_semitic(word)
     katakana = to_katakana(word)
     if all(char in _katakana_sounds() for char in katakana):
         return _transcribe_kana(katakana)
     if lang == "ja":
         return word
-    return _transcribe_hangul(word) if all("가" <= char <= "힣" for char in word) else romanize(word)
+    if all("가" <= char <= "힣" for char in word):
+        return _transcribe_hangul(word)
+    return romanize(word)
 
 
 def to_katakana(word: str) -> str:
@@ -65,24 +72,26 @@ def to_katakana(word: str) -> str:
     return "".join(chr(ord(char) + _HIRAGANA_TO_KATAKANA) if "ぁ" <= char <= "ゖ" else char for char in word)
 
 
-def _insert_vowels(word: str) -> str:
-    """Transcribe Arabic and Hebrew letters with the vowels that are written or cannot be missing.
+def _transcribe_semitic(word: str) -> str:
+    """Transcribe an Arabic or Hebrew word, with the vowels that are written or cannot be missing.
 
-    An "a" is inserted between a first and a second consonant, and between two consonants after a vowel. A letter that
-    is a vowel after a consonant and else a consonant has both sounds in the table, as in "i/y".
+    An "a" is inserted between the first two consonants, and where three Latin consonants would follow each other.
     """
     latin = ""
     for position, char in enumerate(word):
-        sound = _semitic_letters()[char]
-        follows_consonant = bool(latin) and latin[-1] not in _VOWELS
-        if "/" in sound:
-            vowel, consonant = sound.split("/")
-            sound = vowel if follows_consonant else consonant
-        elif sound and sound not in _VOWELS and follows_consonant:
-            needs_vowel = position == 1 or latin[-2:-1] not in _VOWELS
-            sound = "a" + sound if needs_vowel else sound
+        follows_consonant = latin[-1:] not in ("", *_VOWELS)
+        sound = _choose_semitic_sound(char, follows_consonant)
+        is_consonant = sound not in ("", *_VOWELS)
+        if is_consonant and follows_consonant and (position == 1 or latin[-2:-1] not in _VOWELS):
+            latin += "a"
         latin += sound
     return latin
+
+
+def _choose_semitic_sound(char: str, follows_consonant: bool) -> str:
+    """Return the sound of a letter, "" if it has none; some are vowels after a consonant and consonants elsewhere."""
+    vowel, _, consonant = _semitic_letters()[char].partition("/")
+    return vowel if follows_consonant else consonant or vowel
 
 
 @cache
@@ -93,28 +102,29 @@ def _semitic_letters() -> dict[str, str]:
 
 @cache
 def _katakana_sounds() -> dict[str, str]:
-    """Return the sound of each katakana; those of small ones are marked by the katakana that stands for their group."""
+    """Return the sound of each katakana."""
     return {item[0]: item[1:] for item in _KATAKANA.split()}
 
 
 def _transcribe_kana(word: str) -> str:
     """Transcribe katakana by Hepburn's rules; a long vowel is written as a short one."""
-    latin, doubles_next = "", False
+    latin = ""
+    doubles_consonant = False  # whether ッ, which doubles the consonant behind it, is the letter before
     for char in word:
         sound = _katakana_sounds()[char]
-        if sound.endswith("ァ"):
-            latin = _replace_final_vowel(latin, sound[0])
-        elif sound.endswith("ャ"):
+        if char in _SMALL_VOWELS:
+            latin = _replace_final_vowel(latin, sound)
+        elif char in _SMALL_PALATALS:
             latin = _add_palatal(latin, sound)
-        elif sound not in ("ー", "ッ"):
-            has_consonant = sound[0] not in _VOWELS
-            latin += sound[0] + sound if doubles_next and has_consonant else sound
-        doubles_next = sound == "ッ"  # the next consonant
+        elif char not in "ーッ":
+            begins_with_consonant = sound[0] not in _VOWELS
+            latin += sound[0] + sound if doubles_consonant and begins_with_consonant else sound
+        doubles_consonant = char == "ッ"
     return latin
 
 
 def _replace_final_vowel(latin: str, vowel: str) -> str:
-    """Add a small vowel, which replaces the vowel of the syllable before it: fu and a make fa, u and i make wi."""
+    """Replace the last vowel of a transcription by that of a small letter: fu and a make fa, u and i make wi."""
     stem = latin[:-1] if latin[-1:] in _VOWELS else latin
     glide = "w" if latin[-1:] == "u" and stem[-1:] in ("", *_VOWELS) else ""
     return stem + glide + vowel
@@ -123,16 +133,13 @@ def _replace_final_vowel(latin: str, vowel: str) -> str:
 def _add_palatal(latin: str, sound: str) -> str:
     """Add a small ya, yu or yo to a syllable in i: ki and ya make kya, shi and ya make sha."""
     stem = latin.removesuffix("i")
-    return stem + (sound[1] if stem.endswith(("sh", "ch", "j")) else sound[:2])
+    return stem + (sound.removeprefix("y") if stem.endswith(("sh", "ch", "j")) else sound)
 
 
 def _transcribe_hangul(word: str) -> str:
-    """Transcribe Hangul by the Revised Romanisation, without the changes between consonants.
-
-    Unicode numbers the syllables by initial consonant, vowel and final consonant, of which the first is none.
-    """
+    """Transcribe Hangul by the Revised Romanisation, without the changes between consonants."""
     latin = ""
-    final = _NO_HANGUL_FINAL  # of the syllable before
+    final = _NO_HANGUL_FINAL  # the number of the final consonant of the syllable before
     for char in word:
         initial, vowel, next_final = _split_hangul_syllable(char)
         latin += _join_hangul_consonants(final, initial) + _HANGUL_VOWELS[vowel]
@@ -141,7 +148,10 @@ def _transcribe_hangul(word: str) -> str:
 
 
 def _split_hangul_syllable(char: str) -> tuple[int, int, int]:
-    """Return the numbers of the initial consonant, the vowel and the final consonant of a syllable."""
+    """Return the numbers of the initial consonant, the vowel and the final consonant, by which Unicode sorts syllables.
+
+    Final consonant 0 is none.
+    """
     initial, vowel_and_final = divmod(ord(char) - _FIRST_HANGUL_SYLLABLE, _SYLLABLES_PER_INITIAL)
     vowel, final = divmod(vowel_and_final, _SYLLABLES_PER_VOWEL)
     return initial, vowel, final

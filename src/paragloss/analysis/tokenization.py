@@ -22,8 +22,7 @@ from paragloss.types import Analyzer, Integers, Record, TokenizedText
 
 #: Tokens beyond this many characters of a text are neither stored nor shown.
 MAX_TOKENIZED_CHARACTERS = 50_000
-#: Format 1 had no passages.
-_FORMAT_VERSION = 2
+_FORMAT_VERSION, _FIRST_VERSION_WITH_PASSAGES = 2, 2
 _HEADER = struct.Struct("<BI")  # format version, length of the text in characters
 _LANGUAGE_HEADER = struct.Struct("<BI")  # bytes of the language code, bytes of the terms
 _ARRAY_HEADER = struct.Struct("<BI")  # bytes per number, number of numbers
@@ -32,14 +31,11 @@ _ARRAY_HEADER = struct.Struct("<BI")  # bytes per number, number of numbers
 def tokenize_by_language(text: str, lang: str, analyze: Callable[[str], Analyzer] = analyzer) -> list[TokenizedText]:
     """Tokenize a text in its own language, and its blocks in other languages in those.
 
-    Args:
-        text: The text of a document.
-        lang: The language of most of it; a text of unknown language has no foreign blocks.
-        analyze: Returns the analyzer of a language code.
-
-    Returns:
-        The text tokenized in `lang`, then one item per other language with the tokens of that language's blocks only.
-        All offsets refer to `text`.
+    :param text: the text of a document
+    :param lang: the language of most of it; a text of unknown language has no foreign blocks
+    :param analyze: returns the analyzer of a language code
+    :return: the text tokenized in `lang`, then for each other language the tokens of its blocks only; all offsets refer
+        to `text`
     """
     own_tokens = analyze(lang).tokenize(text)
     tokenized_texts = [own_tokens if own_tokens.lang == lang else own_tokens._replace(lang=lang)]
@@ -85,18 +81,18 @@ def truncate_texts(tokenized_texts: list[TokenizedText]) -> list[TokenizedText]:
 
 
 def _truncate_text(tokens: TokenizedText) -> TokenizedText:
-    """Keep the tokens that end within the first MAX_TOKENIZED_CHARACTERS characters, and their words."""
+    """Drop the tokens that end beyond MAX_TOKENIZED_CHARACTERS, and the words that only they have."""
     token_ends = tokens.starts + tokens.lengths[tokens.word_indices]
-    token_count = int(np.searchsorted(token_ends, MAX_TOKENIZED_CHARACTERS))
-    if token_count == len(tokens.starts):
+    n_tokens = int(np.searchsorted(token_ends, MAX_TOKENIZED_CHARACTERS))
+    if n_tokens == len(tokens.starts):
         return tokens
-    word_indices = tokens.word_indices[:token_count]
-    word_count = int(word_indices.max(initial=-1)) + 1  # words are numbered in the order they first occur
+    word_indices = tokens.word_indices[:n_tokens]
+    n_words = int(word_indices.max(initial=-1)) + 1  # words are numbered in the order they first occur
     return tokens._replace(
-        terms=tokens.terms[:word_count],
-        lengths=tokens.lengths[:word_count],
+        terms=tokens.terms[:n_words],
+        lengths=tokens.lengths[:n_words],
         word_indices=word_indices,
-        starts=tokens.starts[:token_count],
+        starts=tokens.starts[:n_tokens],
     )
 
 
@@ -121,9 +117,13 @@ def pack_texts(tokenized_texts: Sequence[TokenizedText], passages: Sequence[Span
 
 @lru_cache(maxsize=256)
 def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
-    """Unpack what `pack_texts` packed; None where it was packed from another text or in another format.
+    """Unpack the tokens and passages of a text that `pack_texts` packed.
 
     The cache serves documents that are shown, then explained or read.
+
+    :param data: the packed bytes
+    :param text: the text that they belong to
+    :return: None where they are damaged, of another text or in another format
     """
     try:
         unpacked = memoryview(zlib.decompress(data))
@@ -132,22 +132,25 @@ def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
             return None
         position = _HEADER.size
         passages: tuple[Span, ...] = ()
-        if version > 1:
-            limits, position = _unpack_numbers(unpacked, position)  # start, end, start, end, ...
-            passages = tuple(zip(limits[::2].tolist(), limits[1::2].tolist(), strict=True))
-        tokenized_texts = tuple(_iterate_texts(unpacked, position, text))
-        return TextAnalysis(tokenized_texts, passages)
+        if version >= _FIRST_VERSION_WITH_PASSAGES:
+            passages, position = _unpack_spans(unpacked, position)
+        return TextAnalysis(tuple(_iterate_texts(unpacked, position, text)), passages)
     except (zlib.error, struct.error, ValueError):
         return None
+
+
+def _unpack_spans(data: memoryview, position: int) -> tuple[tuple[Span, ...], int]:
+    """Return the spans packed at a position, and the position behind them."""
+    limits, end = _unpack_numbers(data, position)  # start, end, start, end, ...
+    return tuple(zip(limits[::2].tolist(), limits[1::2].tolist(), strict=True)), end
 
 
 def _iterate_texts(data: memoryview, position: int, text: str) -> Iterator[TokenizedText]:
     """Yield the tokenized texts that `pack_texts` wrote one after the other.
 
-    Args:
-        data: The bytes after decompression.
-        position: Where the first text begins.
-        text: The text that the tokens refer to.
+    :param data: the bytes after decompression
+    :param position: where the first text begins
+    :param text: the text that the tokens refer to
     """
     while position < len(data):
         lang, terms, position = _unpack_terms(data, position)

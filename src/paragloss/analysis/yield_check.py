@@ -11,17 +11,14 @@ MAX_LETTERS_PER_TERM = 40
 
 
 def check_yield(texts: Sequence[str], term_counts: Sequence[int], lang: str) -> int:
-    """Warn once for a batch in which some texts gave too few terms.
+    """Warn once for a batch in which some texts gave too few terms for their number of letters.
 
-    Args:
-        texts: The texts of a batch.
-        term_counts: The number of terms of each.
-        lang: Their language.
-
-    Returns:
-        The number of suspicious texts.
+    :param texts: the texts of a batch
+    :param term_counts: the number of terms of each text
+    :param lang: the language of the texts
+    :return: the number of texts with too few terms
     """
-    suspects: list[tuple[int, int]] = []  # (letters, terms) of each suspicious text
+    suspects: list[tuple[int, int]] = []  # (letters, terms) of each text with too few terms
     for text, term_count in zip(texts, term_counts, strict=True):
         max_letters = max(MIN_LETTERS, MAX_LETTERS_PER_TERM * term_count)
         if len(text) <= max_letters:  # rules most texts out without looking at their letters

@@ -59,8 +59,7 @@ UNKNOWN = "und"
 def normalise(code: str) -> str:
     """Return the base code of a language: `pt-br` -> `pt`, `eng` -> `en`, `zh_Hant` -> `zh`.
 
-    Raises:
-        LanguageError: If no language has this code.
+    :raises LanguageError: if no language has this code
     """
     subtag = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]
     base_code = bases().get(subtag)

@@ -29,14 +29,11 @@ _CODE = re.compile(r"\S*(?:[\d/\\@_{}<>=$#|~^]|\w[.:]\w|\(\))\S*")
 def identify_document(text: str, title: str = "", declared: str = "") -> str | None:
     """Decide which language a document is in.
 
-    Args:
-        text: The body. If it is long, the language of most of it (by letters, block by block) is the document's.
-        title: Read together with a short body.
-        declared: A language code from metadata or from the path of the file, or "". It is taken where a long body is
-            undecided and partly in it, and where a short text may well be in it.
-
-    Returns:
-        A language code; None where neither text nor title has letters and nothing is declared.
+    :param text: the body; if it is long, the language of most of its letters is the document's
+    :param title: read together with a short body
+    :param declared: a language code from metadata or from the path of the file, or ""; taken where a long body is
+        undecided and partly in it, and where a short text may well be in it
+    :return: a language code; None where neither text nor title has letters and nothing is declared
     """
     body = _remove_code(text[:_MAX_CHARACTERS])
     if weigh_letters(body) < MIN_LETTERS_OF_LONG_BODY:
@@ -54,9 +51,10 @@ def _remove_code(text: str) -> str:
 
 
 def _count_letters_by_language(body: str) -> Mapping[str, float]:
-    """Count the letters of a text by language: each script's by the languages of blocks that are spread over its lines.
+    """Estimate how many letters of a text are in each language.
 
-    Beside another script Latin letters count half: a text's commands and names are in Latin letters in every language.
+    The letters of each script are divided among the languages as in a sample of the lines in that script. Beside
+    another script Latin letters count half: commands and names are in Latin letters in every language.
     """
     lines_by_script = _group_lines_by_script(body)
     letters_by_lang: dict[str, float] = defaultdict(float)

@@ -35,12 +35,9 @@ MIN_LEAD_OVER_DECLARED = 12.0
 def identify(texts: Iterable[str], candidates: Collection[str] | None = None) -> list[str | None]:
     """Identify the language of each text.
 
-    Args:
-        texts: Texts of any length; the beginning of a long one is read.
-        candidates: The languages to choose from; without it all known ones.
-
-    Returns:
-        A language code for each text, None for a text without letters.
+    :param texts: texts of any length; the beginning of a long one is read
+    :param candidates: the codes of the languages to choose from; without it all known ones
+    :return: a language code for each text, None for a text without letters
     """
     codes = None if candidates is None else frozenset(map(normalise, candidates))
     return [_identify(text, codes) for text in texts]
@@ -54,15 +51,12 @@ def identify_one(text: str, candidates: Collection[str] | None = None) -> str | 
 def identify_short(text: str, declared: str = "") -> str | None:
     """Identify the language of a few words or sentences.
 
-    The byte model and the gram model together choose among the languages of the text's script. A declared language is
-    preferred to their choice unless the byte model finds it clearly less likely (MIN_LEAD_OVER_DECLARED).
+    Two models, one of n-grams of bytes and one of n-grams of characters, choose together among the languages of the
+    text's script. A declared language is preferred to their choice unless the byte model finds it clearly less likely
+    (MIN_LEAD_OVER_DECLARED).
 
-    Args:
-        text: The text.
-        declared: The code of a language that the text is said to be in; "" if unknown.
-
-    Returns:
-        A language code; `declared`, or None without one, for a text without letters.
+    :param declared: the code of the language that the text is said to be in; "" if unknown
+    :return: a language code; `declared`, or None without one, for a text without letters
     """
     script = script_of_language(text)
     if script is None:
@@ -78,7 +72,7 @@ def identify_short(text: str, declared: str = "") -> str | None:
 
 
 def _choose_by_both_models(text: str, byte_scores: Mapping[str, float]) -> str:
-    """Choose the language of a short text by both models.
+    """Choose the language of a short text by both models, of n-grams of bytes and of n-grams of characters.
 
     :param byte_scores: the byte model's score of each candidate that it knows
     :return: the likeliest of the languages that both models know, unless one that only the byte model knows clearly
@@ -89,8 +83,8 @@ def _choose_by_both_models(text: str, byte_scores: Mapping[str, float]) -> str:
     best_by_bytes = max(byte_scores, key=byte_scores.__getitem__)
     if not shared_langs:
         return best_by_bytes
-    lead = byte_scores[best_by_bytes] - max(byte_scores[lang] for lang in shared_langs)
-    if best_by_bytes not in gram_scores and lead > MIN_LEAD_OF_BYTE_MODEL:
+    lead_over_shared = byte_scores[best_by_bytes] - max(byte_scores[lang] for lang in shared_langs)
+    if best_by_bytes not in gram_scores and lead_over_shared > MIN_LEAD_OF_BYTE_MODEL:
         return best_by_bytes
     likelihoods = _combine_scores(gram_scores, byte_scores, shared_langs)
     return max(likelihoods, key=likelihoods.__getitem__)
@@ -99,13 +93,10 @@ def _choose_by_both_models(text: str, byte_scores: Mapping[str, float]) -> str:
 def language_likelihoods(text: str, candidates: Collection[str]) -> dict[str, float]:
     """Compute how likely a few words are in each of some languages.
 
-    Args:
-        text: A few words, such as a query.
-        candidates: Language codes. Those that are not written in the text's script are left out, unless all are.
-
-    Returns:
-        The logarithm of each candidate's likelihood, up to one number for all; empty for a text without letters. A
-        candidate that a model does not know gets half of the lowest logarithm from it.
+    :param text: a few words, such as a query
+    :param candidates: language codes; those that are not written in the text's script are left out, unless all are
+    :return: the logarithm of each candidate's likelihood, up to one number for all; empty for a text without letters;
+        a candidate that a model does not know gets half of the lowest logarithm from it
     """
     script = script_of_language(text)
     if script is None:
