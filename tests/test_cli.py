@@ -213,7 +213,7 @@ def test_usage_errors_exit_with_2(folder):
 def test_a_method_tells_its_settings(folder):
     help_text = paragloss_("train", "cr5", "--help", cwd=folder).stdout
     assert "--lambda" in help_text
-    assert "--checkpoint" in help_text
+    assert "--solver" in help_text
 
 
 def test_settings_are_numbers_words_and_switches(folder):

@@ -1,7 +1,5 @@
 """Leading directions by iteration: the same as dense algebra finds, within the columns it may hold."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -23,13 +21,13 @@ def blocks():
 
 def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_directions(blocks, monkeypatch):
     widths = []
-    add = spectrum._Search.add
+    add = spectrum._Basis.add
 
-    def add_and_record(search, block):
-        add(search, block)
-        widths.append((search.V.shape[1], search.sizes.before_compression))
+    def add_and_record(basis, block):
+        add(basis, block)
+        widths.append((basis.V.shape[1], basis.sizes.before_compression))
 
-    monkeypatch.setattr(spectrum._Search, "add", add_and_record)
+    monkeypatch.setattr(spectrum._Basis, "add", add_and_record)
     regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
     solution = spectrum.solve_iteratively(regression, rank=4, tolerance=0.0, solve_tolerance=1e-5)
     # Rank 4: 12 columns to begin with, room for 8 more wanted each time, 12 + 6 x 8 at most; four residuals come in.
@@ -68,48 +66,44 @@ def test_how_many_columns_a_search_begins_with_adds_and_holds(rank, concepts, si
 def test_residuals_lead_on_from_what_was_found(blocks):
     """What comes next is what M makes of the leading vectors less their own part, outside the basis."""
     regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
-    search = spectrum._GuidedSearch(regression, 3, 1e-6, tolerance=0.01)
-    search.add(np.linalg.qr(np.random.default_rng(2).standard_normal((150, 9)))[0].astype(np.float32))
+    basis = spectrum._Basis(regression, 3, 1e-6)
+    basis.add(np.linalg.qr(np.random.default_rng(2).standard_normal((150, 9)))[0].astype(np.float32))
+    V = basis.V
     X = sp.block_diag([block.rows for block in blocks]).toarray()
     X = X - X.mean(0)
     Y = np.vstack([np.eye(150)] * 2) - 1 / 150
     M = Y.T @ X @ np.linalg.solve(X.T @ X + 0.5 * np.eye(200), X.T @ Y)
-    values, vectors = np.linalg.eigh(search.V.T @ M @ search.V)
-    P = search.V @ vectors[:, ::-1][:, :3]
+    values, vectors = np.linalg.eigh(V.T @ M @ V)
+    P = V @ vectors[:, ::-1][:, :3]
     residual = M @ P - P * values[::-1][:3]
-    fresh = search.make_block()
+    next(spectrum._grow_by_residuals(basis, V[:, :0], tolerance=0.01))
+    fresh = basis.V[:, 9:]
     assert fresh.shape == (150, 3)
     np.testing.assert_allclose(fresh.T @ fresh, np.eye(3), atol=1e-4)
-    residual_outside_basis = residual - search.V @ (search.V.T @ residual)
+    residual_outside_basis = residual - V @ (V.T @ residual)
     np.testing.assert_allclose(fresh @ (fresh.T @ residual_outside_basis), residual_outside_basis, atol=2e-3)
 
 
-@pytest.mark.parametrize(
-    ("captured", "has_converged"),
-    [
-        # A hundredth of the sum is what an expansion has to gain.
-        ([], False),
-        ([4.0], False),
-        ([4.0, 4.5], False),
-        ([4.0, 4.5, 4.54], True),
-        ([4.5, 4.6], False),
-        (list(range(20)), False),
-        (list(range(21)), True),  # at the latest
-    ],
-)
-def test_a_search_ends_when_an_expansion_gains_less_than_its_share_or_after_many(captured, has_converged):
-    regression = SimpleNamespace(concepts=50, terms=3, arrays=Arrays("numpy"))
-    search = spectrum._GuidedSearch(regression, 2, 0.1, tolerance=0.01)
-    search.captured = [float(value) for value in captured]
-    assert search.has_converged() == has_converged
+def count_expansions(regression, tolerance):
+    basis = spectrum._Basis(regression, 20, 1e-3)
+    guide = spectrum._make_guide(basis, 0, None)
+    columns = [basis.V.shape[1] for _ in spectrum._grow_by_residuals(basis, guide, tolerance)]
+    assert columns[0] == guide.shape[1] == 28, "first comes all of the guide"
+    return basis.expansions
 
 
-def test_nothing_is_captured_before_all_of_the_start_is_in(blocks):
+def test_a_search_ends_when_an_expansion_gains_less_than_its_share_or_after_many(blocks, monkeypatch):
     regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
-    search = spectrum._GuidedSearch(regression, 70, 1e-3, tolerance=0.01)
-    search.prepare(0, None)
-    captured_counts = []
-    for _ in range(3):  # the start of 78 columns has two panels
-        search.add(search.make_block())
-        captured_counts.append(len(search.captured))
-    assert captured_counts == [0, 1, 2]
+    assert count_expansions(regression, tolerance=0.5) == 1
+    assert count_expansions(regression, tolerance=0.02) > 1
+    monkeypatch.setattr(spectrum, "MAX_EXPANSIONS", 2)
+    assert count_expansions(regression, tolerance=-1.0) == 2
+
+
+def test_a_guide_of_several_panels_is_added_before_any_residual(blocks):
+    regression = Regression.from_blocks(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    basis = spectrum._Basis(regression, 70, 1e-3)
+    expansions = []
+    for _ in spectrum._grow_by_residuals(basis, spectrum._make_guide(basis, 0, None), tolerance=0.01):
+        expansions.append(basis.expansions)
+    assert expansions[:3] == [0, 0, 1], "the guide of 78 columns has two panels"

@@ -19,7 +19,7 @@ from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
 from paragloss.evaluation.report import panels
 from paragloss.lab.learning.counting import CountedTexts, count, text_of
-from paragloss.lab.settings import Checkpoint, Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
+from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.arrays import Arrays, find_device_problem
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.lab.solving.spectrum import (
@@ -29,7 +29,6 @@ from paragloss.lab.solving.spectrum import (
     choose_solver,
     solve_closed_form,
     solve_iteratively,
-    solve_reduced_rank,
 )
 from paragloss.ranking import find_nearest
 from paragloss.types import Aligned, Floats
@@ -63,22 +62,18 @@ def fit(
     dim: Dim = 300,
     seed: Seed = 0,
     lambda_: Lambda = 1.0,
-    checkpoint: Checkpoint = None,
     progress: Progress | None = None,
     **settings: Annotated[Any, count_texts],
 ) -> BagEncoder:
     """Learn an encoder from texts about the same concepts, with the reference vectors that a search by CSLS needs.
 
     `dim` is at most the number of concepts less one. The paper's settings: stem=False, min_df=3, lengths=(50, 1000),
-    force_lengths=True, solver="one-pass". A fit that was killed continues from its `checkpoint` file. `settings` are
-    those of `count_texts`.
+    force_lengths=True, solver="one-pass". `settings` are those of `count_texts`.
 
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    encoder = fit_space(
-        aligned, dim=dim, seed=seed, lambda_=lambda_, checkpoint=checkpoint, progress=progress, **settings
-    )
+    encoder = fit_space(aligned, dim=dim, seed=seed, lambda_=lambda_, progress=progress, **settings)
     encoder.reference = hubness.reference(encoder, aligned)
     return encoder
 
@@ -89,7 +84,6 @@ def fit_space(
     dim: int = 300,
     seed: int = 0,
     lambda_: float = 1.0,
-    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> BagEncoder:
@@ -100,17 +94,7 @@ def fit_space(
     :param aligned: concepts with their texts in several languages
     """
     regression = count_texts(aligned, dim=dim, seed=seed, **settings)
-    solution = solve_reduced_rank(
-        regression.blocks,
-        regression.concepts,
-        rank=regression.rank,
-        lambda_=lambda_,
-        solver=regression.solver,
-        seed=seed,
-        device=regression.device,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
-        progress=progress,
-    )
+    ((_, solution),) = _solve_for_each(regression, [lambda_], progress)
     meta = {
         "method": "cr5",
         "lambda_": lambda_,
@@ -222,12 +206,15 @@ def _split_into_folds(concepts: Aligned, folds: int) -> Iterator[tuple[Aligned, 
         yield train, concepts[fold::folds]
 
 
-def _solve_for_each(regression: CountedRegression, lambdas: Sequence[float]) -> Iterator[tuple[float, Solution]]:
+def _solve_for_each(
+    regression: CountedRegression, lambdas: Sequence[float], progress: Progress | None = None
+) -> Iterator[tuple[float, Solution]]:
     """Solve a regression for each λ in turn; yield λ and its solution.
 
     The solver "converged" starts from the solution of the λ before.
 
     :param regression: the counted texts with rank and solver
+    :param progress: called while an iterative solver is at work
     """
     blocks, concepts, rank = regression.blocks, regression.concepts, regression.rank
     if regression.solver == "closed-form":
@@ -235,10 +222,11 @@ def _solve_for_each(regression: CountedRegression, lambdas: Sequence[float]) -> 
             yield lambda_, solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
         return
     ridge = Regression.from_blocks(blocks, concepts, Arrays(regression.device), lambda_=lambdas[0])
+    iteration: dict[str, Any] = {"rank": rank, "solver": regression.solver, "seed": regression.seed}
     start = None
     for lambda_ in lambdas:
         ridge = ridge.with_lambda(lambda_)
-        solution = solve_iteratively(ridge, rank=rank, solver=regression.solver, seed=regression.seed, start=start)
+        solution = solve_iteratively(ridge, start=start, progress=progress, **iteration)
         start = solution.vectors if regression.solver == "converged" else None
         yield lambda_, solution
 

@@ -11,20 +11,14 @@ short queries fared (docs/understand/papers/cr5.md).
 from __future__ import annotations
 
 import time
-import warnings
-import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
-from paragloss.atomic_files import replace_file
 from paragloss.errors import ModelError
 from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormalize
 from paragloss.lab.solving.ridge import Block, Regression
@@ -81,31 +75,6 @@ def choose_solver(solver: str, blocks: Sequence[Block], device: str | None) -> s
     return solver
 
 
-def solve_reduced_rank(
-    blocks: list[Block],
-    concepts: int,
-    *,
-    rank: int,
-    lambda_: float,
-    solver: str,
-    device: str | None = None,
-    **options: Any,
-) -> Solution:
-    """Solve the rank-limited regression of concepts on documents with one of SOLVERS.
-
-    :param blocks: training data of each language
-    :param concepts: number of concepts
-    :param lambda_: strength of the regularization
-    :param options: further arguments of `solve_iteratively`, for the iterative solvers
-    """
-    solver = choose_solver(solver, blocks, device)
-    if solver == "closed-form":
-        return solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
-    regression = Regression.from_blocks(blocks, concepts, Arrays(device), lambda_=lambda_)
-    key = _compute_checksum(blocks) if options.get("checkpoint") else ""
-    return solve_iteratively(regression, rank=rank, solver=solver, key=key, **options)
-
-
 def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
     """Solve the regression exactly by dense algebra in float64, for a few thousand documents at most.
 
@@ -144,9 +113,6 @@ def solve_iteratively(
     tolerance: float = 5e-3,
     solve_tolerance: float | None = None,
     start: Floats | None = None,
-    checkpoint: Path | None = None,
-    checkpoint_every: float = 30.0,
-    key: str = "",
     progress: Progress | None = None,
 ) -> Solution:
     """Solve the regression for an embedding of `rank` dimensions by iteration.
@@ -155,45 +121,24 @@ def solve_iteratively(
     :param tolerance: "converged" stops when an expansion raises the captured sum of eigenvalues by less than this part
     :param solve_tolerance: solves end when their residual is this part of the right side; see SOLVE_TOLERANCES
     :param start: (concepts, columns) directions to start "converged" from, in place of those of CL-LSI
-    :param checkpoint: a file from which a killed run continues; written at most every `checkpoint_every` seconds
-    :param key: identifies the data; a checkpoint with another key is ignored
     """
     started = time.monotonic()
-    search = _make_search(solver, regression, rank, solve_tolerance or SOLVE_TOLERANCES[solver], tolerance)
-    saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_} 2")
-    saved = saver.load()
-    if saved:
-        search.restore(saved)
-    search.prepare(seed, start)
-    for share_done in _extend_basis(search, saver):
+    basis = _Basis(regression, rank, solve_tolerance or SOLVE_TOLERANCES[solver])
+    if solver == "converged":
+        expected_columns = basis.sizes.guide + 2 * basis.sizes.expansion
+        growth = _grow_by_residuals(basis, _make_guide(basis, seed, start), tolerance)
+    else:
+        expected_columns = int(KRYLOV_BASIS[solver] * rank) + 1
+        growth = _grow_by_products(basis, expected_columns, seed)
+    for _ in growth:
         if progress:
-            elapsed = time.monotonic() - started
-            progress(share_done, elapsed * (1 - share_done) / share_done)
-    solution = search.finish()
+            share_done = min(basis.solved / expected_columns, 0.99)
+            progress(share_done, (time.monotonic() - started) * (1 - share_done) / share_done)
+    solution = _make_solution(basis)
     solution.report.update(solver=solver, seconds=round(time.monotonic() - started, 2))
-    saver.remove()
     if progress:
         progress(1.0, 0.0)
     return solution
-
-
-def _extend_basis(search: _Search, saver: Checkpoint) -> Iterator[float]:
-    """Add blocks to the basis until it is good enough; yield about which share of all has been solved for."""
-    block = search.make_block()
-    while block is not None:
-        search.add(block)
-        saver.save(search.state)
-        if search.has_converged():
-            return
-        yield min(search.solved / search.expected_columns, 0.99)
-        block = search.make_block()
-
-
-def _make_search(solver: str, regression: Regression, rank: int, solve_tolerance: float, tolerance: float) -> _Search:
-    """Return the search of an iterative solver, with an empty basis; for the arguments see `solve_iteratively`."""
-    if solver == "converged":
-        return _GuidedSearch(regression, rank, solve_tolerance, tolerance)
-    return _KrylovSearch(regression, rank, solve_tolerance, KRYLOV_BASIS[solver])
 
 
 class _BasisSizes(NamedTuple):
@@ -213,14 +158,15 @@ def _choose_sizes(concepts: int, rank: int) -> _BasisSizes:
     return _BasisSizes(limit, guide, expansion, min(limit, guide + 6 * expansion))
 
 
-class _Search(ABC):
-    """A growing orthonormal basis V of concept directions, (concepts, columns), with its solves B and the products M V.
+class _RitzPairs(NamedTuple):
+    """The eigenvalues of M within a basis (Rayleigh-Ritz), largest first, and their eigenvectors."""
 
-    The eigenvectors of M are approximated within the basis (Rayleigh-Ritz). Subclasses say which directions are added.
-    """
+    values: npt.NDArray[np.float64]  # (columns,)
+    vectors: npt.NDArray[np.float64]  # (columns, columns) coefficients of the basis, a column for each eigenvalue
 
-    #: Columns that are probably solved for in all.
-    expected_columns: int
+
+class _Basis:
+    """A growing orthonormal basis V of concept directions, with the solves and the products of M that it needs."""
 
     def __init__(self, regression: Regression, rank: int, solve_tolerance: float) -> None:
         """Start with an empty basis.
@@ -232,31 +178,11 @@ class _Search(ABC):
         self.regression, self.arrays, self.rank = regression, regression.arrays, rank
         self.solve_tolerance = solve_tolerance
         self.sizes = _choose_sizes(regression.concepts, rank)
-        self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
+        self.V = self.arrays.zeros(regression.concepts, 0)  # (concepts, columns)
+        self.MV = self.arrays.zeros(regression.concepts, 0)  # (concepts, columns)
         self.B = self.arrays.zeros(regression.terms, 0)  # (terms, columns)
-        #: Eigenvalues and eigenvectors of M within the basis; None after the basis changed.
-        self.ritz_pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
-        self.solved = 0  # columns solved for so far
-
-    @abstractmethod
-    def prepare(self, seed: int, start: Floats | None) -> None:
-        """Compute what the first block is made of, unless a checkpoint had it.
-
-        :param start: (concepts, columns) directions to start from
-        """
-
-    @abstractmethod
-    def make_block(self) -> Dense | None:
-        """Return orthonormal columns to add to the basis; None when there are no more."""
-
-    def has_converged(self) -> bool:
-        """Tell whether the basis is good enough."""
-        return False
-
-    @property
-    def expansions(self) -> int:
-        """How often the basis has been extended by residuals."""
-        return 0
+        self.solved = 0  # columns solved for so far, also those that are no longer in the basis
+        self.expansions = 0  # how often residuals were added
 
     def add(self, block: Dense) -> None:
         """Extend the basis by orthonormal columns, and solve for them."""
@@ -265,164 +191,108 @@ class _Search(ABC):
         self.B = self.arrays.hstack([self.B, B])
         self.MV = self.arrays.hstack([self.MV, MV])
         self.solved += block.shape[1]
-        self.ritz_pairs = None
 
-    def find_ritz_pairs(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the eigenvalues of M within the basis, largest first, and their eigenvectors, as coefficients of V."""
-        if self.ritz_pairs is None:
-            T = self.arrays.gram(self.V, self.MV)
-            values, vectors = np.linalg.eigh((T + T.T) / 2)
-            self.ritz_pairs = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
-        return self.ritz_pairs
+    def find_ritz_pairs(self) -> _RitzPairs:
+        """Compute the eigenvalues of M within the basis, and their eigenvectors."""
+        T = self.arrays.gram(self.V, self.MV)
+        values, vectors = np.linalg.eigh((T + T.T) / 2)  # ascending
+        return _RitzPairs(values[::-1], np.ascontiguousarray(vectors[:, ::-1]))
 
-    def compute_residual(self) -> Dense:
+    def compute_residual(self, ritz: _RitzPairs) -> Dense:
         """Return how far M moves the leading eigenvectors off themselves: M P - P diag(values), (concepts, rank)."""
-        values, vectors = self.find_ritz_pairs()
-        Q = self.arrays.small(vectors[:, : self.rank])
-        return self.MV @ Q - (self.V @ Q) * self.arrays.small(values[: self.rank])
+        Q = self.arrays.small(ritz.vectors[:, : self.rank])
+        return self.MV @ Q - (self.V @ Q) * self.arrays.small(ritz.values[: self.rank])
 
-    def finish(self) -> Solution:
-        """Make the embedding maps of the leading eigenvectors, and report how exact they are."""
-        arrays = self.arrays
-        all_values, all_vectors = self.find_ritz_pairs()
-        values, Q = all_values[: self.rank], arrays.small(all_vectors[:, : self.rank])
-        phi = self.regression.split_by_language(self.B @ Q)
-        tables = [arrays.get(table) for table in _orthonormalize_maps(arrays, phi, tolerance=1e-7)]
-        return Solution(tables, values, arrays.get(self.V @ Q), self._make_report(values))
-
-    def _make_report(self, values: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Return the figures that are saved with the model.
-
-        :param values: the leading eigenvalues
-        """
-        residual = self.compute_residual()
-        relative_residuals = np.sqrt(np.diag(self.arrays.gram(residual, residual)) / values**2)
-        return {
-            "captured": float(values.sum()),
-            "residual": float(relative_residuals.max()),
-            "columns": int(self.solved),
-            "expansions": self.expansions,
-            "cg_steps": round(self.regression.iterations / max(self.solved, 1), 1),
-            "peak_bytes": self.arrays.memory(),
-            "device": self.arrays.device,
-        }
-
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what a checkpoint holds."""
-        dense = {"V": self.V, "B": self.B, "MV": self.MV}
-        arrays = {name: self.arrays.get(array) for name, array in dense.items()}
-        return {**arrays, "solved": np.array(self.solved, np.int64)}
-
-    def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
-        """Continue from the state of a checkpoint."""
-        put = self.arrays.put
-        self.V, self.B, self.MV = put(saved["V"]), put(saved["B"]), put(saved["MV"])
-        self.solved = int(saved["solved"])
-
-
-class _KrylovSearch(_Search):
-    """Adds what M makes of the block before, starting with random directions, up to a number of columns."""
-
-    def __init__(self, regression: Regression, rank: int, solve_tolerance: float, columns_per_rank: float) -> None:
-        super().__init__(regression, rank, solve_tolerance)
-        self.expected_columns = int(columns_per_rank * rank) + 1
-        self.random = self.V  # directions to start from, (concepts, columns of a block)
-
-    def prepare(self, seed: int, start: Floats | None) -> None:
-        width = max(1, min(PANEL, self.rank // KRYLOV_STEPS))
-        self.random = self.arrays.normal(self.regression.concepts, width, seed)
-
-    def make_block(self) -> Dense | None:
-        columns_left = min(self.expected_columns, self.sizes.limit) - self.V.shape[1]
-        if columns_left <= 0:
-            return None
-        if self.solved:
-            block = self.MV[:, -self.random.shape[1] :]
-        else:
-            block = self.random - self.random.sum(0) / self.regression.concepts
-        new_directions = orthonormalize(self.arrays, block[:, :columns_left], self.V)
-        return new_directions if new_directions.shape[1] else None
-
-
-class _GuidedSearch(_Search):
-    """Adds directions that are known to be good, and then those of the largest residuals, until they gain little."""
-
-    def __init__(self, regression: Regression, rank: int, solve_tolerance: float, tolerance: float) -> None:
-        """Start with an empty basis.
-
-        :param tolerance: an expansion gains little if it raises the captured sum of eigenvalues by less than this part
-        """
-        super().__init__(regression, rank, solve_tolerance)
-        self.tolerance = tolerance
-        self.expected_columns = self.sizes.guide + 2 * self.sizes.expansion
-        self.guide = self.V  # directions to start from, (concepts, columns)
-        self.guide_columns_used = 0  # columns of the guide that are in the basis
-        self.captured: list[float] = []  # sum of the leading eigenvalues after the guide and after each expansion
-
-    def prepare(self, seed: int, start: Floats | None) -> None:
-        if not self.guide.shape[1]:
-            if start is None:
-                self.guide = _find_start_directions(self.regression, self.sizes.guide, seed)
-            else:
-                self.guide = _orthonormalize_centred(self.regression, self.arrays.put(start))
-
-    def make_block(self) -> Dense | None:
-        if self._has_guide_left():
-            panel = self.guide[:, self.guide_columns_used : self.guide_columns_used + PANEL]
-            self.guide_columns_used += panel.shape[1]
-            return orthonormalize(self.arrays, panel, self.V)
-        if self.V.shape[1] >= self.sizes.limit:
-            return None
-        if self.V.shape[1] + self.sizes.expansion > self.sizes.before_compression:
-            self._compress_basis()
-        new_directions = orthonormalize(self.arrays, self._take_largest_residuals(), self.V)
-        return new_directions if new_directions.shape[1] else None
-
-    def _take_largest_residuals(self) -> Dense:
-        """Return the directions in which the leading eigenvectors are least exact: (concepts, expansion)."""
-        residual = self.compute_residual()
-        _, vectors = np.linalg.eigh(self.arrays.gram(residual, residual))  # ascending
-        return residual @ self.arrays.small(vectors[:, -self.sizes.expansion :])
-
-    def add(self, block: Dense) -> None:
-        super().add(block)
-        if not self._has_guide_left():
-            values, _ = self.find_ritz_pairs()
-            self.captured.append(float(values[: self.rank].sum()))
-
-    def has_converged(self) -> bool:
-        if len(self.captured) < 2:
-            return False
-        gained = self.captured[-1] - self.captured[-2]
-        return gained < self.tolerance * self.captured[-1] or len(self.captured) > MAX_EXPANSIONS
-
-    @property
-    def expansions(self) -> int:
-        return max(len(self.captured) - 1, 0)
-
-    def _has_guide_left(self) -> bool:
-        return bool(self.guide_columns_used < self.guide.shape[1])
-
-    def _compress_basis(self) -> None:
+    def compress(self, ritz: _RitzPairs) -> None:
         """Reduce the basis to its `sizes.guide` leading eigenvectors."""
-        _, vectors = self.find_ritz_pairs()
-        leading_vectors = self.arrays.small(vectors[:, : self.sizes.guide])
-        self.V, self.B, self.MV = self.V @ leading_vectors, self.B @ leading_vectors, self.MV @ leading_vectors
-        self.ritz_pairs = None
+        Q = self.arrays.small(ritz.vectors[:, : self.sizes.guide])
+        self.V, self.B, self.MV = self.V @ Q, self.B @ Q, self.MV @ Q
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        return {
-            **super().state(),
-            "guide": self.arrays.get(self.guide),
-            "guide_columns_used": np.array(self.guide_columns_used, np.int64),
-            "captured": np.array(self.captured),
-        }
 
-    def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
-        super().restore(saved)
-        self.guide = self.arrays.put(saved["guide"])
-        self.guide_columns_used = int(saved["guide_columns_used"])
-        self.captured = saved["captured"].tolist()
+def _grow_by_products(basis: _Basis, n_columns: int, seed: int) -> Iterator[None]:
+    """Extend a basis by random directions, and then by what M makes of the block before: one Krylov pass.
+
+    Control returns to the caller after each block.
+
+    :param n_columns: of the basis in the end
+    """
+    regression, arrays = basis.regression, basis.arrays
+    width = max(1, min(PANEL, basis.rank // KRYLOV_STEPS))
+    random = arrays.normal(regression.concepts, width, seed)
+    block = random - random.sum(0) / regression.concepts
+    max_columns = min(n_columns, basis.sizes.limit)
+    while basis.V.shape[1] < max_columns:
+        columns_left = max_columns - basis.V.shape[1]
+        new_directions = orthonormalize(arrays, block[:, :columns_left], basis.V)
+        if not new_directions.shape[1]:
+            return
+        basis.add(new_directions)
+        yield
+        block = basis.MV[:, -width:]
+
+
+def _grow_by_residuals(basis: _Basis, guide: Dense, tolerance: float) -> Iterator[None]:
+    """Extend a basis by directions that are known to be good, and then by residuals, until these gain little.
+
+    Control returns to the caller after each block.
+
+    :param guide: (concepts, columns) the good directions, orthonormal
+    :param tolerance: residuals gain little if they raise the sum of the leading eigenvalues by less than this part
+    """
+    for first_column in range(0, guide.shape[1], PANEL):
+        panel = guide[:, first_column : first_column + PANEL]
+        basis.add(orthonormalize(basis.arrays, panel, basis.V))
+        yield
+    ritz = basis.find_ritz_pairs()
+    while basis.V.shape[1] < basis.sizes.limit and basis.expansions < MAX_EXPANSIONS:
+        captured = float(ritz.values[: basis.rank].sum())
+        if basis.V.shape[1] + basis.sizes.expansion > basis.sizes.before_compression:
+            basis.compress(ritz)
+            ritz = basis.find_ritz_pairs()
+        new_directions = orthonormalize(basis.arrays, _take_largest_residuals(basis, ritz), basis.V)
+        if not new_directions.shape[1]:
+            return
+        basis.add(new_directions)
+        basis.expansions += 1
+        yield
+        ritz = basis.find_ritz_pairs()
+        new_captured = float(ritz.values[: basis.rank].sum())
+        if new_captured - captured < tolerance * new_captured:
+            return
+
+
+def _take_largest_residuals(basis: _Basis, ritz: _RitzPairs) -> Dense:
+    """Return the directions in which the leading eigenvectors are least exact: (concepts, expansion)."""
+    residual = basis.compute_residual(ritz)
+    _, vectors = np.linalg.eigh(basis.arrays.gram(residual, residual))  # ascending
+    return residual @ basis.arrays.small(vectors[:, -basis.sizes.expansion :])
+
+
+def _make_guide(basis: _Basis, seed: int, start: Floats | None) -> Dense:
+    """Return directions for a basis to start from, (concepts, columns): those of `start`, by default of CL-LSI."""
+    if start is None:
+        return _find_start_directions(basis.regression, basis.sizes.guide, seed)
+    return _orthonormalize_centred(basis.regression, basis.arrays.put(start))
+
+
+def _make_solution(basis: _Basis) -> Solution:
+    """Make the embedding maps of the leading eigenvectors of M within a basis, and report how exact they are."""
+    arrays, ritz = basis.arrays, basis.find_ritz_pairs()
+    values, Q = ritz.values[: basis.rank], arrays.small(ritz.vectors[:, : basis.rank])
+    phi = basis.regression.split_by_language(basis.B @ Q)
+    tables = [arrays.get(table) for table in _orthonormalize_maps(arrays, phi, tolerance=1e-7)]
+    residual = basis.compute_residual(ritz)
+    relative_residuals = np.sqrt(np.diag(arrays.gram(residual, residual)) / values**2)
+    report = {
+        "captured": float(values.sum()),
+        "residual": float(relative_residuals.max()),
+        "columns": int(basis.solved),
+        "expansions": basis.expansions,
+        "cg_steps": round(basis.regression.iterations / max(basis.solved, 1), 1),
+        "peak_bytes": arrays.memory(),
+        "device": arrays.device,
+    }
+    return Solution(tables, values, arrays.get(basis.V @ Q), report)
 
 
 def _find_start_directions(regression: Regression, width: int, seed: int) -> Dense:
@@ -484,63 +354,3 @@ def _compute_whitening(gram: npt.NDArray[np.float64], tolerance: float) -> npt.N
     is_used = values > values[-1] * tolerance
     scaled_vectors = vectors[:, is_used] / np.sqrt(values[is_used])
     return np.ascontiguousarray(scaled_vectors[:, ::-1])
-
-
-def _compute_checksum(blocks: Sequence[Block]) -> str:
-    """Compute a checksum of the training data."""
-    crc = 0
-    for block in blocks:
-        for array in (block.rows.indptr, block.rows.indices, block.rows.data, block.concepts):
-            crc = zlib.crc32(np.ascontiguousarray(array).tobytes(), crc)
-    return f"{crc:08x}"
-
-
-class Checkpoint:
-    """A file of named arrays from which a killed fit continues; without a path nothing is saved.
-
-    A file that is no checkpoint is never replaced; one of another fit is replaced by the first save, and stays if there
-    is none.
-    """
-
-    def __init__(self, path: Path | None, seconds_between: float, key: str) -> None:
-        """Prepare a checkpoint that is written at most every `seconds_between` seconds.
-
-        :param key: identifies the data and settings
-        """
-        self.path, self.seconds_between, self.key = path, seconds_between, key
-        self.last_saved = time.monotonic()
-        self._is_of_this_fit = False
-
-    def load(self) -> dict[str, npt.NDArray[Any]]:
-        """Read the saved arrays; warn and return nothing if the file has another key.
-
-        :raises ModelError: if the file is no checkpoint
-        """
-        if self.path is None or not self.path.exists():
-            return {}
-        try:
-            with np.load(self.path, allow_pickle=False) as saved:
-                if str(saved["key"]) == self.key:
-                    self._is_of_this_fit = True
-                    return {name: saved[name] for name in saved.files if name != "key"}
-        except (OSError, EOFError, ValueError, KeyError, AttributeError, BadZipFile) as error:
-            reason = " ".join(str(error).split())
-            raise ModelError(
-                f"{self.path} can't be read as a checkpoint ({reason}): remove it, or name another file"
-            ) from None
-        warnings.warn(f"{self.path} is of other data or other settings: starting anew", stacklevel=4)
-        return {}
-
-    def save(self, state: Callable[[], dict[str, npt.NDArray[Any]]]) -> None:
-        """Save what `state` returns if it is time; the file is replaced atomically."""
-        if self.path is None or time.monotonic() - self.last_saved < self.seconds_between:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with replace_file(self.path) as temporary, temporary.open("wb") as file:
-            np.savez(file, allow_pickle=False, **{"key": np.array(self.key), **state()})
-        self.last_saved, self._is_of_this_fit = time.monotonic(), True
-
-    def remove(self) -> None:
-        """Remove the file if this fit wrote it or continued from it."""
-        if self.path is not None and self._is_of_this_fit:
-            self.path.unlink(missing_ok=True)
