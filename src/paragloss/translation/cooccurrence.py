@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,59 +59,77 @@ class Cooccurrence:
         """
         import scipy.sparse as sp
 
-        tokenize = analyzer(lang).terms
-        number_by_term: dict[str, int] = {}
-        terms_in_order: list[int] = []  # the number of each term occurrence
-        windows_in_order = [np.zeros(0, np.int64)]  # the window of each term occurrence, text by text
-        n_windows = 0
-        for text in texts:
-            terms = tokenize(text)
-            for term in terms:
-                terms_in_order.append(number_by_term.setdefault(term, len(number_by_term)))
-            windows_in_order.append(n_windows + np.arange(len(terms)) // window)
-            n_windows += math.ceil(len(terms) / window)
-        cells = (terms_in_order, np.concatenate(windows_in_order))
-        ones = np.ones(len(terms_in_order), np.float32)
-        windows = sp.csr_matrix((ones, cells), shape=(len(number_by_term), n_windows))
+        terms, term_ids, window_ids, n_windows = _number_occurrences(texts, lang, window)
+        ones = np.ones(len(term_ids), np.float32)
+        windows = sp.csr_matrix((ones, (term_ids, window_ids)), shape=(len(terms), n_windows))
         windows.sum_duplicates()
         windows.data[:] = 1
-        occurrences = np.bincount(np.asarray(terms_in_order, np.int64), minlength=len(number_by_term))
-        number = len(terms_in_order) / window if by_length else None
-        return cls(lang, list(number_by_term), occurrences, windows, number=number)
+        occurrences = np.bincount(term_ids, minlength=len(terms))
+        number = len(term_ids) / window if by_length else None
+        return cls(lang, terms, occurrences, windows, number=number)
 
     def em(self, first: Sequence[str], second: Sequence[str]) -> Reals:
         """Compute eq. 2.1 for every pair of a first and a second word or phrase: (first, second)."""
-        first_counts, first_windows = self._find_windows(first)
-        second_counts, second_windows = self._find_windows(second)
+        first_counts, first_windows = self._find_texts(first)
+        second_counts, second_windows = self._find_texts(second)
         shared_windows = np.asarray((first_windows @ second_windows.T).todense(), np.float64)
         by_chance = np.outer(first_counts, second_counts) / max(self.number, 1)
         total = np.maximum(first_counts[:, None] + second_counts[None, :], 1)
         association: Reals = np.maximum((shared_windows - by_chance) / total, 0)
         return association
 
-    def _find_windows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
-        """Return how often each text occurs, and a matrix (texts, windows) with 1 for each window that it is in.
+    def _find_texts(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
+        """Return how often each text occurs, and a matrix (texts, windows) with 1 for each window that it is in."""
+        import scipy.sparse as sp
+
+        counts: list[float] = []
+        rows = [sp.csr_matrix((0, self.windows.shape[1]), dtype=np.float32)]
+        for text in texts:
+            count, windows = self._find_text(text)
+            counts.append(count)
+            rows.append(windows)
+        return np.array(counts, np.float64), sp.vstack(rows, format="csr")
+
+    def _find_text(self, text: str) -> tuple[float, sp.csr_matrix]:
+        """Return how often a word or phrase occurs, and a matrix (1, windows) with 1 for each window that it is in.
 
         A phrase occurs where all of its words share a window; a text with an unknown word never occurs.
         """
         import scipy.sparse as sp
 
-        n_windows = self.windows.shape[1]
-        counts: list[float] = []
-        rows = [sp.csr_matrix((0, n_windows), dtype=np.float32)]
-        for text in texts:
-            term_numbers = [self._number_by_term.get(term, -1) for term in self._tokenize(text)]
-            if not term_numbers or -1 in term_numbers:
-                counts.append(0)
-                rows.append(sp.csr_matrix((1, n_windows), dtype=np.float32))
-                continue
-            first, *other_terms = term_numbers
-            windows = self.windows[first]
-            for number in other_terms:
-                windows = windows.multiply(self.windows[number])
-            counts.append(windows.sum() if other_terms else self.occurrences[first])
-            rows.append(windows)
-        return np.array(counts, np.float64), sp.vstack(rows, format="csr")
+        term_numbers = [self._number_by_term.get(term, -1) for term in self._tokenize(text)]
+        if not term_numbers or -1 in term_numbers:
+            return 0.0, sp.csr_matrix((1, self.windows.shape[1]), dtype=np.float32)
+        first, *other_terms = term_numbers
+        windows = self.windows[first]
+        for number in other_terms:
+            windows = windows.multiply(self.windows[number])
+        return float(windows.sum() if other_terms else self.occurrences[first]), windows
+
+
+class _Occurrences(NamedTuple):
+    """All occurrences of terms in a collection, text by text."""
+
+    terms: list[str]  # the distinct terms
+    term_ids: npt.NDArray[np.int64]  # (occurrences,) index of the term
+    window_ids: npt.NDArray[np.int64]  # (occurrences,) number of the window
+    n_windows: int
+
+
+def _number_occurrences(texts: Iterable[str], lang: str, window: int) -> _Occurrences:
+    """Tokenize texts, and number their distinct terms and their windows of `window` terms."""
+    tokenize = analyzer(lang).terms
+    number_by_term: dict[str, int] = {}
+    term_ids: list[int] = []
+    window_ids = [np.zeros(0, np.int64)]  # text by text
+    n_windows = 0
+    for text in texts:
+        terms = tokenize(text)
+        for term in terms:
+            term_ids.append(number_by_term.setdefault(term, len(number_by_term)))
+        window_ids.append(n_windows + np.arange(len(terms)) // window)
+        n_windows += math.ceil(len(terms) / window)
+    return _Occurrences(list(number_by_term), np.array(term_ids, np.int64), np.concatenate(window_ids), n_windows)
 
 
 class DisambiguatingTranslator:
@@ -145,11 +163,11 @@ class DisambiguatingTranslator:
         cooccurrence = self._cooccurrence(to) if callable(self._cooccurrence) else self._cooccurrence
         links = [cooccurrence.em(first, second) for first, second in pairwise(texts)]
         path = best_path(links)
-        strengths = [link[first, second] for link, (first, second) in zip(links, pairwise(path), strict=True)]
         disambiguated = []
-        for i, clause in enumerate(clauses):
-            if sum(strengths[max(i - 1, 0) : i + 1]) > 0:  # the links to the terms before and after it
-                clause = clause._replace(alternatives=(Alternative(texts[i][path[i]], 1.0),))
+        for clause, chosen, strength in zip(clauses, path, _sum_links(links, path), strict=True):
+            if strength > 0:
+                text = clause.alternatives[chosen].text
+                clause = clause._replace(alternatives=(Alternative(text, 1.0),))
             disambiguated.append(clause)
         return disambiguated
 
@@ -170,3 +188,12 @@ def best_path(links: Sequence[Reals]) -> list[int]:
     for predecessors in reversed(best_predecessors):
         path.append(int(predecessors[path[-1]]))
     return path[::-1]
+
+
+def _sum_links(links: Sequence[Reals], path: Sequence[int]) -> list[float]:
+    """Return for each term the sum of the links of its chosen alternative to those of the terms before and after it.
+
+    :param links: as in `best_path`, whose result `path` is
+    """
+    strengths = [float(link[first, second]) for link, (first, second) in zip(links, pairwise(path), strict=True)]
+    return [before + after for before, after in pairwise([0.0, *strengths, 0.0])]

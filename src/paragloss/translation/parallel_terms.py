@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.groups import list_groups, list_positions
@@ -56,13 +57,7 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
     :param max_terms: distinct terms kept of a document
     :param phrases: make collocations one term, `first second`
     """
-    texts: list[str] = []
-    units: list[int] = []  # the number of each text, the same as that of its translations
-    for number, concept in enumerate(aligned):
-        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang))):
-            if text:
-                texts.append(text)
-                units.append(2 * number + part)
+    units, texts = _list_texts(aligned, lang)
     start, term, words = tokenize_texts(texts, lang)
     if phrases:
         n_terms = len(words.terms)
@@ -70,6 +65,18 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
         start, term = merge_collocations(start, term, n_terms, collocations)
         words = _add_phrases(words, collocations)
     return LanguageTexts(np.array(units, np.int64), make_bags(start, term, len(words.terms), max_terms), words)
+
+
+def _list_texts(aligned: Aligned, lang: str) -> tuple[list[int], list[str]]:
+    """List the texts and titles that concepts have in a language, each with a number that its translations share."""
+    units: list[int] = []
+    texts: list[str] = []
+    for number, concept in enumerate(aligned):
+        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang))):
+            if text:
+                units.append(2 * number + part)
+                texts.append(text)
+    return units, texts
 
 
 def _add_phrases(words: TermSpellings, collocations: Integers) -> TermSpellings:
@@ -114,17 +121,15 @@ def make_bags(start: Integers, term: Integers, n_terms: int, max_terms: int) -> 
     """
     sizes = np.diff(start)
     entries = _join_words_of_documents(term, sizes, n_terms)
-    df = np.bincount(entries.term, minlength=n_terms)
-    is_document = sizes > MAX_SENTENCE_TERMS
-    idf = np.log((len(sizes) + 1) / df[entries.term])
-    score = np.where(is_document[entries.text], entries.weight * idf, np.inf)
-    best = _select_best(entries.text, score, len(sizes), max_terms)
-    best = best[np.lexsort((entries.position[best], entries.text[best]))]
+    scores = _score_entries(entries, sizes, n_terms)
+    entries = entries.select(_find_best(entries.text, scores, max_terms))
+    entries = entries.select(np.lexsort((entries.position, entries.text)))
+    new_sizes = np.bincount(entries.text, minlength=len(sizes))
     return TermBags(
-        start=np.concatenate([[0], np.cumsum(np.bincount(entries.text[best], minlength=len(sizes)))]).astype(np.int64),
-        term=entries.term[best].astype(np.int32),
-        weight=entries.weight[best].astype(np.float32),
-        position=entries.position[best].astype(np.float32),
+        start=np.concatenate([[0], np.cumsum(new_sizes)]).astype(np.int64),
+        term=entries.term.astype(np.int32),
+        weight=entries.weight.astype(np.float32),
+        position=entries.position.astype(np.float32),
         n_terms=n_terms,
     )
 
@@ -136,6 +141,10 @@ class _Entries(NamedTuple):
     term: Integers
     position: Floats  # relative to the length of the text
     weight: Floats
+
+    def select(self, indices: Integers) -> _Entries:
+        """Return some of the entries, in the order of their indices."""
+        return _Entries(self.text[indices], self.term[indices], self.position[indices], self.weight[indices])
 
 
 def _join_words_of_documents(term: Integers, sizes: Integers, n_terms: int) -> _Entries:
@@ -154,10 +163,24 @@ def _join_words_of_documents(term: Integers, sizes: Integers, n_terms: int) -> _
     return _Entries(text[first_word], term[first_word], mean_position, 1 + np.log(count))
 
 
-def _select_best(text: Integers, score: Integers, texts: int, max_entries: int) -> Integers:
-    """Select the entries of highest score of each text, in their order."""
+def _score_entries(entries: _Entries, sizes: Integers, n_terms: int) -> Floats:
+    """Return the tf-idf of entries of documents; infinity for words of sentences.
+
+    :param sizes: the number of words of each text
+    """
+    df = np.bincount(entries.term, minlength=n_terms)
+    idf = np.log((len(sizes) + 1) / df[entries.term])
+    is_document = sizes > MAX_SENTENCE_TERMS
+    return np.where(is_document[entries.text], entries.weight * idf, np.inf)
+
+
+def _find_best(text: Integers, score: Floats, max_entries: int) -> Integers:
+    """Return the indices of the entries of highest score of each text, in their order.
+
+    :param text: the text of each entry
+    """
     order = np.lexsort((-score, text))
-    ranks = list_positions(np.bincount(text, minlength=texts))
+    ranks = list_positions(np.bincount(text))  # within the text, in this order
     return np.sort(order[ranks < max_entries])
 
 
@@ -186,9 +209,9 @@ def select_shared_texts(left: LanguageTexts, right: LanguageTexts) -> tuple[Term
 
 def _select_texts(bags: TermBags, texts: Integers) -> TermBags:
     """Return the bags of some texts, in this order."""
-    size = np.diff(bags.start)[texts]
-    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    entries = np.arange(start[-1]) + np.repeat(bags.start[texts] - start[:-1], size)
+    sizes = np.diff(bags.start)[texts]
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    entries = np.repeat(bags.start[texts], sizes) + list_positions(sizes)
     return TermBags(start, bags.term[entries], bags.weight[entries], bags.position[entries], bags.n_terms)
 
 
@@ -206,13 +229,16 @@ def find_collocations(
     :param min_count: how often a pair must occur
     :param min_npmi: its normalised pointwise mutual information at least
     """
-    key, count = np.unique(_neighbour_pairs(start, term, n_terms), return_counts=True)
-    is_frequent = (count >= min_count) & (key >= 0)
-    key, count = key[is_frequent], count[is_frequent]
+    pairs, counts = np.unique(_neighbour_pairs(start, term, n_terms), return_counts=True)
+    is_frequent = (counts >= min_count) & (pairs >= 0)
+    pairs, counts = pairs[is_frequent], counts[is_frequent]
+    first, second = np.divmod(pairs, n_terms)
+    n_words = max(len(term), 1)
     term_counts = np.bincount(term, minlength=n_terms)
-    together = count / max(len(term), 1)
-    by_chance = term_counts[key // n_terms] * term_counts[key % n_terms] / max(len(term), 1) ** 2
-    return key[np.log(together / by_chance) >= min_npmi * -np.log(together)]
+    probability = counts / n_words
+    probability_by_chance = term_counts[first] * term_counts[second] / n_words**2
+    mutual_information = np.log(probability / probability_by_chance)
+    return pairs[mutual_information >= min_npmi * -np.log(probability)]
 
 
 def merge_collocations(
@@ -221,28 +247,51 @@ def merge_collocations(
     """Replace collocations by their own terms, from the left: collocation i is the term n_terms + i.
 
     A word that occurs alone fewer than `min_count` times stays beside the phrase, or nothing would be learned of it.
+
+    :param start: (texts + 1,) where each text begins in `term`
+    :param collocations: pairs of terms as sorted numbers first * n_terms + second
     """
     if not len(collocations):
         return TermSequences(start, term)
-    key = _neighbour_pairs(start, term, n_terms)
-    number = np.minimum(np.searchsorted(collocations, key), len(collocations) - 1)
-    is_phrase = collocations[number] == key
-    # In a run of overlapping phrases every other one begins at a word that is still free.
-    positions = np.arange(len(term))
-    run = positions - np.maximum.accumulate(np.where(is_phrase, 0, positions + 1))
-    is_first_word = is_phrase & (run % 2 == 0)
-    is_in_phrase = is_first_word | np.concatenate([[False], is_first_word[:-1]])
-    count_outside = np.bincount(term[~is_in_phrase], minlength=n_terms)
-    first_words = np.flatnonzero(is_first_word)
-    # Each phrase is inserted before its first word; then words that are part of one are removed unless they are rare.
-    stays = np.insert(~is_in_phrase | (count_outside[term] < min_count), first_words, True)
-    merged = np.insert(term, first_words, n_terms + number[first_words])[stays]
+    pairs = _neighbour_pairs(start, term, n_terms)
+    first_words = _find_phrases(pairs, collocations)
+    phrase_terms = n_terms + np.searchsorted(collocations, pairs[first_words])
+    is_removed = _find_replaced_words(term, n_terms, first_words, min_count)
+    # Each phrase is inserted before its first word; then the words that it replaces are removed.
+    stays = np.insert(~is_removed, first_words, True)
+    merged = np.insert(term, first_words, phrase_terms)[stays]
     staying_before = np.concatenate([[0], np.cumsum(stays)])
     return TermSequences(staying_before[start + np.searchsorted(first_words, start)], merged)
 
 
+def _find_phrases(pairs: Integers, collocations: Integers) -> Integers:
+    """Find collocations in texts, from the left and without overlap; return the positions of their first words.
+
+    :param pairs: (words,) the pair of terms that begins at each word
+    :param collocations: pairs that are collocations, sorted
+    """
+    nearest = np.minimum(np.searchsorted(collocations, pairs), len(collocations) - 1)
+    is_phrase = collocations[nearest] == pairs
+    positions = np.arange(len(pairs))
+    # In a run of overlapping phrases every other one begins at a word that is still free.
+    position_in_run = positions - np.maximum.accumulate(np.where(is_phrase, 0, positions + 1))
+    return np.flatnonzero(is_phrase & (position_in_run % 2 == 0))
+
+
+def _find_replaced_words(term: Integers, n_terms: int, first_words: Integers, min_count: int) -> npt.NDArray[np.bool_]:
+    """Tell for each word whether it is part of a phrase and its term occurs often enough outside phrases.
+
+    :param first_words: the positions of the phrases, which have two words each
+    """
+    is_in_phrase = np.zeros(len(term), bool)
+    is_in_phrase[first_words] = True
+    is_in_phrase[first_words + 1] = True
+    count_outside = np.bincount(term[~is_in_phrase], minlength=n_terms)
+    return is_in_phrase & (count_outside[term] >= min_count)
+
+
 def _neighbour_pairs(start: Integers, term: Integers, n_terms: int) -> Integers:
-    """Return a number for the pair that each term makes with the next; -1 at the end of a text."""
+    """Return for each term the pair that it makes with the next, as first * n_terms + second; -1 ends a text."""
     key = np.full(len(term), -1, np.int64)
     key[:-1] = term[:-1].astype(np.int64) * n_terms + term[1:]
     last_terms = start[1:][start[1:] > start[:-1]] - 1

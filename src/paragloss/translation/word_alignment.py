@@ -7,7 +7,7 @@ mathematics of statistical machine translation", Computational Linguistics 19(2)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ Reals = npt.NDArray[np.float64]
 CELLS_PER_BLOCK = 4_000_000
 #: Size of the table of hashed candidate pairs, as a power of two.
 HASH_BITS = 26
-#: Numbers of texts are raised to this one before they are divided.
+#: Numbers of texts are raised to at least this before they are divided.
 _MIN_COUNT = 1e-12
 _TINY = np.finfo(float).tiny
 
@@ -71,6 +71,21 @@ class TranslationProbabilities(NamedTuple):
     likelihood: list[float]
 
 
+class _Estimate(NamedTuple):
+    """The probabilities that one iteration estimates and the next one starts from."""
+
+    translation: Reals  # (candidate pairs,) P(target | source)
+    null: Reals  # (target terms,) distribution of the target words that no source word explains
+
+
+class _ExpectedCounts(NamedTuple):
+    """How often each candidate pair, and each unexplained target term, is expected to occur in texts."""
+
+    translation: Reals  # (candidate pairs,)
+    null: Reals  # (target terms,)
+    log_likelihood: float  # of the texts
+
+
 def align_terms(
     source: TermBags,
     target: TermBags,
@@ -81,7 +96,7 @@ def align_terms(
     candidates: int = 100,
     prior: sp.csr_matrix | None = None,
 ) -> TranslationProbabilities:
-    """Estimate P(target | source) over texts that translate each other.
+    """Estimate P(target | source) over texts that translate each other, by expectation maximisation.
 
     :param diagonal: how strongly similar positions are preferred; 0 is Model 1
     :param null: the part of every target word that no source word explains
@@ -93,24 +108,35 @@ def align_terms(
     if prior is not None:
         pairs, prior_counts = _add_prior_pairs(pairs, prior)
     blocks = list(iterate_cells(source, target, pairs, diagonal))
-    uniform = 1 / np.bincount(pairs.source, minlength=source.n_terms)[pairs.source]
-    probability = _normalize_by_source(prior_counts + uniform, pairs.source, source.n_terms)
-    null_probability = np.full(target.n_terms, 1 / max(target.n_terms, 1))
+    estimate = _start_uniformly(pairs, prior_counts, source.n_terms, target.n_terms)
     likelihood = []
     for _ in range(iterations):
-        expected, unexplained, total = np.zeros(len(probability)), np.zeros(target.n_terms), 0.0
-        for block in blocks:
-            total += _add_expected_counts(block, probability, null_probability, null, expected, unexplained)
-        likelihood.append(total)
-        probability = _normalize_by_source(expected + prior_counts, pairs.source, source.n_terms)
-        null_probability = unexplained / max(unexplained.sum(), _TINY)
-    matrix = sp.csr_matrix((probability, (pairs.source, pairs.target)), shape=(source.n_terms, target.n_terms))
+        expected = _sum_expected_counts(blocks, estimate, null)
+        likelihood.append(expected.log_likelihood)
+        estimate = _Estimate(
+            _normalize_by_source(expected.translation + prior_counts, pairs.source, source.n_terms),
+            expected.null / max(expected.null.sum(), _TINY),
+        )
+    shape = (source.n_terms, target.n_terms)
+    matrix = sp.csr_matrix((estimate.translation, (pairs.source, pairs.target)), shape=shape)
     return TranslationProbabilities(matrix, likelihood)
+
+
+def _start_uniformly(pairs: CandidatePairs, prior_counts: Reals, n_sources: int, n_targets: int) -> _Estimate:
+    """Give all candidates of a source term the same probability, before the prior's counts are added."""
+    uniform = 1 / np.bincount(pairs.source, minlength=n_sources)[pairs.source]
+    translation = _normalize_by_source(prior_counts + uniform, pairs.source, n_sources)
+    return _Estimate(translation, np.full(n_targets, 1 / max(n_targets, 1)))
+
+
+def _sum_by_number(numbers: npt.NDArray[np.int32], values: Reals, n_numbers: int) -> Reals:
+    """Add up the values of each number from 0 to n_numbers - 1."""
+    return np.asarray(np.bincount(numbers, values, minlength=n_numbers), np.float64)
 
 
 def _normalize_by_source(counts: Reals, source: npt.NDArray[np.int32], n_terms: int) -> Reals:
     """Divide the counts of pairs by the total of their source term."""
-    totals = np.bincount(source, counts, minlength=n_terms)[source]
+    totals = _sum_by_number(source, counts, n_terms)[source]
     return np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
 
 
@@ -118,39 +144,46 @@ def _add_prior_pairs(pairs: CandidatePairs, prior: sp.csr_matrix) -> tuple[Candi
     """Return the union of the candidates and the pairs of the prior, and the prior's counts of each."""
     cells = prior.tocoo()
     prior_keys = cells.row.astype(np.int64) * prior.shape[1] + cells.col
-    key = np.union1d(pairs.key, prior_keys)
-    counts = np.zeros(len(key))
-    np.add.at(counts, np.searchsorted(key, prior_keys), cells.data)
-    source, target = np.divmod(key, prior.shape[1])
-    return CandidatePairs(source.astype(np.int32), target.astype(np.int32), key), counts
+    keys = np.union1d(pairs.key, prior_keys)
+    counts = np.zeros(len(keys))
+    np.add.at(counts, np.searchsorted(keys, prior_keys), cells.data)
+    return _make_pairs(keys, prior.shape[1]), counts
 
 
-def _add_expected_counts(
-    block: AlignmentCells,
-    probability: Reals,
-    null_probability: Reals,
-    null: float,
-    expected: Reals,
-    unexplained: Reals,
-) -> float:
-    """Do the expectation step for a block: add its expected counts to the totals; return its log-likelihood.
+def _sum_expected_counts(blocks: Iterable[AlignmentCells], estimate: _Estimate, null: float) -> _ExpectedCounts:
+    """Do the expectation step for all texts, block by block.
 
-    :param probability: (pairs,) P(target | source) of each candidate pair
-    :param null_probability: (target terms,) distribution of target words that no source word explains
-    :param null: the share of such words
-    :param expected: (pairs,) totals of expected counts, changed in place
-    :param unexplained: (target terms,) totals of unexplained counts, changed in place
+    :param null: the share of target words that no source word explains
     """
-    cell = probability[block.pair]  # (cells,) the probability that the cell produced its row
-    cell *= block.prior
-    cell *= 1 - null
-    from_null = null * null_probability[block.target]  # (rows,)
-    row = np.add.reduceat(cell, block.start) + from_null  # (rows,) probability of each target word
-    scale = block.weight / np.maximum(row, _TINY)
-    cell *= np.repeat(scale, np.diff(block.start, append=len(cell)))  # now the expected count of each cell
-    expected += np.bincount(block.pair, cell, minlength=len(expected))
-    unexplained += np.bincount(block.target, from_null * scale, minlength=len(unexplained))
-    return float(block.weight @ np.log(np.maximum(row, _TINY)))
+    translation, unexplained = np.zeros(len(estimate.translation)), np.zeros(len(estimate.null))
+    log_likelihood = 0.0
+    for block in blocks:
+        expected = _compute_expected_counts(block, estimate, null)
+        translation += expected.translation
+        unexplained += expected.null
+        log_likelihood += expected.log_likelihood
+    return _ExpectedCounts(translation, unexplained, log_likelihood)
+
+
+def _compute_expected_counts(block: AlignmentCells, estimate: _Estimate, null: float) -> _ExpectedCounts:
+    """Divide each target word among the source words of its text, as likely as these are to have produced it.
+
+    :param block: the target words (rows), and for each the pairs that could have produced it (cells)
+    :param null: the share of target words that no source word explains
+    """
+    from_cell = estimate.translation[block.pair]  # (cells,) the probability that the cell produced its row
+    from_cell *= block.prior
+    from_cell *= 1 - null
+    from_null = null * estimate.null[block.target]  # (rows,)
+    probability = np.maximum(np.add.reduceat(from_cell, block.start) + from_null, _TINY)  # (rows,)
+    scale = block.weight / probability
+    count = from_cell  # (cells,) scaled in place: the arrays are large
+    count *= np.repeat(scale, np.diff(block.start, append=len(count)))
+    return _ExpectedCounts(
+        translation=_sum_by_number(block.pair, count, len(estimate.translation)),
+        null=_sum_by_number(block.target, from_null * scale, len(estimate.null)),
+        log_likelihood=float(block.weight @ np.log(probability)),
+    )
 
 
 def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -> CandidatePairs:
@@ -159,22 +192,24 @@ def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -
     :param max_targets: targets of a source term at most, those of the highest log-likelihood ratio (Dunning)
     """
     source_presence, target_presence = source.presence(), target.presence()
-    texts = source_presence.shape[0]
+    n_texts = source_presence.shape[0]
     source_df, target_df = _document_frequency(source_presence), _document_frequency(target_presence)
-    source_parts, target_parts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     texts_of_terms = source_presence.T.tocsr()  # (source terms, texts)
-    for start, stop in _row_blocks(texts_of_terms, target_presence):
-        shared = (texts_of_terms[start:stop] @ target_presence).tocsr()  # number of texts that two terms share
-        row = list_groups(np.diff(shared.indptr))
-        source_ids = start + row
-        score = log_likelihood_ratio(shared.data.astype(float), source_df[source_ids], target_df[shared.indices], texts)
+    keys = [np.zeros(0, np.int64)]
+    for terms in _split_by_work(_count_operations(texts_of_terms, target_presence), 4 * CELLS_PER_BLOCK):
+        shared = (texts_of_terms[terms] @ target_presence).tocsr()  # number of texts that two terms share
+        row = list_groups(np.diff(shared.indptr))  # (cells,)
+        source_ids, target_ids = terms.start + row, shared.indices
+        score = log_likelihood_ratio(shared.data.astype(float), source_df[source_ids], target_df[target_ids], n_texts)
         best = _select_best_cells(shared, row, score, max_targets)
-        source_parts.append(source_ids[best])
-        target_parts.append(shared.indices[best])
-    source_ids, target_ids = np.concatenate(source_parts), np.concatenate(target_parts)
-    key = source_ids.astype(np.int64) * target.n_terms + target_ids
-    order = np.argsort(key, kind="stable")
-    return CandidatePairs(source_ids[order].astype(np.int32), target_ids[order].astype(np.int32), key[order])
+        keys.append(source_ids[best] * target.n_terms + target_ids[best])
+    return _make_pairs(np.sort(np.concatenate(keys)), target.n_terms)
+
+
+def _make_pairs(keys: Ids, n_targets: int) -> CandidatePairs:
+    """Make pairs of their sorted keys, source * number of target terms + target."""
+    source, target = np.divmod(keys, n_targets)
+    return CandidatePairs(source.astype(np.int32), target.astype(np.int32), keys)
 
 
 def _select_best_cells(shared: sp.csr_matrix, row: Ids, score: Reals, max_targets: int) -> Ids:
@@ -229,62 +264,72 @@ def iterate_cells(
 
     :param diagonal: how strongly similar positions are preferred
     """
-    # Most pairs of entries are no candidates: a table of hashed keys rules them out before an exact search.
-    may_be_candidate = np.zeros(1 << HASH_BITS, bool)
-    may_be_candidate[_hash_key(pairs.key)] = True
+    index = _PairIndex(pairs.key)
     target_sizes, source_sizes = np.diff(target.start), np.diff(source.start)
-    cell_counts = np.concatenate([[0], np.cumsum(target_sizes * source_sizes)])
-    first = 0
-    while first < len(target_sizes):
-        limit = cell_counts[first] + CELLS_PER_BLOCK
-        last = max(int(np.searchsorted(cell_counts, limit, "right")) - 1, first + 1)
-        block = _make_cells(source, target, slice(first, last), pairs, may_be_candidate, diagonal)
+    for texts in _split_by_work(target_sizes * source_sizes, CELLS_PER_BLOCK):
+        block = _make_cells(source, target, texts, index, diagonal)
         if len(block.start):
             yield block
+
+
+def _split_by_work(work: Ids, limit: int) -> Iterator[slice]:
+    """Divide items into ranges, each of as many items as `limit` allows for their work together, but at least one.
+
+    :param work: (items,)
+    """
+    work_before = np.concatenate([[0], np.cumsum(work)])
+    first = 0
+    while first < len(work):
+        last = max(int(np.searchsorted(work_before, work_before[first] + limit, "right")) - 1, first + 1)
+        yield slice(first, last)
         first = last
 
 
-def _make_cells(
-    source: TermBags,
-    target: TermBags,
-    texts: slice,
-    pairs: CandidatePairs,
-    may_be_candidate: npt.NDArray[np.bool_],
-    diagonal: float,
-) -> AlignmentCells:
-    """Make the cells of a range of texts.
+class _PairIndex:
+    """Finds candidate pairs by their keys. Most keys have no pair: hashes rule them out before an exact search."""
 
-    :param may_be_candidate: table of hashed keys, see `iterate_cells`
+    def __init__(self, sorted_keys: Ids) -> None:
+        self._keys = sorted_keys
+        self._may_exist = np.zeros(1 << HASH_BITS, bool)
+        self._may_exist[_hash_key(sorted_keys)] = True
+
+    def find(self, keys: Ids) -> tuple[Ids, Ids]:
+        """Return the positions of those keys that have a pair, and the numbers of their pairs."""
+        likely = np.flatnonzero(self._may_exist[_hash_key(keys)])
+        numbers = np.searchsorted(self._keys, keys[likely])
+        numbers = np.minimum(numbers, len(self._keys) - 1)
+        has_pair = self._keys[numbers] == keys[likely]
+        return likely[has_pair], numbers[has_pair]
+
+
+def _make_cells(source: TermBags, target: TermBags, texts: slice, index: _PairIndex, diagonal: float) -> AlignmentCells:
+    """Make the cells of a range of texts: pairs of a source and a target entry whose terms are a candidate pair.
+
+    :param diagonal: how strongly similar positions are preferred
     """
-    source_entries, target_entries = _pair_entries(source, target, texts)  # (pairs of entries,)
+    source_entries, target_entries = _pair_entries(source, target, texts)
     keys = source.term[source_entries].astype(np.int64) * target.n_terms + target.term[target_entries]
-    likely = np.flatnonzero(may_be_candidate[_hash_key(keys)])
-    pair_numbers, is_candidate = _find_pairs(pairs, keys[likely])
-    cells = likely[is_candidate]  # positions among the pairs of entries
+    cells, pair_numbers = index.find(keys)
     source_entries, target_entries = source_entries[cells], target_entries[cells]
     distances = np.abs(source.position[source_entries] - target.position[target_entries])
-    prior = source.weight[source_entries] * np.exp(-diagonal * distances)
+    preference = source.weight[source_entries] * np.exp(-diagonal * distances)
     row_starts = np.flatnonzero(np.diff(target_entries, prepend=-1))
-    if len(row_starts):
-        row_sums = np.add.reduceat(prior, row_starts)
-        prior /= np.repeat(row_sums, np.diff(row_starts, append=len(cells)))
     rows = target_entries[row_starts]
     return AlignmentCells(
-        pair=pair_numbers[is_candidate].astype(np.int32),
-        prior=prior.astype(np.float32),
+        pair=pair_numbers.astype(np.int32),
+        prior=_normalize_groups(preference, row_starts).astype(np.float32),
         start=row_starts,
         target=target.term[rows],
         weight=target.weight[rows],
     )
 
 
-def _find_pairs(pairs: CandidatePairs, key: Ids) -> tuple[Ids, npt.NDArray[np.bool_]]:
-    """Return the number of the candidate pair with each key, and whether there is one."""
-    if not len(pairs.key):
-        return np.zeros(len(key), np.int64), np.zeros(len(key), bool)
-    number = np.searchsorted(pairs.key, key)
-    number[number == len(pairs.key)] = 0
-    return number, pairs.key[number] == key
+def _normalize_groups(values: npt.NDArray[np.float32], starts: Ids) -> npt.NDArray[np.float32]:
+    """Scale the values of each group, given where the groups begin, to sum to one."""
+    if not len(starts):
+        return values
+    sums = np.add.reduceat(values, starts)
+    return np.asarray(values / np.repeat(sums, np.diff(starts, append=len(values))), np.float32)
 
 
 def _pair_entries(source: TermBags, target: TermBags, texts: slice) -> tuple[Ids, Ids]:
@@ -292,12 +337,10 @@ def _pair_entries(source: TermBags, target: TermBags, texts: slice) -> tuple[Ids
 
     :return: numbers of the source and of the target entries, (pairs,) each, one target entry after the other
     """
-    first, last = texts.start, texts.stop
-    target_entries = np.arange(target.start[first], target.start[last])
-    text_of_target = np.repeat(np.arange(first, last), np.diff(target.start[first : last + 1]))
+    target_entries = np.arange(target.start[texts.start], target.start[texts.stop])
+    text_of_target = np.searchsorted(target.start, target_entries, "right") - 1
     sizes = np.diff(source.start)[text_of_target]  # source entries for each target entry
-    first_pair = np.cumsum(sizes) - sizes
-    source_entries = np.arange(int(sizes.sum())) + np.repeat(source.start[text_of_target] - first_pair, sizes)
+    source_entries = np.repeat(source.start[text_of_target], sizes) + list_positions(sizes)
     return source_entries, np.repeat(target_entries, sizes)
 
 
@@ -311,11 +354,8 @@ def _document_frequency(presence: sp.csr_matrix) -> Reals:
     return np.bincount(presence.indices, minlength=presence.shape[1]).astype(float)
 
 
-def _row_blocks(left: sp.csr_matrix, right: sp.csr_matrix) -> Iterator[tuple[int, int]]:
-    """Divide the rows of `left` into ranges whose product with `right` takes about a block of operations each."""
-    work = np.concatenate([[0], np.cumsum(np.diff(right.indptr)[left.indices])])[left.indptr]
-    first = 0
-    while first < left.shape[0]:
-        last = max(int(np.searchsorted(work, work[first] + 4 * CELLS_PER_BLOCK, "right")) - 1, first + 1)
-        yield first, last
-        first = last
+def _count_operations(left: sp.csr_matrix, right: sp.csr_matrix) -> Ids:
+    """Count the multiplications that each row of `left` takes in the product with `right`."""
+    operations = np.diff(right.indptr)[left.indices]  # (entries of left,)
+    operations_before = np.concatenate([[0], np.cumsum(operations)])
+    return np.asarray(np.diff(operations_before[left.indptr]), np.int64)

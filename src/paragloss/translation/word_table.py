@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -88,23 +88,29 @@ class Table:
 
         :raises LanguageError: if the table has no probabilities for these languages
         """
-        if not self.knows(query.lang, to):
-            directions = ", ".join(f"{source}->{target}" for source, target in self.pairs)
-            learn_it = "paragloss train table FILE... --out TABLE learns one"
-            raise LanguageError(f"no table for {query.lang}->{to}; have {directions} ({learn_it})")
+        self._require_direction(query.lang, to)
         spans = analyzer(query.lang).spans(query.text)
         translations = []
         position = 0
         while position < len(spans):
-            phrase = spans[position : position + 2]
-            words = phrase if self._is_phrase(phrase, query.lang, to) else phrase[:1]
+            words = spans[position : position + 2]
+            if not self._is_phrase(words, query.lang, to):
+                words = words[:1]
             written = query.text[words[0].start : words[-1].end]
             alternatives = self.alternatives(" ".join(span.term for span in words), query.lang, to)
             translations.append(Translation(written, alternatives or (Alternative(written, 1.0),)))
             position += len(words)
         return translations
 
+    def _require_direction(self, source: str, target: str) -> None:
+        """Raise LanguageError if the table does not translate from one language into another."""
+        if not self.knows(source, target):
+            directions = ", ".join(f"{source}->{target}" for source, target in self.pairs)
+            learn_it = "paragloss train table FILE... --out TABLE learns one"
+            raise LanguageError(f"no table for {source}->{target}; have {directions} ({learn_it})")
+
     def _is_phrase(self, spans: Sequence[Span], source: str, target: str) -> bool:
+        """Tell whether these are two words that the table translates as one term."""
         return len(spans) == 2 and bool(self.alternatives(f"{spans[0].term} {spans[1].term}", source, target))
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
@@ -118,8 +124,9 @@ class Table:
         if term_number is None:
             return ()
         row = _read_row(self.probabilities[source, target], term_number)
-        is_sharpened = self.sharpness != 1
-        weights = _sharpen(row.probabilities, self.sharpness) if is_sharpened else row.probabilities.astype(np.float64)
+        weights = row.probabilities.astype(np.float64)
+        if self.sharpness != 1:
+            weights = _sharpen(weights, self.sharpness)
         target_spellings = self.words[target].surfaces
         alternatives = []
         for target_number, weight in zip(row.target_numbers, weights.tolist(), strict=True):
@@ -151,7 +158,7 @@ class Table:
         return reduced_table, n_removed
 
     def _find_translation(self, pair: tuple[str, str], word: str, meaning: str) -> list[int]:
-        """List the entries of a pair's matrix where a word, by any of its terms, is translated by a meaning.
+        """List the entries of a pair's matrix where a word is translated by a meaning, both in any case.
 
         :param pair: (source, target), the languages of `word` and `meaning`
         :return: positions in the `data` of the matrix
@@ -160,12 +167,11 @@ class Table:
         matrix = self.probabilities[pair]
         target_spellings = [spelling.lower() for spelling in self.words[target].surfaces]
         entries = []
-        for row, spelling in enumerate(self.words[source].surfaces):
-            if spelling.lower() != word.lower():
-                continue
-            for entry in range(matrix.indptr[row], matrix.indptr[row + 1]):
-                if target_spellings[matrix.indices[entry]] == meaning.lower():
-                    entries.append(entry)
+        for row, spelling in enumerate(self.words[source].surfaces):  # several terms may have the same spelling
+            if spelling.lower() == word.lower():
+                for entry in range(matrix.indptr[row], matrix.indptr[row + 1]):
+                    if target_spellings[matrix.indices[entry]] == meaning.lower():
+                        entries.append(entry)
         return entries
 
     def save(self, path: str | Path) -> None:
@@ -189,8 +195,6 @@ class Table:
 
         :raises ModelError: if the folder is damaged or holds another kind of model
         """
-        import scipy.sparse as sp
-
         saved = artefacts.load(path, kind=KIND)
         words: dict[str, TermSpellings] = {}
         for lang in saved.meta["langs"]:
@@ -199,11 +203,8 @@ class Table:
                 raise ModelError(f"{path}: the word lists of {lang} differ in length: train or copy the model again")
         probabilities = {}
         for source, target in saved.meta["pairs"]:
-            parts = tuple(saved.arrays[f"{source}.{target}.{part}"] for part in ("probability", "target", "start"))
             shape = (len(words[source].terms), len(words[target].terms))
-            matrix = sp.csr_matrix(parts, shape=shape, copy=False)
-            matrix.check_format(full_check=True)  # a number too large would be read from anywhere
-            probabilities[source, target] = matrix
+            probabilities[source, target] = _load_matrix(saved.arrays, f"{source}.{target}", shape)
         return cls(
             words,
             probabilities,
@@ -211,6 +212,16 @@ class Table:
             trust=float(saved.meta.get("trust", USER_TABLE_TRUST)),  # tables of older versions have no trust
             sharpness=float(saved.meta.get("sharpness", 1.0)),
         )
+
+
+def _load_matrix(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, int]) -> sp.csr_matrix:
+    """Make a sparse matrix of the three saved arrays whose names begin with `name`."""
+    import scipy.sparse as sp
+
+    parts = (arrays[f"{name}.probability"], arrays[f"{name}.target"], arrays[f"{name}.start"])
+    matrix = sp.csr_matrix(parts, shape=shape, copy=False)
+    matrix.check_format(full_check=True)  # a number too large would be read from anywhere
+    return matrix
 
 
 class _Row(NamedTuple):
@@ -226,9 +237,9 @@ def _read_row(matrix: sp.csr_matrix, term_number: int) -> _Row:
     return _Row(matrix.indices[entries], matrix.data[entries])
 
 
-def _sharpen(weights: Floats, exponent: float) -> npt.NDArray[np.float64]:
+def _sharpen(weights: npt.NDArray[np.float64], exponent: float) -> npt.NDArray[np.float64]:
     """Raise weights to a power and scale them so that they sum to one; very small ones become 0."""
-    sharpened = weights.astype(np.float64) ** exponent
+    sharpened = weights**exponent
     sharpened[sharpened < _MIN_SHARPENED_SHARE * sharpened.sum()] = 0.0
     return np.asarray(sharpened / (sharpened.sum() or 1.0))
 
@@ -238,22 +249,31 @@ def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.cs
 
     :param min_probability: entries below it are dropped
     :param most: how many entries of a row are kept
-    :return: rows that sum to one again, the best entries first
+    :return: rows that sum to one again, the best entries first, in single precision
     """
-    import scipy.sparse as sp
+    sorted_rows = _sort_rows(_normalize_rows(weights))
+    ranks = list_positions(np.diff(sorted_rows.indptr))
+    is_best = (ranks < most) & (sorted_rows.data >= min_probability)
+    return _to_single_precision(_normalize_rows(_select_entries(sorted_rows, is_best)))
 
-    weights = _normalize_rows(weights)
-    sizes = np.diff(weights.indptr)
-    rows = list_groups(sizes)  # of the entries
-    by_weight = np.lexsort((weights.indices, -weights.data, rows))  # within the rows
-    is_best = (list_positions(sizes) < most) & (weights.data[by_weight] >= min_probability)
-    best = by_weight[is_best]
-    new_sizes = np.bincount(rows[best], minlength=weights.shape[0])
-    row_starts = np.concatenate([[0], np.cumsum(new_sizes)])
-    pruned = sp.csr_matrix((weights.data[best], weights.indices[best], row_starts), shape=weights.shape)
-    normalized = _normalize_rows(pruned)
-    data, columns = normalized.data.astype(np.float32), normalized.indices.astype(np.int32)
-    return sp.csr_matrix((data, columns, row_starts), shape=normalized.shape)
+
+def _sort_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """Sort the entries of each row, the greatest first; equal ones by their column."""
+    rows = list_groups(np.diff(matrix.indptr))  # of the entries
+    order = np.lexsort((matrix.indices, -matrix.data, rows))
+    return type(matrix)((matrix.data[order], matrix.indices[order], matrix.indptr), shape=matrix.shape)
+
+
+def _select_entries(matrix: sp.csr_matrix, is_selected: npt.NDArray[np.bool_]) -> sp.csr_matrix:
+    """Return a matrix with some of the entries of each row, in their order."""
+    selected_before = np.concatenate([[0], np.cumsum(is_selected)])
+    row_starts = selected_before[matrix.indptr]
+    return type(matrix)((matrix.data[is_selected], matrix.indices[is_selected], row_starts), shape=matrix.shape)
+
+
+def _to_single_precision(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """Convert the data of a matrix; `astype` would sort each row by column."""
+    return type(matrix)((matrix.data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _remove_entries(matrix: sp.csr_matrix, entries: Sequence[int]) -> sp.csr_matrix:
@@ -266,13 +286,11 @@ def _remove_entries(matrix: sp.csr_matrix, entries: Sequence[int]) -> sp.csr_mat
 
 def _normalize_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
     """Scale each row to sum to one; rows without weight stay zero."""
-    import scipy.sparse as sp
-
     rows = list_groups(np.diff(matrix.indptr))  # of the entries
     row_sums = np.bincount(rows, matrix.data, minlength=matrix.shape[0])
     divisors = row_sums[rows]
     data = np.divide(matrix.data, divisors, out=np.zeros(len(divisors)), where=divisors > 0)
-    return sp.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 load = Table.load
