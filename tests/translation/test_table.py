@@ -288,6 +288,19 @@ def test_pruning_by_hand():
     assert word_table.prune(weights, min_probability=0.3, most=9).indices.tolist() == [1, 2, 2]  # 0.3 is enough
 
 
+def test_without_a_translation_the_others_stay_best_first():
+    words = {
+        "en": word_table.TermSpellings(["cat"], ["cat"]),
+        "fr": word_table.TermSpellings(list("abc"), ["lait", "chat", "félin"]),
+    }
+    best_first = sp.csr_matrix((np.array([0.5, 0.4, 0.1]), np.array([1, 2, 0]), np.array([0, 3])), shape=(1, 3))
+    full = word_table.Table(words, {("en", "fr"): best_first}, max_alternatives=1)
+    unchanged, n_removed = full.without("dog", "chien")
+    assert (n_removed, unchanged.alternatives("cat", "en", "fr")[0].text) == (0, "chat")
+    reduced, n_removed = full.without("Cat", "Chat")
+    assert (n_removed, reduced.alternatives("cat", "en", "fr")[0].text) == (1, "félin")
+
+
 def test_an_empty_row_stays_empty_when_pruned():
     nothing = sp.csr_matrix((np.zeros(2), ([0, 1], [0, 1])), shape=(2, 2))
     assert word_table.prune(nothing, min_probability=0.0, most=5).toarray().tolist() == [[0, 0], [0, 0]]

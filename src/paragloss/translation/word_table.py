@@ -281,7 +281,7 @@ def _remove_entries(matrix: sp.csr_matrix, entries: Sequence[int]) -> sp.csr_mat
     data = matrix.data.copy()
     data[entries] = 0.0
     reduced = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-    return _normalize_rows(reduced).astype(np.float32)
+    return _to_single_precision(_normalize_rows(reduced))
 
 
 def _normalize_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
