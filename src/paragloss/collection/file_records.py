@@ -17,6 +17,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -45,6 +46,12 @@ class FileRecord(NamedTuple):
     name: str = ""  # the id of its page, or what the ids of its rows begin with
     shadowed_ids: tuple[str, ...] = ()  # ids it also holds, but the collection has another file's document
 
+    @classmethod
+    def from_json(cls, values: Sequence[Any]) -> FileRecord:
+        """Make a record of the values of its fields, with lists for tuples, as JSON has them."""
+        fields: list[Any] = [tuple(value) if isinstance(value, list) else value for value in values]
+        return cls(*fields)
+
     @property
     def must_be_read(self) -> bool:
         """Whether the file is read again although it has not changed."""
@@ -66,36 +73,136 @@ class _Reading:
     complete: bool = False
 
 
+class _FileTable:
+    """The records of a collection's files by path, and which file owns each document id and each name."""
+
+    def __init__(self, store: AnyStore) -> None:
+        """Load the records of a collection."""
+        self._store = store
+        self.records: dict[str, FileRecord] = {}
+        self._owners: dict[str, str] = {}  # document id -> path of the file that the document comes from
+        self._paths_by_name: dict[str, str] = {}
+        self._shadowed_paths: set[str] = set()  # files that hold an id which another file owns
+        for path, values in _read_json(store, _FILES_BLOB).items():
+            self.add(path, FileRecord.from_json(values))
+        self._saved_records = dict(self.records)
+
+    def save(self) -> None:
+        """Write the records if they have changed."""
+        if self.records != self._saved_records:
+            _write_json(self._store, _FILES_BLOB, self.records)
+            self._saved_records = dict(self.records)
+
+    def add(self, path: str, record: FileRecord) -> None:
+        """Add the record of a file, which now owns the documents and the name in it."""
+        self.replace(path, record)
+        self._owners.update(dict.fromkeys(record.ids, path))
+        if record.name:
+            self._paths_by_name[record.name] = path
+
+    def replace(self, path: str, record: FileRecord) -> None:
+        """Replace the record of a file; the owners of documents and names stay the same."""
+        self.records[path] = record
+        if record.shadowed_ids:
+            self._shadowed_paths.add(path)
+        else:
+            self._shadowed_paths.discard(path)
+
+    def remove(self, path: str) -> FileRecord:
+        """Remove and return the record of a file, which then owns no documents and no name."""
+        record = self.records.pop(path)
+        self._shadowed_paths.discard(path)
+        if self._paths_by_name.get(record.name) == path:
+            del self._paths_by_name[record.name]
+        self.give_up_ownership(path, record.ids)
+        return record
+
+    def find_owner(self, doc_id: str) -> str | None:
+        """Return the path of the file that owns a document id; None if no file does."""
+        return self._owners.get(doc_id)
+
+    def take_ownership(self, path: str, doc_ids: Iterable[str]) -> None:
+        """Make a file the owner of documents; the records of earlier owners note that these hold the documents too."""
+        lost_ids: dict[str, set[str]] = {}  # by the earlier owner
+        for doc_id in doc_ids:
+            owner = self._owners.get(doc_id, path)
+            if owner != path and not _is_same_file(owner, path):
+                lost_ids.setdefault(owner, set()).add(doc_id)
+            self._owners[doc_id] = path
+        for owner, ids_of_owner in lost_ids.items():
+            record = self.records[owner]
+            remaining_ids = tuple(doc_id for doc_id in record.ids if doc_id not in ids_of_owner)
+            shadowed_ids = _join_unique(record.shadowed_ids, sorted(ids_of_owner))
+            self.replace(owner, record._replace(ids=remaining_ids, shadowed_ids=shadowed_ids))
+
+    def give_up_ownership(self, path: str, doc_ids: Iterable[str]) -> None:
+        """Make a file the owner of these documents no longer; those that another file owns keep their owner."""
+        for doc_id in doc_ids:
+            if self._owners.get(doc_id) == path:
+                del self._owners[doc_id]
+
+    def list_holders(self, released_ids: Iterable[str]) -> list[str]:
+        """Return the files that hold an id whose document came from another file, which has given it up."""
+        released = set(released_ids)
+        return [
+            path for path in sorted(self._shadowed_paths) if not released.isdisjoint(self.records[path].shadowed_ids)
+        ]
+
+    def list_overwritten(self, released_ids: Iterable[str]) -> list[str]:
+        """Return the files whose document a killed reading of another file may have replaced."""
+        released = set(released_ids)
+        return [
+            path for path, record in self.records.items() if record.must_be_read and not released.isdisjoint(record.ids)
+        ]
+
+    def assign_name(self, path: str, name: str) -> str:
+        """Return the name that a file has; give it one that no other file has if it has none.
+
+        :param name: the name for a new file, to which a number is added if another file has it.
+        """
+        record = self.records.get(path)
+        if record is not None and record.name:
+            name = record.name
+        elif record is None or name not in record.ids:
+            name = self._make_unique(name, path)
+        self._paths_by_name[name] = path
+        return name
+
+    def _make_unique(self, name: str, path: str) -> str:
+        """Return a name that no other file has, and that no other file's document has as its id."""
+        pure_path = PurePosixPath(name)
+        unique_name, number = name, 1
+        while self._is_taken(unique_name, path):
+            number += 1
+            unique_name = str(pure_path.with_name(f"{pure_path.stem}-{number}{pure_path.suffix}"))
+        return unique_name
+
+    def _is_taken(self, name: str, path: str) -> bool:
+        """Tell whether a file other than the one at a path has a name, or a document with this id."""
+        holder = self._paths_by_name.get(name) or self._owners.get(name)
+        return holder is not None and holder != path and not _is_same_file(holder, path)
+
+
 class FileTracker:
     """Decides which files of one `index_files` call are read, and records what they gave."""
 
     def __init__(self, store: AnyStore, *, lang: str = "", reads_all: bool = False) -> None:
-        """Load the records of a collection.
+        """Load the records of a collection, with what an earlier process had read when it was killed.
 
         :param lang: the language given for documents that don't state theirs; a file read with another is read again.
         :param reads_all: read unchanged files too.
         """
-        self._store = store
-        self._lang = lang
-        self._reads_all = reads_all
-        # What is recorded of files, by path, and where documents and names are recorded.
-        self.records: dict[str, FileRecord] = {}
-        self._owners: dict[str, str] = {}  # document id -> path of the file it comes from
-        self._paths_by_name: dict[str, str] = {}
-        self._shadowed_paths: set[str] = set()  # files that hold an id which another file owns
-        self._is_saved = True
-        self._last_save = time.monotonic()
-        # What is observed in this call.
-        self.unchanged = 0  # number of files
-        self._present: set[str] = set()
+        self._store, self._lang, self._reads_all = store, lang, reads_all
+        self._table = _FileTable(store)
+        self.unchanged_count = 0  # files seen that need not be read
+        self._present: set[str] = set()  # paths of all files seen
         self._unlisted_folders: list[str] = []
         self._readings: deque[_Reading] = deque()  # in the order in which files are read
         self._read_states: set[tuple[int, int]] = set()  # sizes and times of files that are read
         self._document_count = 0  # that all files have given so far
         self._pending: dict[str, list[str]] = {}  # ids given by each file since the last save
-        self._reread: dict[str, None] = {}  # files that hold an id whose owner gave it up, in order
-        for path, values in _read_json(store, _FILES_BLOB).items():
-            self._load_record(path, values)
+        self._rereads: dict[str, None] = {}  # files that hold an id whose owner gave it up, in order
+        self._last_save = time.monotonic()
         for path, ids in _read_json(store, _PENDING_BLOB).items():
             self._recover_killed_reading(path, ids)
 
@@ -112,7 +219,7 @@ class FileTracker:
         size, modified = _read_size_and_time(full_path) or _READ_AGAIN  # the reader of a file reports what is wrong
         current = FileRecord(size, modified, self._lang, ())
         if not self._reads_all and self._is_unchanged(full_path, current):
-            self.unchanged += 1
+            self.unchanged_count += 1
             return False
         self._readings.append(_Reading(full_path, current))
         self._read_states.add((size, modified))
@@ -120,35 +227,32 @@ class FileTracker:
 
     def _is_unchanged(self, full_path: str, current: FileRecord) -> bool:
         """Return whether a file was read before, completely, with the same size, time of change and language."""
-        earlier = self.records.get(full_path)
+        earlier = self._table.records.get(full_path)
         if earlier is None or earlier.must_be_read:
             return False
         return (earlier.size, earlier.modified, earlier.lang) == (current.size, current.modified, current.lang)
 
     def assign_name(self, path: str, name: str) -> str:
-        """Return the name of a file, with which the ids of its documents begin.
-
-        A file keeps the name that it has. A new one is made different from the names of other files.
+        """Return the name of a file, with which the ids of its documents begin; it keeps the one that it has.
 
         :param path: the file that is about to be read.
-        :param name: the name to give it.
+        :param name: the name to give to a new file; a number is added if another file has it.
         """
         full_path = os.path.abspath(path)
         newest = self._readings[-1] if self._readings else None
         if newest is not None and _make_printable(newest.path) == _make_printable(full_path):
             full_path = newest.path  # the name of a file need not be UTF-8; its id is
-        record = self.records.get(full_path)
-        if record is not None and record.name:
-            name = record.name
-        elif record is None or name not in record.ids:
-            name = self._make_unique(name, full_path)
-        self._paths_by_name[name] = full_path
+        unique_name = self._table.assign_name(full_path, name)
         if newest is not None and newest.path == full_path:
-            newest.record = newest.record._replace(name=name)
-        return name
+            newest.record = newest.record._replace(name=unique_name)
+        return unique_name
 
     def finish_reading(self, path: Path, complete: bool) -> None:
-        """Note that the first unfinished file was read to its end, or failed; or that a folder can't be listed."""
+        """Note that the reader of a file has ended, or that a folder can't be listed.
+
+        :param path: the file, which is the first unfinished one; any other path is that of the folder.
+        :param complete: whether the file was read to its end.
+        """
         reading = self._current_reading()
         if reading is not None and reading.path == os.path.abspath(path):
             reading.end, reading.complete = self._document_count, complete
@@ -168,7 +272,7 @@ class FileTracker:
     def save_pending(self) -> None:
         """Save which file each document comes from that is about to be written."""
         if self._pending:
-            self._write_json(_PENDING_BLOB, self._pending)
+            _write_json(self._store, _PENDING_BLOB, self._pending)
 
     def mark_safe(self, document_count: int) -> None:
         """Record the files whose documents are among the first `document_count`, which are safe on disk."""
@@ -181,37 +285,33 @@ class FileTracker:
             self.save()
 
     def save(self) -> None:
-        """Save the records if they have changed."""
+        """Save the records if they have changed, also those of files that are still being read."""
         for reading in self._readings:
             self._record_unfinished(reading.path, reading.ids)
-        if not self._is_saved:
-            self._write_json(_FILES_BLOB, self.records)
+        self._table.save()
         if self._pending:
             self._pending = {}
-            self._write_json(_PENDING_BLOB, {})
-        self._last_save, self._is_saved = time.monotonic(), True
+            _write_json(self._store, _PENDING_BLOB, {})
+        self._last_save = time.monotonic()
 
     # Moved folders
 
     def is_moved_folder(self, old_folder: str, new_folder: str) -> bool:
         """Decide whether a missing folder is now at another path: most of its files are there, unchanged."""
-        compared = equal = 0
-        for path, record in self.records.items():
-            if is_inside(path, old_folder) and not record.must_be_read and compared < _MAX_COMPARED_FILES:
-                compared += 1
-                new_path = os.path.join(new_folder, os.path.relpath(path, old_folder))
-                equal += _read_size_and_time(new_path) == record[:2]
-        return 2 * equal > compared
+        records = self._table.records
+        old_paths = (path for path in records if is_inside(path, old_folder) and not records[path].must_be_read)
+        compared_paths = list(islice(old_paths, _MAX_COMPARED_FILES))
+        unchanged_count = 0
+        for path in compared_paths:
+            new_path = _move_path(path, old_folder, new_folder)
+            unchanged_count += _read_size_and_time(new_path) == records[path][:2]
+        return 2 * unchanged_count > len(compared_paths)
 
     def move_folder(self, old_folder: str, new_folder: str) -> None:
         """Give the records of a moved folder their new paths. Its files are read again: documents hold their path."""
-        for path in [path for path in self.records if is_inside(path, old_folder)]:
-            record = self.records[path]
-            self._forget(path)
-            new_path = os.path.join(new_folder, os.path.relpath(path, old_folder))
-            self.records[new_path] = record.marked_for_reading()
-            self._index_record(new_path)
-            self._is_saved = False
+        for path in [path for path in self._table.records if is_inside(path, old_folder)]:
+            record = self._table.remove(path)
+            self._table.add(_move_path(path, old_folder, new_folder), record.marked_for_reading())
 
     # After files were read
 
@@ -226,176 +326,36 @@ class FileTracker:
             folders that have become empty as a whole.
         :return: the number of removed documents.
         """
-        sources = _Sources(self._present, self._unlisted_folders, trust_empty=max_share is None)
-        unseen_paths = [path for path in self.records if path not in self._present]
-        missing_paths, withheld = sources.find_removed(unseen_paths, roots)
-        _warn_about_withheld(withheld, self.records)
+        missing_paths = self._find_missing(roots, trust_empty=max_share is None)
         if max_share is not None:
             self._check_share(missing_paths, max_share)
         released_ids = self._release_missing(missing_paths) + self._release_stale()
-        if not released_ids:
-            self.save()
-            return 0
-        self._reread_holders(released_ids)
-        self._reread_overwritten(released_ids)
-        unowned_ids = [id for id in dict.fromkeys(released_ids) if id not in self._owners]
+        self._mark_for_rereading(self._table.list_holders(released_ids) + self._table.list_overwritten(released_ids))
+        unowned_ids = [doc_id for doc_id in dict.fromkeys(released_ids) if self._table.find_owner(doc_id) is None]
         removed_count = delete(unowned_ids) if unowned_ids else 0
-        self._is_saved = False
         self.save()
         return removed_count
 
-    def _release_missing(self, missing_paths: Sequence[str]) -> list[str]:
-        """Forget files that are gone, and return the ids of the documents that they gave."""
-        released_ids = [id for path in missing_paths for id in self.records[path].ids + self.records[path].stale_ids]
-        for path in missing_paths:
-            self._forget(path)
-        return released_ids
+    def _find_missing(self, roots: Sequence[str], *, trust_empty: bool) -> list[str]:
+        """Return the recorded files below these paths that were removed; warn of those that may be out of sight.
 
-    def _release_stale(self) -> list[str]:
-        """Forget the ids that present files gave earlier and no longer hold, and return them."""
-        released_ids: list[str] = []
-        for path, record in self.records.items():
-            if record.stale_ids and path in self._present and not record.must_be_read:
-                released_ids += record.stale_ids
-                self.records[path] = record._replace(stale_ids=())
-        return released_ids
+        :param trust_empty: count the files of a folder that has become empty as removed.
+        """
+        sources = _Sources(self._present, self._unlisted_folders, trust_empty=trust_empty)
+        unseen_paths = [path for path in self._table.records if path not in self._present]
+        missing_paths, withheld = sources.find_removed(unseen_paths, roots)
+        _warn_about_withheld(withheld, self._table.records)
+        return missing_paths
 
-    def take_rereads(self) -> list[str]:
-        """Return the files that have to be read again because an id they hold has lost its owner, and forget them."""
-        paths = [path for path in self._reread if path in self.records and os.path.exists(path)]
-        self._reread = {}
-        return paths
+    def _check_share(self, missing_paths: Sequence[str], max_share: float) -> None:
+        """Raise PruneError if too large a share of the documents belongs to files that have disappeared.
 
-    # Records
-
-    def _load_record(self, path: str, values: Sequence[Any]) -> None:
-        fields: list[Any] = [tuple(value) if isinstance(value, list) else value for value in values]
-        self.records[path] = FileRecord(*fields)
-        self._index_record(path)
-
-    def _index_record(self, path: str) -> None:
-        record = self.records[path]
-        self._owners.update(dict.fromkeys(record.ids, path))
-        if record.name:
-            self._paths_by_name[record.name] = path
-        if record.shadowed_ids:
-            self._shadowed_paths.add(path)
-
-    def _recover_killed_reading(self, path: str, ids: Sequence[str]) -> None:
-        """Record what a killed process had read. A document of another file may have been replaced by it."""
-        self._pending[path] = list(ids)
-        for owner in dict.fromkeys(self._owners.get(id, path) for id in ids):
-            if owner != path:
-                self.records[owner] = self.records[owner].marked_for_reading()
-                self._is_saved = False
-        self._record_unfinished(path, ids)
-
-    def _current_reading(self) -> _Reading | None:
-        return next((reading for reading in self._readings if reading.end is None), None)
-
-    def _record_reading(self, reading: _Reading) -> None:
-        """Record a file whose reader has ended and whose documents are safe."""
-        ids = dict.fromkeys(reading.ids)
-        self._take_ownership(reading.path, ids)
-        if not reading.complete:
-            self._record_failed(reading, list(ids))
-            return
-        earlier = self.records.get(reading.path)
-        stale_ids: list[str] = []
-        name = reading.record.name
-        if earlier is not None:
-            stale_ids = [id for id in dict.fromkeys(earlier.ids + earlier.stale_ids) if id not in ids]
-            name = name or earlier.name
-        self._give_up_ownership(reading.path, stale_ids)
-        self.records[reading.path] = reading.record._replace(ids=tuple(ids), stale_ids=tuple(stale_ids), name=name)
-        self._shadowed_paths.discard(reading.path)
-        self._reread_holders(stale_ids)
-        self._is_saved = False
-
-    def _record_failed(self, reading: _Reading, ids: list[str]) -> None:
-        """Record a file that could not be read to its end: it keeps its earlier documents and is tried again."""
-        before = self.records.get(reading.path)
-        if before is None and not ids:
-            return
-        record = before or reading.record
-        self.records[reading.path] = record.marked_for_reading()._replace(ids=_join_unique(record.ids, ids))
-        self._is_saved = False
-
-    def _record_unfinished(self, path: str, ids: Sequence[str]) -> None:
-        """Record what a file has given so far. It is read again; the documents it had before stay until then."""
-        before = self.records.get(path)
-        if before is None and not ids:
-            return
-        record = before or FileRecord(*_READ_AGAIN, self._lang, ())
-        new_ids = [id for id in ids if id not in record.ids]
-        self.records[path] = record.marked_for_reading()._replace(stale_ids=_join_unique(record.stale_ids, new_ids))
-        self._is_saved &= self.records[path] == before
-
-    def _take_ownership(self, path: str, ids: Iterable[str]) -> None:
-        """Make a file the owner of documents; the records of earlier owners note that these hold the documents too."""
-        lost_ids: dict[str, set[str]] = {}  # by the earlier owner
-        for id in ids:
-            owner = self._owners.get(id, path)
-            if owner != path and not _is_same_file(owner, path):
-                lost_ids.setdefault(owner, set()).add(id)
-            self._owners[id] = path
-        for owner, ids_of_owner in lost_ids.items():
-            record = self.records[owner]
-            remaining_ids = tuple(id for id in record.ids if id not in ids_of_owner)
-            shadowed_ids = _join_unique(record.shadowed_ids, sorted(ids_of_owner))
-            self.records[owner] = record._replace(ids=remaining_ids, shadowed_ids=shadowed_ids)
-            self._shadowed_paths.add(owner)
-
-    def _give_up_ownership(self, path: str, ids: Iterable[str]) -> None:
-        """Make a file the owner of these documents no longer; those that another file owns keep their owner."""
-        for id in ids:
-            if self._owners.get(id) == path:
-                del self._owners[id]
-
-    def _forget(self, path: str) -> None:
-        record = self.records.pop(path)
-        self._shadowed_paths.discard(path)
-        if self._paths_by_name.get(record.name) == path:
-            del self._paths_by_name[record.name]
-        self._give_up_ownership(path, record.ids)
-
-    def _reread_holders(self, released_ids: Iterable[str]) -> None:
-        """Have files read again that hold an id which its owner has given up."""
-        released = set(released_ids)
-        for path in sorted(self._shadowed_paths):
-            if not released.isdisjoint(self.records[path].shadowed_ids):
-                self._mark_for_rereading(path)
-
-    def _reread_overwritten(self, released_ids: Iterable[str]) -> None:
-        """Have files read again whose document a killed reading of another file may have replaced."""
-        released = set(released_ids)
-        for path, record in list(self.records.items()):
-            if record.must_be_read and not released.isdisjoint(record.ids):
-                self._mark_for_rereading(path)
-
-    def _mark_for_rereading(self, path: str) -> None:
-        self.records[path] = self.records[path].marked_for_reading()
-        self._reread[path] = None
-        self._is_saved = False
-
-    def _make_unique(self, name: str, full_path: str) -> str:
-        """Return a name that no other file has, and that no other file's document has as its id."""
-        pure = PurePosixPath(name)
-        unique_name, number = name, 1
-        while self._is_taken(unique_name, full_path):
-            number += 1
-            unique_name = str(pure.with_name(f"{pure.stem}-{number}{pure.suffix}"))
-        return unique_name
-
-    def _is_taken(self, name: str, full_path: str) -> bool:
-        holder = self._paths_by_name.get(name) or self._owners.get(name)
-        return holder is not None and holder != full_path and not _is_same_file(holder, full_path)
-
-    def _check_share(self, gone: Sequence[str], max_share: float) -> None:
-        """Raise PruneError if too large a share of the documents belongs to files that have disappeared."""
-        moved_states = self._read_states - {_READ_AGAIN}
-        lost_paths = [path for path in gone if self.records[path][:2] not in moved_states]
-        lost_count = sum(len(self.records[path].ids) for path in lost_paths)
+        A file that is read elsewhere with the same size and time of change was moved.
+        """
+        records = self._table.records
+        states_elsewhere = self._read_states - {_READ_AGAIN}
+        lost_paths = [path for path in missing_paths if records[path][:2] not in states_elsewhere]
+        lost_count = sum(len(records[path].ids) for path in lost_paths)
         total = self._store.count()
         if lost_count > max_share * total:
             raise PruneError(
@@ -403,8 +363,101 @@ class FileTracker:
                 "nothing was removed; check the folders, then remove these documents with --prune-anyway"
             )
 
-    def _write_json(self, blob: str, value: Any) -> None:
-        self._store.write_blob(blob, json.dumps(value).encode("utf-8", "surrogateescape"))
+    def _release_missing(self, missing_paths: Sequence[str]) -> list[str]:
+        """Forget files that are gone, and return the ids of the documents that they gave."""
+        released_ids: list[str] = []
+        for path in missing_paths:
+            record = self._table.remove(path)
+            released_ids += record.ids + record.stale_ids
+        return released_ids
+
+    def _release_stale(self) -> list[str]:
+        """Forget the ids that present files gave earlier and no longer hold, and return them."""
+        released_ids: list[str] = []
+        for path, record in self._table.records.items():
+            if record.stale_ids and path in self._present and not record.must_be_read:
+                released_ids += record.stale_ids
+                self._table.replace(path, record._replace(stale_ids=()))
+        return released_ids
+
+    def _mark_for_rereading(self, paths: Iterable[str]) -> None:
+        """Have files read again, in this run and, if that fails, in the next one."""
+        for path in paths:
+            self._table.replace(path, self._table.records[path].marked_for_reading())
+            self._rereads[path] = None
+
+    def take_rereads(self) -> list[str]:
+        """Return the files that have to be read again because an id they hold has lost its owner, and forget them."""
+        paths = [path for path in self._rereads if path in self._table.records and os.path.exists(path)]
+        self._rereads = {}
+        return paths
+
+    def read_all_again(self) -> None:
+        """Mark every recorded file for reading, without forgetting which documents it gave, and save that."""
+        for path, record in self._table.records.items():
+            self._table.replace(path, record.marked_for_reading())
+        self.save()
+
+    # Records
+
+    def _recover_killed_reading(self, path: str, ids: Sequence[str]) -> None:
+        """Record what a killed process had read of a file.
+
+        Its documents may have replaced those of other files, which are read again.
+        """
+        self._pending[path] = list(ids)
+        for doc_id in ids:
+            owner = self._table.find_owner(doc_id)
+            if owner is not None and owner != path:
+                self._table.replace(owner, self._table.records[owner].marked_for_reading())
+        self._record_unfinished(path, ids)
+
+    def _current_reading(self) -> _Reading | None:
+        """Return the first file whose reader has not ended; None if there is none."""
+        return next((reading for reading in self._readings if reading.end is None), None)
+
+    def _record_reading(self, reading: _Reading) -> None:
+        """Record a file whose reader has ended and whose documents are safe."""
+        ids = list(dict.fromkeys(reading.ids))
+        self._table.take_ownership(reading.path, ids)
+        if reading.complete:
+            self._record_complete(reading, ids)
+        else:
+            self._record_failed(reading, ids)
+
+    def _record_complete(self, reading: _Reading, ids: Sequence[str]) -> None:
+        """Record a file that was read to its end. It owns the documents that it no longer holds no longer.
+
+        :param ids: the documents that it holds, each once.
+        """
+        record = reading.record._replace(ids=tuple(ids))
+        earlier = self._table.records.get(reading.path)
+        if earlier is not None:
+            present_ids = set(ids)
+            earlier_ids = _join_unique(earlier.ids, earlier.stale_ids)
+            stale_ids = tuple(doc_id for doc_id in earlier_ids if doc_id not in present_ids)
+            record = record._replace(stale_ids=stale_ids, name=record.name or earlier.name)
+        self._table.replace(reading.path, record)
+        self._table.give_up_ownership(reading.path, record.stale_ids)
+        self._mark_for_rereading(self._table.list_holders(record.stale_ids))
+
+    def _record_failed(self, reading: _Reading, ids: Sequence[str]) -> None:
+        """Record a file that could not be read to its end: it keeps its earlier documents and is tried again."""
+        earlier = self._table.records.get(reading.path)
+        if earlier is None and not ids:
+            return
+        record = earlier or reading.record
+        self._table.replace(reading.path, record.marked_for_reading()._replace(ids=_join_unique(record.ids, ids)))
+
+    def _record_unfinished(self, path: str, ids: Sequence[str]) -> None:
+        """Record what a file has given so far. It is read again; the documents it had before stay until then."""
+        earlier = self._table.records.get(path)
+        if earlier is None and not ids:
+            return
+        record = earlier or FileRecord(*_READ_AGAIN, self._lang, ())
+        new_ids = [doc_id for doc_id in ids if doc_id not in record.ids]
+        stale_ids = _join_unique(record.stale_ids, new_ids)
+        self._table.replace(path, record.marked_for_reading()._replace(stale_ids=stale_ids))
 
 
 class RemovedFiles(NamedTuple):
@@ -481,18 +534,13 @@ def _warn_about_withheld(withheld: Mapping[str, str], records: Mapping[str, File
         warnings.warn(message, stacklevel=4)
 
 
-def read_all_again(store: AnyStore) -> None:
-    """Mark every recorded file for reading, without forgetting which documents it gave."""
-    tracker = FileTracker(store)
-    for path, record in tracker.records.items():
-        tracker.records[path] = record.marked_for_reading()
-    tracker._is_saved = not tracker.records
-    tracker.save()
-
-
 def _read_json(store: AnyStore, blob: str) -> dict[str, Any]:
     values: dict[str, Any] = json.loads((store.read_blob(blob) or b"{}").decode("utf-8", "surrogateescape"))
     return values
+
+
+def _write_json(store: AnyStore, blob: str, value: Any) -> None:
+    store.write_blob(blob, json.dumps(value).encode("utf-8", "surrogateescape"))
 
 
 def _read_size_and_time(path: str) -> tuple[int, int] | None:
@@ -512,6 +560,11 @@ def _is_absent(path: str) -> bool:
     except OSError:
         return False
     return False
+
+
+def _move_path(path: str, old_folder: str, new_folder: str) -> str:
+    """Return where a file of a folder is when the folder has moved."""
+    return os.path.join(new_folder, os.path.relpath(path, old_folder))
 
 
 def _find_existing_folder(path: str) -> str:

@@ -15,7 +15,7 @@ from paragloss.bm25 import Layout
 from paragloss.collection import model_records
 from paragloss.collection.collection import Collection
 from paragloss.collection.embeddings import encode_rows
-from paragloss.collection.file_records import read_all_again
+from paragloss.collection.file_records import FileTracker
 from paragloss.collection.models import load
 from paragloss.collection.opening import check_finished
 from paragloss.encoders.pretrained import Pretrained
@@ -267,7 +267,7 @@ def _salvage_collection(
     with _create_empty_copy(damaged, new_folder) as new:
         saved_count, lost_count = _salvage_documents(damaged, new, progress)
         _copy_readable_blobs(damaged, damaged_folder, new)
-        read_all_again(new)  # lost documents may still be in their files
+        FileTracker(new).read_all_again()  # lost documents may still be in their files
         statistics = Statistics(_read_layout(damaged))
         recount(new, statistics)
         new.write_blob("statistics", statistics.to_bytes(records=saved_count))

@@ -202,7 +202,7 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Ind
         report = index_files(state, rereads, replace(options, again=False))
         read_count += report.read
         removed_count += report.removed
-    return IndexReport(read_count, tracker.unchanged, removed_count)
+    return IndexReport(read_count, tracker.unchanged_count, removed_count)
 
 
 def _read_files(state: State, paths: Sequence[str], options: FileOptions, tracker: FileTracker) -> int:
