@@ -16,7 +16,7 @@ import struct
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,9 @@ def check_replaceable(path: Path) -> None:
 def restore(file: str, target: str, *, placement: Placement | None = None, progress: CopyProgress = None) -> int:
     """Restore a backup into a new collection. If it is interrupted, the same call goes on.
 
+    :param file: the path of the backup.
+    :param target: the folder or the address of the new collection.
+    :param placement: how a server spreads the collection.
     :param progress: is told how many documents have been restored.
     :return: the number of documents.
     """
@@ -80,7 +83,7 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
         blobs = _extract_blobs_and_models(file, Path(folder))
         models = {model_folder.name: model_folder for model_folder in sorted(Path(folder).iterdir())}
         for model_folder in models.values():
-            artefacts.check_finite(model_folder)
+            artefacts.check_finite(model_folder)  # numbers that are not finite would spoil every score
         layout = Layout(manifest["fields"], k1=manifest["k1"], b=manifest["b"])
         contents = Contents(manifest["shape"], layout, models, blobs, _read_pages(file))
         return fill(target, contents, placement=placement, progress=progress)
@@ -105,20 +108,29 @@ def _extract_blobs_and_models(file: str, folder: Path) -> dict[str, bytes]:
 
 
 def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyProgress) -> int:
-    """Write all parts into an archive, and the manifest with their digests last; return the number of documents."""
+    """Write all parts into an archive, and the manifest with their digests last.
+
+    :param progress: is told how many documents have been written.
+    :return: the number of documents.
+    """
     digests: dict[str, str] = {}
+    for name, data in _list_models_and_blobs(contents):
+        digests[name] = _write_part(archive, name, data)
     n_documents = 0
-    for name, data in _list_settings_and_models(contents):
-        digests[name] = _compute_digest(data)
-        _write_entry(archive, name, data)
     for number, records in enumerate(contents.pages):
-        name, data = f"records/{number:08}", messages.encode_message(records)
-        digests[name] = _compute_digest(data)
-        _write_entry(archive, name, data)
+        name = f"records/{number:08}"
+        digests[name] = _write_part(archive, name, messages.encode_message(records))
         n_documents += len(records)
         if progress:
             progress(n_documents)
-    manifest = {
+    manifest = _make_manifest(contents, digests, n_documents)
+    _write_part(archive, _MANIFEST, json.dumps(manifest).encode())
+    return n_documents
+
+
+def _make_manifest(contents: Contents, digests: Mapping[str, str], n_documents: int) -> dict[str, Any]:
+    """Return what a backup says of itself: its version, how documents are stored, and the digest of every part."""
+    return {
         "format": FORMAT,
         "paragloss": __version__,
         "documents": n_documents,
@@ -128,11 +140,9 @@ def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyPro
         "b": contents.layout.b,
         "parts": digests,
     }
-    _write_entry(archive, _MANIFEST, json.dumps(manifest).encode())
-    return n_documents
 
 
-def _list_settings_and_models(contents: Contents) -> Iterator[tuple[str, bytes]]:
+def _list_models_and_blobs(contents: Contents) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the bytes of each part of an archive but the documents."""
     for name, folder in contents.models.items():
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -145,23 +155,28 @@ def _compute_digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _write_entry(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+def _write_part(archive: tarfile.TarFile, name: str, data: bytes) -> str:
+    """Write a part into an archive, and return its digest."""
     entry = tarfile.TarInfo(name)
     entry.size = len(data)
     archive.addfile(entry, io.BytesIO(data))
+    return _compute_digest(data)
 
 
 def _check_parts(file: str) -> dict[str, Any]:
-    """Return the manifest of an archive after comparing every part with its digest; InputError if one differs."""
+    """Read all parts of a backup and compare them with the digests in its manifest, which is returned.
+
+    :raises InputError: if a part is damaged, or there are other parts than the manifest lists.
+    """
     manifest: dict[str, Any] | None = None
     digests: dict[str, str] = {}
     for name, data in _read_parts(file):
         if name == _MANIFEST:
             manifest = _parse_manifest(file, data)
-            continue
-        digests[name] = _compute_digest(data)
+        else:
+            digests[name] = _compute_digest(data)
         if name.startswith("records/"):
-            _parse_records(file, name, data)
+            _parse_records(file, name, data)  # raises an error for anything but documents
     if manifest is None:
         raise InputError(f"{file} is no whole backup: its list of parts is missing; take another")
     expected_digests = manifest["parts"]
@@ -182,10 +197,9 @@ def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:
             raise InputError(describe_unknown_format(file, manifest, str(FORMAT)))
         Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))  # raises an error for wrong values
         shape = manifest["shape"]
-        if not (isinstance(manifest["parts"], dict) and isinstance(shape["dense"], dict)):
-            raise TypeError("a table is missing")
-        if not isinstance(shape["sparse"], list):
-            raise TypeError("a list is missing")
+        has_tables = isinstance(manifest["parts"], dict) and isinstance(shape["dense"], dict)
+        if not (has_tables and isinstance(shape["sparse"], list)):
+            raise TypeError("a table or a list is missing")
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
             f"{file} is no whole backup: its list of parts can't be read ({type(error).__name__}); take another"
@@ -212,7 +226,7 @@ def _read_parts(file: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_backup_part(entry: tarfile.TarInfo) -> bool:
-    """Tell whether an entry is a file of a size and with a name that parts of backups have, and stays in its folder."""
+    """Tell whether an entry is a file with the name and size of a part of a backup, and stays in its folder."""
     has_part_name = entry.name == _MANIFEST or _PART.fullmatch(entry.name) is not None
     leaves_folder = ".." in entry.name.split("/")
     return entry.isreg() and has_part_name and not leaves_folder and entry.size <= _MAX_PART_BYTES
@@ -225,7 +239,11 @@ def _read_pages(file: str) -> Iterator[list[Record]]:
 
 
 def _parse_records(file: str, name: str, data: bytes) -> list[Record]:
-    """Parse a page of documents; InputError where it is anything else."""
+    """Parse a page of documents; raise InputError if it is anything else.
+
+    :param file: the path of the backup, for the error.
+    :param name: the name of the part that has the page.
+    """
     try:
         records = messages.decode_message(data)
         if not isinstance(records, list) or not all(_is_record(record) for record in records):

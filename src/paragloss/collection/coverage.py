@@ -7,8 +7,7 @@ say.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import compress
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -51,9 +50,11 @@ class QueryCoverage(NamedTuple):
 def measure_query_coverage(
     query: Query, forms: QueryForms, statistics: Statistics, targets: Sequence[str]
 ) -> QueryCoverage:
-    """Find the words of a query that are unknown in the languages that were searched.
+    """Find the words of a query that no translator knows and no document has.
 
     :param forms: the query as it was sent to the index; without translations in it, all words count as known.
+    :param statistics: have the terms of the documents.
+    :param targets: the languages that were searched.
     """
     spans = analyzer(query.lang).spans(query.text)
     words = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
@@ -98,20 +99,21 @@ def _find_indexed_words(words: Sequence[str], statistics: Statistics, targets: S
     :param targets: the languages of the documents.
     """
     words_with_letters = [word for word in words if any(char.isalpha() for char in word)]
-    analyzed_words: list[str] = []  # an entry for each word in each language
-    hashes_of_words: list[list[int]] = []  # of the terms of each of these
-    for lang in targets:
-        split_terms, hash_by_term = analyzer(lang).terms, map_hashes(lang)
-        for word in words_with_letters:
-            terms = split_terms(word)
-            if terms:
-                analyzed_words.append(word)
-                hashes_of_words.append([hash_by_term[term] for term in terms])
     indexed_words = set(words).difference(words_with_letters)
-    if analyzed_words:
-        is_indexed = _have_indexed_terms(hashes_of_words, statistics)
-        indexed_words.update(compress(analyzed_words, is_indexed))
+    hashed_words = [entry for lang in targets for entry in _hash_terms(words_with_letters, lang)]
+    if hashed_words:  # all languages are looked up at once
+        is_indexed = _have_indexed_terms([hashes for _, hashes in hashed_words], statistics)
+        indexed_words.update(word for (word, _), is_known in zip(hashed_words, is_indexed, strict=True) if is_known)
     return indexed_words
+
+
+def _hash_terms(words: Sequence[str], lang: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield each word with the hashes of its terms in a language; words without terms are left out."""
+    split_terms, hash_by_term = analyzer(lang).terms, map_hashes(lang)
+    for word in words:
+        hashes = [hash_by_term[term] for term in split_terms(word)]
+        if hashes:
+            yield word, hashes
 
 
 def _have_indexed_terms(hashes_of_words: Sequence[Sequence[int]], statistics: Statistics) -> list[bool]:
@@ -129,9 +131,10 @@ def _have_indexed_terms(hashes_of_words: Sequence[Sequence[int]], statistics: St
 
 
 def measure_unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) -> float | None:
-    """Return the share of the words of texts that a model does not know.
+    """Return the share of the words of texts that a model does not know; numbers are no words.
 
-    :return: None if the model does not have the language, or if there are too few words.
+    :param texts: texts in a language, of which the first SAMPLED_CHARACTERS are read.
+    :return: None if the model does not have the language, or if there are fewer than MIN_SAMPLED_WORDS words.
     """
     if lang not in model.langs:
         return None
@@ -146,18 +149,20 @@ def measure_unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) 
 
 
 def describe_foreign_texts(documents: Sequence[Document], model: DefaultModel) -> dict[str, str]:
-    """Return a warning for each language in which most words of the documents are unknown."""
+    """Return a warning for each language that documents state and seem not to be written in.
+
+    The language is doubted if the model does not know many of the words of a sample.
+    """
     warnings = {}
     for lang in dict.fromkeys(document.lang for document in documents):
         texts = [document.text for document in documents if document.lang == lang and document.text][:SAMPLE_SIZE]
-        share = measure_unknown_share(texts, lang, model)
-        if share is None or share <= DOUBTFUL_SHARE:
+        unknown_share = measure_unknown_share(texts, lang, model) or 0.0
+        if unknown_share <= DOUBTFUL_SHARE:
             continue
-        likely_lang = _identify_majority([text[:SAMPLED_CHARACTERS] for text in texts])
-        looks_different = likely_lang is not None and likely_lang != lang
-        if looks_different or share > FOREIGN_SHARE:
-            hint = f"; they look like {likely_lang!r}" if looks_different else ""
-            warnings[lang] = f"{share:.0%} of the words of documents in {lang!r} are unknown{hint}"
+        likely_lang = _identify_majority([text[:SAMPLED_CHARACTERS] for text in texts]) or lang
+        if likely_lang != lang or unknown_share > FOREIGN_SHARE:
+            hint = f"; they look like {likely_lang!r}" if likely_lang != lang else ""
+            warnings[lang] = f"{unknown_share:.0%} of the words of documents in {lang!r} are unknown{hint}"
     return warnings
 
 

@@ -60,19 +60,13 @@ def explain(state: State, text: str, options: SearchOptions) -> str:
     :param text: the query; it may be empty.
     :param options: the language of the query, the pipeline and the languages that are searched.
     """
-    query = None
-    if text.strip():
-        query = retrieval.read_query(state, Query("", text, options.lang or "")).query
-        source = query.lang
-    elif options.lang:
-        source = languages.normalise(options.lang)
-    else:
-        source = next(iter(state.langs), "en")
-    searcher = retrieval.build_searcher(state, options.pipeline, source, retrieval.resolve_targets(state, options.to))
-    description = search_plan.format_searchers(searcher)
-    if query is not None:
-        description += "\n\n" + search_plan.format_query(searcher, query)
-    return description
+    targets = retrieval.resolve_targets(state, options.to)
+    if not text.strip():
+        source = languages.normalise(options.lang) if options.lang else next(iter(state.langs), "en")
+        return search_plan.format_searchers(retrieval.build_searcher(state, options.pipeline, source, targets))
+    query = retrieval.read_query(state, Query("", text, options.lang or "")).query
+    searcher = retrieval.build_searcher(state, options.pipeline, query.lang, targets)
+    return f"{search_plan.format_searchers(searcher)}\n\n{search_plan.format_query(searcher, query)}"
 
 
 def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, query: str = "") -> list[Gloss]:
@@ -88,9 +82,10 @@ def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, quer
         "glossary": state.glossary,
         "lexicon": lexicon.open(),
     }
-    texts_with_language = [
-        (text, languages.normalise(lang) if lang else _identify_language(state, text)) for text, lang in texts
-    ]
+    texts_with_language = []
+    for text, lang in texts:
+        known_lang = languages.normalise(lang) if lang else _identify_language(state, text)
+        texts_with_language.append((text, known_lang))
     return glosses(texts_with_language, languages.normalise(to), sources, query=query)
 
 

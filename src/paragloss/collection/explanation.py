@@ -24,35 +24,30 @@ REASONS: Mapping[str, str] = {
 
 
 def describe_explanation(
-    query: Query, document: Document, tokenized: TokenizedText, account: ScoreExplanation, *, name: str
+    query: Query, document: Document, tokenized: TokenizedText, explanation: ScoreExplanation, *, name: str
 ) -> dict[str, Any]:
-    """Describe the parts of a score with the pairs of words that matched.
+    """Describe why a document was found: the parts of its score with the pairs of words that matched.
 
     Pairs sum to their part, and parts to the score. The score of the default search is explained by its log-odds.
 
     :param tokenized: the document's text as tokens.
-    :param account: the explanation of the score.
     :param name: what the only part is called if the explanation is not divided into parts.
     """
-    parts = account.parts or ((name, account),)
+    parts = explanation.parts or ((name, explanation),)
     query_spelling = _spell_query(query.text, query.lang, document.lang)
     matched_terms = {share.document for _, part in parts for share in part.list_contributions()}
     document_spelling = _spell_document(document, tokenized, matched_terms)
-    described = [
-        {
-            "part": part_name,
-            "score": part.score,
-            "approximate": not part.exact,
-            "pairs": _list_pairs(part.list_contributions(), query_spelling, document_spelling),
-        }
-        for part_name, part in parts
-    ]
+    part_descriptions = []
+    for part_name, part in parts:
+        pairs = _list_pairs(part.list_contributions(), query_spelling, document_spelling)
+        description = {"part": part_name, "score": part.score, "approximate": not part.exact, "pairs": pairs}
+        part_descriptions.append(description)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
-        "score": account.score,
-        "sentence": write_sentence(account.score, described) if account.parts else "",
-        "parts": described,
+        "score": explanation.score,
+        "sentence": write_sentence(explanation.score, part_descriptions) if explanation.parts else "",
+        "parts": part_descriptions,
     }
 
 
@@ -93,11 +88,11 @@ def _list_pairs(
     :return: at most MAX_PAIRS pairs with their scores, and an entry without words for the sum of the others.
     """
     scores = _sum_by_pair(shares, query_spelling, document_spelling)
-    ranked_pairs = sorted(scores, key=lambda pair: (not (pair.query or pair.document), -abs(scores[pair])))
+    ranked_pairs = sorted(scores, key=lambda pair: -abs(scores[pair]))
+    ranked_pairs.sort(key=lambda pair: not (pair.query or pair.document))  # keeps the order of those with words
     entries = [{**pair._asdict(), "score": scores[pair]} for pair in ranked_pairs[:MAX_PAIRS]]
-    other_pairs = ranked_pairs[MAX_PAIRS:]
-    if other_pairs:
-        other_sum = sum(scores[pair] for pair in other_pairs)
+    if len(ranked_pairs) > MAX_PAIRS:
+        other_sum = sum(scores[pair] for pair in ranked_pairs[MAX_PAIRS:])
         entries.append({**WordPair("", "", "")._asdict(), "score": other_sum})
     return entries
 
@@ -129,23 +124,27 @@ def _spell_document(document: Document, tokenized: TokenizedText, terms: set[str
     """Return how matched terms are written in a document: as a word, inside one, or as one that sounds like it.
 
     :param tokenized: the text of the document as tokens.
-    :param terms: the matched terms.
-    :return: the spelling of each term that is found.
+    :param terms: the matched terms; those inside words and those by sound have a prefix that says so.
+    :return: the first spelling of each term that is found, in the title or in the text.
     """
+    title = analyzer(document.lang).tokenize(document.title)
     spelling: dict[str, str] = {}
-    subwords = {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))}
-    for part in (analyzer(document.lang).tokenize(document.title), tokenized):
-        numbers = part.find_words(terms - spelling.keys())
-        for number, word in zip(numbers, part.spell_words(numbers), strict=True):
-            if word:
-                spelling.setdefault(part.terms[number], word)
-        for subword, word in _spell_subwords(part, document.lang, subwords):
-            spelling.setdefault(subword, word)
+    for part in (title, tokenized):
+        for term, word in [*_spell_words(part, terms), *_spell_subwords(part, document.lang, terms)]:
+            spelling.setdefault(term, word)
     return spelling
 
 
-def _spell_subwords(tokenized: TokenizedText, lang: str, subwords: set[str]) -> list[tuple[str, str]]:
-    """Return the words of a text that contain some terms, each with the term as matches name it."""
+def _spell_words(tokenized: TokenizedText, terms: set[str]) -> list[tuple[str, str]]:
+    """Return the words of a text that have one of some terms, each as (term, word)."""
+    numbers = tokenized.find_words(terms)
+    words = tokenized.spell_words(numbers)
+    return [(tokenized.terms[number], word) for number, word in zip(numbers, words, strict=True) if word]
+
+
+def _spell_subwords(tokenized: TokenizedText, lang: str, terms: set[str]) -> list[tuple[str, str]]:
+    """Return the words of a text that contain some terms or sound like them, each as (term with its prefix, word)."""
+    subwords = {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))}
     if not subwords:
         return []
     matches = find_subword_matches(tokenized, lang, subwords)

@@ -57,9 +57,9 @@ def create(location: str, options: CollectionOptions) -> State:
 
 
 def _load_models(options: CollectionOptions) -> ModelsToAdd:
-    """Load the models that are given, after the shipped encoder if the collection gets it and no other pretrained one.
+    """Load the models of a new collection: those that are given, after the shipped encoder if it is used.
 
-    Pretrained encoders are the ones whose vectors are computed after the documents are written.
+    It is used if the options say so and no other pretrained encoder is given.
     """
     paths = list(options.models)
     loaded = {name_of(path): load_for_adding(path) for path in paths}
@@ -70,7 +70,10 @@ def _load_models(options: CollectionOptions) -> ModelsToAdd:
 
 
 def _create_store(location: str, models: Mapping[str, Any], options: CollectionOptions) -> AnyStore:
-    """Create a store with the vectors of the models and of the terms; only pretrained encoders' have the precision."""
+    """Create an empty store for the vectors of some models and for the terms of documents.
+
+    :param options: the precision of pretrained encoders' vectors, and how a server distributes the collection.
+    """
     pretrained = deferred_encoders(models)
     return create_store(
         location,
@@ -101,7 +104,10 @@ def _write_settings(
 
 
 def open_or_create(location: str, options: CollectionOptions) -> State:
-    """Open a collection, or create it. If another process is creating it, wait and open that one."""
+    """Open a collection, or create it. If another process is creating it, wait and open that one.
+
+    :raises StoreError: if it can't be opened, or the other process takes longer than CREATION_PATIENCE seconds.
+    """
     deadline = time.monotonic() + CREATION_PATIENCE
     while True:
         try:
@@ -133,16 +139,13 @@ def open(location: str, *, default: bool = True, build_empty: bool = False) -> S
         check_finished(store, location, build_empty=build_empty)
         index = choose_index_class(store).open_or_build(store)
         return State(location, store, index, default=default)
-    except ParaglossError:
+    except BaseException as error:
         store.close()
-        raise
-    except (ValueError, TypeError, KeyError) as error:
-        store.close()
+        is_damaged = isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError)
+        if not is_damaged:
+            raise
         damage = "what it notes of itself is damaged"
         raise StoreError(f"{location}: {damage} ({error}): restore a copy, or index again") from error
-    except BaseException:
-        store.close()
-        raise
 
 
 def check_finished(store: AnyStore, location: str, *, build_empty: bool = False) -> None:
@@ -167,18 +170,19 @@ def check_finished(store: AnyStore, location: str, *, build_empty: bool = False)
 def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
     """Search with one more model, or with a new one in place of the one of the same name.
 
-    A pretrained encoder replaces the shipped one. Return False if the collection has the model already.
+    A pretrained encoder also replaces the shipped one.
 
     :param path: the model's folder, name or address.
     :param precision: of the vectors of a pretrained encoder.
+    :return: False if the collection has the model already.
     """
     name, model = name_of(path), load_for_adding(path)
-    is_added = model_records.write_model(state.store, path, model, precision=precision)
+    is_new = model_records.write_model(state.store, path, model, precision=precision)
     state.models[name] = model
-    replaces_shipped = name != MEANING and bool(deferred_encoders({name: model}))
-    if replaces_shipped and MEANING in model_records.read_model_records(state.store):
+    is_pretrained = bool(deferred_encoders({name: model}))
+    if is_pretrained and name != MEANING and MEANING in model_records.read_model_records(state.store):
         remove_model(state, MEANING)
-    return is_added
+    return is_new
 
 
 def remove_model(state: State, name: str) -> None:
@@ -191,7 +195,7 @@ def remove_model(state: State, name: str) -> None:
 
 
 def change_machine(state: State, engine: str, translate_to: str) -> None:
-    """Use another translation engine. The language that documents are translated into can't be changed.
+    """Use another translation engine for a collection; the language its documents are translated into stays the same.
 
     :param engine: the name, folder or address of the engine; "" for the present one.
     :param translate_to: the language that documents are translated into; "" for the present one.
@@ -203,10 +207,8 @@ def change_machine(state: State, engine: str, translate_to: str) -> None:
     _allow_engine_host(engine)
     machine = document_translation.validate_machine(engine or current.engine, translate_to or current.to)
     if machine.to != current.to:
-        state_of_translation = f"translates into {current.to!r}" if current.to else "does not translate its documents"
-        raise StoreError(
-            f"{state.location} {state_of_translation}: make a new collection to translate into {machine.to!r}"
-        )
+        practice = f"translates into {current.to!r}" if current.to else "does not translate its documents"
+        raise StoreError(f"{state.location} {practice}: make a new collection to translate into {machine.to!r}")
     if machine != current:
         document_translation.write_machine(state.store, machine)
         state.machine = machine

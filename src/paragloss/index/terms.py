@@ -70,16 +70,16 @@ class TermIndex:
         """Take the statistics of a store; `build` and `open` read or create them.
 
         :param clean: whether the store has exactly these statistics.
+        :param analyze: returns the analyzer of a language.
         """
         self.statistics = statistics
-        self._store = store
+        self._store, self._analyze = store, analyze
         self._is_clean = clean
-        self._analyze = analyze
+        self._version = store.blob_version(STATISTICS_BLOB)  # of the stored statistics
+        self._last_check = time.monotonic()  # of that version
         self._write_lock = threading.RLock()
         self._n_changes = self._n_finished_changes = 0
         self._packed_statistics = -1, b""  # the number of changes, and the statistics after them
-        self._version = store.blob_version(STATISTICS_BLOB)
-        self._last_check = time.monotonic()
         self._publish()
 
     @classmethod
@@ -92,7 +92,13 @@ class TermIndex:
         b: float = 0.75,
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> TermIndex:
-        """Start the index of an empty collection. Fields other than `title` and `text` are in `Document.fields`."""
+        """Start the index of an empty collection.
+
+        :param fields: what is indexed: `title`, `text` and names of `Document.fields`.
+        :param k1: how soon occurrences of a term saturate in BM25.
+        :param b: how much BM25 divides by the length of a field, 0 to 1.
+        :param analyze: returns the analyzer of a language.
+        """
         if store.read_blob(STATISTICS_BLOB) is not None or store.count():
             raise StoreError("this collection has documents already: open its index, or build in a new collection")
         statistics = Statistics(Layout(fields, k1=k1, b=b))
@@ -107,20 +113,19 @@ class TermIndex:
 
     @classmethod
     def open(cls, store: Store, *, analyze: Callable[[str], Analyzer] = analyzer) -> TermIndex:
-        """Open the index; count the terms again if its last writer was killed."""
+        """Open the index; count the terms again if its last writer was killed.
+
+        :param analyze: returns the analyzer of a language.
+        :raises StoreError: if there is no index, or it was written for another number of documents.
+        """
         data = store.read_blob(STATISTICS_BLOB)
         if data is None:
             raise StoreError("this collection has no index of terms: build one when it is created")
         statistics, is_complete = Statistics.from_bytes(data)
-        if not is_complete:
+        if is_complete:
+            _check_document_count(store, statistics)
+        else:
             recount(store, statistics)
-        elif statistics.records is not None:
-            n_stored = store.count()
-            if n_stored != statistics.records:
-                raise StoreError(
-                    f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found; "
-                    "restore a copy, or `paragloss repair` keeps what is whole"
-                )
         return cls(store, statistics, clean=is_complete, analyze=analyze)
 
     def add(
@@ -133,8 +138,8 @@ class TermIndex:
     ) -> None:
         """Insert or replace documents; they are durable when this returns.
 
-        :param dense: for each model one row per document. A row that is None or all zeros (the model does not know the
-            language or the words) is not stored.
+        :param dense: for each model one vector per document. A vector that is None or all zeros (the model does not
+            know the language or the words) is not stored.
         :param counted: the result of `count_documents`, if it was computed before.
         :param drift: weights that are off by more than this are computed again.
         """
@@ -209,10 +214,11 @@ class TermIndex:
         with self._write_lock:
             self._last_check = time.monotonic()
             version = self._store.blob_version(STATISTICS_BLOB)
-            if version is not None and version != self._version:
-                statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
-                if is_complete:
-                    self.statistics, self._version = statistics, version
+            if version in (None, self._version):
+                return
+            statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
+            if is_complete:
+                self.statistics, self._version = statistics, version
 
     @property
     def document_version(self) -> tuple[object, ...]:
@@ -254,14 +260,15 @@ class TermIndex:
         """Become the only writer: read what others have written, and mark the stored statistics as unfinished."""
         self._store.claim_writing()
         self._n_changes += 1
-        if self._is_clean:
-            if self._store.blob_version(STATISTICS_BLOB) not in (None, self._version):
-                self.statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
-                if not is_complete:
-                    recount(self._store, self.statistics)
-            self._publish()
-            self._store.write_blob(STATISTICS_BLOB, self.statistics.unfinished())
-            self._is_clean = False
+        if not self._is_clean:
+            return
+        if self._store.blob_version(STATISTICS_BLOB) not in (None, self._version):
+            self.statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
+            if not is_complete:
+                recount(self._store, self.statistics)
+        self._publish()
+        self._store.write_blob(STATISTICS_BLOB, self.statistics.unfinished())
+        self._is_clean = False
 
     def _uncount(self, ids: Sequence[str]) -> None:
         """Subtract the terms of documents that are about to be replaced or removed."""
@@ -281,19 +288,23 @@ class TermIndex:
 def count_documents(
     layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer
 ) -> CountedDocuments:
-    """Do the part of `TermIndex.add` that needs neither the store nor its statistics."""
+    """Analyze documents and count their terms, which needs neither the store nor its statistics."""
     return count_analyzed(layout, documents, [analyze_document(layout, document, analyze) for document in documents])
 
 
 def count_analyzed(
     layout: Layout, documents: Sequence[Document], analyses: Sequence[AnalyzedDocument]
 ) -> CountedDocuments:
-    """Count the terms of documents that were analyzed before."""
+    """Count the terms of documents that were analyzed before.
+
+    :param layout: the fields that are indexed.
+    :param analyses: the terms of each document.
+    """
     terms = [(document.lang, analysis.terms) for document, analysis in zip(documents, analyses, strict=True)]
     return CountedDocuments(
-        layout.count_terms(terms),
-        [analysis.packed_tokens for analysis in analyses],
-        [analysis.signature for analysis in analyses],
+        bags=layout.count_terms(terms),
+        packed_tokens=[analysis.packed_tokens for analysis in analyses],
+        signatures=[analysis.signature for analysis in analyses],
     )
 
 
@@ -304,16 +315,11 @@ def analyze_document(
 
     Parts of the text in other languages have terms of their own, under the names of translated fields.
 
+    :param layout: the fields that are indexed.
     :param analyze: returns the analyzer of a language.
     """
     main_tokens, *foreign_tokens = tokenization.tokenize_by_language(document.text, document.lang, analyze)
-    terms: dict[str, list[str]] = {}
-    for field in layout.fields:
-        text = read_field(document, field) if field not in SUBWORD_FIELDS else ""
-        if text and field == "text":
-            terms[field] = main_tokens.token_terms()
-        elif text:
-            terms[field] = analyze(language_of(field) or document.lang).terms(text)
+    terms = _list_field_terms(layout.fields, document, main_tokens, analyze)
     if INNER in layout.fields:
         terms[INNER] = _list_subwords(document, terms, main_tokens, analyze)
     if TITLE_SUBWORDS in layout.fields:
@@ -327,6 +333,34 @@ def analyze_document(
     stored_tokens = tokenization.truncate_texts([main_tokens, *foreign_tokens])
     packed_tokens = tokenization.pack_texts(stored_tokens, select_passages(document.text))
     return AnalyzedDocument(terms, packed_tokens, compute_signature(terms["text"]))
+
+
+def _list_field_terms(
+    fields: Sequence[str], document: Document, text_tokens: TokenizedText, analyze: Callable[[str], Analyzer]
+) -> dict[str, list[str]]:
+    """Return the terms of the fields that a document has, except those of subwords.
+
+    :param text_tokens: the tokens of its text.
+    :param analyze: returns the analyzer of a language.
+    """
+    terms: dict[str, list[str]] = {}
+    for field in fields:
+        text = read_field(document, field) if field not in SUBWORD_FIELDS else ""
+        if text and field == "text":
+            terms[field] = text_tokens.token_terms()
+        elif text:
+            terms[field] = analyze(language_of(field) or document.lang).terms(text)
+    return terms
+
+
+def _check_document_count(store: Store, statistics: Statistics) -> None:
+    """Raise StoreError if a store has another number of documents than its statistics were written for."""
+    n_stored = store.count()
+    if statistics.records not in (None, n_stored):
+        raise StoreError(
+            f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found; "
+            "restore a copy, or `paragloss repair` keeps what is whole"
+        )
 
 
 def recount(store: Store, statistics: Statistics) -> int:
@@ -376,9 +410,14 @@ def _spell_title(document: Document, analyze: Callable[[str], Analyzer]) -> list
 
 
 def _check_text_lengths(documents: Sequence[Document], bags: CountedTerms, text_field: int) -> None:
-    """Warn, with counts, of languages whose texts gave suspiciously few terms."""
-    lengths = np.zeros(len(documents), np.int64)
-    lengths[bags.row[bags.field == text_field]] = bags.length[bags.field == text_field]
+    """Warn, with counts, of languages whose texts gave suspiciously few terms.
+
+    :param bags: the counted terms of the documents.
+    :param text_field: the number of the field with the texts.
+    """
+    is_text = bags.field == text_field
+    lengths = np.zeros(len(documents), np.int64)  # in terms
+    lengths[bags.row[is_text]] = bags.length[is_text]
     for lang in dict.fromkeys(document.lang for document in documents):
         rows = [row for row, document in enumerate(documents) if document.lang == lang]
         check_yield([documents[row].text for row in rows], lengths[rows].tolist(), lang)
@@ -387,8 +426,8 @@ def _check_text_lengths(documents: Sequence[Document], bags: CountedTerms, text_
 def choose_field_weights(statistics: Statistics, requested: Mapping[str, float | None] | None) -> dict[str, float]:
     """Return the weights of the fields that are searched.
 
-    :param requested: fields with a weight, or with None. Fields with None are searched alone, with weight 1, together
-        with those that have a weight. Without any None the other fields keep their default weights.
+    :param requested: weights of some fields. If a weight is None, only the requested fields are searched, those with
+        None with weight 1; otherwise the other fields keep their default weights.
     """
     requested = requested or {}
     is_selection = None in requested.values()

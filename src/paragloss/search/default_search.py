@@ -95,18 +95,24 @@ class SemanticSearchers:
         :param text_lengths: the number of terms of each document, from which that of its passages is estimated.
         """
         passages = self.passages.measure(similar.query_vector, similar.passages, documents.doc_ids, documents.languages)
-        n_passages = text_lengths / TERMS_PER_PASSAGE
-        passage_similarity = passages.similarities - PASSAGE_CORRECTION * expected_best_of(n_passages)
-        title_similarity = passage_similarity
-        if self.titles is not None:
-            titles = self.titles.measure(similar.query_vector, similar.titles, documents.doc_ids, documents.languages)
-            title_similarity = np.where(titles.has_vectors, titles.similarities, passage_similarity)
-        has_vectors = passages.has_vectors
+        expected_similarity = PASSAGE_CORRECTION * expected_best_of(text_lengths / TERMS_PER_PASSAGE)
+        passage_similarity = passages.similarities - expected_similarity
+        title_similarity = self._measure_titles(similar, documents, passage_similarity)
         return SemanticEvidence(
-            title=np.where(has_vectors, title_similarity, np.float32(0)),
-            passage=np.where(has_vectors, passage_similarity, np.float32(0)),
-            has_vectors=has_vectors,
+            title=np.where(passages.has_vectors, title_similarity, np.float32(0)),
+            passage=np.where(passages.has_vectors, passage_similarity, np.float32(0)),
+            has_vectors=passages.has_vectors,
         )
+
+    def _measure_titles(self, similar: SimilarDocuments, documents: StoredTerms, passage_similarity: Floats) -> Floats:
+        """Measure how similar the title of each document is to the query; (n_docs,).
+
+        :param passage_similarity: stands in for the similarity of a title without a vector, (n_docs,).
+        """
+        if self.titles is None:
+            return passage_similarity
+        titles = self.titles.measure(similar.query_vector, similar.titles, documents.doc_ids, documents.languages)
+        return np.where(titles.has_vectors, titles.similarities, passage_similarity)
 
 
 class StoredTerms(NamedTuple):
@@ -164,8 +170,9 @@ class DefaultSearcher:
         variants: bool = True,
         step: Callable[[], None] = lambda: None,
     ) -> None:
-        """Search a store.
+        """Search the documents of a store.
 
+        :param statistics: have the frequencies of the documents' terms.
         :param targets: the languages of the documents that are searched.
         :param translator: translates queries; without one they are searched as they are.
         :param translator_name: names the translator in explanations.
@@ -174,13 +181,12 @@ class DefaultSearcher:
         :param variants: whether names are also searched in other spellings, and by what they sound like.
         :param step: is called between the languages of a query; it may wait, or raise an error to end the search.
         """
-        self._step = step
         self._store, self._statistics, self._targets = store, statistics, tuple(targets)
         self._translator, self._translator_name = translator, translator_name
         self._semantic = semantic
         self._encoder = semantic.encoder if semantic is not None else None  # for `search_plan`, which prints searchers
         self._model = model or shipped_model()
-        self._variants = variants
+        self._variants, self._step = variants, step
 
     def max_score(self, lang: str) -> float:
         """Return the highest score: a probability."""
@@ -191,7 +197,7 @@ class DefaultSearcher:
         return [self._rank(self.collect(query, k, where), k) for query in queries]
 
     def collect(self, query: Query, k: int, where: Where | None = None) -> QueryEvidence:
-        """Find candidates for a query and measure their features.
+        """Find candidates for a query by words and by vectors, and measure their features.
 
         :param k: how many results are asked for; at least as many documents are measured.
         :param where: conditions that documents meet.
@@ -201,19 +207,15 @@ class DefaultSearcher:
         table = self._build_clause_table(query, forms)
         documents = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
         similar = self._find_similar(query, max(k, VECTOR_CANDIDATES), where)
-        if similar is not None:
-            documents = self._add_documents(documents, [*similar.passages, *similar.titles])
-        candidates = self._measure(query, documents, table, similar)
-        vectors = {}
+        query_vectors = {}
         if similar is not None and self._semantic is not None:
-            vectors[self._semantic.passages.vector_name] = similar.query_vector
-        return QueryEvidence(candidates, table, QueryForms(tuple(forms), vectors))
+            documents = self._add_documents(documents, [*similar.passages, *similar.titles])
+            query_vectors[self._semantic.passages.vector_name] = similar.query_vector
+        candidates = self._measure(query, documents, table, similar)
+        return QueryEvidence(candidates, table, QueryForms(tuple(forms), query_vectors))
 
     def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
         """Return the query in each language that documents are searched in.
-
-        It has clauses of alternatives where the translator knows the language, and its own words in its own language
-        and where nothing translates.
 
         :param languages: the languages of the searched documents; all targets if None. Languages that documents have
             parts in are added.
@@ -224,12 +226,19 @@ class DefaultSearcher:
         forms = []
         for lang in searched_languages:
             self._step()
-            translations = tuple(clauses_by_language.get(lang, ()))
-            if translations and self._variants and INNER in self._statistics.layout.fields:
-                translations = tuple(add_name_alternatives(translations, query.lang, lang))
-            form = Query(query.id, query.text, lang, translations)
-            forms.append(attribute_clauses(form, self._translator_name) if translations else form)
+            forms.append(self._make_form(query, lang, clauses_by_language.get(lang, ())))
         return forms
+
+    def _make_form(self, query: Query, lang: str, clauses: Sequence[Translation]) -> Query:
+        """Return a query as it is searched in one language: with clauses of translations, or in its own words.
+
+        :param clauses: the translations of its terms; none if it is searched in its own words. Spellings and sounds of
+            names are added to them.
+        """
+        if clauses and self._variants and INNER in self._statistics.layout.fields:
+            clauses = add_name_alternatives(clauses, query.lang, lang)
+        form = Query(query.id, query.text, lang, tuple(clauses))
+        return attribute_clauses(form, self._translator_name) if clauses else form
 
     def _translate_clauses(self, query: Query, languages: Sequence[str]) -> Mapping[str, Sequence[Translation]]:
         """Translate a query into those of the languages that the translator knows."""
@@ -314,7 +323,7 @@ class DefaultSearcher:
     def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> ScoreExplanation:
         """Split the log-odds of a candidate into named parts, and the part of the words into pairs of words.
 
-        The score, which is passed to all functions that explain scores, is computed again.
+        The last argument is the score, which all explainers get; this one computes the log-odds again.
         """
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
@@ -337,16 +346,16 @@ class DefaultSearcher:
         :param language: the language of the document.
         :param log_odds: what the words contribute to the score of the document.
         """
-        if evidence.table is None:
-            return _explain_whole(WORDS_PART, log_odds)
-        _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
-        matches = evidence.table.attribute(language, rows)
-        origins: dict[tuple[str, str], dict[str, float]] = {}
-        for form in evidence.forms.queries:
-            origins.update(list_origins(form))
+        matches = []
+        if evidence.table is not None:
+            _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
+            matches = evidence.table.attribute(language, rows)
         total = sum(match.score for match in matches)
         if not total:
             return _explain_whole(WORDS_PART, log_odds)
+        origins: dict[tuple[str, str], dict[str, float]] = {}  # translators of each pair of words, with their weights
+        for form in evidence.forms.queries:
+            origins.update(list_origins(form))
         return explain_matches(matches, origins, total).scale_to(log_odds)
 
 

@@ -36,6 +36,41 @@ class OptionType(NamedTuple):
             annotation = tuple(annotation.__metadata__[0]())
         return cls(name, annotation, default)
 
+    @property
+    def minimum(self) -> float:
+        """The least number that may be given: 0, or 1 for a whole number that is not 0 by default."""
+        return min(self.default, 1) if self.kind is int else 0
+
+    def format(self) -> str:
+        """Return the option as it is written, with its default."""
+        if isinstance(self.kind, tuple):
+            return "|".join(self.kind)
+        if self.kind is bool:
+            return self.name
+        return f"{self.name}=xx" if self.kind is str else f"{self.name}={self.default}"
+
+    def convert(self, text: str | None) -> Any:
+        """Convert what is written behind the option's name; None if it does not fit.
+
+        :param text: None if only the name is written, which turns a switch on.
+        """
+        if self.kind is bool:
+            return {None: True, "yes": True, "no": False}.get(text)
+        if not text:
+            return None
+        if self.kind is int:
+            return int(text) if text.isdecimal() and int(text) >= self.minimum else None
+        if self.kind is float:
+            return float(text) if _DECIMAL.fullmatch(text) else None
+        return text if self.kind is str or text in self.kind else None
+
+    def describe_values(self) -> str:
+        """Say which values the option takes."""
+        if isinstance(self.kind, tuple):
+            return f"one of {', '.join(self.kind)}"
+        numbers = {int: f"a whole number from {self.minimum} up", float: "a number from 0 up"}
+        return {bool: "yes or no", **numbers}.get(self.kind, "a word")
+
 
 #: The argument `fields`, which options set by the names of fields; a field may have a weight.
 _FIELDS_TYPE = OptionType("fields", float, None)
@@ -52,13 +87,7 @@ def list_option_types(make: Callable[..., Any]) -> dict[str, OptionType]:
 
 def format_options(make: Callable[..., Any]) -> list[str]:
     """List the options of a function as they are written, with their defaults."""
-    lines = []
-    for name, kind, default in list_option_types(make).values():
-        if isinstance(kind, tuple):
-            lines.append("|".join(kind))
-        else:
-            lines.append(name if kind is bool else f"{name}={default if kind is not str else 'xx'}")
-    return lines
+    return [option_type.format() for option_type in list_option_types(make).values()]
 
 
 def bind_options(
@@ -67,11 +96,12 @@ def bind_options(
     """Return for each function the keyword arguments that the part's options give it.
 
     An option goes to the first function that has it. A function with an argument `fields` takes the options that name a
-    field. Raises LineSyntaxError for an option that no function has.
+    field.
 
     :param text: the pipeline, for errors.
     :param makers: the functions that the part is made by.
     :param fields: the names of fields that options may have.
+    :raises LineSyntaxError: if no function has an option, or a value does not fit.
     """
     arguments_by_maker: list[dict[str, Any]] = [{} for _ in makers]
     for option in part.options:
@@ -88,16 +118,14 @@ def bind_options(
 def _find_option_type(option: PartOption, make: Callable[..., Any], fields: Sequence[str]) -> OptionType | None:
     """Return the keyword argument of a function that an option sets; None if the function has no such option.
 
-    :param fields: the names of fields that options may have.
+    :param option: `name=value`, the name of a switch, or one of the words that an argument may be.
+    :param fields: the names of fields, which are options of a function with an argument `fields`.
     """
-    types = list_option_types(make)
-    named_type = types.get(option.name)
-    if named_type is not None and (option.value is not None or named_type.kind is bool):
-        return named_type
-    if option.value is None:
-        for option_type in types.values():
-            if isinstance(option_type.kind, tuple) and option.name in option_type.kind:
-                return option_type
+    for option_type in list_option_types(make).values():
+        is_named = option.name == option_type.name and (option.value is not None or option_type.kind is bool)
+        is_word = isinstance(option_type.kind, tuple) and option.name in option_type.kind and option.value is None
+        if is_named or is_word:
+            return option_type
     return _FIELDS_TYPE if option.name in fields and _has_fields(make) else None
 
 
@@ -121,26 +149,11 @@ def _parse_value(option: PartOption, option_type: OptionType, text: str) -> Any:
 
     :param text: the pipeline, for the error.
     """
-    value, kind = option.value, option_type.kind
-    minimum = min(option_type.default, 1) if kind is int else 0
-    if kind is bool and value in (None, "yes", "no"):
-        return value != "no"
-    if value and (kind is str or (isinstance(kind, tuple) and value in kind)):
-        return value
-    if kind is int and value and value.isdecimal() and int(value) >= minimum:
-        return int(value)
-    if kind is float and value and _DECIMAL.fullmatch(value):
-        return float(value)
-    expected = _describe_expected(kind, minimum)
-    raise LineSyntaxError(f"{option.name}={value}: expected {expected}", text, option.at)
-
-
-def _describe_expected(kind: Any, minimum: int) -> str:
-    """Say which values an option of a type takes."""
-    if isinstance(kind, tuple):
-        return f"one of {', '.join(kind)}"
-    numbers = {int: f"a whole number from {minimum} up", float: "a number from 0 up"}
-    return {bool: "yes or no", **numbers}.get(kind, "a word")
+    value = option_type.convert(option.value)
+    if value is None:
+        expected = option_type.describe_values()
+        raise LineSyntaxError(f"{option.name}={option.value}: expected {expected}", text, option.at)
+    return value
 
 
 def _describe_unknown(
