@@ -355,8 +355,8 @@ def _list_field_terms(
 
 def _check_document_count(store: Store, statistics: Statistics) -> None:
     """Raise StoreError if a store has another number of documents than its statistics were written for."""
-    n_stored = store.count()
-    if statistics.records not in (None, n_stored):
+    n_stored = store.count() if statistics.records is not None else None
+    if n_stored != statistics.records:
         raise StoreError(
             f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found; "
             "restore a copy, or `paragloss repair` keeps what is whole"
