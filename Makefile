@@ -6,6 +6,8 @@ BIN    := $(VENV)/bin
 
 # Small models train faster on one thread each than two test processes fighting over two cores.
 export OMP_NUM_THREADS ?= 1
+# Tests start many processes, and each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test smoke lint types docs clean
 
