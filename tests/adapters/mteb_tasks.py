@@ -1,4 +1,4 @@
-"""Tasks for MTEB over the demonstration's documents; as importing MTEB takes seconds, tests import this when they run."""
+"""Tasks for MTEB over the demonstration. Importing MTEB takes seconds, so tests import this when they run."""
 
 import mteb
 from mteb.abstasks.retrieval import AbsTaskRetrieval
