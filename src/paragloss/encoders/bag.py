@@ -85,11 +85,7 @@ class BagEncoder:
         first_tower = next(iter(self.towers.values()))
         self.dim = _get_output_width(first_tower)
         for lang, tower in self.towers.items():
-            has_row_per_term = len(tower.table) == len(tower.vocabulary)
-            if not (_is_consistent(tower) and has_row_per_term and _get_output_width(tower) == self.dim):
-                raise ModelError(
-                    f"{lang}: table {tower.table.shape} for {len(tower.vocabulary)} terms and {self.dim} dimensions"
-                )
+            _validate_tower(tower, lang, self.dim)
 
     @classmethod
     def stacked(
@@ -164,9 +160,9 @@ class BagEncoder:
         weights = weigh(counts, tower.vocabulary.idf, self.weighting)
         terms = [tower.vocabulary.terms[i] for i in counts.indices]
         rows = weights.data[:, None] * tower.table[counts.indices]  # (n_terms, width)
-        bias = np.zeros(tower.table.shape[1], np.float32) if tower.bias is None else tower.bias
         for layer in tower.layers:
-            rows, bias = rows @ layer.weight, bias @ layer.weight + layer.bias
+            rows = rows @ layer.weight
+        bias = _sum_biases(tower)
         if bias.any():
             terms.append("")
             rows = np.vstack([rows, bias])
@@ -205,13 +201,12 @@ class BagEncoder:
         with the code of a language, as in "fr.table".
         """
         arrays: dict[str, Any] = {}
-        for lang, tower in self.towers.items():
-            arrays |= _list_tower_arrays(lang, tower)
-        for lang, reference in self.reference.items():
-            arrays[f"{lang}.reference"] = reference
         words: dict[str, Sequence[str]] = {}
         for lang, tower in self.towers.items():
+            arrays |= _list_tower_arrays(lang, tower)
             words[f"{lang}.terms"] = tower.vocabulary.terms
+        for lang, reference in self.reference.items():
+            arrays[f"{lang}.reference"] = reference
         meta = {
             "weighting": self.weighting,
             "epsilon": self.epsilon,
@@ -278,19 +273,31 @@ def _unpack_tower(saved: artefacts.Artefact, lang: str, tower_meta: Mapping[str,
     )
 
 
+def _validate_tower(tower: Tower, lang: str, dim: int) -> None:
+    """Raise ModelError if the arrays of a language's tower do not fit, or make vectors of another size than `dim`."""
+    has_row_per_term = len(tower.table) == len(tower.vocabulary)
+    if not (_is_consistent(tower) and has_row_per_term and _get_output_width(tower) == dim):
+        raise ModelError(f"{lang}: table {tower.table.shape} for {len(tower.vocabulary)} terms and {dim} dimensions")
+
+
 def _is_consistent(tower: Tower) -> bool:
     """Tell whether the arrays of a tower are real numbers and can be multiplied one after the other."""
     matrices = [tower.table, *(layer.weight for layer in tower.layers)]
     biases = [tower.bias, *(layer.bias for layer in tower.layers)]
     if any(matrix.ndim != 2 or matrix.dtype.kind != "f" for matrix in matrices):
         return False
-    for matrix, next_matrix in pairwise(matrices):
-        if next_matrix.shape[0] != matrix.shape[1]:
-            return False
     for matrix, bias in zip(matrices, biases, strict=True):
         if bias is not None and (bias.dtype.kind != "f" or bias.shape != (matrix.shape[1],)):
             return False
-    return True
+    return all(next_matrix.shape[0] == matrix.shape[1] for matrix, next_matrix in pairwise(matrices))
+
+
+def _sum_biases(tower: Tower) -> Floats:
+    """Return what the biases of a tower of linear layers add to every vector: (dim,)."""
+    total = np.zeros(tower.table.shape[1], np.float32) if tower.bias is None else tower.bias
+    for layer in tower.layers:
+        total = total @ layer.weight + layer.bias
+    return total
 
 
 def _get_output_width(tower: Tower) -> int:

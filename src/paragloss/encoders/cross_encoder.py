@@ -48,11 +48,13 @@ class CrossEncoder:
             pair_counts.append(len(document_passages))
         if not pairs:
             return np.zeros(0, np.float32)
-        score_parts = []
-        for start in range(0, len(pairs), PAIRS_PER_BATCH):
-            score_parts.append(self._score_pairs(pairs[start : start + PAIRS_PER_BATCH]))
-        scores_by_document = np.split(np.concatenate(score_parts), np.cumsum(pair_counts)[:-1])
-        return np.array([document_scores.max() for document_scores in scores_by_document], np.float32)
+        scores_by_document = np.split(self._score_in_batches(pairs), np.cumsum(pair_counts)[:-1])
+        return np.array([passage_scores.max() for passage_scores in scores_by_document], np.float32)
+
+    def _score_in_batches(self, pairs: Sequence[TextPair]) -> Floats:
+        """Return a score for each pair: (pairs,)."""
+        batches = [pairs[start : start + PAIRS_PER_BATCH] for start in range(0, len(pairs), PAIRS_PER_BATCH)]
+        return np.concatenate([self._score_pairs(batch) for batch in batches])
 
     def save(self, path: str | Path) -> None:
         """Write the location of the model's folder; the weights stay where they are."""

@@ -45,16 +45,16 @@ def explain_encoder_score(
     :param read_vectors: reads the stored vectors of the document.
     """
     model = encoder.model if isinstance(encoder, Queries) else encoder
-    if isinstance(model, BagEncoder) and model.is_linear(query.lang) and model.is_linear(document.lang):
-        contributions = _multiply_terms(model, query, document, name)
-        if isinstance(encoder, Queries) and encoder.csls:
-            hubness = score - sum(contribution.score for contribution in contributions)
-            contributions.append(Contribution("", "", f"{name} hubness", hubness))
-        return ScoreExplanation(score, tuple(contributions))
-    score_texts = partial(_score_by_vectors, encoder, query.lang, read_vectors)
-    compare_words = partial(_compare_words, model, query.lang, document.lang)
-    contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
-    return ScoreExplanation(score, tuple(contributions), exact=False)
+    if not (isinstance(model, BagEncoder) and model.is_linear(query.lang) and model.is_linear(document.lang)):
+        score_texts = partial(_score_by_vectors, encoder, query.lang, read_vectors)
+        compare_words = partial(_compare_words, model, query.lang, document.lang)
+        contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
+        return ScoreExplanation(score, tuple(contributions), exact=False)
+    contributions = _multiply_terms(model, query, document, name)
+    if isinstance(encoder, Queries) and encoder.csls:
+        hubness = score - sum(contribution.score for contribution in contributions)
+        contributions.append(Contribution("", "", f"{name} hubness", hubness))
+    return ScoreExplanation(score, tuple(contributions))
 
 
 def _score_by_vectors(
@@ -132,17 +132,22 @@ def leave_out_words(
     losses = _measure_losses(query.text, words, score_texts)
     if not losses.sum():
         return [Contribution("", "", name, score)]
-    document_words = _list_words(document)
-    matches = [""] * len(words)
-    if compare_words is not None and document_words:
-        best = np.argmax(compare_words(words, document_words), axis=1)
-        matches = [document_words[i] for i in best]
     word_scores = (score * losses / losses.sum()).tolist()
+    matches = _match_words(words, document, compare_words)
     contributions = []
     for word, match, word_score in zip(words, matches, word_scores, strict=True):
         if word_score:
             contributions.append(Contribution(word, match, name, word_score))
     return contributions
+
+
+def _match_words(words: Sequence[str], document: Document, compare_words: CompareWords | None) -> list[str]:
+    """Return for each word of a query the most similar word of a document; "" if words cannot be compared."""
+    document_words = _list_words(document)
+    if compare_words is None or not document_words:
+        return [""] * len(words)
+    most_similar = np.argmax(compare_words(words, document_words), axis=1)
+    return [document_words[i] for i in most_similar]
 
 
 def _measure_losses(text: str, words: Sequence[str], score_texts: ScoreTexts) -> npt.NDArray[np.float64]:

@@ -44,6 +44,16 @@ class RowCounts(NamedTuple):
     counts: Any  # sparse, (n_documents, n_used_rows)
 
 
+class _DocumentPart(NamedTuple):
+    """A text of a document and how it counts in the document's score."""
+
+    text: str
+    lang: str
+    kernel_weights: Floats  # (n_kernels,)
+    verbatim_weight: float  # of the query words that the text has as they are written
+    suffix: str  # of the names of its summands
+
+
 class Knrm:
     """A Reranker. One table of word vectors; each language's vocabulary says which row a word has."""
 
@@ -203,54 +213,45 @@ class Knrm:
         There is one for each query word and kernel, with the document word of the strongest response; one for each
         query word that the document has verbatim; and the bias, without words.
         """
-        text, title, lang = document.full_text, document.title or document.text, document.lang
+        title = document.title or document.text
         text_weight, title_weight = self.verbatim_weights.tolist()
-        return [
-            ("", "", "bias", float(self.bias)),
-            *self._split_text_score(query, text, lang, self.kernel_weights, text_weight, ""),
-            *self._split_text_score(query, title, lang, self.title_kernel_weights, title_weight, " of titles"),
-        ]
-
-    def _split_text_score(
-        self, query: Query, text: str, lang: str, weight: Floats, verbatim_weight: float, suffix: str
-    ) -> list[tuple[str, str, str, float]]:
-        """Split the score of one text of a document into (query term, document term, name, score).
-
-        :param weight: the weight of each kernel, (n_kernels,).
-        :param verbatim_weight: the weight of the query terms that the text has as they are written.
-        :param suffix: is appended to the names.
-        """
-        words = self.words(text, lang)
-        summands = []
-        if verbatim_weight:
-            for term, share in self._weigh_by_rarity(query.text, query.lang).items():
-                if words.has(term):
-                    summands.append((term, term, f"as it stands{suffix}", verbatim_weight * share))
-        if weight.any() and len(words.ids):
-            summands += self._split_kernels(query, text, lang, weight, suffix)
+        parts = (
+            _DocumentPart(document.full_text, document.lang, self.kernel_weights, text_weight, ""),
+            _DocumentPart(title, document.lang, self.title_kernel_weights, title_weight, " of titles"),
+        )
+        summands: list[tuple[str, str, str, float]] = [("", "", "bias", float(self.bias))]
+        for part in parts:
+            if part.verbatim_weight:
+                summands += self._split_verbatim_score(query, part)
+            if part.kernel_weights.any():
+                summands += self._split_kernel_score(query, part)
         return summands
 
-    def _split_kernels(
-        self, query: Query, text: str, lang: str, weight: Floats, suffix: str
-    ) -> list[tuple[str, str, str, float]]:
-        """Split what the kernels add to a score: an entry for each query term and kernel, with the nearest term.
+    def _split_verbatim_score(self, query: Query, part: _DocumentPart) -> list[tuple[str, str, str, float]]:
+        """Return what each query word that a text has verbatim adds to a score, as `split_score` does."""
+        words = self.words(part.text, part.lang)
+        summands = []
+        for term, share in self._weigh_by_rarity(query.text, query.lang).items():
+            if words.has(term):
+                summands.append((term, term, f"as it stands{part.suffix}", part.verbatim_weight * share))
+        return summands
 
-        :param weight: the weight of each kernel, (n_kernels,).
-        :param suffix: is appended to the names of the summands.
-        """
-        query_rows, text_rows = self.ids(query.text, query.lang), self.words(text, lang).ids
+    def _split_kernel_score(self, query: Query, part: _DocumentPart) -> list[tuple[str, str, str, float]]:
+        """Return what each query word and kernel adds to a score, with the nearest word, as `split_score` does."""
+        text_terms = self._list_terms(part.text, part.lang)
+        if not text_terms:
+            return []
+        query_rows, text_rows = self.ids(query.text, query.lang), self.ids(part.text, part.lang)
         cosines = (self.table[query_rows] @ self.table[text_rows].T).astype(np.float32)
-        activations = kernel_features.compute_responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)
-        sums = np.maximum(activations.sum(axis=1), kernel_features.FLOOR)
-        scores = np.log(sums) * kernel_features.SCALE * weight  # (n_query_terms, n_kernels)
-        nearest = activations.argmax(axis=1)  # (n_query_terms, n_kernels)
-        text_terms = self._list_terms(text, lang)
+        responses = kernel_features.compute_responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)
+        sums = np.maximum(responses.sum(axis=1), kernel_features.FLOOR)
+        scores = np.log(sums) * kernel_features.SCALE * part.kernel_weights  # (n_query_terms, n_kernels)
+        nearest = responses.argmax(axis=1)  # (n_query_terms, n_kernels)
         summands = []
         for i, query_term in enumerate(self._list_terms(query.text, query.lang)):
-            for kernel in np.flatnonzero(weight).tolist():
-                name = f"kernel {kernel_features.MEANS[kernel]:+.1f}{suffix}"
-                text_term = text_terms[nearest[i, kernel]]
-                summands.append((query_term, text_term, name, float(scores[i, kernel])))
+            for kernel in np.flatnonzero(part.kernel_weights).tolist():
+                name = f"kernel {kernel_features.MEANS[kernel]:+.1f}{part.suffix}"
+                summands.append((query_term, text_terms[nearest[i, kernel]], name, float(scores[i, kernel])))
         return summands
 
     def _list_terms(self, text: str, lang: str) -> list[str]:
@@ -318,21 +319,23 @@ def describe_first_scores(scores: npt.ArrayLike) -> Floats:
     :param scores: (documents,)
     """
     values = np.asarray(scores, np.float64)
-    n_documents = len(values)
-    if not n_documents:
+    if not len(values):
         return np.zeros((0, 3), np.float32)
-    deviation = np.sort(values)[-_BEST_SCORES:].std()
-    distances = np.zeros(n_documents)  # 0 or negative
-    if deviation > 0:
-        distances = (values - values.max()) / deviation
-    order = np.argsort(-values, kind="stable")
-    ranks = np.empty(n_documents)
-    ranks[order] = np.arange(1, n_documents + 1)
-    leads = np.zeros(n_documents)
-    if n_documents > 1:
+    distances = _measure_distances(values)
+    order = np.argsort(-values, kind="stable")  # best first
+    ranks = np.empty(len(values))
+    ranks[order] = np.arange(1, len(values) + 1)
+    leads = np.zeros(len(values))
+    if len(values) > 1:
         best, second = order[:2]
         leads[best] = -distances[second]
     return np.stack([distances, -np.log(ranks), leads], axis=1).astype(np.float32)
+
+
+def _measure_distances(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return scores minus the best, in standard deviations of the thirty best; 0 if these are equal."""
+    deviation = np.sort(scores)[-_BEST_SCORES:].std()
+    return (scores - scores.max()) / deviation if deviation > 0 else np.zeros(len(scores))
 
 
 def _sum_weights(weight_by_term: Mapping[str, float], words: Words) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -101,7 +101,7 @@ class Pretrained:
         return row
 
     def encode_rows(self, texts: Sequence[str], lang: str, *, query: bool) -> Floats:
-        """Return one normalized row per text, encoded as queries or as passages: (texts, dim).
+        """Return one row of length 1 per text, encoded as queries or as passages, (texts, dim); 0 for an empty text.
 
         :param lang: code of the language of all texts
         :param query: whether the texts are queries
@@ -114,21 +114,22 @@ class Pretrained:
         nonempty = [i for i, text in enumerate(texts) if text.strip()]
         if nonempty:
             encoded = self._run_source([texts[i].replace("\0", " ") for i in nonempty], query=query)
-            if encoded.shape != (len(nonempty), self.dim) or not np.isfinite(encoded).all():
-                raise ModelError(f"{self.settings.source} gave {encoded.shape} for {len(nonempty)} texts of {self.dim}")
             norms = np.linalg.norm(encoded, axis=1, keepdims=True)
             rows[nonempty] = encoded / np.maximum(norms, 1e-12)
         return rows
 
     def _run_source(self, texts: list[str], *, query: bool) -> Floats:
-        """Encode texts; turn any error of the source, whose files are somebody else's, into a ModelError."""
+        """Encode texts, (texts, dim); raise ModelError if the source, whose files are somebody else's, fails."""
         try:
-            return self._source.encode(texts, query=query)
+            rows = self._source.encode(texts, query=query)
         except ParaglossError:
             raise
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise ModelError(f"{self.settings.source} can't read texts ({reason}): copy the model again") from error
+        if rows.shape != (len(texts), self.dim) or not np.isfinite(rows).all():
+            raise ModelError(f"{self.settings.source} gave {rows.shape} for {len(texts)} texts of {self.dim}")
+        return rows
 
     def save(self, path: str | Path) -> None:
         """Write the settings to a folder; the weights stay where they are."""
@@ -182,25 +183,29 @@ def short_name(source: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "encoder"
 
 
-def settings_for(source: str, **options: Any) -> EncoderSettings:
+def settings_for(
+    source: str, *, langs: tuple[str, ...] = (), query: str | None = None, passage: str | None = None
+) -> EncoderSettings:
     """Return settings for a source named on the command line; a folder is stored by its absolute path.
 
     :param source: a short name, an address or a folder
-    :param options: further fields of `EncoderSettings`
+    :param langs: the languages of the encoder, if the source is not to say them
+    :param query: what is put before queries, likewise
+    :param passage: what is put before passages, likewise
     """
     is_folder = source not in packages.NAMES and not hosts.is_address(source)
-    return EncoderSettings(str(Path(source).resolve()) if is_folder else source, **options)
+    return EncoderSettings(str(Path(source).resolve()) if is_folder else source, langs, query, passage)
 
 
 def _open_source(settings: EncoderSettings) -> tuple[VectorSource, Sequence[str]]:
-    """Open a source and return it with the languages that it names."""
-    source = settings.source
-    if source in packages.NAMES:
-        return packages.open_named_encoder(source), packages.LANGS.get(source, ())
-    if hosts.is_address(source):
+    """Open the source that settings name; return it with the languages that it says it knows, () if it says nothing."""
+    name = settings.source
+    if name in packages.NAMES:
+        return packages.open_named_encoder(name), packages.LANGS.get(name, ())
+    if hosts.is_address(name):
         from paragloss.encoders.pretrained.endpoint import Endpoint
 
-        return Endpoint(source, query=settings.query or "", passage=settings.passage or ""), ()
-    folder = Path(source)
+        return Endpoint(name, query=settings.query or "", passage=settings.passage or ""), ()
+    folder = Path(name)
     encoder = model_folder.open_model_folder(folder, query_prompt=settings.query, passage_prompt=settings.passage)
     return encoder, model_folder.read_card_languages(folder)

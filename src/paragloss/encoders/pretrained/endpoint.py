@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -80,13 +81,10 @@ class Endpoint:
 
     def _post(self, data: bytes) -> Any:
         """Send a request, again after a pause while the server is busy or silent; any other refusal is final."""
-        pause = FIRST_PAUSE_SECONDS
-        for _ in range(MAX_ATTEMPTS - 1):
-            try:
+        for attempt in range(MAX_ATTEMPTS - 1):
+            with suppress(_TemporaryError):
                 return self._post_once(data)
-            except _TemporaryError:
-                time.sleep(pause)
-                pause *= 2
+            time.sleep(FIRST_PAUSE_SECONDS * 2**attempt)
         try:
             return self._post_once(data)
         except _TemporaryError as error:

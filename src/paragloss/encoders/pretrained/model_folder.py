@@ -240,17 +240,18 @@ def pool_tokens(token_vectors: Any, mask: Any, pooling: str) -> Floats:
     token_vectors, mask = np.asarray(token_vectors, np.float32), np.asarray(mask)
     if token_vectors.ndim == 2:
         return np.asarray(token_vectors)
-    if pooling == "cls":
-        return np.asarray(token_vectors[:, 0])
-    if pooling == "last":
-        last_tokens = mask.sum(axis=1) - 1
-        return np.asarray(token_vectors[np.arange(len(token_vectors)), last_tokens])
-    if pooling == "max":
-        is_token = mask[:, :, None] > 0
-        return np.asarray(np.where(is_token, token_vectors, -np.inf).max(axis=1))
     weights = mask[:, :, None].astype(np.float32)
-    token_counts = np.maximum(weights.sum(axis=1), 1e-9)
-    return np.asarray((token_vectors * weights).sum(axis=1) / token_counts)
+    if pooling == "cls":
+        rows = token_vectors[:, 0]
+    elif pooling == "last":
+        last_tokens = mask.sum(axis=1) - 1
+        rows = token_vectors[np.arange(len(token_vectors)), last_tokens]
+    elif pooling == "max":
+        rows = np.where(weights > 0, token_vectors, -np.inf).max(axis=1)
+    else:
+        token_counts = np.maximum(weights.sum(axis=1), 1e-9)
+        rows = (token_vectors * weights).sum(axis=1) / token_counts
+    return np.asarray(rows)
 
 
 def find_onnx_file(path: Path) -> Path | None:
