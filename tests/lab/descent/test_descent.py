@@ -16,7 +16,11 @@ torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent.bags import _transpose_by_sorting, bags, pool, select, take, transpose  # noqa: E402
 from paragloss.lab.descent.batches import shuffled  # noqa: E402
-from paragloss.lab.descent.loop import descend  # noqa: E402
+from paragloss.lab.descent.loop import TrainingSettings, descend  # noqa: E402
+
+
+def run_descent(parameters, batches, compute_loss, *, validate=None, **settings):
+    return descend(parameters, batches, compute_loss, TrainingSettings(**settings), validate)
 
 
 def fit_line(*, epochs=5, seed=0, **settings):
@@ -25,7 +29,7 @@ def fit_line(*, epochs=5, seed=0, **settings):
     x = torch.tensor(rng.standard_normal(64), dtype=torch.float32)
     y = 2 * x - 1 + 0.1 * torch.tensor(rng.standard_normal(64), dtype=torch.float32)
     parameters = {"slope": torch.zeros((), requires_grad=True), "at": torch.zeros((), requires_grad=True)}
-    history = descend(
+    history = run_descent(
         parameters,
         lambda epoch, rng: shuffled(64, 8, rng),
         lambda rows: ((parameters["slope"] * x[rows] + parameters["at"] - y[rows]) ** 2).mean(),
@@ -50,7 +54,7 @@ def test_the_first_adam_steps_by_hand():
     # t=2: m .37, v .009991: .1 x .0447102 / .19 x .37 / (.0999550 + .01) = .0791844
     p = {"p": torch.zeros((), dtype=torch.float64, requires_grad=True)}
     values = []
-    descend(p, lambda e, r: [3.0, 1.0], lambda g: values.append(float(p["p"].detach())) or g * p["p"],
+    run_descent(p, lambda e, r: [3.0, 1.0], lambda g: values.append(float(p["p"].detach())) or g * p["p"],
             epochs=1, learning_rate=0.1, epsilon=0.01, seed=0)  # fmt: skip
     assert values == [0.0, pytest.approx(-0.0904642, abs=1e-6)]
     assert float(p["p"].detach()) == pytest.approx(-0.0904642 - 0.0791844, abs=1e-6)
@@ -60,7 +64,9 @@ def test_without_a_small_epsilon_adam_is_torchs():
     p = {"w": torch.linspace(-1, 1, 6, dtype=torch.float64).requires_grad_()}
     q = torch.linspace(-1, 1, 6, dtype=torch.float64).requires_grad_()
     rows = [torch.tensor(np.random.default_rng(i).standard_normal(6)) for i in range(20)]
-    descend(p, lambda e, r: rows, lambda x: (p["w"] @ x - 1) ** 2, epochs=1, learning_rate=0.05, epsilon=1e-15, seed=0)
+    run_descent(
+        p, lambda e, r: rows, lambda x: (p["w"] @ x - 1) ** 2, epochs=1, learning_rate=0.05, epsilon=1e-15, seed=0
+    )
     theirs = torch.optim.Adam([q], lr=0.05, eps=1e-15)
     for x in rows:
         theirs.zero_grad()
@@ -73,7 +79,7 @@ def test_row_sparse_adam_is_torchs_and_leaves_other_rows_alone():
     start = torch.randn(10, 3, generator=torch.Generator().manual_seed(0))
     ours, theirs = start.clone().requires_grad_(), start.clone().requires_grad_()
     rows = [torch.tensor([0, 4, 7]), torch.tensor([1, 4]), torch.tensor([4])]
-    descend({"t": ours}, lambda e, r: rows, lambda x: (take(ours, x) ** 2).sum() / 2,
+    run_descent({"t": ours}, lambda e, r: rows, lambda x: (take(ours, x) ** 2).sum() / 2,
             epochs=1, learning_rate=0.1, epsilon=1e-8, seed=0)  # fmt: skip
     optimizer = torch.optim.SparseAdam([theirs], lr=0.1)
     for x in rows:
@@ -92,7 +98,7 @@ def test_a_seed_repeats_bit_for_bit_and_another_differs():
 def test_torchs_own_generator_is_seeded_for_dropout_and_put_back():
     def run():
         p = {"p": torch.ones(50, requires_grad=True)}
-        descend(p, lambda e, r: [None], lambda _: torch.nn.functional.dropout(p["p"], 0.5).sum(),
+        run_descent(p, lambda e, r: [None], lambda _: torch.nn.functional.dropout(p["p"], 0.5).sum(),
                 epochs=3, learning_rate=0.1, seed=1)  # fmt: skip
         return p["p"].detach()
 
@@ -108,7 +114,7 @@ def test_the_parameters_of_the_best_epoch_are_kept_and_patience_ends_the_run():
     measures = iter([0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
     p = {"p": torch.zeros((), requires_grad=True)}
     progress = []
-    history = descend(
+    history = run_descent(
         p, lambda e, r: [None], lambda _: p["p"], epochs=6, learning_rate=1.0, optimizer="sgd", seed=0,
         validate=lambda: next(measures), patience=3, progress=progress.append,
     )  # fmt: skip
@@ -122,7 +128,7 @@ def test_the_parameters_of_the_best_epoch_are_kept_and_patience_ends_the_run():
 def test_without_patience_all_epochs_are_run_and_the_best_is_kept(patience):
     p = {"p": torch.zeros((), requires_grad=True)}
     measures = iter([0.5, 0.4, 0.3, 0.2])
-    history = descend(
+    history = run_descent(
         p, lambda e, r: [None], lambda _: p["p"], epochs=4, learning_rate=1.0, optimizer="sgd", seed=0,
         validate=lambda: next(measures), patience=patience,
     )  # fmt: skip
@@ -132,7 +138,7 @@ def test_without_patience_all_epochs_are_run_and_the_best_is_kept(patience):
 def test_the_rate_decays_by_its_factor_after_each_epoch():
     p = {"p": torch.zeros((), requires_grad=True)}
     values = []
-    descend(p, lambda e, r: [None, None], lambda _: values.append(float(p["p"].detach())) or p["p"],
+    run_descent(p, lambda e, r: [None, None], lambda _: values.append(float(p["p"].detach())) or p["p"],
             epochs=3, learning_rate=1.0, optimizer="sgd", decay=0.5, seed=0)  # fmt: skip
     assert [*values, float(p["p"].detach())] == [0, -1, -2, -2.5, -3, -3.25, -3.5]
 
@@ -141,13 +147,10 @@ def test_k_nrm_learns_from_every_triple_also_of_a_last_short_batch(monkeypatch):
     from paragloss.lab.descent import kernel_networks
 
     captured = {}
-    monkeypatch.setattr(
-        kernel_networks, "descend", lambda parameters, batches, loss, **settings: captured.update(batches=batches)
-    )
+    monkeypatch.setattr(kernel_networks, "descend", lambda parameters, batches, *_: captured.update(batches=batches))
     model = kernel_networks.make_ranker(np.ones((3, 2), np.float32), (), np.random.default_rng(0), "cpu")
-    settings = {"epochs": 1, "learning_rate": 0.1, "epsilon": 1e-5, "seed": 0}
     triples = np.arange(15).reshape(3, 5)
-    kernel_networks.train_ranker(model, None, None, lambda epoch, rng: triples, batch=2, **settings)
+    kernel_networks.train_ranker(model, None, None, lambda epoch, rng: triples, TrainingSettings(1, 0, 0.1), batch=2)
     drawn = list(captured["batches"](1, np.random.default_rng(0)))
     assert [part.shape for part in drawn] == [(3, 2), (3, 2), (3, 1)]
     all_batches = np.hstack(drawn)
@@ -157,7 +160,7 @@ def test_k_nrm_learns_from_every_triple_also_of_a_last_short_batch(monkeypatch):
 
 def test_clipping_bounds_the_norm_of_all_gradients_together():
     p = {"a": torch.zeros((), requires_grad=True), "t": torch.zeros(4, 1, requires_grad=True)}
-    descend(p, lambda e, r: [torch.tensor([2])], lambda x: 3 * p["a"] + 4 * take(p["t"], x).sum(),
+    run_descent(p, lambda e, r: [torch.tensor([2])], lambda x: 3 * p["a"] + 4 * take(p["t"], x).sum(),
             epochs=1, learning_rate=1.0, optimizer="sgd", clip=1.0, seed=0)  # fmt: skip
     assert float(p["a"].detach()) == pytest.approx(-0.6)
     assert p["t"].detach().flatten().tolist() == pytest.approx([0, 0, -0.8, 0])
@@ -166,7 +169,7 @@ def test_clipping_bounds_the_norm_of_all_gradients_together():
 def test_a_diverging_loss_is_named_with_its_step():
     p = {"p": torch.ones((), requires_grad=True)}
     with pytest.raises(ModelError, match=r"loss became inf at step 3; try a tenth of the learning rate"):
-        descend(
+        run_descent(
             p, lambda e, r: [1.0, 1.0, float("inf"), 1.0], lambda x: p["p"] * x, epochs=1, learning_rate=0.1, seed=0
         )
 
@@ -174,14 +177,14 @@ def test_a_diverging_loss_is_named_with_its_step():
 def test_an_epoch_without_batches_is_refused():
     p = {"p": torch.ones((), requires_grad=True)}
     with pytest.raises(ModelError, match="no batches"):
-        descend(p, lambda e, r: [], lambda x: p["p"], epochs=1, learning_rate=0.1, seed=0)
+        run_descent(p, lambda e, r: [], lambda x: p["p"], epochs=1, learning_rate=0.1, seed=0)
 
 
 RUN = textwrap.dedent("""
     import sys, json, time, numpy as np, torch
     from paragloss.lab.descent.bags import take
     from paragloss.lab.descent.batches import shuffled
-    from paragloss.lab.descent.loop import descend
+    from paragloss.lab.descent.loop import TrainingSettings, descend
     table = torch.arange(30.0).view(10, 3).sin().requires_grad_()
     scale = torch.ones((), requires_grad=True)
     def progress(done):
@@ -193,8 +196,8 @@ RUN = textwrap.dedent("""
     def loss(rows):
         x = take(table, torch.as_tensor(np.sort(rows)))
         return (torch.nn.functional.dropout(x, 0.3) * scale - 1).square().mean()
-    history = descend({"table": table, "scale": scale}, lambda e, r: shuffled(10, 3, r), loss, epochs=6,
-                      learning_rate=0.05, seed=2, validate=validate, checkpoint=sys.argv[1], progress=progress)
+    history = descend({"table": table, "scale": scale}, lambda e, r: shuffled(10, 3, r), loss,
+                      TrainingSettings(6, 2, 0.05, checkpoint=sys.argv[1], progress=progress), validate)
     print(json.dumps([table.tolist(), float(scale), history.epochs, history.best]))
 """)
 
@@ -271,12 +274,14 @@ def test_batches_hold_every_row_once():
 @pytest.mark.parametrize(("measures", "best"), [([0.9, 0.5, 0.4], 1), ([-3.0, -1.0, -2.0], 2), ([-1.0, -2.0, -3.0], 1)])
 def test_the_first_epoch_may_be_the_best_and_measures_may_be_below_zero(measures, best):
     measure_of_epoch, p = iter(measures), {"p": torch.zeros((), requires_grad=True)}
-    history = descend(p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0,
-                      validate=lambda: next(measure_of_epoch))  # fmt: skip
+    settings = {"epochs": 3, "learning_rate": 1.0, "optimizer": "sgd", "seed": 0}
+    history = run_descent(p, lambda e, r: [None], lambda _: p["p"], validate=lambda: next(measure_of_epoch), **settings)
     assert (history.best, float(p["p"].detach())) == (best, -best)
 
 
 def test_without_a_measure_the_last_epoch_is_kept():
     p = {"p": torch.zeros((), requires_grad=True)}
-    history = descend(p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0)
+    history = run_descent(
+        p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0
+    )
     assert (history.best, float(p["p"].detach())) == (3, -3.0)

@@ -16,9 +16,11 @@ torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent import autoencoder as network  # noqa: E402
 from paragloss.lab.descent import batches  # noqa: E402
+from paragloss.lab.descent.loop import TrainingSettings  # noqa: E402
 
 SMALL = {"dim": 24, "stem": False, "batch": 50, "learning_rate": 0.02}
 TEST_CONCEPTS = make_sentences(100, 1)
+TRAINING = TrainingSettings(epochs=4, seed=7, learning_rate=0.1, patience=2)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +75,11 @@ def test_the_divergence_has_the_textbook_gradient():
 
 def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch):
     corpus, machines, runs = small_corpus(), network.make_machines([5, 4, 3], seed=0), []
-    monkeypatch.setattr(network, "_descend", lambda *arguments, **options: runs.append((*arguments, options)))
-    network.pretrain(machines, corpus, "schedule", epochs=3)
-    assert [(run[2].tolist(), run[3], run[4]) for run in runs] == [([0, 1, 2], "schedule", {"epochs": 3})] * 2
+    monkeypatch.setattr(network, "descend", lambda *arguments: runs.append(arguments))
+    network.pretrain(machines, corpus, "training", batch=9)
+    assert [run[3:] for run in runs] == [("training",)] * 2
+    rng = np.random.default_rng(0)
+    assert [sorted(np.concatenate(list(run[1](1, rng))).tolist()) for run in runs] == [[0, 1, 2]] * 2
     assert [list(map(id, run[0].values())) for run in runs] == [list(map(id, machine)) for machine in machines]
     weights = [[part.detach().double().numpy() for part in machine] for machine in machines]
     joint, rows = corpus.joint.toarray().astype(float), np.array([2, 0])
@@ -86,7 +90,7 @@ def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch)
 
     def assert_difference(run, data, rebuilt, machine):
         torch.manual_seed(7)
-        value = float(run[1](rows).detach())
+        value = float(run[2](rows).detach())
         assert value == pytest.approx((energy(data, *machine) - energy(rebuilt, *machine)).mean(), rel=1e-4, abs=1e-5)
 
     torch.manual_seed(7)
@@ -229,15 +233,13 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
 def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     """Up by the machines, down by weights that start as theirs: the loss of concepts in languages they have."""
     corpus, machines, runs = small_corpus(), network.make_machines([5, 4, 3, 2], seed=0), []
-    monkeypatch.setattr(network, "_descend", lambda *arguments, **options: runs.append((*arguments, options)))
-    network.tune(machines, corpus, network.Schedule(0.1, 2, 7), epochs=4, patience=2)
-    ((parameters, loss, rows, schedule, options),) = runs
-    assert sorted(rows.tolist()) == [0, 1, 2], "too few to hold some out"
-    assert options == {"epochs": 4, "patience": 2, "validate": None}
-    assert (schedule.seed, set(parameters)) == (
-        7,
-        {f"{n}{i}" for n in ("weight", "visible_bias", "hidden_bias", "down") for i in range(3)},
-    )
+    monkeypatch.setattr(network, "descend", lambda *arguments: runs.append(arguments))
+    network.tune(machines, corpus, TRAINING, batch=2)
+    ((parameters, draw_batches, loss, training, validate),) = runs
+    drawn = list(draw_batches(1, np.random.default_rng(0)))
+    assert sorted(np.concatenate(drawn).tolist()) == [0, 1, 2], "too few to hold some out"
+    assert (training, validate) == (TRAINING, None)
+    assert set(parameters) == {f"{n}{i}" for n in ("weight", "visible_bias", "hidden_bias", "down") for i in range(3)}
     for i, machine in enumerate(machines):
         assert parameters[f"weight{i}"] is machine.weight
         assert torch.equal(parameters[f"down{i}"], machine.weight)
@@ -268,49 +270,28 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
 def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch):
     runs = []
     monkeypatch.setattr(
-        network, "_descend", lambda parameters, loss, rows, schedule, **options: runs.append((rows, options))
+        network,
+        "descend",
+        lambda parameters, draw_batches, loss, training, validate: runs.append(
+            (np.concatenate(list(draw_batches(1, np.random.default_rng(0)))), validate)
+        ),
     )
     for concepts in (399, 400, 20_040):
         rows = sp.csr_matrix(np.ones((concepts, 1), np.float32))
         corpus = network.Corpus.from_texts([rows, rows], [np.arange(concepts)] * 2, concepts, 3)
-        network.tune(network.make_machines([2, 2], seed=0), corpus, network.Schedule(0.1, 2, 7), epochs=1, patience=1)
-    assert [(len(rows), options["validate"] is None) for rows, options in runs] == [
-        (399, True),
-        (380, False),
-        (19_040, False),
-    ]
+        network.tune(network.make_machines([2, 2], seed=0), corpus, TRAINING, batch=2)
+    assert [(len(rows), validate is None) for rows, validate in runs] == [(399, True), (380, False), (19_040, False)]
     assert len(set(runs[1][0].tolist())) == 380
     # One word in each language, and nothing known: each is sure, so nothing surprises.
-    assert runs[1][1]["validate"]() == pytest.approx(0, abs=1e-6)
+    assert runs[1][1]() == pytest.approx(0, abs=1e-6)
 
 
 def test_batches_are_smaller_where_there_are_few_concepts(monkeypatch):
     sizes = []
     monkeypatch.setattr(batches, "shuffled", lambda count, size, rng: sizes.append((count, size)) or [])
-    monkeypatch.setattr(
-        network, "descend", lambda parameters, make_batches, loss, **options: list(make_batches(1, None))
-    )
     for concepts in (50, 400, 9000):
-        network._descend({}, None, np.arange(concepts), network.Schedule(0.1, 100, 0), epochs=1)
+        list(batches.batches(np.arange(concepts), 100)(1, None))
     assert sizes == [(50, 10), (400, 20), (9000, 100)]
-
-
-def test_settings_of_a_stage_reach_the_descent(monkeypatch):
-    calls = []
-    monkeypatch.setattr(
-        network, "descend", lambda parameters, batches, loss, **options: calls.append((parameters, loss, options))
-    )
-    schedule = network.Schedule(0.3, 100, 5, progress="progress")
-    network._descend("parameters", "loss", np.arange(50), schedule, epochs=4, patience=2, validate="validate")
-    options = {
-        "epochs": 4,
-        "learning_rate": 0.3,
-        "seed": 5,
-        "patience": 2,
-        "validate": "validate",
-        "progress": "progress",
-    }
-    assert calls == [("parameters", "loss", options)]
 
 
 def test_the_bias_of_hidden_units_decides_what_is_written():

@@ -23,8 +23,8 @@ def stage_calls(monkeypatch):
         monkeypatch.setattr(
             network,
             name,
-            lambda machines, corpus, schedule, name=name, **options: calls.append(
-                (name, [tuple(machine.weight.shape) for machine in machines], schedule, options)
+            lambda machines, corpus, training, name=name, **options: calls.append(
+                (name, [tuple(machine.weight.shape) for machine in machines], training, options)
             ),
         )
     return calls
@@ -49,11 +49,11 @@ def test_stages_run_where_they_have_epochs_and_layers(stage_calls, settings, sta
 
 def test_every_layer_but_the_last_has_the_given_width(stage_calls):
     model = bae.fit(SMALL_CORPUS, **SMALL, layers=3, hidden=7, learning_rate=0.5, batch=9, seed=3, epochs=6, patience=2)
-    (_, _, _, before), (_, shapes, schedule, after) = stage_calls
+    (_, _, before, _), (_, shapes, training, options) = stage_calls
     terms = sum(len(tower.vocabulary) for tower in model.towers.values())
     assert shapes == [(terms, 7), (7, 7), (7, 4)]
-    assert (before, after) == ({"epochs": 5}, {"epochs": 6, "patience": 2})
-    assert tuple(schedule)[:3] == (0.5, 9, 3)
+    assert (before.epochs, training.epochs, training.patience) == (5, 6, 2)
+    assert (training.learning_rate, training.seed, options) == (0.5, 3, {"batch": 9})
     assert [layer.weight.shape for layer in model.tower("en").layers] == [(7, 7), (7, 4)]
 
 

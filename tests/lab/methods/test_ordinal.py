@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent import graded, towers  # noqa: E402
 from paragloss.lab.descent.bags import bags  # noqa: E402
+from paragloss.lab.descent.loop import TrainingSettings  # noqa: E402
 
 
 def loss_value(loss, score, grade, *thresholds):
@@ -406,7 +407,8 @@ def test_towers_drop_words_while_they_learn_and_not_when_they_are_measured_or_se
 
     small_task = make_task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
     nets = {lang: RecordingTower(torch.randn(6, 4)).eval() for lang in "ab"}
-    settings = {"epsilon": 1.0, "negatives": 1, "batch": 2, "epochs": 2, "learning_rate": 0.1, "seed": 0}
-    graded.train_towers([small_task], nets, ordinal.sosl, validation=[small_task], **settings)
+    training = TrainingSettings(epochs=2, seed=0, learning_rate=0.1)
+    settings = {"epsilon": 1.0, "negatives": 1, "batch": 2, "validation": [small_task]}
+    graded.train_towers([small_task], nets, ordinal.sosl, training, **settings)
     assert modes == [True, True, False, False] * 2
     assert not any(net.training for net in nets.values())

@@ -105,8 +105,8 @@ def train_arguments(monkeypatch):
     """What training is told; nothing is trained."""
     captured = {}
 
-    def note(tasks, nets, loss, **options):
-        captured.update(options, tasks=tasks, loss=loss)
+    def note(tasks, nets, loss, training, **options):
+        captured.update(training._asdict(), **options, tasks=tasks, loss=loss)
         return History([EpochProgress(n, 3, 0.0, measure) for n, measure in enumerate((0.1, 0.7, 0.4), 1)], 2)
 
     monkeypatch.setattr(graded, "train_towers", note)

@@ -51,15 +51,9 @@ def test_settings_reach_the_learning(monkeypatch):
     calls = []
     monkeypatch.setattr(contrast, "learn", lambda *args, **options: calls.append((args, options)))
     meta = s2net.fit(SMALL_CORPUS, **SMALL, negatives=4, batch=7, epochs=3, patience=2, optimizer="cg", seed=9).meta
-    (parameters, compute_table, pairs), options = calls[0]
-    assert {
-        "negatives": 4,
-        "batch": 7,
-        "epochs": 3,
-        "patience": 2,
-        "optimizer": "cg",
-        "seed": 9,
-    }.items() <= options.items()
+    (parameters, compute_table, pairs, compute_loss, training), options = calls[0]
+    assert (training.epochs, training.seed, training.optimizer, training.patience) == (3, 9, "cg", 2)
+    assert (compute_loss.keywords["negatives"], options) == (4, {"batch": 7})
     table = parameters["table"]
     assert table.requires_grad
     assert compute_table([table]) is table

@@ -21,7 +21,7 @@ from paragloss.lab.descent import autoencoder as network  # noqa: E402
 from paragloss.lab.descent import contrast, towers  # noqa: E402
 from paragloss.lab.descent import kernel_networks as training  # noqa: E402
 from paragloss.lab.descent.bags import bags  # noqa: E402
-from paragloss.lab.descent.loop import descend  # noqa: E402
+from paragloss.lab.descent.loop import TrainingSettings, descend  # noqa: E402
 
 
 @pytest.mark.parametrize("lambda_", [0.5, 6.0])
@@ -64,7 +64,8 @@ def test_xcnn_learns_with_its_biases_and_losses(monkeypatch):
 
 
 def test_xcnn_starts_where_its_bias_says():
-    table = xcnn._train_table(50, None, dim=8, layers=1, bias=-1.0, seed=0)
+    settings = {"loss": "difference", "epochs": 1, "optimizer": "adam", "seed": 0}
+    table = xcnn._train_table(50, None, dim=8, layers=1, bias=-1.0, **settings)
     assert np.median(table) == pytest.approx(np.tanh(-1.0), abs=0.02)
 
 
@@ -112,11 +113,12 @@ def test_negatives_by_hand():
 @pytest.mark.parametrize(("has_model", "steps"), [(False, 0.03), (True, 0.003)])
 def test_s2net_takes_smaller_steps_from_a_model_that_is_given(monkeypatch, has_model, steps):
     calls = []
-    monkeypatch.setattr(contrast, "learn", lambda *args, **kwargs: calls.append(kwargs))
+    monkeypatch.setattr(contrast, "learn", lambda *args, batch: calls.append(args))
     start = s2net.fit(make_sentences(30, 0), dim=4, stem=False, epochs=0) if has_model else "random"
     s2net.fit(make_sentences(30, 0), dim=4, stem=False, start=start, learning_rate=0.03, loss="difference", scale=3.0)
-    assert calls[-1]["learning_rate"] == pytest.approx(steps)
-    assert (calls[-1]["loss"], calls[-1]["scale"]) == ("difference", 3.0)
+    *_, compute_loss, training_settings = calls[-1]
+    assert training_settings.learning_rate == pytest.approx(steps)
+    assert (compute_loss.keywords["loss"], compute_loss.keywords["scale"]) == ("difference", 3.0)
 
 
 def test_bae_is_tuned_on_one_language_of_a_concept_at_a_time(monkeypatch):
@@ -179,8 +181,8 @@ def test_the_hinge_has_a_margin_of_one():
             training.score_documents(model, drawn_queries, select(documents, torch.tensor(part))) for part in drawn[1:]
         ]
         expected = float((1 - scores[0].tanh() + scores[1].tanh()).clamp(min=0).mean())
-    settings = {"batch": 3, "epochs": 1, "learning_rate": 1e-12, "epsilon": 1e-5, "seed": 0}
-    history = training.train_ranker(model, queries, documents, lambda epoch, rng: drawn, **settings)
+    settings = TrainingSettings(epochs=1, seed=0, learning_rate=1e-12, epsilon=1e-5)
+    history = training.train_ranker(model, queries, documents, lambda epoch, rng: drawn, settings, batch=3)
     assert history.epochs[0].loss == pytest.approx(expected, abs=1e-5)
 
 
@@ -200,17 +202,8 @@ def test_the_learning_rate_decays_after_every_epoch():
     # Slope 1 all the way: steps of 1, 1/2, 1/4.
     point = torch.zeros(1, requires_grad=True)
     positions = []
-    descend(
-        {"point": point},
-        lambda epoch, rng: [0],
-        lambda _: -point.sum(),
-        epochs=3,
-        learning_rate=1.0,
-        decay=0.5,
-        optimizer="sgd",
-        seed=0,
-        progress=lambda _: positions.append(float(point.detach())),
-    )
+    settings = TrainingSettings(3, 0, 1.0, "sgd", decay=0.5, progress=lambda _: positions.append(float(point.detach())))
+    descend({"point": point}, lambda epoch, rng: [0], lambda _: -point.sum(), settings)
     assert positions == pytest.approx([1.0, 1.5, 1.75])
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from paragloss.types import Concept
 torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent.contrast import TextPairs, contrast, learn  # noqa: E402
+from paragloss.lab.descent.loop import TrainingSettings  # noqa: E402
 
 SMALL = {"dim": 16, "stem": False, "batch": 50, "hub": "en"}
 
@@ -106,15 +108,9 @@ def test_only_the_terms_of_the_pairs_move(optimizer):
         {"table": table},
         lambda parts: parts[0].tanh(),
         pairs,
-        loss="difference",
-        scale=1.0,
-        negatives=1,
-        optimizer=optimizer,
-        learning_rate=0.1,
+        partial(contrast, loss="difference"),
+        TrainingSettings(30, 0, 0.1, optimizer, patience=3),
         batch=2,
-        epochs=30,
-        patience=3,
-        seed=0,
     )
     moved = (table.detach() != before).any(1)
     assert moved.tolist() == [True, False, True, False, False]

@@ -124,29 +124,32 @@ def test_texts_without_words_are_refused():
         xcnn._count_texts(aligned, "en", [], min_df=1, stem=False, max_terms=100)
 
 
+TABLE_SETTINGS = {"seed": 7, "epochs": 2, "loss": "logistic", "optimizer": "adam"}
+
+
 @pytest.mark.parametrize(("layers", "spread"), [(1, 0.1), (2, 0.2)])
 def test_weights_start_at_a_tenth_and_every_layer_spreads_them(layers, spread):
     # Sums of 400 products of a tenth and what the layer below spreads: twice that. The tanh takes a little.
-    table = xcnn._train_table(300, None, dim=400, layers=layers, bias=0.0, seed=0)
+    table = xcnn._train_table(300, None, dim=400, layers=layers, bias=0.0, **TABLE_SETTINGS)
     assert table.std() == pytest.approx(spread, rel=0.1)
     assert abs(table.mean()) < 0.02
 
 
 def test_every_layer_starts_at_the_given_bias():
-    table = xcnn._train_table(300, None, dim=4, layers=2, bias=-2.0, seed=0)
+    table = xcnn._train_table(300, None, dim=4, layers=2, bias=-2.0, **TABLE_SETTINGS)
     assert np.median(table) == pytest.approx(np.tanh(-2.0), abs=0.02)
 
 
 def test_what_is_learned_are_weights_and_biases_of_every_layer(monkeypatch):
-    captured = {}
-    monkeypatch.setattr(
-        contrast, "learn", lambda parameters, *_, **options: captured.update(options, parameters=parameters)
-    )
-    xcnn._train_table(5, contrast.TextPairs(None, None), dim=3, layers=2, bias=0.5, seed=7, epochs=2)
-    shapes = {name: tuple(part.shape) for name, part in captured["parameters"].items()}
+    calls = []
+    monkeypatch.setattr(contrast, "learn", lambda *arguments, batch: calls.append(arguments))
+    xcnn._train_table(5, contrast.TextPairs(None, None), dim=3, layers=2, bias=0.5, **TABLE_SETTINGS)
+    ((parameters, _, _, compute_loss, training),) = calls
+    shapes = {name: tuple(part.shape) for name, part in parameters.items()}
     assert shapes == {"table": (5, 3), "bias": (3,), "weight2": (3, 3), "bias2": (3,)}
-    assert all(part.requires_grad for part in captured["parameters"].values())
-    assert (captured["seed"], captured["epochs"]) == (7, 2)
+    assert all(part.requires_grad for part in parameters.values())
+    assert (training.seed, training.epochs) == (7, 2)
+    assert compute_loss.keywords == {"loss": "logistic", "scale": 10.0, "negatives": 10}
 
 
 def test_the_hub_is_counted_by_texts_and_a_tie_goes_to_the_alphabet():
@@ -162,16 +165,3 @@ def test_a_twentieth_of_the_pairs_is_held_out_and_the_others_are_learned_from(co
     assert (len(held_out), len(trained)) == (held_out_count, count - held_out_count)
     assert sorted([*held_out.tolist(), *trained.tolist()]) == list(range(count))
     assert not held_out_count or sorted(held_out.tolist()) != held_out.tolist(), "drawn, not the first"
-
-
-def test_settings_of_the_loss_reach_every_batch(monkeypatch):
-    calls, plain = [], contrast.contrast
-    monkeypatch.setattr(contrast, "contrast", lambda *rows, **options: calls.append(options) or plain(*rows, **options))
-    table = torch.randn(4, 3, requires_grad=True)
-    pairs = contrast.TextPairs(
-        sp.csr_matrix(np.eye(4, dtype=np.float32)), sp.csr_matrix(np.eye(4, dtype=np.float32)[::-1])
-    )
-    options = {"loss": "logistic", "scale": 3.0, "negatives": 2}
-    settings = {"optimizer": "adam", "learning_rate": 0.1, "batch": 4, "epochs": 1, "patience": 1, "seed": 0}
-    contrast.learn({"table": table}, lambda parts: parts[0], pairs, **options, **settings)
-    assert calls == [options]

@@ -8,10 +8,10 @@ divergence and starting values follow Hinton, "A practical guide to training res
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import torch
 
 from paragloss.lab.descent.bags import bags, pool
 from paragloss.lab.descent.batches import Rows, batches, held_out
-from paragloss.lab.descent.loop import EpochProgress, descend
+from paragloss.lab.descent.loop import TrainingSettings, descend
 
 #: Standard deviation of the weights that the bottom machine starts from.
 INITIAL_DEVIATION = 0.01
@@ -94,15 +94,6 @@ class Machine(NamedTuple):
     hidden_bias: torch.Tensor  # (hidden,)
 
 
-class Schedule(NamedTuple):
-    """Settings that all stages of the training share."""
-
-    learning_rate: float
-    batch: int
-    seed: int
-    progress: Callable[[EpochProgress], None] | None = None
-
-
 def make_machines(widths: Sequence[int], seed: int) -> list[Machine]:
     """Make machines with random weights, one on top of the other.
 
@@ -145,24 +136,23 @@ def free_energy(machine: Machine, visible: torch.Tensor, products: torch.Tensor)
     return -visible - softplus(products + machine.hidden_bias).sum(1)
 
 
-def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int) -> None:
+def pretrain(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch: int) -> None:
     """Train one machine after another by contrastive divergence, each on the output of the one below, in place.
 
     One step of it (CD-1) is the gradient of the free energy of the data minus that of a fixed reconstruction.
 
     :param machines: the machines, the bottom one first
     :param corpus: the concepts to learn from
-    :param epochs: how often each machine goes through all concepts
+    :param batch: concepts in a batch
     """
-    bottom = machines[0]
+    bottom, *upper_machines = machines
+    draw_batches = batches(np.arange(corpus.joint.shape[0]), batch)
     _set_frequency_biases(bottom, corpus)
-    all_concepts = np.arange(corpus.joint.shape[0])
-    _descend(bottom._asdict(), partial(_compute_text_divergence, bottom, corpus), all_concepts, schedule, epochs=epochs)
+    descend(bottom._asdict(), draw_batches, partial(_compute_text_divergence, bottom, corpus), training)
     with torch.no_grad():
         inputs = encode([bottom], corpus.joint)
-    for machine in machines[1:]:
-        divergence = partial(_compute_binary_divergence, machine, inputs)
-        _descend(machine._asdict(), divergence, all_concepts, schedule, epochs=epochs)
+    for machine in upper_machines:
+        descend(machine._asdict(), draw_batches, partial(_compute_binary_divergence, machine, inputs), training)
         with torch.no_grad():
             inputs = torch.sigmoid(inputs @ machine.weight + machine.hidden_bias)
 
@@ -270,7 +260,7 @@ def _compute_binary_energy(machine: Machine, visible: torch.Tensor) -> torch.Ten
     return free_energy(machine, visible @ machine.visible_bias, visible @ machine.weight)
 
 
-def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int, patience: int) -> None:
+def tune(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch: int) -> None:
     """Train all layers, in place, to predict a concept's texts in all languages from that in one language.
 
     The language is drawn anew for every batch. Training stops when `patience` epochs brought no better prediction of
@@ -278,6 +268,7 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
 
     :param machines: the pretrained layers, the bottom one first
     :param corpus: the concepts to learn from
+    :param batch: concepts in a batch
     """
     decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
     parameters: dict[str, torch.Tensor] = {}
@@ -285,10 +276,9 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
         parameters |= {f"{name}{i}": value for name, value in machine._asdict().items()}
         parameters[f"down{i}"] = decoder_weight
     loss = _TranslationLoss(machines, decoder, corpus)
-    held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, schedule.seed)
+    held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, training.seed)
     validate = partial(loss.measure, held_out_rows) if len(held_out_rows) else None
-    stopping: dict[str, Any] = {"epochs": epochs, "patience": patience, "validate": validate}
-    _descend(parameters, loss.compute_for_random_languages, training_rows, schedule, **stopping)
+    descend(parameters, batches(training_rows, batch), loss.compute_for_random_languages, training, validate)
 
 
 class _TranslationLoss(NamedTuple):
@@ -350,15 +340,3 @@ def _alternate_languages(present: npt.NDArray[np.bool_]) -> Rows:
     n_languages = np.maximum(present.sum(1), 1)
     chosen_number = np.arange(len(present)) % n_languages + 1
     return np.asarray((numbers == chosen_number[:, None]).argmax(1), np.int64)
-
-
-def _descend(
-    parameters: Mapping[str, torch.Tensor],
-    loss: Callable[[Rows], torch.Tensor],
-    rows: Rows,
-    schedule: Schedule,
-    **settings: Any,
-) -> None:
-    """Minimize the loss of random batches of concepts; `settings` are further ones of `loop.descend`."""
-    rate, max_size, seed, progress = schedule
-    descend(parameters, batches(rows, max_size), loss, learning_rate=rate, seed=seed, progress=progress, **settings)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,13 +21,17 @@ from torch import Tensor
 from paragloss.lab.descent.bags import Bags, sums, take
 from paragloss.lab.descent.batches import Rows, batches, held_out
 from paragloss.lab.descent.conjugate import stepping
-from paragloss.lab.descent.loop import History, descend
+from paragloss.lab.descent.loop import History, TrainingSettings, descend
 from paragloss.types import Floats
 
 #: Pairs held out for early stopping, at most.
 MAX_HELD_OUT = 2000
+#: How far conjugate gradients go for one batch, as a part of the length of the parameters.
+REACH = 0.1
 #: Rows of the table followed by the other parameters -> the vectors of those terms.
-TermVectors = Callable[[Sequence[torch.Tensor]], torch.Tensor]
+TermVectors = Callable[[Sequence[Tensor]], Tensor]
+#: Vectors of texts and of their counterparts, (pairs, dim) each -> a scalar.
+PairLoss = Callable[[Tensor, Tensor], Tensor]
 
 
 class TextPairs(NamedTuple):
@@ -41,95 +45,85 @@ class TextPairs(NamedTuple):
 
 
 def learn(
-    parameters: Mapping[str, torch.Tensor],
+    parameters: Mapping[str, Tensor],
     term_vectors: TermVectors,
     pairs: TextPairs,
+    compute_loss: PairLoss,
+    training: TrainingSettings,
     *,
-    loss: str,
-    scale: float,
-    negatives: int,
-    optimizer: str,
-    learning_rate: float,
     batch: int,
-    seed: int,
-    reach: float = 0.1,
-    **settings: Any,
 ) -> History:
     """Train `parameters`, the table first, in place, until texts are closer to their counterparts than to others.
 
-    Training stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs. For
-    `loss`, `scale` and `negatives` see `contrast`; `settings` are further ones of `descend`.
+    Training stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs.
 
     :param term_vectors: computes the vectors of terms from their rows of the table and the other parameters
-    :param optimizer: "adam" or "cg"
-    :param reach: how far conjugate gradients go for one batch, as a part of the length of the parameters
+    :param compute_loss: such as `contrast` with its settings
+    :param training: its optimizer may also be "cg", for conjugate gradients, which choose the length of their steps
+    :param batch: number of pairs in a batch
     """
-    held_out_rows, training_rows = held_out(pairs.left.shape[0], MAX_HELD_OUT, seed)
-    measure = partial(contrast, loss=loss, scale=scale, negatives=negatives)
-    encoder = _PairEncoder(parameters, term_vectors, pairs)
-    validate = partial(encoder.measure_margin, held_out_rows) if len(held_out_rows) else None
-    batch_loss = _BatchLoss(encoder, measure, reach if optimizer == "cg" else None)
-    if optimizer == "cg":  # a gradient step of rate 1 then goes where conjugate gradients lead
-        optimizer, learning_rate = "sgd", 1.0
-    settings |= {"learning_rate": learning_rate, "optimizer": optimizer, "validate": validate, "seed": seed}
-    return descend(parameters, batches(training_rows, batch), batch_loss, **settings)
+    held_out_rows, training_rows = held_out(pairs.left.shape[0], MAX_HELD_OUT, training.seed)
+    losses = _PairLosses(parameters, term_vectors, pairs, compute_loss)
+    validate = partial(losses.measure_margin, held_out_rows) if len(held_out_rows) else None
+    compute_batch_loss = losses.compute
+    if training.optimizer == "cg":  # a gradient step of rate 1 then goes where conjugate gradients lead
+        compute_batch_loss = losses.compute_for_conjugate_gradients
+        training = training._replace(optimizer="sgd", learning_rate=1.0)
+    return descend(parameters, batches(training_rows, batch), compute_batch_loss, training, validate)
+
+
+class _Batch(NamedTuple):
+    """Some pairs: their texts as bags of positions among the terms of the batch, and the parameters."""
+
+    rows: Rows  # numbers of the pairs
+    texts: Bags  # left texts, then right ones unless these are fixed vectors
+    parts: list[Tensor]  # the rows of the table for the terms of the batch, and the other parameters
 
 
 @dataclass(frozen=True)
-class _PairEncoder:
-    """The vectors of pairs of texts, as the current parameters make them."""
+class _PairLosses:
+    """The losses of batches of pairs, by the current parameters."""
 
     parameters: Mapping[str, Tensor]  # the table first
     term_vectors: TermVectors
     pairs: TextPairs
+    compute_loss: PairLoss
 
-    def gather(self, rows: Rows) -> _Batch:
+    def compute(self, rows: Rows) -> Tensor:
+        """Compute the loss of some pairs."""
+        batch = self._gather(rows)
+        return self._compute_with_parts(batch, batch.parts)
+
+    def compute_for_conjugate_gradients(self, rows: Rows) -> Tensor:
+        """Compute the loss of some pairs, with a gradient that leads where conjugate gradients do (`stepping`)."""
+        batch = self._gather(rows)
+        return stepping(partial(self._compute_with_parts, batch), batch.parts, reach=REACH)
+
+    def measure_margin(self, rows: Rows) -> float:
+        """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
+        batch = self._gather(rows)
+        return -float(contrast(*self._encode(batch, batch.parts), loss="difference"))
+
+    def _gather(self, rows: Rows) -> _Batch:
         """Gather the texts of some pairs, and the parameters that their vectors depend on."""
         texts, terms = _gather_texts(self.pairs, rows)
         table, *other_parameters = self.parameters.values()
         return _Batch(rows, texts, [take(table, terms), *other_parameters])
 
-    def encode(self, batch: _Batch, parts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    def _compute_with_parts(self, batch: _Batch, parts: Sequence[Tensor]) -> Tensor:
+        """Compute the loss of a batch with other values of its `parts`."""
+        return self.compute_loss(*self._encode(batch, parts))
+
+    def _encode(self, batch: _Batch, parts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
         """Return the vectors of the left and the right texts of a batch, (rows, dim) each.
 
-        :param parts: the rows of the table for the terms of the batch, and the other parameters
+        :param parts: values for `batch.parts`
         """
         term_vectors = self.term_vectors(parts)
         summed = sums(term_vectors, batch.texts)
         if sp.issparse(self.pairs.right):
             return summed[: len(batch.rows)], summed[len(batch.rows) :]
         return summed, torch.from_numpy(self.pairs.right[batch.rows]).to(term_vectors.dtype)
-
-    def measure_margin(self, rows: Rows) -> float:
-        """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
-        batch = self.gather(rows)
-        return -float(contrast(*self.encode(batch, batch.parts), loss="difference"))
-
-
-class _Batch(NamedTuple):
-    """Some pairs: their numbers, their texts as bags of positions among the terms of the batch, and the parameters."""
-
-    rows: Rows
-    texts: Bags  # left texts, then right ones unless these are fixed vectors
-    parts: list[Tensor]  # the rows of the table for the terms of the batch, and the other parameters
-
-
-@dataclass(frozen=True)
-class _BatchLoss:
-    """The loss of a batch, as a function of the numbers of its pairs."""
-
-    encoder: _PairEncoder
-    measure: Callable[[Tensor, Tensor], Tensor]  # computes the loss from the vectors of left and right texts
-    reach: float | None  # of a step of conjugate gradients, which replaces the gradient (`stepping`), if there is one
-
-    def __call__(self, rows: Rows) -> Tensor:
-        batch = self.encoder.gather(rows)
-        if self.reach is None:
-            return self._compute(batch, batch.parts)
-        return stepping(partial(self._compute, batch), batch.parts, reach=self.reach)
-
-    def _compute(self, batch: _Batch, parts: Sequence[Tensor]) -> Tensor:
-        return self.measure(*self.encoder.encode(batch, parts))
 
 
 def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1) -> Tensor:

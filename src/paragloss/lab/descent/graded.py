@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ from paragloss.errors import ModelError
 from paragloss.groups import list_groups, list_positions
 from paragloss.lab.descent.bags import Bags, bags, select
 from paragloss.lab.descent.batches import shuffled
-from paragloss.lab.descent.loop import History, descend
+from paragloss.lab.descent.loop import History, TrainingSettings, descend
 
 #: Language -> module that encodes bags of terms, (texts,) -> (texts, dim).
 Towers = Mapping[str, torch.nn.Module]
@@ -74,19 +74,19 @@ def task(
 def train_towers(
     tasks: Sequence[Task],
     towers: Towers,
-    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    compute_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    training: TrainingSettings,
     *,
     epsilon: float,
     negatives: int,
     batch: int,
     pool: int = 0,
     validation: Sequence[Task] = (),
-    **steps: Any,
 ) -> History:
     """Train the towers on graded tasks, in place; keep the parameters of the epoch with the best validation nDCG@5.
 
     :param towers: language -> module that encodes bags of terms
-    :param loss: (scores, grades) -> loss of each pair
+    :param compute_loss: (scores, grades) -> loss of each pair
     :param epsilon: see `smooth`
     :param negatives: documents without a judgment that are drawn for each query, anew for each batch
     :param batch: queries of one task in a batch
@@ -96,15 +96,13 @@ def train_towers(
     if negatives:
         for graded_task in tasks:
             _require_unjudged(graded_task)
-    batch_loss = _BatchLoss(towers, loss, epsilon, negatives, pool)
-    validate = partial(_validate, towers, validation, epsilon) if validation else None
     _set_mode(towers, training=True)
     history = descend(
         _name_parameters(towers),
         lambda _, rng: _shuffle_batches(tasks, batch, rng),
-        batch_loss.compute,
-        validate=validate,
-        **steps,
+        _BatchLoss(towers, compute_loss, epsilon, negatives, pool).compute,
+        training,
+        partial(_validate, towers, validation, epsilon) if validation else None,
     )
     _set_mode(towers, training=False)
     return history
@@ -114,7 +112,7 @@ class _BatchLoss(NamedTuple):
     """The mean loss of the pairs of a batch; for the fields see `train_towers`."""
 
     towers: Towers
-    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    compute_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     epsilon: float
     negatives: int
     pool: int
@@ -124,7 +122,7 @@ class _BatchLoss(NamedTuple):
         graded_task, rows = batch_queries
         batch_pairs = pair_documents(graded_task, rows, self.negatives, pool=self.pool)
         scores = score_pairs(self.towers, graded_task, rows, batch_pairs, self.epsilon)
-        return self.loss(scores, batch_pairs.grades).mean()
+        return self.compute_loss(scores, batch_pairs.grades).mean()
 
 
 def _name_parameters(towers: Towers) -> dict[str, torch.Tensor]:

@@ -17,7 +17,7 @@ import torch
 
 from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
 from paragloss.lab.descent.bags import Bags, select, take
-from paragloss.lab.descent.loop import History, descend
+from paragloss.lab.descent.loop import History, TrainingSettings, descend
 from paragloss.types import Integers
 
 SOFT_WIDTH = WIDTHS[1]
@@ -56,25 +56,23 @@ def train_ranker(
     queries: Bags,
     documents: Bags,
     triples: Callable[[int, np.random.Generator], Integers],
+    training: TrainingSettings,
     *,
     batch: int,
-    epsilon: float,
-    **steps: Any,
+    validate: Callable[[], float] | None = None,
 ) -> History:
     """Train a ranker, in place, by the pairwise hinge loss with margin 1 on tanh of the scores.
 
     :param triples: (epoch, rng) -> numbers of the queries, better and worse documents of one epoch, (3, triples)
     :param batch: triples in a batch
-    :param epsilon: of the optimizer Adam
-    :param steps: further settings of `descend`
+    :param validate: measures the parameters after each epoch; those of the best one are kept
     """
-    parameters = {"table": model.table, "weight": model.weight, "bias": model.bias}
     return descend(
-        parameters,
+        {"table": model.table, "weight": model.weight, "bias": model.bias},
         lambda epoch, rng: _shuffle_batches(triples(epoch, rng), batch, rng),
         partial(_compute_hinge_loss, model, queries, documents),
-        epsilon=epsilon,
-        **steps,
+        training,
+        validate,
     )
 
 

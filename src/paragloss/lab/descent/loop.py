@@ -43,44 +43,50 @@ class History(NamedTuple):
     best: int
 
 
+class TrainingSettings(NamedTuple):
+    """How long a training takes, and how large its steps are."""
+
+    epochs: int
+    seed: int
+    learning_rate: float
+    optimizer: str = "adam"  # or "sgd"
+    epsilon: float = 1e-8  # in the denominator of Adam
+    decay: float = 1.0  # what the learning rate is multiplied by after each epoch
+    clip: float | None = None  # the largest norm of all gradients together; None for no bound
+    patience: int | None = None  # stop after so many epochs without a better measure; 0 or None never stops
+    checkpoint: str | Path | None = None  # a file that is written after each epoch, and continued from if it exists
+    progress: Callable[[EpochProgress], None] | None = None  # called after each epoch
+
+
 def descend(
     parameters: Mapping[str, torch.Tensor],
     batches: Callable[[int, np.random.Generator], Iterable[Batch]],
-    loss: Callable[[Batch], torch.Tensor],
-    *,
-    epochs: int,
-    seed: int,
-    optimizer: str = "adam",
-    epsilon: float = 1e-8,
+    compute_loss: Callable[[Batch], torch.Tensor],
+    settings: TrainingSettings,
     validate: Callable[[], float] | None = None,
-    patience: int | None = None,
-    checkpoint: str | Path | None = None,
-    progress: Callable[[EpochProgress], None] | None = None,
-    **steps: Any,
 ) -> History:
     """Minimize a loss by gradient descent; the parameters are changed in place and may be on any device.
 
-    :param optimizer: "adam", which uses `epsilon`, or "sgd"
     :param batches: (epoch, rng) -> the batches of one epoch
-    :param loss: batch -> scalar
+    :param compute_loss: batch -> scalar
     :param validate: measures the parameters after each epoch, higher is better; those of the best epoch are kept
-    :param patience: stop after so many epochs without a better measure; 0 or None never stops
-    :param checkpoint: a file that is written after each epoch, and continued from if it exists
-    :param steps: settings of `_Run.take_steps`
     :raises ModelError: if the loss is not finite, an epoch has no batch, or the checkpoint is of another run
     """
-    run = _Run(parameters, optimizer=optimizer, epsilon=epsilon, seed=seed)
-    if checkpoint is not None and Path(checkpoint).exists():
-        run.restore(Path(checkpoint))
-    for epoch in run.iterate_epochs(epochs, patience if validate else None):
-        with _seeded(parameters, seed, epoch) as rng:
-            losses = run.take_steps(batches(epoch, rng), loss, epoch=epoch, **steps)
-            mean_loss = run.compute_mean_loss(losses)
-        run.finish_epoch(EpochProgress(epoch, epochs, mean_loss, _measure(validate)))
+    run = _Run(parameters, settings)
+    checkpoint = None if settings.checkpoint is None else Path(settings.checkpoint)
+    if checkpoint is not None and checkpoint.exists():
+        run.restore(checkpoint)
+    patience = settings.patience if validate else None
+    for epoch in range(len(run.history) + 1, settings.epochs + 1):
+        if patience and len(run.history) - run.best >= patience:
+            break
+        with _seeded(parameters, settings.seed, epoch) as rng:
+            mean_loss = run.train_epoch(epoch, batches(epoch, rng), compute_loss)
+        run.finish_epoch(EpochProgress(epoch, settings.epochs, mean_loss, _measure(validate)))
         if checkpoint is not None:
-            run.save(Path(checkpoint))
-        if progress is not None:
-            progress(run.history[-1])
+            run.save(checkpoint)
+        if settings.progress is not None:
+            settings.progress(run.history[-1])
     run.recall_best()
     return History(run.history, run.best)
 
@@ -107,72 +113,66 @@ def _seeded(parameters: Mapping[str, torch.Tensor], seed: int, epoch: int) -> It
 class _Run:
     """The state of one descent, which a checkpoint holds."""
 
-    def __init__(self, parameters: Mapping[str, torch.Tensor], *, optimizer: str, epsilon: float, seed: int) -> None:
-        """Start a run before its first epoch; for the arguments see `descend`."""
-        self.parameters = parameters
-        self.optimizer, self.epsilon, self.seed = optimizer, epsilon, seed
+    def __init__(self, parameters: Mapping[str, torch.Tensor], settings: TrainingSettings) -> None:
+        """Start a run before its first epoch."""
+        self.parameters, self.settings = parameters, settings
         self.moments: dict[str, tuple[torch.Tensor, ...]] = {}  # of Adam: mean gradient and mean squared gradient
         for name, p in parameters.items():
-            self.moments[name] = (torch.zeros_like(p), torch.zeros_like(p)) if optimizer == "adam" else ()
-        self.step = 0
+            has_moments = settings.optimizer == "adam"
+            self.moments[name] = (torch.zeros_like(p), torch.zeros_like(p)) if has_moments else ()
+        self.step = 0  # steps taken
         self.history: list[EpochProgress] = []
         self.best = 0  # number of the best epoch, from 1; 0 before the first
         self.best_parameters: dict[str, torch.Tensor] = {}
 
-    def iterate_epochs(self, epochs: int, patience: int | None) -> Iterator[int]:
-        """Yield the numbers of the epochs that are left, until `patience` of them brought no better measure."""
-        for epoch in range(len(self.history) + 1, epochs + 1):
-            if patience and len(self.history) - self.best >= patience:
-                return
-            yield epoch
+    def train_epoch(self, epoch: int, batches: Iterable[Batch], compute_loss: Callable[[Batch], torch.Tensor]) -> float:
+        """Take a step for each batch, and return the mean loss of the batches.
 
-    def take_steps(
-        self,
-        batches: Iterable[Batch],
-        loss: Callable[[Batch], torch.Tensor],
-        *,
-        epoch: int,
-        learning_rate: float,
-        decay: float = 1.0,
-        clip: float | None = None,
-    ) -> Iterator[torch.Tensor]:
-        """Take a step for each batch and yield its loss.
-
-        :param decay: what the learning rate is multiplied by after each epoch
-        :param clip: the largest norm of all gradients together; None for no bound
+        :param epoch: number of the epoch, from 1
+        :raises ModelError: if there are no batches, or a loss is not finite
         """
-        rate = learning_rate * decay ** (epoch - 1)
+        rate = self.settings.learning_rate * self.settings.decay ** (epoch - 1)
+        total, n_batches = 0.0, 0
+        unread: list[torch.Tensor] = []
         for batch in batches:
-            self._clear_gradients()
-            value = loss(batch)
-            value.backward()  # type: ignore[no-untyped-call]
-            with torch.no_grad():
-                self._update(rate, clip)
-            yield value.detach()
+            unread.append(self._take_step(batch, compute_loss, rate))
+            n_batches += 1
+            if len(unread) == LOSS_GROUP:
+                total += self._sum_losses(unread)
+                unread = []
         self._clear_gradients()
+        if n_batches == 0:
+            raise ModelError("an epoch had no batches: there is nothing to learn from; give more training data")
+        return (total + self._sum_losses(unread)) / n_batches
+
+    def _take_step(self, batch: Batch, compute_loss: Callable[[Batch], torch.Tensor], rate: float) -> torch.Tensor:
+        """Change the parameters so that the loss of a batch becomes lower; return the loss before."""
+        self._clear_gradients()
+        loss = compute_loss(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        with torch.no_grad():
+            gradients = self._get_gradients()
+            if self.settings.clip is not None and gradients:
+                _clip_gradients(list(gradients.values()), self.settings.clip)
+            for name, gradient in gradients.items():
+                if self.settings.optimizer == "adam":
+                    self._update_by_adam(name, gradient, rate)
+                else:
+                    _update_by_sgd(self.parameters[name], gradient, rate)
+        self.step += 1
+        return loss.detach()
 
     def _clear_gradients(self) -> None:
         for p in self.parameters.values():
             p.grad = None
 
-    def compute_mean_loss(self, losses: Iterable[torch.Tensor]) -> float:
-        """Take all steps of an epoch, which yield their losses, and return the mean loss.
-
-        :raises ModelError: if there are no steps, or a loss is not finite
-        """
-        total, count = 0.0, 0
-        unread: list[torch.Tensor] = []
-        for loss in losses:
-            self.step += 1
-            count += 1
-            unread.append(loss)
-            if len(unread) == LOSS_GROUP:
-                total += self._sum_losses(unread)
-                unread = []
-        total += self._sum_losses(unread)
-        if count == 0:
-            raise ModelError("an epoch had no batches: there is nothing to learn from; give more training data")
-        return total / count
+    def _get_gradients(self) -> dict[str, torch.Tensor]:
+        """Return the gradients of the parameters that have one; a sparse one has each row once."""
+        gradients = {}
+        for name, p in self.parameters.items():
+            if p.grad is not None:
+                gradients[name] = p.grad.coalesce() if p.grad.is_sparse else p.grad
+        return gradients
 
     def _sum_losses(self, losses: list[torch.Tensor]) -> float:
         """Add up the losses of the latest steps.
@@ -192,46 +192,27 @@ class _Run:
             )
         return float(values.sum())
 
-    def _update(self, rate: float, clip: float | None) -> None:
-        """Change all parameters that have a gradient, after bounding the norm of the gradients by `clip`."""
-        gradients = {}
-        for name, p in self.parameters.items():
-            if p.grad is not None:
-                gradients[name] = p.grad.coalesce() if p.grad.is_sparse else p.grad
-        if clip is not None and gradients:
-            _clip_gradients(list(gradients.values()), clip)
-        for name, gradient in gradients.items():
-            p = self.parameters[name]
-            if self.optimizer == "adam":
-                first_moment, second_moment = self.moments[name]
-                self._update_by_adam(p, gradient, first_moment, second_moment, rate=rate)
-            elif gradient.is_sparse:
-                p.index_add_(0, gradient.indices()[0], gradient.values(), alpha=-rate)
-            else:
-                p.add_(gradient, alpha=-rate)
+    def _update_by_adam(self, name: str, gradient: torch.Tensor, rate: float) -> None:
+        """Change one parameter and its moments by Adam; of a sparse gradient only the rows that it has.
 
-    def _update_by_adam(
-        self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
-    ) -> None:
-        """Change one parameter by Adam; of a sparse gradient only the rows that it has.
-
-        :param p: the parameter, changed in place
-        :param first: mean of the gradients so far, and `second` of their squares; changed in place
+        :param name: of the parameter
         :param rate: learning rate
         """
+        p, epsilon = self.parameters[name], self.settings.epsilon
+        first, second = self.moments[name]
         step = self.step + 1
         bias_correction = (1 - BETAS[1] ** step) ** 0.5 / (1 - BETAS[0] ** step)
         rate *= bias_correction
         if not gradient.is_sparse:
             update_moments(first, second, gradient)
-            p.addcdiv_(first, second.sqrt().add_(self.epsilon), value=-rate)
+            p.addcdiv_(first, second.sqrt().add_(epsilon), value=-rate)
             return
         rows, values = gradient.indices()[0], gradient.values()
         row_first, row_second = first.index_select(0, rows), second.index_select(0, rows)
         update_moments(row_first, row_second, values)
         first.index_copy_(0, rows, row_first)
         second.index_copy_(0, rows, row_second)
-        change = row_first.div_(row_second.sqrt_().add_(self.epsilon))
+        change = row_first.div_(row_second.sqrt_().add_(epsilon))
         p.index_add_(0, rows, change, alpha=-rate)
 
     def finish_epoch(self, epoch_progress: EpochProgress) -> None:
@@ -256,7 +237,8 @@ class _Run:
     def _identity(self) -> dict[str, Any]:
         """Return what a checkpoint must agree with."""
         shapes = {name: list(p.shape) for name, p in self.parameters.items()}
-        return {"seed": self.seed, "optimizer": self.optimizer, "epsilon": self.epsilon, "shapes": shapes}
+        settings = {"seed": self.settings.seed, "optimizer": self.settings.optimizer, "epsilon": self.settings.epsilon}
+        return {**settings, "shapes": shapes}
 
     def save(self, path: Path) -> None:
         """Replace the checkpoint atomically: a kill leaves the old one or the new one."""
@@ -295,6 +277,14 @@ class _Run:
                     self.best_parameters[name] = tensors[f"best/{name}"].to(p.device)
         self.step, self.best = state["step"], state["best"]
         self.history = [EpochProgress(*entry) for entry in state["history"]]
+
+
+def _update_by_sgd(p: torch.Tensor, gradient: torch.Tensor, rate: float) -> None:
+    """Move a parameter against its gradient, in place."""
+    if gradient.is_sparse:
+        p.index_add_(0, gradient.indices()[0], gradient.values(), alpha=-rate)
+    else:
+        p.add_(gradient, alpha=-rate)
 
 
 def _clip_gradients(gradients: Sequence[torch.Tensor], max_norm: float) -> None:

@@ -88,12 +88,14 @@ def _train(
     outputs of a machine hardly differ, and the next one learns nothing.
     """
     from paragloss.lab.descent import autoencoder as network
+    from paragloss.lab.descent.loop import TrainingSettings
 
-    schedule = network.Schedule(learning_rate, batch, seed, progress)
+    training = TrainingSettings(epochs, seed, learning_rate, patience=patience, progress=progress)
     if pretraining_epochs and pretraining_layers:
-        network.pretrain(machines[:pretraining_layers], corpus, schedule, epochs=pretraining_epochs)
+        pretraining = training._replace(epochs=pretraining_epochs)
+        network.pretrain(machines[:pretraining_layers], corpus, pretraining, batch=batch)
     if epochs:
-        network.tune(machines, corpus, schedule, epochs=epochs, patience=patience)
+        network.tune(machines, corpus, training, batch=batch)
 
 
 def _make_towers(

@@ -480,14 +480,18 @@ def _train(
     """
     from paragloss.lab.descent import kernel_networks
     from paragloss.lab.descent.bags import bags
+    from paragloss.lab.descent.loop import TrainingSettings
 
     model = kernel_networks.make_ranker(table, tuple(off), rng, device)
     queries = bags(training_set.stack_queries(), device)
     documents = bags(training_set.stack_documents(), device)
-    steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
-    steps |= {"patience": patience, "validate": None if validate is None else partial(validate, model)}
-    steps |= {"checkpoint": checkpoint, "progress": progress}
-    history = kernel_networks.train_ranker(model, queries, documents, training_set.draw_triples, batch=batch, **steps)
+    training = TrainingSettings(
+        epochs, seed, learning_rate, epsilon=epsilon, patience=patience, checkpoint=checkpoint, progress=progress
+    )
+    validate_model = None if validate is None else partial(validate, model)
+    history = kernel_networks.train_ranker(
+        model, queries, documents, training_set.draw_triples, training, batch=batch, validate=validate_model
+    )
     meta = {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
     return model, meta | {"best": history.best, "epochs": len(history.epochs)}
 

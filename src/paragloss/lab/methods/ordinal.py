@@ -202,6 +202,9 @@ def _train(
     compute_loss: Callable[..., torch.Tensor],
     encoder: str,
     *,
+    seed: int,
+    epsilon: float,
+    validation: Sequence[Task],
     negatives: Unjudged = 40,
     batch: Batch = 32,
     epochs: Epochs = 30,
@@ -211,7 +214,6 @@ def _train(
     patience: Annotated[int | None, Setting("Stop after this many epochs without improvement.", min=0)] = None,
     checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,
-    **settings: Any,
 ) -> History:
     """Train the towers in place.
 
@@ -219,15 +221,25 @@ def _train(
     these documents, as in the paper, judge them (`judgments.sample_irrelevant`) and set `negatives=0`.
 
     :param encoder: the kind of the towers, which decides the learning rate and its decay where they are not given
-    :param settings: further ones of `graded.train_towers`
+    :param epsilon: of the smooth cosine
+    :param validation: tasks that choose the best epoch
     """
     from paragloss.lab.descent import graded
+    from paragloss.lab.descent.loop import TrainingSettings
 
     defaults = DEFAULTS_OF_AVERAGE if encoder == "average" else DEFAULTS_OF_ORDERED
-    settings |= {"negatives": negatives, "pool": defaults.pool, "batch": batch, "epochs": epochs}
-    settings |= {"learning_rate": learning_rate or defaults.learning_rate, "decay": decay or defaults.decay}
-    settings |= {"clip": clip, "patience": patience, "checkpoint": checkpoint, "progress": progress}
-    return graded.train_towers(tasks, nets, compute_loss, **settings)
+    training = TrainingSettings(
+        epochs,
+        seed,
+        learning_rate or defaults.learning_rate,
+        decay=decay or defaults.decay,
+        clip=clip,
+        patience=patience,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    sampling = {"negatives": negatives, "pool": defaults.pool, "batch": batch}
+    return graded.train_towers(tasks, nets, compute_loss, training, epsilon=epsilon, validation=validation, **sampling)
 
 
 def _check_judgments(

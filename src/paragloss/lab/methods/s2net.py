@@ -8,6 +8,8 @@ maximises the difference itself, `loss="difference"`. Learning needs torch, serv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
@@ -90,6 +92,9 @@ def _train(
     left: sp.csr_matrix,
     right: sp.csr_matrix,
     *,
+    seed: int,
+    loss: str,
+    learning_rate: float,
     scale: Annotated[float, Setting("Scale of the difference of cosines (logistic).", above=0, max=1e6)] = 10.0,
     negatives: Negatives = 10,
     optimizer: Optimizer = "adam",
@@ -98,22 +103,23 @@ def _train(
     patience: Patience = 3,
     checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,
-    **settings: Any,
 ) -> Floats:
     """Train a table of term vectors: every text is compared with its counterpart and `negatives` other texts.
 
     :param table: (terms, dim), changed in place and returned
     :param left: weights of the terms of the texts, (pairs, terms); `right` is those of their counterparts
-    :param settings: further ones of `contrast.learn`
     """
     import torch
 
-    from paragloss.lab.descent.contrast import TextPairs, learn
+    from paragloss.lab.descent.contrast import TextPairs, contrast, learn
+    from paragloss.lab.descent.loop import TrainingSettings
 
     projection = torch.from_numpy(table).requires_grad_()
-    settings |= {"scale": scale, "negatives": negatives, "optimizer": optimizer, "batch": batch, "epochs": epochs}
-    settings |= {"patience": patience, "checkpoint": checkpoint, "progress": progress}
-    learn({"table": projection}, lambda parts: parts[0], TextPairs(left, right), **settings)
+    compute_loss = partial(contrast, loss=loss, scale=scale, negatives=negatives)
+    training = TrainingSettings(
+        epochs, seed, learning_rate, optimizer, patience=patience, checkpoint=checkpoint, progress=progress
+    )
+    learn({"table": projection}, itemgetter(0), TextPairs(left, right), compute_loss, training, batch=batch)
     trained: Floats = projection.detach().numpy()
     return trained
 

@@ -263,29 +263,34 @@ def _train_table(
     *,
     dim: int,
     seed: int,
-    layers: Layers = 1,
+    loss: str,
+    epochs: int,
+    optimizer: str,
+    checkpoint: Path | None = None,
     bias: float = 0.0,
+    layers: Layers = 1,
     negatives: Negatives = 10,
     learning_rate: Rate = 0.01,
     batch: Batch = 100,
     patience: Patience = 3,
     progress: Callable[[EpochProgress], None] | None = None,
-    **settings: Any,
 ) -> Floats:
     """Train the term vectors of one language: (terms, dim). Without pairs they stay random.
 
     :param bias: where all biases start
-    :param settings: further ones of `contrast.learn`
     """
     import torch
 
-    from paragloss.lab.descent.contrast import learn
+    from paragloss.lab.descent.contrast import contrast, learn
+    from paragloss.lab.descent.loop import TrainingSettings
 
     parameters = _make_parameters(terms, dim, layers, bias, torch.Generator().manual_seed(seed))
     if pairs is not None:
-        settings |= {"negatives": negatives, "scale": LOGISTIC_SCALE, "learning_rate": learning_rate, "batch": batch}
-        settings |= {"patience": patience, "progress": progress, "seed": seed}
-        learn(parameters, lambda parts: compute_term_vectors(*parts), pairs, **settings)
+        compute_loss = partial(contrast, loss=loss, scale=LOGISTIC_SCALE, negatives=negatives)
+        training = TrainingSettings(
+            epochs, seed, learning_rate, optimizer, patience=patience, checkpoint=checkpoint, progress=progress
+        )
+        learn(parameters, lambda parts: compute_term_vectors(*parts), pairs, compute_loss, training, batch=batch)
     with torch.no_grad():
         table: Floats = compute_term_vectors(*parameters.values()).numpy()
     return table
