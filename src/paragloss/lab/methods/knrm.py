@@ -329,6 +329,10 @@ PerPositive: TypeAlias = Annotated[
 Difference: TypeAlias = Annotated[
     int, Setting("By how much the grades of two documents must differ to learn from them.", min=1, max=10**9)
 ]
+KernelsOff: TypeAlias = Annotated[
+    Sequence[int], Setting("Numbers of kernels to switch off; 0 is the exact match.", min=0, max=10)
+]
+AdamEpsilon: TypeAlias = Annotated[float, Setting("Epsilon in the denominator of Adam.", above=0, max=1)]
 Shared: TypeAlias = Annotated[bool, Setting("Use one vector for words that are spelled alike in both languages.")]
 
 
@@ -459,14 +463,12 @@ def _train(
     validate: Callable[[Ranker], float] | None,
     *,
     seed: Seed,
-    off: Annotated[
-        Sequence[int], Setting("Numbers of kernels to switch off; 0 is the exact match.", min=0, max=10)
-    ] = (),
+    off: KernelsOff = (),
     epochs: Epochs = 20,
     patience: Patience = 0,
     batch: Batch = 64,
     learning_rate: Rate = 1e-3,
-    epsilon: Annotated[float, Setting("Epsilon in the denominator of Adam.", above=0, max=1)] = 1e-5,
+    epsilon: AdamEpsilon = 1e-5,
     device: Device = "cpu",
     checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,

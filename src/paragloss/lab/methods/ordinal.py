@@ -151,6 +151,10 @@ Thresholds: TypeAlias = Annotated[
     Sequence[float], Setting("Thresholds between grades, such as 0.2,0.7.", above=-1, below=1, ascending=True)
 ]
 Epsilon: TypeAlias = Annotated[float, Setting("Epsilon of the smooth cosine (eq. 1).", above=0, max=1e6)]
+LearningRate: TypeAlias = Annotated[float | None, Setting("Learning rate.", above=0, max=1000)]
+Decay: TypeAlias = Annotated[float | None, Setting("Factor of the learning rate after each epoch.", above=0, max=1)]
+Clip: TypeAlias = Annotated[float | None, Setting("Maximum length of a gradient (clipping).", above=0, max=1e9)]
+OptionalPatience: TypeAlias = Annotated[int | None, Setting("Stop after this many epochs without improvement.", min=0)]
 
 
 @checked
@@ -208,10 +212,10 @@ def _train(
     negatives: Unjudged = 40,
     batch: Batch = 32,
     epochs: Epochs = 30,
-    learning_rate: Annotated[float | None, Setting("Learning rate.", above=0, max=1000)] = None,
-    decay: Annotated[float | None, Setting("Factor of the learning rate after each epoch.", above=0, max=1)] = None,
-    clip: Annotated[float | None, Setting("Maximum length of a gradient (clipping).", above=0, max=1e9)] = None,
-    patience: Annotated[int | None, Setting("Stop after this many epochs without improvement.", min=0)] = None,
+    learning_rate: LearningRate = None,
+    decay: Decay = None,
+    clip: Clip = None,
+    patience: OptionalPatience = None,
     checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,
 ) -> History:
@@ -229,15 +233,9 @@ def _train(
 
     defaults = DEFAULTS_OF_AVERAGE if encoder == "average" else DEFAULTS_OF_ORDERED
     training = TrainingSettings(
-        epochs,
-        seed,
-        learning_rate or defaults.learning_rate,
-        decay=decay or defaults.decay,
-        clip=clip,
-        patience=patience,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+        epochs, seed, learning_rate or defaults.learning_rate, decay=decay or defaults.decay, clip=clip,
+        patience=patience, checkpoint=checkpoint, progress=progress,
+    )  # fmt: skip
     sampling = {"negatives": negatives, "pool": defaults.pool, "batch": batch}
     return graded.train_towers(tasks, nets, compute_loss, training, epsilon=epsilon, validation=validation, **sampling)
 
