@@ -142,10 +142,7 @@ class Lexicon:
         self._meta = dict(meta)
         self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
         self.langs = frozenset(meta["langs"])
-        self._key_ranges: dict[str, tuple[int, int]] = {}
-        for lang, about in meta["langs"].items():
-            first, last = about["place"]
-            self._key_ranges[lang] = (first, last)
+        self._key_ranges = {lang: tuple(about["place"]) for lang, about in meta["langs"].items()}
         # Reading single numbers from a memoryview takes a tenth of the time that an array takes.
         self._views = {name: array.data for name, array in self._arrays.items()}
         self._english = PackedWordList(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
@@ -296,6 +293,8 @@ def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> I
 def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[LexiconEntry, ...], str]:
     """Return the entries of a word, and the English of particles attached before it or of its case.
 
+    The word is looked up as written, without particles, with its ending exchanged, and as a compound.
+
     :param key: the word as the lexicon keys it.
     :param starts_sentence: whether a capital may be that of the sentence.
     :return: the entries, none for an unknown word; and the English before it, or "".
@@ -307,8 +306,9 @@ def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> 
             has_article = lang == "ar" and base.startswith("ال") and entries[0].kind == "noun"
             article_or_case = "the" if has_article else _find_case(key, entries, lang, lexicon)
             return entries, prefix or article_or_case
-    if key[:1].isupper() and not starts_sentence and lang != "de":
-        return (), ""  # a name that is not known
+    is_unknown_name = key[:1].isupper() and not starts_sentence and lang != "de"
+    if is_unknown_name:
+        return (), ""
     for base, prefix in bases:
         entries = find_inflected_form(base.lower(), lang, lexicon)
         if entries:
@@ -359,22 +359,19 @@ def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconE
     :param key: the word as the lexicon keys it.
     """
     rules_by_ending = lexicon.rules_by_ending(lang)
-    best_rule: EndingRule | None = None
-    best_entries: tuple[LexiconEntry, ...] = ()
+    exchanges: list[tuple[EndingRule, str]] = []  # rules with the words that they make, longer endings first
     for ending_length in range(min(_MAX_ENDING_LETTERS, len(key) - 2), 0, -1):
         stem, ending = key[:-ending_length], key[-ending_length:]
-        for rule in rules_by_ending.get(ending, ()):
-            if best_rule is not None and rule.share <= best_rule.share:
-                continue
-            entries = lexicon.find_entries(stem + rule.base, lang)
-            if entries:
-                best_rule, best_entries = rule, entries
-    if best_rule is not None:
-        return tuple(_apply_rule(entry, best_rule, lexicon) for entry in best_entries)
+        exchanges += [(rule, stem + rule.base) for rule in rules_by_ending.get(ending, ())]
+    for rule, word in sorted(exchanges, key=lambda exchange: -exchange[0].share):
+        entries = lexicon.find_entries(word, lang)
+        if entries:
+            return tuple(_apply_rule(entry, rule, lexicon) for entry in entries)
     return _find_korean_noun(key, lexicon) if lang == "ko" else ()
 
 
 def _apply_rule(entry: LexiconEntry, rule: EndingRule, lexicon: Lexicon) -> LexiconEntry:
+    """Return the entry of a word whose ending was exchanged; it is certain only if the rule is reliable."""
     certain = entry.sure and rule.share >= _CERTAIN_RULE_SHARE
     return entry._replace(text=inflect_english(entry, rule.effect, lexicon), sure=certain)
 
@@ -489,20 +486,25 @@ def _join_separable_verbs(
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
     """
     reading_by_position = {reading.first: reading for reading in readings}
-    clause_start = 0
-    for last, key in enumerate(keys):
-        ends_clause = not adjacent[last] or keys[last + 1] in _CLAUSE_CONJUNCTIONS
-        if not ends_clause:
+    for clause in _split_clauses(keys, adjacent):
+        last = clause[-1]
+        if keys[last] not in _SEPARABLE_PREFIXES[lang] or len(clause) < 3:
             continue
-        verb = None
-        if key in _SEPARABLE_PREFIXES[lang] and last > clause_start + 1:
-            verb = _find_separated_verb(keys, range(clause_start, last), lang, lexicon)
+        verb = _find_separated_verb(keys, clause[:-1], lang, lexicon)
         if verb is not None:
             reading_by_position[verb.first] = verb
             if last in reading_by_position:
                 reading_by_position[last] = WordReading(last, last + 1)
-        clause_start = last + 1
     return [reading_by_position[position] for position in sorted(reading_by_position)]
+
+
+def _split_clauses(keys: Sequence[str], adjacent: Sequence[bool]) -> Iterator[range]:
+    """Yield the positions of the words of each clause; one ends at punctuation or before a conjunction."""
+    start = 0
+    for last in range(len(keys)):
+        if not adjacent[last] or keys[last + 1] in _CLAUSE_CONJUNCTIONS:
+            yield range(start, last + 1)
+            start = last + 1
 
 
 def _find_separated_verb(keys: Sequence[str], clause: range, lang: str, lexicon: Lexicon) -> WordReading | None:

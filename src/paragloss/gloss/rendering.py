@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
 
@@ -234,13 +234,17 @@ def _move_verb_forward(clause: Clause) -> Clause:
         return [*clause[:-2], clause[-1], clause[-2]]
     if clause[-1].kind != "verb":
         return clause
-    for position, word in enumerate(clause[:-2]):
-        if word.text.removeprefix(GUESS) in _AUXILIARIES:
-            return _move_verb_behind(clause, position)
-    if clause[0].text in _CONJUNCTIONS:
-        for position, word in enumerate(clause[1:-1], 1):
-            if word.kind == "noun" or word.text in _SUBJECT_PRONOUNS:
-                return [*clause[: position + 1], clause[-1], *clause[position + 1 : -1]]
+    auxiliary = next((i for i, word in enumerate(clause[:-2]) if word.text.removeprefix(GUESS) in _AUXILIARIES), None)
+    if auxiliary is not None:
+        return _move_verb_behind(clause, auxiliary)
+    return _move_verb_behind_subject(clause) if clause[0].text in _CONJUNCTIONS else clause
+
+
+def _move_verb_behind_subject(clause: Clause) -> Clause:
+    """Move the last word, a verb, behind the first noun or pronoun that follows the conjunction."""
+    for position, word in enumerate(clause[1:-1], 1):
+        if word.kind == "noun" or word.text in _SUBJECT_PRONOUNS:
+            return [*clause[: position + 1], clause[-1], *clause[position + 1 : -1]]
     return clause
 
 
@@ -266,8 +270,7 @@ def _put_postpositions_first(clause: Clause) -> Clause:
     for word in clause:
         text = word.text.removeprefix(GUESS).casefold()
         if text == "of" and phrase:
-            owners = [word, *phrase, *owners]
-            phrase = []
+            phrase, owners = [], [word, *phrase, *owners]
         elif text in _PREPOSITIONS and phrase:
             if not ordered and not owners:
                 ordered, phrase = _split_subject(phrase)
@@ -300,19 +303,25 @@ def _put_cases_first(clause: Clause) -> Clause:
 
     "the big in house" becomes "in the big house", "of house new roof" becomes "new roof of house".
     """
-    phrases: list[Clause] = []  # in order
+    ordered: list[Clause] = []  # the phrases behind the current one, in English order
     for phrase_with_case in reversed(_split_noun_phrases(clause)):
         preposition, phrase = _take_preposition(phrase_with_case)
-        if preposition == "and" and phrases:
-            phrases[0] = _add_preposition("and", phrases[0])
-            phrases.insert(0, phrase)
-        elif preposition not in ("and", "of"):
-            phrases.insert(0, _add_preposition(preposition, phrase))
-        elif phrases and any(word.kind == "noun" for word in phrases[0]):
-            phrases[0] = [*_add_article(phrases[0]), *_add_preposition("of", phrase)]
-        else:
-            phrases.insert(0, phrase)
-    return [word for phrase in phrases for word in phrase]
+        ordered = _put_before(preposition, phrase, ordered)
+    return [word for phrase in ordered for word in phrase]
+
+
+def _put_before(preposition: str, phrase: Clause, phrases: list[Clause]) -> list[Clause]:
+    """Put a phrase before others, but one with "of" behind the noun that it owns, and "and" before the next phrase.
+
+    :param preposition: that of the phrase; "" for a phrase without case
+    """
+    if preposition == "and" and phrases:
+        return [phrase, _add_preposition("and", phrases[0]), *phrases[1:]]
+    if preposition == "of" and phrases and any(word.kind == "noun" for word in phrases[0]):
+        return [[*_add_article(phrases[0]), *_add_preposition("of", phrase)], *phrases[1:]]
+    if preposition not in ("and", "of"):
+        phrase = _add_preposition(preposition, phrase)
+    return [phrase, *phrases]
 
 
 def _split_noun_phrases(clause: Clause) -> list[Clause]:
@@ -363,17 +372,17 @@ def _split_preposition(phrase: Clause) -> tuple[str, Clause]:
     return preposition, [first._replace(text=first.meaning), *phrase[1:]]
 
 
-def _put_verb_behind_subject(*subject_particles: str) -> Callable[[Clause], Clause]:
-    """Make a rule for languages whose verbs stand last and whose subjects are marked by a particle."""
+def _put_verb_behind_subject(clause: Clause, particles: Collection[str]) -> Clause:
+    """Put the verb behind the subject in languages whose verbs stand last and whose subjects end with a particle."""
+    verb = max((i for i, word in enumerate(clause) if word.kind == "verb"), default=-1)
+    particle = next((i for i, word in enumerate(clause) if word.foreign_word in particles), len(clause))
+    if particle + 1 < verb and all(not word.kind for word in clause[verb + 1 :]):
+        return [*clause[: particle + 1], *clause[verb:], *clause[particle + 1 : verb]]
+    return clause
 
-    def order_clause(clause: Clause) -> Clause:
-        verb = max((i for i, word in enumerate(clause) if word.kind == "verb"), default=-1)
-        particle = next((i for i, word in enumerate(clause) if word.foreign_word in subject_particles), len(clause))
-        if particle + 1 < verb and all(not word.kind for word in clause[verb + 1 :]):
-            return [*clause[: particle + 1], *clause[verb:], *clause[particle + 1 : verb]]
-        return clause
 
-    return order_clause
+_put_hindi_verb_behind_subject = partial(_put_verb_behind_subject, particles=("ने",))
+_put_japanese_verb_behind_subject = partial(_put_verb_behind_subject, particles=("は", "が"))
 
 
 #: Rules that are applied to each clause, one after the other, by language.
@@ -388,8 +397,8 @@ _ORDER_RULES: dict[str, tuple[Callable[[Clause], Clause], ...]] = {
         "fi hu tr": (_put_cases_first,),
         "ko": (_put_cases_first, _put_postpositions_first),
         "bn ta": (_put_postpositions_first,),
-        "hi": (_drop_copula_behind_verb, _put_postpositions_first, _put_verb_behind_subject("ने")),
-        "ja": (_put_postpositions_first, _put_verb_behind_subject("は", "が")),
+        "hi": (_drop_copula_behind_verb, _put_postpositions_first, _put_hindi_verb_behind_subject),
+        "ja": (_put_postpositions_first, _put_japanese_verb_behind_subject),
     }.items()
     for lang in langs.split()
 }

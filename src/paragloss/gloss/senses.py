@@ -180,35 +180,38 @@ def _collect_candidates(
     if occurrence.term is None:
         return candidates
     if sources.to == "en" and occurrence.entries and not occurrence.is_phrase:
-        _add_default_model(candidates, occurrence.term, sources)
+        for meaning, source, weight in _weigh_by_default_model(candidates, occurrence.term, sources):
+            weights = candidates.setdefault(meaning, {})
+            weights[source] = weights.get(source, 0.0) + weight
     if not candidates and sources.fallbacks and _has_letters(occurrence.text):
         return _ask_fallbacks(occurrence, occurrence.term, sources)
     return candidates
 
 
-def _add_default_model(candidates: dict[str, dict[str, float]], term: str, sources: BuiltInSources) -> None:
-    """Let the default model weigh the meanings that the lexicon has of a word, and add likely ones of its own.
+def _weigh_by_default_model(
+    candidates: WeightsByMeaning, term: str, sources: BuiltInSources
+) -> list[tuple[str, str, float]]:
+    """Return the weights that the default model gives to meanings of a word, and to likely ones of its own.
 
-    :param candidates: the weights of each meaning by source; those of the model are added.
+    :param candidates: the meanings that other sources have.
+    :return: for each answer of the model the meaning, the name of the source, and the weight.
     """
     source = dict(sources.fallbacks).get("default")
     model = remove_glossary(source) if source else None
     if not isinstance(model, DefaultModel) or sources.lang not in model.langs:
-        return
+        return []
     meaning_by_last_term: dict[str, str] = {}
     for meaning in candidates:
         terms = analyze_terms(meaning, "en") or (meaning,)
         meaning_by_last_term.setdefault(terms[-1], meaning)
+    weighed = []
     for alternative in _translate_term(model, term, sources.lang):
         last_term = alternative.terms[-1] if alternative.terms else alternative.text
         if last_term in meaning_by_last_term:
-            meaning, name = meaning_by_last_term[last_term], CONFIRMING_DEFAULT
+            weighed.append((meaning_by_last_term[last_term], CONFIRMING_DEFAULT, alternative.weight))
         elif _is_likely_addition(alternative, sources):
-            meaning, name = alternative.text, "default"
-        else:
-            continue
-        weights = candidates.setdefault(meaning, {})
-        weights[name] = weights.get(name, 0.0) + alternative.weight
+            weighed.append((alternative.text, "default", alternative.weight))
+    return weighed
 
 
 def _is_likely_addition(alternative: Alternative, sources: BuiltInSources) -> bool:
@@ -233,22 +236,16 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
     :param term: the word as terms of its language are.
     :return: meaning -> name of a source -> weight.
     """
-    text = occurrence.text
-    query = Query("", text, sources.lang)
-    word = Span(0, len(text), term)
-    answers: dict[int, dict[str, dict[str, float]]] = {}
-    for name, translator in sources.fallbacks:
-        ask_translator(name, translator, [word], query, sources.to, answers)
-    candidates: dict[str, dict[str, float]] = {}
-    best_share = 0.0
-    for meaning, weights in answers.get(word.start, {}).items():
-        if _is_identifier(meaning, sources):
-            continue
-        candidates[meaning] = weights
-        if meaning.casefold() != text.casefold():
-            best_share = max(best_share, *weights.values())
+    text, fallbacks = occurrence.text, dict(sources.fallbacks)
+    answers = ask_translators(fallbacks, Query("", text, sources.lang), [Span(0, len(text), term)], sources.to)
+    candidates = {}
+    for meaning, weights in answers.weights_by_start.get(0, {}).items():
+        if not _is_identifier(meaning, sources):
+            candidates[meaning] = weights
+    shares = [max(weights.values()) for meaning, weights in candidates.items() if not _is_same_word(meaning, text)]
+    best_share = max(shares, default=0.0)
     if not best_share and occurrence.may_be_common_word:
-        meanings = _translate_longest_part(term, sources, dict(sources.fallbacks))
+        meanings = _translate_longest_part(term, sources, fallbacks)
         return {meaning.text: {meaning.source: meaning.weight} for meaning in meanings}
     return candidates if best_share >= MIN_GUESS_SHARE else {}
 
@@ -267,11 +264,9 @@ def _translate_longest_part(term: str, sources: BuiltInSources, translators: Map
             continue
         alternatives = translator.alternatives(part, lang, to)[:MAX_MEANINGS]
         if alternatives:
-            return [
-                Meaning(alternative.text, PART_FACTOR * alternative.weight, name)
-                for alternative in alternatives
-                if alternative.weight >= MIN_SHARE and not _is_identifier(alternative.text, sources)
-            ]
+            likely = [alternative for alternative in alternatives if alternative.weight >= MIN_SHARE]
+            words = [alternative for alternative in likely if not _is_identifier(alternative.text, sources)]
+            return [Meaning(word.text, PART_FACTOR * word.weight, name) for word in words]
     return []
 
 
@@ -299,22 +294,29 @@ def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozense
     :param to: the language of the meanings.
     """
     scores = _score_candidates(candidates, text)
-    best_score = max((scored.score for scored in scores.values()), default=0.0)
-    likely_terms: set[str] = set()
-    for meaning, scored in scores.items():
-        if scored.score >= MIN_RELATIVE_SCORE_FOR_QUERY * best_score:
-            terms = analyze_terms(meaning, to)
-            likely_terms.update(terms)
-            if not query_terms.isdisjoint(terms):
-                scores[meaning] = scored._replace(score=scored.score * QUERY_FACTOR)
+    terms_by_likely_meaning = _analyze_likely_meanings(scores, to)
+    for meaning, terms in terms_by_likely_meaning.items():
+        if not query_terms.isdisjoint(terms):
+            scores[meaning] = scores[meaning]._replace(score=scores[meaning].score * QUERY_FACTOR)
+    likely_terms: frozenset[str] = frozenset().union(*terms_by_likely_meaning.values())
+    return RankedMeanings(_select_best_meanings(scores), likely_terms)
+
+
+def _analyze_likely_meanings(scores: Mapping[str, _ScoredMeaning], to: str) -> dict[str, tuple[str, ...]]:
+    """Return the terms of each meaning whose score is near the best."""
+    min_score = MIN_RELATIVE_SCORE_FOR_QUERY * max((scored.score for scored in scores.values()), default=0.0)
+    return {meaning: analyze_terms(meaning, to) for meaning, scored in scores.items() if scored.score >= min_score}
+
+
+def _select_best_meanings(scores: Mapping[str, _ScoredMeaning]) -> list[Meaning]:
+    """Return the meanings with considerable scores, best first, each with its share of all scores."""
     total_score = sum([scored.score for scored in scores.values()])
     best_first = sorted(scores.items(), key=lambda item: (-item[1].score, item[0]))[:MAX_MEANINGS]
-    meanings = [
-        Meaning(meaning, scored.score / total_score, scored.source)
-        for meaning, scored in best_first
-        if scored.score >= MIN_SHARE * total_score
-    ]
-    return RankedMeanings(meanings, frozenset(likely_terms))
+    meanings = []
+    for meaning, scored in best_first:
+        if scored.score >= MIN_SHARE * total_score:
+            meanings.append(Meaning(meaning, scored.score / total_score, scored.source))
+    return meanings
 
 
 class _ScoredMeaning(NamedTuple):
@@ -342,17 +344,16 @@ def _drop_echoes(candidates: WeightsByMeaning, text: str) -> WeightsByMeaning:
     """
     other_meanings = {meaning: weights for meaning, weights in candidates.items() if not _is_same_word(meaning, text)}
     knowing_sources = {source for weights in other_meanings.values() for source in weights}
-
-    def may_return_word(source: str, weight: float) -> bool:
-        is_considered = source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF
-        return is_considered or source in _SOURCES_OF_OWN_MEANINGS
-
     remaining: dict[str, Mapping[str, float]] = {}
     for meaning, weights in candidates.items():
         if meaning in other_meanings:
             remaining[meaning] = weights
             continue
-        trusted_weights = {source: weight for source, weight in weights.items() if may_return_word(source, weight)}
+        trusted_weights = {}
+        for source, weight in weights.items():
+            is_considered = source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF
+            if is_considered or source in _SOURCES_OF_OWN_MEANINGS:
+                trusted_weights[source] = weight
         if trusted_weights:
             remaining[meaning] = trusted_weights
     return remaining
@@ -375,18 +376,24 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
         return Word(0, len(text), text, "other")
     if meanings:
         return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
-    has_small_initial = text[:1] != text[:1].upper()
-    is_name = not has_small_initial and not starts_sentence
     latin = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
-    if sources.lexicon and latin != text:
-        english_name = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
-        if english_name and (english_name.text[:1].isupper() or text[:1].isupper()):
-            is_name, latin = True, english_name.text
+    english_name = _find_name(text, sources) if latin != text else ""
+    latin = english_name or latin
+    has_capital = text[:1] == text[:1].upper()
+    is_name = bool(english_name) or (has_capital and not starts_sentence)
     if latin == text:
         latin = ""
     elif is_name:
         latin = latin[:1].upper() + latin[1:]
     return Word(0, len(text), text, "name" if is_name else "unknown", romanised=latin)
+
+
+def _find_name(text: str, sources: BuiltInSources) -> str:
+    """Return the English name that a word of another script spells, or the word, if it has a capital; else ""."""
+    if not sources.lexicon:
+        return ""
+    match = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
+    return match.text if match and (match.text[:1].isupper() or text[:1].isupper()) else ""
 
 
 def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSources) -> Word:
@@ -426,33 +433,38 @@ def _has_letters(word: str) -> bool:
     return word.isalpha() or any(map(str.isalpha, word))
 
 
-def ask_translator(
-    name: str,
-    translator: Translator,
-    spans: Sequence[Span],
-    query: Query,
-    to: str,
-    answers: dict[int, dict[str, dict[str, float]]],
-) -> list[tuple[int, int]]:
-    """Translate the words of a text, and add their meanings to `answers`.
+class Answers(NamedTuple):
+    """What translators say of the words of a text, and where the text has words of the user's glossary."""
 
-    :param name: the translator's name.
-    :param spans: the content words of the text.
+    weights_by_start: dict[int, dict[str, dict[str, float]]]  # start of a word -> meaning -> translator -> weight
+    glossary_spans: list[tuple[int, int]]
+
+
+def ask_translators(translators: Mapping[str, Translator], query: Query, words: Sequence[Span], to: str) -> Answers:
+    """Translate the words of a text by several translators; those that do not know its language say nothing.
+
     :param query: the text.
-    :param answers: start of a word -> meaning -> name of a translator -> weight.
-    :return: (start, end) of each word and phrase of the user's glossary that the text contains.
+    :param words: the content words of the text.
     """
+    weights_by_start: dict[int, dict[str, dict[str, float]]] = {}
     glossary_spans: list[tuple[int, int]] = []
+    for name, translator in translators.items():
+        clauses = _translate_if_known(translator, query, to)
+        if isinstance(translator, UserGlossary):
+            glossary_spans += _find_sources(query.text, clauses)
+        for word, alternatives in _align_clauses(query.text, words, clauses):
+            for alternative in alternatives:
+                weights_by_start.setdefault(word.start, {}).setdefault(alternative.text, {})[name] = alternative.weight
+    return Answers(weights_by_start, glossary_spans)
+
+
+def _translate_if_known(translator: Translator, query: Query, to: str) -> Sequence[Translation]:
+    """Translate a text, by the glossary only the words that it has; () if the translator does not know the language."""
     with suppress(LanguageError):
         if isinstance(translator, UserGlossary):
-            clauses = translator.translate_known_words(query, to)
-            glossary_spans = list(_find_sources(query.text, clauses))
-        else:
-            clauses = translator.translate(query, to)
-        for span, alternatives in _align_clauses(query.text, spans, clauses):
-            for alternative in alternatives:
-                answers.setdefault(span.start, {}).setdefault(alternative.text, {})[name] = alternative.weight
-    return glossary_spans
+            return translator.translate_known_words(query, to)
+        return translator.translate(query, to)
+    return ()
 
 
 def _find_sources(text: str, clauses: Iterable[Translation]) -> Iterator[tuple[int, int]]:
@@ -474,7 +486,7 @@ def _align_clauses(
     :param spans: the words of the text.
     """
     position = 0  # of the first word that has no alternatives yet
-    compound_parts: list[Translation] = []
+    compound_parts: list[Translation] = []  # clauses that are no words of the text
     for clause in clauses:
         first = _find_word(clause.source, text, spans, position)
         if first is None:

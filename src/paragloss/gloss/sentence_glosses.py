@@ -26,7 +26,7 @@ from paragloss.gloss.senses import (
     DescribedWord,
     WeightsByMeaning,
     WordOccurrence,
-    ask_translator,
+    ask_translators,
     describe_word,
     describe_word_by_built_in_sources,
     make_word,
@@ -115,11 +115,13 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
     translators: dict[str, Translator] = {}
     fallbacks: list[tuple[str, Translator]] = []
     for name, source in sources.items():
-        if isinstance(source, Lexicon) or (isinstance(source, UserGlossary) and not source.knows(lang, to)):
+        if isinstance(source, Lexicon):
             continue
-        if lexicon and (name == "default" or isinstance(source, EmbeddingTranslator)):
+        is_unsuitable_glossary = isinstance(source, UserGlossary) and not source.knows(lang, to)
+        is_guess = name == "default" or isinstance(source, EmbeddingTranslator)
+        if lexicon and is_guess:
             fallbacks.append((name, source))
-        else:
+        elif not is_unsuitable_glossary:
             translators[name] = source
     return LanguageSources(BuiltInSources(lang, to, lexicon, tuple(fallbacks)), translators)
 
@@ -191,39 +193,21 @@ def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
     """Split a sentence into words and phrases and find their entries and translations in all sources."""
     built_in, translators = sources
     tokens = _tokenize(text, built_in.lang)
-    weights_by_start, glossary_spans = _ask_translators(text, tokens, sources)
+    content_words = [token for token in tokens if token.term]
+    answers = ask_translators(translators, Query("", text, built_in.lang), content_words, built_in.to)
     is_constant = built_in.is_constant and (bool(built_in.fallbacks) or not translators)
     words = []
     likely_terms: set[str] = set()
-    for reading in _look_up_entries(text, tokens, built_in, glossary_spans):
+    for reading in _look_up_entries(text, tokens, built_in, answers.glossary_spans):
         occurrence = _make_occurrence(text, tokens, reading)
         start, end = tokens[reading.first].start, tokens[reading.last - 1].end
-        weights = weights_by_start.get(start, {})
+        weights = answers.weights_by_start.get(start, {})
         description = None
         if is_constant and not weights:
             description = describe_word_by_built_in_sources(occurrence, built_in)
             likely_terms |= description.likely_terms
         words.append(LocatedWord(start, end, occurrence, weights, description))
     return AnalyzedSentence(text, tuple(words), frozenset(likely_terms), sources)
-
-
-def _ask_translators(
-    text: str, tokens: Sequence[Span], sources: LanguageSources
-) -> tuple[dict[int, dict[str, dict[str, float]]], list[tuple[int, int]]]:
-    """Translate a sentence by the collection's own translators.
-
-    Returns start of a word -> meaning -> source -> weight, and the (start, end) of words that the user's glossary has.
-
-    :param tokens: the words of the sentence.
-    """
-    built_in, translators = sources
-    content_words = [token for token in tokens if token.term]
-    query = Query("", text, built_in.lang)
-    weights_by_start: dict[int, dict[str, dict[str, float]]] = {}
-    glossary_spans: list[tuple[int, int]] = []
-    for name, translator in translators.items():
-        glossary_spans += ask_translator(name, translator, content_words, query, built_in.to, weights_by_start)
-    return weights_by_start, glossary_spans
 
 
 def _tokenize(text: str, lang: str) -> list[Span]:
@@ -234,11 +218,11 @@ def _tokenize(text: str, lang: str) -> list[Span]:
     termless = [position for position, term in enumerate(terms) if not term]
     unstopped_terms = analyzer(lang, stem=False, stop=False).token_terms([tokens[i][2] for i in termless])
     punctuation = {position for position, term in zip(termless, unstopped_terms, strict=True) if not term}
-    return [
-        Span(start, end, terms[position])
-        for position, (start, end, _) in enumerate(tokens)
-        if position not in punctuation
-    ]
+    words = []
+    for position, (start, end, _) in enumerate(tokens):
+        if position not in punctuation:
+            words.append(Span(start, end, terms[position]))
+    return words
 
 
 def _look_up_entries(
@@ -354,13 +338,12 @@ def _is_name(word: Word) -> bool:
 
 def _render(text: str, words: Sequence[Word], sources: BuiltInSources) -> rendering.Rendering:
     """Render a sentence by the best meanings of its words; stop words without a meaning are left out."""
-    next_starts = [word.start for word in words[1:]]
-    if words:
-        next_starts.append(words[-1].end + _LAST_PUNCTUATION_LENGTH)
     rendered_words = []
-    for i, (word, next_start) in enumerate(zip(words, next_starts, strict=True)):
-        english, meaning, kind = _render_word(word)
+    for i, word in enumerate(words):
+        is_last = i + 1 == len(words)
+        next_start = word.end + _LAST_PUNCTUATION_LENGTH if is_last else words[i + 1].start
         punctuation = rendering.find_punctuation(text[word.end : next_start])
+        english, meaning, kind = _render_word(word)
         rendered_words.append(rendering.RenderedWord(english, kind, word.text, punctuation, meaning, i))
     return rendering.render_sentence(rendered_words, sources.lang, sources.to)
 

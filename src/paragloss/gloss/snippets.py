@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Mapping, Sequence, Set
-from itertools import accumulate, pairwise, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -54,9 +54,9 @@ def make_snippet(
         marks = _find_terms(passage, marked_terms, tokenized.lang)
     else:
         marks = _place_in_passage(text, _list_spans(offsets, marked_terms, start, end), start)
-    prefix = "… " if start > 0 else ""
-    suffix = " …" if end < len(text.rstrip()) else ""
-    return Snippet(prefix + passage + suffix, _shift_spans(marks, len(prefix)), window[0])
+    before = "… " if start > 0 else ""
+    after = " …" if end < len(text.rstrip()) else ""
+    return Snippet(before + passage + after, _shift_spans(marks, len(before)), window[0])
 
 
 def _select_marked_terms(weights: Mapping[str, float], document_terms: Set[str]) -> set[str]:
@@ -79,12 +79,13 @@ def _list_spans(offsets: TokenOffsets, terms: Container[str], start: int, end: i
 
 def _place_in_passage(text: str, spans: Sequence[tuple[int, int]], start: int) -> list[tuple[int, int]]:
     """Convert spans of a text into spans of the passage that begins at `start`, whose white space is collapsed."""
-    edges = [start, *(span_start for span_start, _ in spans)]
-    positions = accumulate(_collapsed_length(text[a:b]) for a, b in pairwise(edges))
-    return [
-        (position, position + span_end - span_start)
-        for position, (span_start, span_end) in zip(positions, spans, strict=True)
-    ]
+    placed = []
+    previous_start, position = start, 0  # the same offset in the text and in the passage
+    for span_start, span_end in spans:
+        position += _collapsed_length(text[previous_start:span_start])
+        placed.append((position, position + span_end - span_start))
+        previous_start = span_start
+    return placed
 
 
 def _collapsed_length(text: str) -> int:
@@ -144,7 +145,7 @@ def find_best_window(offsets: TokenOffsets, weights: Mapping[str, float], width:
         counts[term] += 1
         is_new = counts[term] == 1
         min_start = min(start, end - width)  # a token that is longer than the window stands alone
-        while starts[first] < min_start:  # remove tokens that no longer fit
+        while starts[first] < min_start:  # the token no longer fits
             removed_term = terms[first]
             counts[removed_term] -= 1
             if not counts[removed_term]:

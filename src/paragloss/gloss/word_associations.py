@@ -112,11 +112,16 @@ class WordAssociations:
         word_vectors = np.add.reduceat(emphasis[:, None] * vectors, starts)  # (n_words, dim)
         other_words = word_vectors.sum(axis=0) - word_vectors  # for each word the sum of the others
         context = other_words.repeat(np.diff(starts, append=len(texts)), axis=0)  # (n_meanings, dim)
-        norms = np.sqrt(np.einsum("ij,ij->i", context, context))
-        dot_products = np.einsum("ij,ij->i", vectors, context)
-        has_cosine = has_vector & (norms > 0)
-        cosines = np.where(has_cosine, dot_products / np.where(norms > 0, norms, 1), MEAN_COSINE)
+        cosines = np.where(has_vector, _compute_cosines(vectors, context), MEAN_COSINE)
         return np.asarray(np.exp(ASSOCIATION_STRENGTH * cosines), np.float32)
+
+
+def _compute_cosines(unit_vectors: Floats, context: Floats) -> Floats:
+    """Return the cosine of each vector with its context, (n,); MEAN_COSINE where the context is zero."""
+    norms = np.sqrt(np.einsum("ij,ij->i", context, context))
+    dot_products = np.einsum("ij,ij->i", unit_vectors, context)
+    has_context = norms > 0
+    return np.where(has_context, dot_products / np.where(has_context, norms, 1), MEAN_COSINE)
 
 
 @cache
