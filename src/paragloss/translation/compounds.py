@@ -57,16 +57,10 @@ def split_compound(term: str, lang: str, is_known: Callable[[str], bool]) -> lis
         return []
     possible_starts = range(_MIN_PART, len(term) - _MIN_PART + 1)
     last_starts = [start for start in possible_starts if is_known(term[start:])]  # where a known last part begins
+    if not last_starts:
+        return []
     two_parts = _split_in_two(term, 0, last_starts, lang, is_known)
-    if two_parts or not last_starts:
-        return two_parts
-    for first_end in range(_MIN_PART, last_starts[-1] - _MIN_PART + 1):
-        first = _strip_linker(term[:first_end], lang, is_known)
-        if first:
-            two_parts = _split_in_two(term, first_end, last_starts, lang, is_known)
-            if two_parts:
-                return [first, *two_parts]
-    return []
+    return two_parts or _split_in_three(term, last_starts, lang, is_known)
 
 
 def find_known_parts(term: str, lang: str, is_known: Callable[[str], bool]) -> list[str]:
@@ -126,10 +120,27 @@ class _Segmentation(NamedTuple):
     words: list[str]
 
 
+def _split_in_three(term: str, last_starts: Sequence[int], lang: str, is_known: Callable[[str], bool]) -> list[str]:
+    """Split a term in three, of which the first is the shortest possible; [] if that is not possible.
+
+    :param last_starts: where known words begin that end the term
+    """
+    for first_end in range(_MIN_PART, last_starts[-1] - _MIN_PART + 1):
+        first = _strip_linker(term[:first_end], lang, is_known)
+        if first:
+            other_parts = _split_in_two(term, first_end, last_starts, lang, is_known)
+            if other_parts:
+                return [first, *other_parts]
+    return []
+
+
 def _split_in_two(
     term: str, start: int, last_starts: Sequence[int], lang: str, is_known: Callable[[str], bool]
 ) -> list[str]:
-    """Split the rest of a term in two; `last_starts` are where known words begin that end it."""
+    """Split the part of a term from `start` on in two; [] if that is not possible.
+
+    :param last_starts: where known words begin that end the term
+    """
     for last_start in last_starts:
         if last_start - start >= _MIN_PART:
             first = _strip_linker(term[start:last_start], lang, is_known)
@@ -181,22 +192,33 @@ class CompoundTranslator:
             return clauses
         phrases = {clause.source: clause for clause in clauses if " " in clause.source}
         words = [clause for clause in clauses if clause.source not in phrases]
-        compound_after: dict[str, Translation] = {}  # second word -> clause of the compound
+        replaced_phrases = {f"{first.source} {second.source}" for first, second in pairwise(words)}
+        compounds = self._make_compounds(words, phrases, to)
+        extended = []
+        for clause in clauses:
+            if clause.source not in phrases or clause.source not in replaced_phrases:
+                extended.append(clause)
+            if clause.source in compounds:
+                extended.append(compounds[clause.source])
+        return extended
+
+    def _make_compounds(
+        self, words: Sequence[Translation], phrases: Mapping[str, Translation], to: str
+    ) -> dict[str, Translation]:
+        """Return the clauses of the compounds that neighbouring words make, by the source of the second word.
+
+        :param phrases: the clauses of the translator's own compounds, which it did not look for in documents
+        """
+        compounds: dict[str, Translation] = {}
+        remaining_phrases = dict(phrases)
         for first, second in pairwise(words):
             phrase = f"{first.source} {second.source}"
             terms = self._find_compounds(first, second, to)
-            if phrase in phrases:  # the translator did not check whether documents contain its compound
-                terms = list(dict.fromkeys([*terms, *_list_terms(phrases.pop(phrase))]))
+            if phrase in remaining_phrases:
+                terms = list(dict.fromkeys([*terms, *_list_terms(remaining_phrases.pop(phrase))]))
             if terms:
-                compound_after[second.source] = _make_compound_clause(phrase, terms)
-        extended = []
-        for clause in clauses:
-            is_replaced = " " in clause.source and clause.source not in phrases
-            if not is_replaced:
-                extended.append(clause)
-            if clause.source in compound_after:
-                extended.append(compound_after[clause.source])
-        return extended
+                compounds[second.source] = _make_compound_clause(phrase, terms)
+        return compounds
 
     def _find_compounds(self, first: Translation, second: Translation, to: str) -> list[str]:
         """Return the compounds of two clauses that occur in documents, as terms."""

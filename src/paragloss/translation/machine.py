@@ -113,20 +113,24 @@ def translate_documents(
     :param batch: how many documents are translated at once.
     """
     remaining = iter(documents)
-    while True:
+    documents_of_batch = list(islice(remaining, batch))
+    while documents_of_batch:
+        yield from _translate_batch(documents_of_batch, engine, to)
         documents_of_batch = list(islice(remaining, batch))
-        if not documents_of_batch:
-            return
-        by_lang: dict[str, list[Document]] = {}
-        for document in documents_of_batch:
-            if document.lang != to:
-                by_lang.setdefault(document.lang, []).append(document)
-        translated: dict[str, Document] = {}
-        for documents_of_language in by_lang.values():
-            for document in _translate_from_one_language(documents_of_language, engine, to):
-                translated[document.id] = document
-        for document in documents_of_batch:
-            yield translated.get(document.id, document)
+
+
+def _translate_batch(documents: Sequence[Document], engine: Engine, to: str) -> Iterator[Document]:
+    """Translate documents of several languages with one request for each language, in order."""
+    documents_by_lang: dict[str, list[Document]] = {}
+    for document in documents:
+        if document.lang != to:
+            documents_by_lang.setdefault(document.lang, []).append(document)
+    translated: dict[str, Document] = {}
+    for documents_of_language in documents_by_lang.values():
+        for document in _translate_from_one_language(documents_of_language, engine, to):
+            translated[document.id] = document
+    for document in documents:
+        yield translated.get(document.id, document)
 
 
 def _translate_from_one_language(documents: Sequence[Document], engine: Engine, to: str) -> Iterator[Document]:

@@ -29,7 +29,7 @@ from paragloss.translation.compounds import (
     join_words,
     split_compound,
 )
-from paragloss.translation.default._rows import TranslationRows
+from paragloss.translation.default._rows import TranslationRows, WordShares
 from paragloss.translation.packed_words import PackedWordList
 from paragloss.translation.related_languages import list_relatives, merge_clauses
 from paragloss.types import Alternative, Query, Translation
@@ -62,6 +62,7 @@ WordIds: TypeAlias = npt.NDArray[np.int64]
 Shares: TypeAlias = npt.NDArray[np.float64]
 #: (share, number of a word), best first.
 RankedWords: TypeAlias = Sequence[tuple[float, int]]
+_CacheKey: TypeAlias = tuple[str, str, bytes, bytes, str]
 _SHARE = itemgetter(0)
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -126,7 +127,8 @@ class DefaultModel:
         self._english_pairs = _report_damage(self._find_english_pairs)
         self._translate_words = _report_damage(self._translate_words_at_once)
         self._translate_word = _report_damage(self._translate_word_into)
-        self._cached_translations: dict[tuple[str, str, bytes, bytes, str], dict[str, Translation]] = {}
+        # Translations of a word as `_make_cache_key` identifies it, by language; the latest words are last.
+        self._cached_translations: dict[_CacheKey, dict[str, Translation]] = {}
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -162,10 +164,12 @@ class DefaultModel:
         related = [target for target in targets if self._find_relatives(target)]
         codes = {target: self._code(target) for target in targets if target not in related}
         words = self._translate_cached(self.split_query(query.text, lang), lang, set(codes.values()))
-        translations = {
-            target: self._add_compounds([word[code] for word in words], lang, code) for target, code in codes.items()
-        }
-        return translations | {target: self.translate(query, target) for target in related}
+        translations = {}
+        for target, code in codes.items():
+            translations[target] = self._add_compounds([word[code] for word in words], lang, code)
+        for target in related:
+            translations[target] = self.translate(query, target)
+        return translations
 
     def _find_relatives(self, lang: str) -> list[str]:
         """Return the relatives through which a language is translated; none if it has a table of its own."""
@@ -246,18 +250,15 @@ class DefaultModel:
         :return: in the order of the text; a word that the model does not know has no English words
         """
         spans = analyzer(lang).spans(text)
-        english_by_position = self._find_phrases([span.term for span in spans], lang)
+        phrases = self._find_phrases([span.term for span in spans], lang)
         words: list[QueryWord] = []
         for position, span in enumerate(spans):
-            word_ids, shares = self._english_shares(lang, span.term)
-            if position in english_by_position:
-                phrase_ids, phrase_shares = english_by_position[position]
-                of_word = (word_ids, shares, 1 - _PHRASE_SHARE)
-                of_phrase = (phrase_ids, phrase_shares, _PHRASE_SHARE)
-                word_ids, shares = _mix([of_word, of_phrase])
-            compound_parts = [] if len(word_ids) else self._split_compound(span.term, lang)
+            english = self._english_shares(lang, span.term)
+            if position in phrases:
+                english = _mix([(english, 1 - _PHRASE_SHARE), (phrases[position], _PHRASE_SHARE)])
+            compound_parts = [] if len(english.numbers) else self._split_compound(span.term, lang)
             written = text[span.start : span.end]
-            words += compound_parts or [QueryWord(written, span.term, word_ids, shares)]
+            words += compound_parts or [QueryWord(written, span.term, *english)]
         return words
 
     def _split_compound(self, term: str, lang: str) -> list[QueryWord]:
@@ -267,21 +268,25 @@ class DefaultModel:
         parts = split_compound(term, lang, lambda part: self.has_term(part, lang))
         return [QueryWord(part, part, *self._english_shares(lang, part)) for part in parts]
 
-    def _find_phrases(self, terms: Sequence[str], lang: str) -> dict[int, tuple[WordIds, Shares]]:
+    def _find_phrases(self, terms: Sequence[str], lang: str) -> dict[int, WordShares]:
         """Return the English of the phrase around each term, by position; longest phrases first, from the left."""
-        phrases: dict[int, tuple[WordIds, Shares]] = {}
+        phrases: dict[int, WordShares] = {}
         position = 0
         while position < len(terms):
-            next_position = position + 1
-            for end in range(min(position + _MAX_PHRASE_WORDS, len(terms)), position + 1, -1):
+            end = self._find_phrase_end(terms, position, lang)
+            if end > position + 1:
                 english = self._english_shares(lang, " ".join(terms[position:end]))
-                word_ids, _ = english
-                if len(word_ids):
-                    phrases.update(dict.fromkeys(range(position, end), english))
-                    next_position = end
-                    break
-            position = next_position
+                phrases.update(dict.fromkeys(range(position, end), english))
+            position = end
         return phrases
+
+    def _find_phrase_end(self, terms: Sequence[str], start: int, lang: str) -> int:
+        """Return where the longest known phrase ends that begins at a term; start + 1 if there is none."""
+        for end in range(min(start + _MAX_PHRASE_WORDS, len(terms)), start + 1, -1):
+            english_words, _ = self._english_shares(lang, " ".join(terms[start:end]))
+            if len(english_words):
+                return end
+        return start + 1
 
     def _add_compounds(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
         """Add a clause for each known compound that neighbours make: train delay, Zugverspätung.
@@ -294,12 +299,17 @@ class DefaultModel:
         extended = clauses[:1]
         for first, second in pairwise(clauses):
             extended.append(second)
-            numbers = [self._number(to, word) for word in join_words(_list_parts(first), _list_parts(second), to)]
-            entries = [self._entry(to, number) for number in numbers if number >= 0]
-            if entries:
-                alternatives = tuple(Alternative(text, 1 / len(entries), (term,)) for term, text in entries)
+            alternatives = self._find_compounds(first, second, to)
+            if alternatives:
                 extended.append(Translation(f"{first.source} {second.source}", alternatives))
         return extended
+
+    def _find_compounds(self, first: Translation, second: Translation, to: str) -> tuple[Alternative, ...]:
+        """Return the known compounds of the best translations of two words, with equal weights."""
+        compounds = join_words(_list_parts(first), _list_parts(second), to)
+        numbers = [self._number(to, compound) for compound in compounds]
+        entries = [self._entry(to, number) for number in numbers if number >= 0]
+        return tuple(Alternative(spelling, 1 / len(entries), (term,)) for term, spelling in entries)
 
     def _translate_cached(self, words: Sequence[QueryWord], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
         """Translate each word into some languages, by language; translations of recent words come from the cache.
@@ -307,20 +317,26 @@ class DefaultModel:
         :param to: the languages to translate into.
         :return: for each word its translation by language.
         """
-        keys = [(word.written, word.term, word.english.tobytes(), word.shares.tobytes(), lang) for word in words]
+        keys = [_make_cache_key(word, lang) for word in words]
         translations = {key: dict(self._cached_translations.pop(key, {})) for key in keys}
-        missing = {}
-        for key, word in zip(keys, words, strict=True):
-            if not translations[key].keys() >= to:
-                missing[key] = word
-        ranked_by_lang = self._translate_words(list(missing.values()), to - {lang})
-        for number, (key, word) in enumerate(missing.items()):
-            for code in to:
-                ranked = ranked_by_lang[code][number] if code in ranked_by_lang else ()
-                translations[key][code] = self._make_translation(word, ranked, lang, code)
+        missing = {key: word for key, word in zip(keys, words, strict=True) if not translations[key].keys() >= to}
+        new_translations = self._translate_new_words(list(missing.values()), lang, to)
+        for key, translations_of_word in zip(missing, new_translations, strict=True):
+            translations[key].update(translations_of_word)
         self._cached_translations.update(translations)  # appends them, so that the oldest come first
         self._drop_oldest_translations()
         return [translations[key] for key in keys]
+
+    def _translate_new_words(self, words: Sequence[QueryWord], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
+        """Translate each word into some languages, by language."""
+        ranked_by_lang = self._translate_words(words, to - {lang})
+        translations = []
+        for number, word in enumerate(words):
+            ranked_of_word = {code: ranked_by_lang[code][number] if code in ranked_by_lang else () for code in to}
+            translations.append(
+                {code: self._make_translation(word, ranked, lang, code) for code, ranked in ranked_of_word.items()}
+            )
+        return translations
 
     def _drop_oldest_translations(self) -> None:
         """Remove the oldest translations beyond the size of the cache."""
@@ -339,16 +355,15 @@ class DefaultModel:
         :param to: the language of the translations.
         """
         can_be_unchanged = word.term.isascii() or _share_script(lang, to)
-        translations: tuple[Alternative, ...] = ()
+        alternatives: tuple[Alternative, ...] = ()
         if not word.term.isdigit():
-            translations = self._make_alternatives(ranked, to, 1 - _UNCHANGED_SHARE if can_be_unchanged else 1.0)
-        if not translations:
-            return Translation(word.written, (Alternative(word.written, 1.0),))
-        if not can_be_unchanged:
-            return Translation(word.written, translations)
-        unchanged = Alternative(word.written, _UNCHANGED_SHARE)
-        by_weight = sorted([*translations, unchanged], key=lambda alternative: -alternative.weight)
-        return Translation(word.written, tuple(by_weight))
+            alternatives = self._make_alternatives(ranked, to, 1 - _UNCHANGED_SHARE if can_be_unchanged else 1.0)
+        if not alternatives:
+            alternatives = (Alternative(word.written, 1.0),)
+        elif can_be_unchanged:
+            unchanged = Alternative(word.written, _UNCHANGED_SHARE)
+            alternatives = tuple(sorted([*alternatives, unchanged], key=lambda alternative: -alternative.weight))
+        return Translation(word.written, alternatives)
 
     def _make_alternatives(self, ranked: RankedWords, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
         """Turn likely words into alternatives with weights that sum to `mass`."""
@@ -357,25 +372,23 @@ class DefaultModel:
         return tuple([Alternative(spelling, scale * share, (term,)) for share, (term, spelling) in likely])
 
     def _translate_word_into(self, word: QueryWord, to: str) -> RankedWords:
-        """Translate a word into one language."""
+        """Translate a word into one language by the translations of its English words, weighted by their shares."""
         language = self.read_language(to)
-        numbers, shares = word.english, word.shares
+        translations = WordShares(word.english, word.shares)
         if language.from_english is not None:
             rows = zip(language.find_rows(word.english).tolist(), word.shares.tolist(), strict=True)
-            numbers, shares = _mix([(*language.from_english.row(row), share) for row, share in rows if row >= 0])
-        pairs = zip(shares.tolist(), numbers.tolist(), strict=True)
+            translations = _mix([(language.from_english.row(row), share) for row, share in rows if row >= 0])
+        pairs = zip(translations.shares.tolist(), translations.numbers.tolist(), strict=True)
         return sorted(pairs, key=lambda pair: -pair[0])[:MAX_ALTERNATIVES]
 
     def _translate_words_at_once(self, words: Sequence[QueryWord], to: Set[str]) -> dict[str, list[RankedWords]]:
         """Translate several words into several languages, with array operations over all of them if they are many."""
-        is_many = len(words) * len(to) > _FEW_TRANSLATIONS
-        langs = [lang for lang in to if lang != PIVOT] if is_many else []
-        ranked_by_lang: dict[str, list[RankedWords]] = {}
-        for lang in to - set(langs):
-            ranked_by_lang[lang] = [self._translate_word_into(word, lang) for word in words]
+        if len(words) * len(to) <= _FEW_TRANSLATIONS:
+            return {lang: [self._translate_word_into(word, lang) for word in words] for lang in to}
+        ranked_by_lang = {lang: [self._translate_word_into(word, lang) for word in words] for lang in to & {PIVOT}}
+        langs = [lang for lang in to if lang != PIVOT]
         if langs:
-            n_owners = len(langs) * len(words)
-            ranked_lists = _rank_by_owner(self._gather_translations(words, langs), n_owners)
+            ranked_lists = _rank_by_owner(self._gather_translations(words, langs), len(langs) * len(words))
             for number, lang in enumerate(langs):
                 ranked_by_lang[lang] = ranked_lists[number * len(words) : (number + 1) * len(words)]
         return ranked_by_lang
@@ -411,11 +424,11 @@ class DefaultModel:
         table_starts = np.array([language.table_starts for language in languages]).T
         return _TableRows(lang_index, english_index, rows[lang_index, english_index], table_starts[:, lang_index])
 
-    def _compute_english_shares(self, lang: str, term: str) -> tuple[WordIds, Shares]:
+    def _compute_english_shares(self, lang: str, term: str) -> WordShares:
         """Return the numbers of the English words that a term may be, and their shares."""
         pairs = self._find_english_pairs(lang, term)
         numbers, shares = [number for number, _ in pairs], [share for _, share in pairs]
-        return np.array(numbers, np.int64), np.array(shares, np.float64)
+        return WordShares(np.array(numbers, np.int64), np.array(shares, np.float64))
 
     def _find_english_pairs(self, lang: str, term: str) -> list[tuple[int, float]]:
         """Return the English words a term may be; an ASCII word without a translation may be the same in English."""
@@ -516,24 +529,31 @@ def _keep_likely(ranked: RankedWords) -> RankedWords:
     return [pair for pair in ranked if pair[0] >= threshold]
 
 
-def _mix(rows: Iterable[tuple[WordIds, Shares, float]]) -> tuple[WordIds, Shares]:
-    """Add up rows of (numbers, shares, weight of the row); rows without numbers do not count."""
-    filled = [row for row in rows if len(row[0])]
+def _make_cache_key(word: QueryWord, lang: str) -> _CacheKey:
+    """Return what the translations of a query word depend on."""
+    return word.written, word.term, word.english.tobytes(), word.shares.tobytes(), lang
+
+
+def _mix(rows: Iterable[tuple[WordShares, float]]) -> WordShares:
+    """Add up the shares of words in several rows, each with a weight; rows without words do not count."""
+    filled = [(row, weight) for row, weight in rows if len(row.numbers)]
     if not filled:
-        return np.zeros(0, np.int64), np.zeros(0)
+        return WordShares(np.zeros(0, np.int64), np.zeros(0))
     if len(filled) == 1:
-        return filled[0][0], filled[0][1]
-    numbers, index = np.unique(np.concatenate([row[0] for row in filled]), return_inverse=True)
-    weights = np.concatenate([row[1] * row[2] for row in filled])
-    return numbers, np.asarray(np.bincount(index, weights), np.float64)
+        return filled[0][0]
+    numbers, index = np.unique(np.concatenate([row.numbers for row, _ in filled]), return_inverse=True)
+    weighted_shares = np.concatenate([row.shares * weight for row, weight in filled])
+    return WordShares(numbers, np.asarray(np.bincount(index, weighted_shares), np.float64))
 
 
 def _rank_by_owner(translations: _Translations, n_owners: int) -> list[RankedWords]:
     """Add up the shares of each owner's words and return its best words, for owners 0 to n_owners - 1."""
     owners, targets, shares, tie_order = translations
+    # One item for each different word of an owner; sorted by owner.
     keys, first, index = np.unique(owners << 32 | targets, return_index=True, return_inverse=True)
+    owner_of_key = keys >> 32
     totals = np.bincount(index.ravel(), shares)
-    order = np.lexsort((tie_order[first], -totals, keys >> 32))
-    pairs = list(zip(totals[order].tolist(), targets[first][order].tolist(), strict=True))
-    edges = np.searchsorted(keys >> 32, np.arange(n_owners + 1)).tolist()
+    best_first = np.lexsort((tie_order[first], -totals, owner_of_key))  # within each owner
+    pairs = list(zip(totals[best_first].tolist(), targets[first][best_first].tolist(), strict=True))
+    edges = np.searchsorted(owner_of_key, np.arange(n_owners + 1)).tolist()
     return [pairs[start : min(end, start + MAX_ALTERNATIVES)] for start, end in pairwise(edges)]

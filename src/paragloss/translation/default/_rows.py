@@ -22,6 +22,13 @@ _PROBABILITY_LIST = _PROBABILITIES.tolist()
 _POSITIONS_IN_GROUP = np.arange(GROUP_SIZE)[:, None]
 
 
+class WordShares(NamedTuple):
+    """Words of a language, by their numbers, each with a share or a probability."""
+
+    numbers: npt.NDArray[np.int64]
+    shares: npt.NDArray[np.float64]
+
+
 class TranslationRows(NamedTuple):
     """A row for each source word: its target words and their probabilities, best first."""
 
@@ -30,10 +37,10 @@ class TranslationRows(NamedTuple):
     targets: npt.NDArray[np.unsignedinteger]  # (entries,)
     weights: npt.NDArray[np.generic]  # (entries,): bytes on the log scale, or floating point before packing
 
-    def row(self, number: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def row(self, number: int) -> WordShares:
         """Return the target words of a row and their probabilities."""
         entries = self._find_entries(number)
-        return self.targets[entries].astype(np.int64), decode_weights(self.weights[entries])
+        return WordShares(self.targets[entries].astype(np.int64), decode_weights(self.weights[entries]))
 
     def first_pairs(self, number: int, limit: int) -> list[tuple[int, float]]:
         """Return the first entries of a row as Python numbers, which takes a third of the time."""
@@ -86,11 +93,15 @@ def pack_rows(matrix: sp.csr_matrix, *, exact: bool = False) -> TranslationRows:
     sizes = np.diff(matrix.indptr)
     assert sizes.max(initial=0) <= MAX_ROW_SIZE, "a word has too many translations: prune them"
     assert exact or matrix.shape[1] <= 1 << 16, f"{matrix.shape[1]} words of a language are too many: keep fewer"
-    starts = matrix.indptr[:-1:GROUP_SIZE].astype(np.uint32)
-    if exact:
-        weights: npt.NDArray[np.generic] = matrix.data.astype(np.float32)
-    else:
-        log_weights = -LOG_SCALE * np.log(np.maximum(matrix.data, 1e-9))
-        weights = np.clip(np.rint(log_weights), 0, 255).astype(np.uint8)
-    targets = matrix.indices.astype(np.uint32 if exact else np.uint16)
-    return TranslationRows(sizes.astype(np.uint8), starts, targets, weights)
+    return TranslationRows(
+        sizes.astype(np.uint8),
+        starts=matrix.indptr[:-1:GROUP_SIZE].astype(np.uint32),
+        targets=matrix.indices.astype(np.uint32 if exact else np.uint16),
+        weights=matrix.data.astype(np.float32) if exact else _encode_weights(matrix.data),
+    )
+
+
+def _encode_weights(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
+    """Return the bytes that stand for probabilities, on the log scale."""
+    levels = -LOG_SCALE * np.log(np.maximum(probabilities, 1e-9))
+    return np.asarray(np.clip(np.rint(levels), 0, 255), np.uint8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,26 +38,35 @@ def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None
     :param exact: keep full precision, to measure what packing costs.
     """
     tables = {lang: _drop_unused_words(language) for lang, language in sorted(tables.items())}
-    spelling_by_term: dict[str, str] = {}
-    for language in tables.values():
-        for term, spelling in zip(language.english, language.english_spelled, strict=True):
-            spelling_by_term.setdefault(term, spelling)
+    spelling_by_term = _collect_english_spellings(tables.values())
     english = sorted(spelling_by_term, key=str.encode)
     number_by_term = {term: number for number, term in enumerate(english)}
     parts: _ArrayParts = {}
     ranges = {PIVOT: _add_words(english, [spelling_by_term[term] for term in english], parts)}
     for lang, language in tables.items():
-        ranges[lang] = _add_words(language.other, language.other_spelled, parts)
         is_known = np.zeros(len(english), bool)
         is_known[[number_by_term[term] for term in language.english]] = True
-        ranges[lang]["english"] = _add_array(parts, "english", np.packbits(is_known))
-        for direction, matrix in (("there", language.from_english), ("back", language.into_english)):
-            ranges[lang][direction] = _add_rows(matrix, parts, exact)
+        ranges[lang] = {
+            **_add_words(language.other, language.other_spelled, parts),
+            "english": _add_array(parts, "english", np.packbits(is_known)),
+            "there": _add_rows(language.from_english, parts, exact),
+            "back": _add_rows(language.into_english, parts, exact),
+        }
     arrays = {name: np.concatenate(arrays_of_name) for name, arrays_of_name in parts.items()}
     return DefaultModel({**(about or {}), "langs": ranges}, arrays)
 
 
+def _collect_english_spellings(tables: Iterable[Tables]) -> dict[str, str]:
+    """Return the spelling of each English term, as the first language that knows it has it."""
+    spelling_by_term: dict[str, str] = {}
+    for language in tables:
+        for term, spelling in zip(language.english, language.english_spelled, strict=True):
+            spelling_by_term.setdefault(term, spelling)
+    return spelling_by_term
+
+
 def _add_words(terms: Sequence[str], spellings: Sequence[str], parts: _ArrayParts) -> dict[str, Any]:
+    """Append the packed words of a language to the arrays; return their number and where they begin and end."""
     data, starts = packed_words.pack_words(terms, spellings)
     return {
         "words": len(terms),
@@ -67,6 +76,10 @@ def _add_words(terms: Sequence[str], spellings: Sequence[str], parts: _ArrayPart
 
 
 def _add_rows(matrix: sp.csr_matrix, parts: _ArrayParts, exact: bool) -> dict[str, list[int]]:
+    """Append the packed rows of a table to the arrays; return where they begin and end.
+
+    :param exact: keep full precision.
+    """
     rows = _rows.pack_rows(matrix, exact=exact)
     _add_array(parts, "weights", rows.weights)
     return {
