@@ -84,18 +84,20 @@ class CombinedTranslator:
             for clause in clauses:
                 answers_by_source.setdefault(clause.source, []).append(_Answer(translator, [clause]))
         sources = _drop_words_of_phrases([[clause.source for clause in answer.clauses] for answer in answers])
-        return [self._mix_clauses(source, answers_by_source[source]) for source in sorted(sources, key=query.text.find)]
+        sources.sort(key=query.text.find)
+        return [self._mix_clauses(source, answers_by_source[source]) for source in sources]
 
     def _mix_clauses(self, source: str, answers: Sequence[_Answer]) -> Translation:
         """Mix the clauses that several translators have for one source into one.
 
         Translators that leave the source as it is do not count if another one translates it.
+
+        :param answers: the clause that each translator has for the source.
         """
-        translated = [answer for answer in answers if _is_translated(answer.clauses[0])]
-        counted = translated or answers
+        counted = [answer for answer in answers if _is_translated(answer.clauses[0])] or answers
         origins: list[Origin] = []
-        for translator, clauses in counted:
-            origins += self._list_origins(clauses[0], translator)
+        for translator, (clause,) in counted:
+            origins += self._list_origins(clause, translator)
         return Translation(source, tuple(self._mix_alternatives(counted)), origins=tuple(origins))
 
     def _mix_alternatives(self, answers: Sequence[_Answer]) -> list[Alternative]:
@@ -141,19 +143,22 @@ def _sum_weights(clause: Translation) -> float:
     return sum(alternative.weight for alternative in clause.alternatives)
 
 
-def _drop_words_of_phrases(answers: Sequence[Sequence[str]]) -> list[str]:
-    """Return the sources of all translators without the words of phrases that replace them.
+def _drop_words_of_phrases(sources_by_translator: Sequence[Sequence[str]]) -> list[str]:
+    """Return the different sources of all translators without the words of phrases that replace them.
 
     A phrase replaces its words unless the translator that knows it gives its words as well, as it is with compounds.
     """
-    phrases = [
-        phrase for sources in answers for phrase in sources if not any(_is_part(word, phrase) for word in sources)
-    ]
-    unique = dict.fromkeys(source for sources in answers for source in sources)
-    return [source for source in unique if not any(_is_part(source, phrase) for phrase in phrases)]
+    phrases = []
+    for sources in sources_by_translator:
+        for phrase in sources:
+            if not any(_is_part(word, phrase) for word in sources):
+                phrases.append(phrase)
+    unique_sources = dict.fromkeys(source for sources in sources_by_translator for source in sources)
+    return [source for source in unique_sources if not any(_is_part(source, phrase) for phrase in phrases)]
 
 
 def _is_part(word: str, phrase: str) -> bool:
+    """Tell whether a phrase contains a word, or several words in a row, but is more than these."""
     return word != phrase and f" {word} " in f" {phrase} "
 
 

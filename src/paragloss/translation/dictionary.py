@@ -10,7 +10,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -112,28 +112,23 @@ class Dictionary:
         entries: Iterable[EntryLike],
         source: str,
         target: str,
-        **settings: Any,
+        *,
+        choose: str = "every",
+        stem: bool = True,
+        carry: Callable[[str, str], str] | None = None,
+        most: int = 20,
+        seed: int = 0,
     ) -> Dictionary:
         """Make a dictionary of entries; the weights of equal entries are added up.
 
         :param entries: an `Entry` for each translation; headwords are tokenized and lower-cased as queries are.
         :param source: the language of the headwords.
         :param target: the language of the translations.
-        :param settings: further arguments of a Dictionary.
+        :param choose: this and the other settings are those of a Dictionary.
         :return: the dictionary.
         """
-        tokenize = analyzer(source, stem=False, stop=False).terms
-        weights_by_headword: dict[tuple[str, ...], dict[str, float]] = {}
-        for entry in entries:
-            headword, text = tuple(tokenize(entry.source)), entry.target.strip()
-            if headword and text and entry.weight > 0:
-                weights = weights_by_headword.setdefault(headword, {})
-                weights[text] = weights.get(text, 0.0) + entry.weight
-        senses = {
-            headword: [Sense(text, weight) for text, weight in weights.items()]
-            for headword, weights in weights_by_headword.items()
-        }
-        return cls(senses, source, target, **settings)
+        senses = _group_entries(entries, source)
+        return cls(senses, source, target, choose=choose, stem=stem, carry=carry, most=most, seed=seed)
 
     def __len__(self) -> int:
         return len(self.senses)
@@ -200,12 +195,12 @@ class Dictionary:
         """Return the translations of a word with weights that sum to one; the word itself if it has no senses."""
         if not senses:
             return (Alternative(self._carry(word, self.target) if self._carry else word, 1.0),)
-        merged: dict[str, float] = {}
+        weight_by_text: dict[str, float] = {}
         for sense in senses:
-            merged[sense.text] = merged.get(sense.text, 0.0) + sense.weight
-        ranked = sorted(merged.items(), key=lambda item: -item[1])[: self.most]
-        total = sum(weight for _, weight in ranked)
-        alternatives = tuple(Alternative(text, weight / total) for text, weight in ranked)
+            weight_by_text[sense.text] = weight_by_text.get(sense.text, 0.0) + sense.weight
+        best = sorted(weight_by_text.items(), key=lambda item: -item[1])[: self.most]
+        total = sum(weight for _, weight in best)
+        alternatives = tuple(Alternative(text, weight / total) for text, weight in best)
         return choose_alternatives(alternatives, self.choose, seed=self.seed, query=query, word=word)
 
     def varied(self, *, stem: bool = True, carry: Callable[[str, str], str] | None = None) -> Dictionary:
@@ -224,11 +219,16 @@ class Dictionary:
 
         :param path: the folder; a saved model at this path is replaced.
         """
-        flat = [(" ".join(key), *sense) for key, senses in self.senses.items() for sense in senses]
+        headwords, texts, weights = [], [], []
+        for headword, senses in self.senses.items():
+            for sense in senses:
+                headwords.append(" ".join(headword))
+                texts.append(_fold_white_space(sense.text))
+                weights.append(sense.weight)
         meta = {"source": self.source, "target": self.target, "choose": self.choose, "stem": self.stem,
                 "most": self.most, "seed": self.seed}  # fmt: skip
-        words = {"headwords": [row[0] for row in flat], "texts": [_fold_white_space(row[1]) for row in flat]}
-        artefacts.save(path, KIND, meta=meta, words=words, arrays={"weight": np.array([row[2] for row in flat])})
+        words = {"headwords": headwords, "texts": texts}
+        artefacts.save(path, KIND, meta=meta, words=words, arrays={"weight": np.array(weights)})
 
     @classmethod
     def load(cls, path: str | Path, *, carry: Callable[[str, str], str] | None = None) -> Dictionary:
@@ -293,15 +293,30 @@ class WatchedDictionary:
         return status.st_mtime_ns, status.st_size
 
 
+def _group_entries(entries: Iterable[EntryLike], source: str) -> dict[tuple[str, ...], list[Sense]]:
+    """Return the translations of each headword, as its lower-case words, and add up the weights of equal entries."""
+    tokenize = analyzer(source, stem=False, stop=False).terms
+    weights_by_headword: dict[tuple[str, ...], dict[str, float]] = {}
+    for entry in entries:
+        headword, text = tuple(tokenize(entry.source)), entry.target.strip()
+        if headword and text and entry.weight > 0:
+            weights = weights_by_headword.setdefault(headword, {})
+            weights[text] = weights.get(text, 0.0) + entry.weight
+    senses = {}
+    for headword, weights in weights_by_headword.items():
+        senses[headword] = [Sense(text, weight) for text, weight in weights.items()]
+    return senses
+
+
 def _group_by_stems(
     senses: Mapping[tuple[str, ...], Sequence[Sense]], analyze: Callable[[str], list[str]]
 ) -> dict[tuple[str, ...], list[Sense]]:
     """Return the senses by the stems of their headwords; headwords with stop words are left out."""
     by_stems: dict[tuple[str, ...], list[Sense]] = {}
-    for headword, group in senses.items():
+    for headword, senses_of_headword in senses.items():
         stems = tuple(analyze(" ".join(headword)))
         if len(stems) == len(headword):
-            by_stems.setdefault(stems, []).extend(group)
+            by_stems.setdefault(stems, []).extend(senses_of_headword)
     return by_stems
 
 

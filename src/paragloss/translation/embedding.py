@@ -90,18 +90,21 @@ class EmbeddingTranslator:
             if lang not in self._space.langs:
                 raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self._space.langs)}")
         spans = analyzer(query.lang).spans(query.text)  # stop words are not worth translating, whatever the model knows
-        word_ids = self._find_word_ids(query, spans)
-        alternatives_by_position: dict[int, tuple[Alternative, ...]] = {}
-        if word_ids and len(self._read_words(to).answers):
-            rows = self._read_words(query.lang).rows[list(word_ids.values())]
-            nearest = self._find_nearest(rows, query.lang, to)
-            alternatives_by_position = dict(zip(word_ids, nearest, strict=True))
+        alternatives_by_position = self._find_alternatives(query, spans, to)
         translations = []
         for position, span in enumerate(spans):
             word = query.text[span.start : span.end]
             unchanged = (Alternative(word, 1.0),)
             translations.append(Translation(word, alternatives_by_position.get(position) or unchanged))
         return translations
+
+    def _find_alternatives(self, query: Query, spans: Sequence[Span], to: str) -> dict[int, tuple[Alternative, ...]]:
+        """Return the nearest words of language `to` for each known word of a query, by its position."""
+        word_ids = self._find_word_ids(query, spans)
+        if not word_ids or not len(self._read_words(to).answers):
+            return {}
+        rows = self._read_words(query.lang).rows[list(word_ids.values())]
+        return dict(zip(word_ids, self._find_nearest(rows, query.lang, to), strict=True))
 
     def _find_word_ids(self, query: Query, spans: Sequence[Span]) -> dict[int, int]:
         """Return the rows of the known words of a query in the vectors of its language, by their positions."""
@@ -123,16 +126,20 @@ class EmbeddingTranslator:
         if self.csls:
             cosine = 2 * cosine - self._compute_hubness(source, to)
         scores = (self.major - self.context) * cosine + self.context * cosine.sum(axis=0)
-        top = min(self.top, scores.shape[1])
-        nearest = []
-        for word_scores in scores:
-            candidates = np.argpartition(word_scores, -top)[-top:]
-            best = candidates[np.lexsort((candidates, -word_scores[candidates]))]
-            weights = np.maximum(word_scores[best], _MIN_WEIGHT)
-            shares = (weights / weights.sum()).tolist()
-            texts = [target.written[word_id] for word_id in target.answer_ids[best]]
-            nearest.append(tuple(Alternative(text, share) for text, share in zip(texts, shares, strict=True)))
-        return nearest
+        return [self._select_best(word_scores, target) for word_scores in scores]
+
+    def _select_best(self, scores: Floats, target: _LanguageWords) -> tuple[Alternative, ...]:
+        """Return the answers of the highest scores for one word, with weights that sum to one.
+
+        :param scores: (answers,)
+        """
+        top = min(self.top, len(scores))
+        candidates = np.argpartition(scores, -top)[-top:]
+        best = candidates[np.lexsort((candidates, -scores[candidates]))]
+        weights = np.maximum(scores[best], _MIN_WEIGHT)
+        shares = (weights / weights.sum()).tolist()
+        texts = [target.written[word_id] for word_id in target.answer_ids[best]]
+        return tuple(Alternative(text, share) for text, share in zip(texts, shares, strict=True))
 
     def _read_words(self, lang: str) -> _LanguageWords:
         """Read and normalise the word vectors of a language, once."""

@@ -133,8 +133,7 @@ def rocchio(
     texts = [document.full_text for document in documents if document.lang == lang]
     scores = _score_terms(texts, lang, idf)
     query_terms = _list_query_terms(clauses, lang)
-    new_terms = [term for term, score in scores.items() if score > 0 and term not in query_terms]
-    best_terms = sorted(new_terms, key=lambda term: (-scores[term], term))[:terms]
+    best_terms = _select_new_terms(scores, query_terms, terms)
     top_score = max((scores.get(term, 0.0) for term in best_terms or query_terms), default=0.0)
     expanded = []
     for clause in clauses:
@@ -145,6 +144,12 @@ def rocchio(
     for term in best_terms:
         expanded.append(_make_added_clause(spellings[term], beta * scores[term] / top_score))
     return expanded
+
+
+def _select_new_terms(scores: Mapping[str, float], query_terms: set[str], limit: int) -> list[str]:
+    """Return the terms of highest score that the query does not have, best first."""
+    new_terms = [term for term, score in scores.items() if score > 0 and term not in query_terms]
+    return sorted(new_terms, key=lambda term: (-scores[term], term))[:limit]
 
 
 def _make_added_clause(spelling: str, weight: float) -> Translation:

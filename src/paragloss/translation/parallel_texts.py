@@ -66,10 +66,7 @@ class Parallel:
         weight_by_term = self.weights(query, to)
         reweighted = []
         for clause in clauses:
-            support = []  # of each alternative, the weight of its lightest term
-            for alternative in clause.alternatives:
-                terms = analyzer(to).terms(alternative.text)
-                support.append(min((weight_by_term.get(term, 0.0) for term in terms), default=0.0))
+            support = [_weigh_text(alternative.text, to, weight_by_term) for alternative in clause.alternatives]
             reweighted.append(_keep_best(clause, support) if best_only else _reweigh(clause, support))
         return reweighted
 
@@ -79,11 +76,13 @@ class Parallel:
             if lang not in self._sides:
                 raise LanguageError(f"no parallel texts in {lang!r}; there are some in {', '.join(self.langs)}")
         source, target = self._sides[query.lang], self._sides[to]
-        scores = source.bm25(analyzer(query.lang).terms(query.text)) * (target.length > 0)
-        best = np.argsort(-scores, kind="stable")[: self.texts]
-        pooled = np.asarray(target.counts[best[scores[best] > 0]].sum(axis=0)).ravel() * target.idf
-        heaviest = np.argsort(-pooled, kind="stable")[: self.terms]
-        return {target.terms[i]: float(pooled[i]) for i in heaviest if pooled[i] > 0}
+        has_translation = target.length > 0
+        scores = source.bm25(analyzer(query.lang).terms(query.text)) * has_translation
+        best_texts = np.argsort(-scores, kind="stable")[: self.texts]
+        best_texts = best_texts[scores[best_texts] > 0]
+        term_weights = np.asarray(target.counts[best_texts].sum(axis=0)).ravel() * target.idf  # (terms,)
+        heaviest = np.argsort(-term_weights, kind="stable")[: self.terms]
+        return {target.terms[i]: float(term_weights[i]) for i in heaviest if term_weights[i] > 0}
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder."""
@@ -127,6 +126,11 @@ class ReweightedTranslator:
         return self._chooser.choose(query, self._translator.translate(query, to), to, best_only=self._best_only)
 
 
+def _weigh_text(text: str, lang: str, weight_by_term: Mapping[str, float]) -> float:
+    """Return the weight of the lightest term of a text; 0 for a text without terms."""
+    return min((weight_by_term.get(term, 0.0) for term in analyzer(lang).terms(text)), default=0.0)
+
+
 def _keep_best(clause: Translation, support: Sequence[float]) -> Translation:
     """Keep the alternative with the greatest support, or all if none has any."""
     if not any(support):
@@ -167,9 +171,9 @@ class _IndexedTexts:
         return {term: i for i, term in enumerate(self.terms)}, self.counts.tocsc()
 
     def bm25(self, query_terms: Sequence[str]) -> Doubles:
-        """Return the score of each text for a query: (texts,)."""
+        """Return the BM25 score of each text for a query, (texts,), without its constant factor k1 + 1."""
         number_by_term, postings = self._postings
-        norm = _K1 * (1 - _B + _B * self.length / max(self.length[self.length > 0].mean(), 1))
+        norm = _K1 * (1 - _B + _B * self.length / max(self.length[self.length > 0].mean(), 1))  # (texts,)
         scores = np.zeros(len(self.length))
         for term in query_terms:
             if term in number_by_term:

@@ -61,11 +61,7 @@ def list_consonant_variants(
     """
     beam = {"": 1.0}  # beginning of a variant -> probability
     for consonant in consonants:
-        extended: dict[str, float] = {}
-        for output, probability in channel.get(consonant, {consonant: 1.0}).items():
-            for prefix, prefix_probability in beam.items():
-                variant = prefix + output
-                extended[variant] = extended.get(variant, 0.0) + prefix_probability * probability
+        extended = _extend_variants(beam, channel.get(consonant, {consonant: 1.0}))
         beam = dict(sorted(extended.items(), key=lambda item: -item[1])[:limit])
     variants = [(variant, probability) for variant, probability in beam.items() if len(variant) >= MIN_CONSONANTS]
     if not variants:
@@ -73,6 +69,16 @@ def list_consonant_variants(
     _, best_probability = variants[0]
     threshold = _MIN_RELATIVE_PROBABILITY * best_probability
     return [(variant, probability) for variant, probability in variants if probability >= threshold]
+
+
+def _extend_variants(variants: Mapping[str, float], outputs: Mapping[str, float]) -> dict[str, float]:
+    """Append to each variant what the next consonant may become; probabilities multiply, and add up if equal."""
+    extended: dict[str, float] = {}
+    for output, probability in outputs.items():
+        for prefix, prefix_probability in variants.items():
+            variant = prefix + output
+            extended[variant] = extended.get(variant, 0.0) + prefix_probability * probability
+    return extended
 
 
 def classify_consonants(consonants: str) -> str:

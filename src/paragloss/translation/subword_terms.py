@@ -68,8 +68,7 @@ def find_subword_matches(cut: TokenizedText, lang: str, query_terms: Iterable[st
     for index in sorted(_find_candidate_words(cut.terms, query_terms, query_sounds)):
         matches += [(subword, index) for subword in cached[cut.terms[index]] if subword in query_terms]
     if query_sounds and has_spoken_spellings(lang):
-        spelled_words = cut.spell_words()
-        for index, word in enumerate(spelled_words):
+        for index, word in enumerate(cut.spell_words()):
             if phonetic_key(word) in query_sounds:
                 sound_terms = cached.sounds_as_written[cut.terms[index], word]
                 matches += [(sound_term, index) for sound_term in sound_terms if sound_term in query_terms]
@@ -110,9 +109,17 @@ def sounds_of_split_names(terms: Sequence[str], lang: str) -> list[str]:
 
     All runs of neighbours that are written with the characters of foreign names are tried.
     """
-    name_characters = sounds.read_name_characters(lang)
-    may_be_piece = [name_characters.issuperset(term) for term in terms]
     sound_terms = []
+    for name in _list_split_names(terms, sounds.read_name_characters(lang)):
+        consonants = phonetic_key(name)
+        if len(consonants) >= sounds.MIN_CONSONANTS:
+            sound_terms.append(SOUND_PREFIX + consonants)
+    return sound_terms
+
+
+def _list_split_names(terms: Sequence[str], name_characters: frozenset[str]) -> Iterator[str]:
+    """Yield what two to four neighbouring terms make together, if it may be a name by its characters and length."""
+    may_be_piece = [name_characters.issuperset(term) for term in terms]
     for start in range(len(terms)):
         name = ""
         for end in range(start, min(start + _MAX_NAME_PIECES, len(terms))):
@@ -120,10 +127,7 @@ def sounds_of_split_names(terms: Sequence[str], lang: str) -> list[str]:
                 break
             name += terms[end]
             if end > start and _MIN_NAME_CHARACTERS <= len(name) <= _MAX_NAME_CHARACTERS:
-                consonants = phonetic_key(name)
-                if len(consonants) >= sounds.MIN_CONSONANTS:
-                    sound_terms.append(SOUND_PREFIX + consonants)
-    return sound_terms
+                yield name
 
 
 class _SubwordTerms(dict[str, tuple[str, ...]]):
