@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +27,8 @@ _AFTERNOON = frozenset({"오후", "下午", "午後", "p"})
 _MORNING = frozenset({"오전", "上午", "午前", "a"})
 #: Marks of direction, which are dropped, and spaces that do not break, which become plain ones.
 _INVISIBLE = {0x200E: None, 0x200F: None, 0xA0: " ", 0x202F: " "}
+#: Where year, month and day stand in the dates of chats.
+_YEAR_FIRST, _MONTH_FIRST, _DAY_FIRST = (0, 1, 2), (2, 0, 1), (2, 1, 0)
 #: Bytes in which a chat shows its first two messages.
 _SAMPLE_BYTES = 1 << 16
 
@@ -57,7 +59,7 @@ def read_chat_days(path: PathLike, *, id: str = "") -> list[Document]:
     :return: an empty list if the file is no chat, or a date in it does not exist.
     """
     name = id or Path(path).name
-    messages = list(_read_messages(read_text(path).translate(_INVISIBLE)))
+    messages = _read_messages(read_text(path).translate(_INVISIBLE))
     order = _choose_date_order([message.date_numbers for message in messages])
     messages_by_day: dict[str, list[_Message]] = {}
     for message in messages:
@@ -69,23 +71,20 @@ def read_chat_days(path: PathLike, *, id: str = "") -> list[Document]:
     return [_make_day(name, day, day_messages) for day, day_messages in messages_by_day.items()]
 
 
-def _read_messages(text: str) -> Iterator[_Message]:
-    """Yield the messages of a chat; lines without a time continue the message before them."""
+def _read_messages(text: str) -> list[_Message]:
+    """Split a chat into messages, none if it is no chat; a line without a time continues the message before it."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     pattern = _choose_pattern(lines[0])
+    messages: list[_Message] = []
     if pattern is None:
-        return
-    message: _Message | None = None
+        return messages
     for line in lines:
         match = pattern.match(line)
         if match is not None:
-            if message is not None:
-                yield message
-            message = _begin_message(match)
-        elif message is not None:
-            _continue_message(message, line)
-    if message is not None:
-        yield message
+            messages.append(_begin_message(match))
+        else:
+            _continue_message(messages[-1], line)
+    return messages
 
 
 def _choose_pattern(line: str) -> re.Pattern[str] | None:
@@ -112,8 +111,12 @@ def _continue_message(message: _Message, line: str) -> None:
 
 
 def _count_seconds(parts: dict[str, str | None]) -> int:
-    """Return the second of the day that a first line tells, in a clock of 12 or 24 hours."""
-    hours, minutes, seconds, *_ = (*(int(number) for number in re.findall(r"\d+", parts["time"] or "")), 0)
+    """Return the second of the day at which a message was written, by a clock of 12 or 24 hours.
+
+    :param parts: the named parts of its first line; `half` and `am_pm` are the half of the day, where it is told
+    """
+    numbers = [int(number) for number in re.findall(r"\d+", parts["time"] or "")]
+    hours, minutes, seconds = numbers if len(numbers) == 3 else (*numbers, 0)
     half = parts["half"] or (parts["am_pm"] or "").lower()
     if half in _AFTERNOON and hours < 12:
         hours += 12
@@ -123,18 +126,20 @@ def _count_seconds(parts: dict[str, str | None]) -> int:
 
 
 def _choose_date_order(dates: Sequence[tuple[int, int, int]]) -> tuple[int, int, int]:
-    """Return where year, month and day stand in the dates of a chat.
+    """Tell by the numbers of a chat's dates whether they begin with the year, the month or the day.
 
-    Where the numbers leave two orders, it is the one in which the dates never go back, else day, month, year.
+    If they may be read in two ways, that one is chosen in which the dates never go back, else the day is first.
+
+    :param dates: the three numbers of each date, in their written order
+    :return: the positions of year, month and day
     """
     if any(first > 31 for first, _, _ in dates):
-        return 0, 1, 2
-    day_first, month_first = (2, 1, 0), (2, 0, 1)
-    for order, other in ((day_first, month_first), (month_first, day_first)):
-        if any(numbers[order[1]] > 12 for numbers in dates):
-            return other
-    sorted_orders = [order for order in (day_first, month_first) if _are_dates_sorted(dates, order)]
-    return sorted_orders[0] if sorted_orders else day_first
+        return _YEAR_FIRST
+    if any(second > 12 for _, second, _ in dates):
+        return _MONTH_FIRST
+    if any(first > 12 for first, _, _ in dates) or _are_dates_sorted(dates, _DAY_FIRST):
+        return _DAY_FIRST
+    return _MONTH_FIRST if _are_dates_sorted(dates, _MONTH_FIRST) else _DAY_FIRST
 
 
 def _are_dates_sorted(dates: Sequence[tuple[int, int, int]], order: tuple[int, int, int]) -> bool:

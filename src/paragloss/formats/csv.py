@@ -164,24 +164,27 @@ class _Header(NamedTuple):
 
 
 def _parse_header(line: str, path: PathLike, *, needs_text: bool) -> _Header:
-    """Split the header of a table by the delimiter that gives the most columns of known names.
+    """Split the header of a table into columns.
 
+    :param line: the first line of the table
     :param path: the table, which errors name
-    :raises InputError: if there is no column of text where one is needed, or a column comes twice beside one
+    :param needs_text: whether a table without a column of texts or titles is refused
+    :raises InputError: if it is refused, or has a column of texts or titles and another one twice
     """
-    columns_by_delimiter = {delimiter: _split_columns(line, delimiter) for delimiter in _DELIMITERS}
-    delimiter = max(_DELIMITERS, key=lambda delimiter: _rate_columns(columns_by_delimiter[delimiter]))
-    written_columns = columns_by_delimiter[delimiter]
+    delimiter = max(_DELIMITERS, key=lambda delimiter: _rate_columns(_split_columns(line, delimiter)))
+    written_columns = _split_columns(line, delimiter)
     columns = [column.lower() for column in written_columns]
     has_text = "text" in columns or "title" in columns
+    if not has_text and not needs_text:
+        return _Header(delimiter, _name_columns(written_columns), has_text)
     header_text = line.strip()[:60]
-    if needs_text and not has_text:
+    if not has_text:
         reason = f"no column 'text' in the header {header_text!r}; name columns id, lang, title, text"
         raise InputError(reason, location=f"{path}:1")
-    if has_text and len(set(columns)) < len(columns):
+    if len(set(columns)) < len(columns):
         reason = f"a column comes twice in the header {header_text!r}; give each its own name"
         raise InputError(reason, location=f"{path}:1")
-    return _Header(delimiter, columns if has_text else _name_columns(written_columns), has_text)
+    return _Header(delimiter, columns, has_text)
 
 
 def _split_columns(line: str, delimiter: str) -> list[str]:

@@ -274,12 +274,9 @@ def _parse_tei_entry(entry: Element) -> list[Entry]:
     spellings = [spelling for spelling in _read_descendants(entry, "form", "orth") if spelling]
     if not spellings:
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
-    parts_of_speech = _read_descendants(entry, "gramGrp", "pos")
-    part_of_speech = parts_of_speech[0] if parts_of_speech else ""
-    targets: list[str] = []
-    for translation in _find_translations(entry):
-        for quote in _get_children(translation, "quote"):
-            targets.append(_remove_remarks(get_element_text(quote)))
+    part_of_speech = next(iter(_read_descendants(entry, "gramGrp", "pos")), "")
+    quotes = [quote for translation in _find_translations(entry) for quote in _get_children(translation, "quote")]
+    targets = [_remove_remarks(get_element_text(quote)) for quote in quotes]
     return [Entry(spelling, target, part_of_speech) for spelling in spellings for target in targets if target]
 
 
@@ -303,16 +300,19 @@ def _get_children(element: Element, name: str) -> list[Element]:
 
 
 def _parse_wiktionary_line(line: str, source: str, target: str, edition: str) -> list[Entry]:
-    """Return the translations and glosses of a word, see `read_wiktionary`; redirections have none.
+    """Return the translations between two languages in the entry of a word, in either direction, and its glosses.
 
-    :param line: a JSON object of wiktextract
+    :param line: the entry, a JSON object of wiktextract; a redirection has no translations
+    :param source: code of the language of the entries' words
+    :param target: code of the language of their translations
+    :param edition: code of the language of the Wiktionary, in which it writes its glosses
     :raises InputError: if the object has no word
     """
     row = jsonl.parse_json_object(line)
-    word = row.get("word")
-    if not isinstance(word, str) or not word:
-        if "redirect" in row:
-            return []
+    word = row["word"] if isinstance(row.get("word"), str) else ""
+    if not word and "redirect" in row:
+        return []
+    if not word:
         raise InputError("no 'word' in the row; give a JSON Lines file made by wiktextract")
     lang, part_of_speech = row.get("lang_code"), str(row.get("pos") or "")
     senses = [sense for sense in _get_list(row, "senses") if isinstance(sense, dict)]
@@ -328,15 +328,19 @@ def _parse_wiktionary_line(line: str, source: str, target: str, edition: str) ->
 
 
 def _list_wiktionary_translations(row: dict[str, Any], senses: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield (language, translation) of a word and of its senses."""
-    for word_or_sense in (row, *senses):
-        for item in _get_list(word_or_sense, "translations"):
-            if not isinstance(item, dict):
-                continue
-            lang = item.get("lang_code") or item.get("code")
-            translation = item.get("word")
-            if lang and isinstance(translation, str) and translation.strip():
-                yield str(lang), translation.strip()
+    """Yield (language, translation) of a word and of its senses.
+
+    :param row: the entry of the word, a JSON object of wiktextract
+    :param senses: the objects of its senses
+    """
+    items = [item for word_or_sense in (row, *senses) for item in _get_list(word_or_sense, "translations")]
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        lang = item.get("lang_code") or item.get("code")
+        translation = item.get("word")
+        if lang and isinstance(translation, str) and translation.strip():
+            yield str(lang), translation.strip()
 
 
 def _list_glosses(senses: list[dict[str, Any]]) -> Iterator[str]:

@@ -268,27 +268,27 @@ class _FileReader:
             yield from self._read_single_document(source, kind, depth)
 
     def _read_single_document(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
-        """Yield the document of a file, and those of its attachments if it is a mail message."""
-        document = self._parse_file(source, kind)
-        if document is None:
-            return
+        """Yield the document of a file, and those of its attachments if it is a mail message.
+
+        A picture among the files of a folder that has no words is left out, unless errors are reported.
+
+        :param kind: the suffix that names the format of the file
+        """
+        is_optional = source.pending is not None and kind in scans.IMAGES and self.on_error is None
+        try:
+            document = self._parse_file(source, kind)
+        except InputError:
+            if is_optional:
+                return
+            raise
         yield _complete_document(document, source, kind)
         if kind in UNPACKERS and "attachments" in document.fields:
             yield from self._read_attachments(source, kind, depth)
 
-    def _parse_file(self, source: _SourceFile, kind: str) -> Document | None:
-        """Return the document of a file that holds one, as its reader made it.
-
-        :param kind: the suffix that names the format of the file
-        :return: the document; None for one of a folder's pictures that has no words
-        """
+    def _parse_file(self, source: _SourceFile, kind: str) -> Document:
+        """Return the document of a file as the reader of its format makes it; a folder's files may be read already."""
         if source.pending is not None:
-            try:
-                return source.pending.result()
-            except InputError:
-                if kind in scans.IMAGES and self.on_error is None:
-                    return None
-                raise
+            return source.pending.result()
         if kind in FOREIGN_READERS:
             return sandbox.SHARED_READER.read(kind, source.path, source.id, self.on_scanned_page)
         return _TEXT_READERS[kind](source.path, id=source.id)
@@ -454,16 +454,20 @@ def _detect_kind(path: Path) -> str:
     if kind in SUPPORTED_SUFFIXES:
         return kind
     with open_bytes(path) as stream:
-        start = stream.read(_BYTES_FOR_DETECTION)
+        detected_kind = _detect_kind_by_content(stream.read(_BYTES_FOR_DETECTION))
+    if not detected_kind:
+        raise InputError(_explain_unknown_format(kind), location=path)
+    return detected_kind
+
+
+def _detect_kind_by_content(start: bytes) -> str:
+    """Return the suffix of the format that the first bytes of a file tell, "" if they tell none."""
     if start.startswith(b"PK\x03\x04"):
-        return next(zipped_kind for mark, zipped_kind in _FIRST_BYTES_OF_ZIP if mark in start)
+        return next(kind for mark, kind in _FIRST_BYTES_OF_ZIP if mark in start)
     if start[_TAR_MARK_OFFSET:].startswith(b"ustar"):
         return ".tar"
-    start = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
-    for beginning, detected_kind in _FIRST_BYTES:
-        if start.startswith(beginning):
-            return detected_kind
-    raise InputError(_explain_unknown_format(kind), location=path)
+    visible_start = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    return next((kind for beginning, kind in _FIRST_BYTES if visible_start.startswith(beginning)), "")
 
 
 def _explain_unknown_format(kind: str) -> str:

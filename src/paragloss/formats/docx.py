@@ -87,6 +87,11 @@ def _join_runs(runs: Iterable[_Run]) -> str:
     return "".join(run.text for run in runs).strip()
 
 
+def _is_bold(run: Element) -> bool:
+    bold = run.find("rPr/b")
+    return bold is not None and bold.get("val", "") not in _FALSE_VALUES
+
+
 def _read_runs(element: Element, is_bold: bool = False) -> Iterator[_Run]:
     """Yield the visible text in a paragraph, a cell, or an element inside them, in order.
 
@@ -98,8 +103,7 @@ def _read_runs(element: Element, is_bold: bool = False) -> Iterator[_Run]:
         elif child.tag in _SPACES:
             yield _Run(_SPACES[child.tag])
         elif child.tag == "r":
-            bold = child.find("rPr/b")
-            yield from _read_runs(child, bold is not None and bold.get("val", "") not in _FALSE_VALUES)
+            yield from _read_runs(child, _is_bold(child))
         elif child.tag not in _INVISIBLE_TAGS:
             yield from _read_runs(child, is_bold)
             if child.tag == "p":  # in a cell

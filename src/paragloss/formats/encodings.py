@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.languages import identify_one
@@ -24,21 +24,39 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-#: The commonest letters of texts in these encodings, most frequent first, and which share of all letters the first ten
-#: and all of them are.
+
+
+class _CommonLetters(NamedTuple):
+    """The commonest letters of usual texts in an encoding."""
+
+    letters: str  # the most frequent first
+    top_share: float  # of all letters beyond ASCII, the share of the first ten
+    share: float  # the share of all of them
+
+
 _COMMON_LETTERS = {
-    "cp1251": ("оаеинтрсвлдкпмузіягбчйьжхъцышющ", 0.62, 0.96),
-    "koi8-r": ("оеаинтсрвлмдкпуыягбзьчйжхюшцщэ", 0.62, 0.96),
-    "cp866": ("оеаинтсрвлмдкпуыягбзьчйжхюшцщэ", 0.62, 0.96),
-    "cp1253": ("ατοεινσρπκηυςμλίόέάγδήωχθύφώβξζ", 0.58, 0.96),
-    "cp1255": ("יוהלרבתמאשנםעדחקפסכטגןצזךףץ", 0.65, 0.98),
-    "cp1256": ("الرنمودتیهبيسعفشکقةزحجأكخطگ", 0.62, 0.96),
-    "cp874": ("านกรอเงมวลยทดหสตะคบขปแจใไพชำโ", 0.48, 0.93),
-    "cp932": ("のにたるーはとしいをてンでがなスっトれすルこイリかうらラアッドまありよもシクさ人", 0.25, 0.52),
-    "euc_jp": ("のにたるーはとしいをてンでがなスっトれすルこイリかうらラアッドまありよもシクさ人", 0.25, 0.52),
-    "gb18030": ("的在一他人了是国这我会们有斯和不为中特对个时以到说将上其表年大发后于利示尔员周能", 0.11, 0.27),
-    "big5": ("的在一他人了是國這我會們有斯和不為中特對個時以到說將上其表年大發後於利示爾員週能", 0.11, 0.27),
-    "cp949": ("다이에는의고을니가지하로은한그리를서했스기습인들사라대있해것자시도아수일어으나국", 0.24, 0.49),
+    "cp1251": _CommonLetters("оаеинтрсвлдкпмузіягбчйьжхъцышющ", 0.62, 0.96),
+    "koi8-r": _CommonLetters("оеаинтсрвлмдкпуыягбзьчйжхюшцщэ", 0.62, 0.96),
+    "cp866": _CommonLetters("оеаинтсрвлмдкпуыягбзьчйжхюшцщэ", 0.62, 0.96),
+    "cp1253": _CommonLetters("ατοεινσρπκηυςμλίόέάγδήωχθύφώβξζ", 0.58, 0.96),
+    "cp1255": _CommonLetters("יוהלרבתמאשנםעדחקפסכטגןצזךףץ", 0.65, 0.98),
+    "cp1256": _CommonLetters("الرنمودتیهبيسعفشکقةزحجأكخطگ", 0.62, 0.96),
+    "cp874": _CommonLetters("านกรอเงมวลยทดหสตะคบขปแจใไพชำโ", 0.48, 0.93),
+    "cp932": _CommonLetters(
+        "のにたるーはとしいをてンでがなスっトれすルこイリかうらラアッドまありよもシクさ人", 0.25, 0.52
+    ),
+    "euc_jp": _CommonLetters(
+        "のにたるーはとしいをてンでがなスっトれすルこイリかうらラアッドまありよもシクさ人", 0.25, 0.52
+    ),
+    "gb18030": _CommonLetters(
+        "的在一他人了是国这我会们有斯和不为中特对个时以到说将上其表年大发后于利示尔员周能", 0.11, 0.27
+    ),
+    "big5": _CommonLetters(
+        "的在一他人了是國這我會們有斯和不為中特對個時以到說將上其表年大發後於利示爾員週能", 0.11, 0.27
+    ),
+    "cp949": _CommonLetters(
+        "다이에는의고을니가지하로은한그리를서했스기습인들사라대있해것자시도아수일어으나국", 0.24, 0.49
+    ),
 }
 #: The encodings of languages in Latin letters: of Windows, of Unix, of DOS and of older Macs.
 _WESTERN_ENCODINGS = ("cp1252", "cp850", "mac_roman")
@@ -79,16 +97,22 @@ def detect_encoding(sample: bytes) -> str:
         if sample.startswith(mark):
             return encoding
     utf16 = _detect_utf16(sample)
-    if utf16 or b"\0" in sample or _looks_like_utf8(sample):
-        return utf16 or "utf-8"
+    if utf16:
+        return utf16
+    if b"\0" in sample or _looks_like_utf8(sample):
+        return "utf-8"
     sample = _skip_ascii_lines(sample)
     if _ISO_2022_JP_ESCAPE.search(sample):
         return "iso2022_jp"
-    if _is_mostly_ascii(sample):
-        return _guess_latin_encoding(sample)
+    non_latin = "" if _is_mostly_ascii(sample) else _guess_non_latin_encoding(sample)
+    return non_latin or _guess_latin_encoding(sample)
+
+
+def _guess_non_latin_encoding(sample: bytes) -> str:
+    """Return the encoding whose usual texts the sample resembles most, "" if it resembles none."""
     likeness = {encoding: _measure_likeness(sample, encoding) for encoding in _COMMON_LETTERS}
-    most_likely = max(_COMMON_LETTERS, key=likeness.__getitem__)
-    return most_likely if likeness[most_likely] >= _MIN_LIKENESS else _guess_latin_encoding(sample)
+    most_likely = max(likeness, key=likeness.__getitem__)
+    return most_likely if likeness[most_likely] >= _MIN_LIKENESS else ""
 
 
 class Utf8Stream(io.RawIOBase):
@@ -166,6 +190,7 @@ def _detect_utf16(sample: bytes) -> str:
 def _measure_likeness(sample: bytes, encoding: str) -> float:
     """Measure how much a text resembles usual texts of an encoding, a key of `_COMMON_LETTERS`.
 
+    :param sample: the bytes of the text
     :return: the share of common letters among those beyond ASCII, divided by their share in usual texts: about 1 if the
         text has the encoding, 0 if it can't be decoded
     """
@@ -178,10 +203,10 @@ def _measure_likeness(sample: bytes, encoding: str) -> float:
     n_half_width_kana = sum("｡" <= letter <= "ﾟ" for letter in letters)
     if not letters or 2 * n_half_width_kana > len(letters):
         return 0.0
-    common_letters, usual_top_share, usual_share = _COMMON_LETTERS[encoding]
-    top_share = sum(letter in common_letters[:10] for letter in letters) / len(letters)
-    share = sum(letter in common_letters for letter in letters) / len(letters)
-    return (top_share / usual_top_share + share / usual_share) / 2
+    common = _COMMON_LETTERS[encoding]
+    top_share = sum(letter in common.letters[:10] for letter in letters) / len(letters)
+    share = sum(letter in common.letters for letter in letters) / len(letters)
+    return (top_share / common.top_share + share / common.share) / 2
 
 
 def _guess_latin_encoding(sample: bytes) -> str:

@@ -32,17 +32,24 @@ class IndexedFolders:
         self._is_moved = is_moved
 
     def add(self, paths: Sequence[PathLike]) -> None:
-        """Add the folders of these files and folders, unless they are inside a folder that is already there."""
-        candidates = dict.fromkeys(_resolve_folder(path) for path in paths)
+        """Give each of these folders, and the folders of these files, a prefix for the ids of its files.
+
+        A folder inside an indexed one, or inside another one of these, needs none. One that is an indexed folder at
+        another path keeps its prefix.
+        """
+        folders = list(dict.fromkeys(map(_resolve_folder, paths)))
         new_folders: list[str] = []
-        for folder in candidates:
-            other_folders = {*self.prefixes, *candidates} - {folder}
-            is_covered = folder in self.prefixes or any(is_inside(folder, other) for other in other_folders)
-            if not is_covered and not self._replace_moved_folder(folder):
+        for folder in folders:
+            if not self._is_covered(folder, folders) and not self._replace_moved_folder(folder):
                 new_folders.append(folder)
         parent = os.path.commonpath(new_folders) if len(new_folders) > 1 else ""
         for folder in new_folders:
             self.prefixes[folder] = self._make_prefix(folder, parent)
+
+    def _is_covered(self, folder: str, added_folders: Sequence[str]) -> bool:
+        """Tell whether a folder is indexed already, or is inside another one that is indexed or being added."""
+        other_folders = {*self.prefixes, *added_folders} - {folder}
+        return folder in self.prefixes or any(is_inside(folder, other) for other in other_folders)
 
     def make_id(self, root: PathLike, relative: str) -> str:
         """Return the id of the file at `relative` below `root`; for a single file, `relative` is its name."""

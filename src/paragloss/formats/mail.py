@@ -17,22 +17,21 @@ def read_mbox_messages(path: PathLike) -> Iterator[bytes]:
 
     :raises InputError: if there is a text before the first such line
     """
-    message_lines: list[bytes] | None = None  # None before the first message
-    size, is_after_blank = 0, True
+    message: bytearray | None = None  # None before the first message
+    is_after_blank = True
     with open_bytes(path) as stream:
         for line in stream:
             if is_after_blank and line.startswith(b"From "):
-                if message_lines is not None:
-                    yield b"".join(message_lines)
-                message_lines, size = [], 0
-            elif message_lines is None and line.strip():
+                if message is not None:
+                    yield bytes(message)
+                message = bytearray()
+            elif message is None and line.strip():
                 raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", location=path)
-            elif message_lines is not None and size < MAX_DOCUMENT_BYTES:
-                message_lines.append(_unquote_line(line))
-                size += len(line)
+            elif message is not None and len(message) < MAX_DOCUMENT_BYTES:
+                message += _unquote_line(line)
             is_after_blank = not line.strip()
-    if message_lines is not None:
-        yield b"".join(message_lines)
+    if message is not None:
+        yield bytes(message)
 
 
 def is_in_maildir(path: Path) -> bool:

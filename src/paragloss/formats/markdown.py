@@ -196,23 +196,28 @@ class _InlineText(NamedTuple):
 
 
 def _render_inline(tokens: Sequence[Token]) -> _InlineText:
-    """Return the text of inline tokens without markup and images."""
+    """Return the text of inline tokens without markup and images, and its passages in bold."""
     has_html = any(token.type == "html_inline" for token in tokens)
     pieces: list[str] = []
     strong_texts: list[str] = []
     strong_starts: list[int] = []  # for each open passage in bold the number of pieces before it
     for token in tokens:
-        if token.type in ("text", "code_inline"):
-            pieces.append(html.escape(token.content) if has_html else token.content)
-        elif token.type in _LINE_BREAK_TOKENS:
-            pieces.append(" ")
-        elif token.type == "html_inline":
-            pieces.append(token.content)
-        elif token.type == "strong_open":
+        if token.type == "strong_open":
             strong_starts.append(len(pieces))
         elif token.type == "strong_close" and strong_starts:
             strong_texts.append(_clean_text("".join(pieces[strong_starts.pop() :]), has_html))
+        else:
+            pieces.append(_render_inline_token(token, has_html))
     return _InlineText(_clean_text("".join(pieces), has_html), strong_texts)
+
+
+def _render_inline_token(token: Token, has_html: bool) -> str:
+    """Return the text of an inline token, as HTML if there is HTML beside it; "" for markup and images."""
+    if token.type in ("text", "code_inline"):
+        return html.escape(token.content) if has_html else token.content
+    if token.type in _LINE_BREAK_TOKENS:
+        return " "
+    return token.content if token.type == "html_inline" else ""
 
 
 def _clean_text(text: str, has_html: bool) -> str:

@@ -60,7 +60,7 @@ def read_ppt(path: PathLike, *, id: str = "") -> Document:
 
 
 def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
-    """Read by one of the small programs, which take milliseconds, else by LibreOffice, which takes seconds.
+    """Read a file by the reader of the format that it is really in.
 
     :param kind: the suffix of the file, under which Word writes Rich Text and files of the modern format, too
     :raises InputError: if the file is damaged, or no installed program finds a text in it
@@ -74,12 +74,17 @@ def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
     has_text_stream = any(name.encode("utf-16-le") in content for name in _TEXT_STREAMS[kind])
     if not content.startswith(OLE_SIGNATURE) or not has_text_stream:
         raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", location=path)
+    return _extract_text(kind, path, document_id)
+
+
+def _extract_text(kind: str, path: PathLike, id: str) -> Document:
+    """Read a file by one of the small programs, which take milliseconds, else by LibreOffice, which takes seconds."""
     for command in _TEXT_COMMANDS[kind]:
         text = _run_text_command(command, path)
         if text:
-            return Document(document_id, text, "")
+            return Document(id, text, "")
     if shutil.which("soffice"):
-        return _convert_with_libreoffice(kind, path, document_id)
+        return _convert_with_libreoffice(kind, path, id)
     raise InputError(_explain_missing_text(kind), location=path)
 
 

@@ -77,16 +77,16 @@ def group_by_concept(concept_texts: Iterable[ConceptText]) -> list[Concept]:
     texts_by_concept: dict[str, dict[str, str]] = {}  # of each concept, by language
     titles_by_concept: dict[str, dict[str, str]] = {}
     repeated: list[ConceptText] = []
-    for concept, lang, text, title in concept_texts:
-        if not text.strip() and not title.strip():
+    for item in concept_texts:
+        if not item.text.strip() and not item.title.strip():
             continue
-        texts = texts_by_concept.setdefault(concept, {})
-        if lang in texts:
-            repeated.append(ConceptText(concept, lang, text))
+        texts = texts_by_concept.setdefault(item.concept, {})
+        if item.lang in texts:
+            repeated.append(item)
             continue
-        texts[lang] = text
-        if title:
-            titles_by_concept.setdefault(concept, {})[lang] = title
+        texts[item.lang] = item.text
+        if item.title:
+            titles_by_concept.setdefault(item.concept, {})[item.lang] = item.title
     if repeated:
         example = f"{repeated[0].concept!r} in {repeated[0].lang}"
         warnings.warn(f"{len(repeated)} repeated texts were left out, the first being {example}", stacklevel=3)

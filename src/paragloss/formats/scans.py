@@ -82,9 +82,10 @@ def complete_scanned_pages(
         page_texts[number] = page.text + "\n\n"
         scanned_pages.append(page)
         on_scanned_page(path, len(scanned_pages), len(unread))
-    if not any(text.strip() for text in page_texts):
+    text = "\f".join(page_texts).rstrip()
+    if not text:
         raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", location=path)
-    return document._replace(text="\f".join(page_texts).rstrip(), meta={**meta, **_summarize_scans(scanned_pages)})
+    return document._replace(text=text, meta={**meta, **_summarize_scans(scanned_pages)})
 
 
 def _check_has_text(document: Document, path: PathLike) -> None:
@@ -135,21 +136,38 @@ def _recognize(page: _ScannedPage) -> RecognizedText:
         return _read_with_tesseract(page)
     if not is_tesseract_installed():
         return _read_with_rapidocr(page)
-    cjk_reading = RecognizedText("", 0.0)
-    if detect_orientation(page.make_tesseract_image()).script in _CJK_SCRIPTS:
-        cjk_reading = _read_with_rapidocr(page)
-        if cjk_reading.confidence >= CLEAR_CONFIDENCE:
-            return cjk_reading
+    if detect_orientation(page.make_tesseract_image()).script not in _CJK_SCRIPTS:
+        return _recognize_unlikely_cjk(page)
+    cjk_reading = _read_with_rapidocr(page)
+    if cjk_reading.confidence >= CLEAR_CONFIDENCE:
+        return cjk_reading
+    try:
+        reading = _read_with_tesseract(page)
+    except InputError:  # such as a script that is not installed
+        if not cjk_reading.text:
+            raise
+        return cjk_reading
+    return _choose_reading(reading, cjk_reading)
+
+
+def _recognize_unlikely_cjk(page: _ScannedPage) -> RecognizedText:
+    """Read a page that Tesseract does not take for Chinese or Japanese, by RapidOCR too if it may be that all the same.
+
+    :raises InputError: that of Tesseract, if RapidOCR finds no text either
+    """
     try:
         reading = _read_with_tesseract(page)
     except InputError:  # such as a script that is not installed: poor Chinese pages are taken for Arabic
-        cjk_reading = cjk_reading if cjk_reading.text else _read_with_rapidocr(page)
+        cjk_reading = _read_with_rapidocr(page)
         if not cjk_reading.text:
             raise
         return cjk_reading
     may_be_cjk = reading.confidence < CLEAR_CONFIDENCE or measure_cjk_share(reading.text) > _MIN_CJK_SHARE
-    if may_be_cjk and not cjk_reading.text:
-        cjk_reading = _read_with_rapidocr(page)
+    return _choose_reading(reading, _read_with_rapidocr(page)) if may_be_cjk else reading
+
+
+def _choose_reading(reading: RecognizedText, cjk_reading: RecognizedText) -> RecognizedText:
+    """Return the reading of the higher confidence, the first of equal ones."""
     return max(reading, cjk_reading, key=lambda candidate: candidate.confidence)
 
 

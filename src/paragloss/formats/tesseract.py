@@ -9,7 +9,9 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from paragloss.errors import InputError, LanguageError
@@ -29,6 +31,8 @@ _MIN_WORD_LETTERS, _MIN_WORD_CONFIDENCE = 2, 5.0
 _MIN_SCRIPT_CONFIDENCE = 1.0
 #: A language with a smaller share of the page's letters is not used to read it again.
 _MIN_LANGUAGE_SHARE = 0.1
+#: The names of models of languages; others are for orientation, equations and vertical lines.
+_LANGUAGE_MODEL = re.compile(r"(?!osd$|equ$)[a-z]{3}(_(?!vert$)[a-z]+)?")
 #: Our codes of the scripts that Tesseract names.
 _SCRIPT_CODES = {
     "Latin": "Latn", "Cyrillic": "Cyrl", "Greek": "Grek", "Arabic": "Arab", "Hebrew": "Hebr", "Devanagari": "Deva",
@@ -89,15 +93,12 @@ def recognize_page(image: PageImage) -> list[RecognizedWord]:
     :return: the words in the order of reading; none if the picture seems to have no text
     :raises InputError: if the page is clearly in a script of which no language is installed
     """
-    languages = _list_languages()
     orientation = detect_orientation(image)
     segmentation = _SEGMENT_UPRIGHT if orientation.is_upright else _SEGMENT_ROTATED
     image = image._replace(arguments=(*image.arguments, "--psm", segmentation))
-    if not orientation.script:
-        any_language = "en" if "en" in languages else next(iter(languages))
-        if not _has_letters(_recognize(image, [any_language])):
-            return []
-    fitting = [lang for lang in languages if orientation.script in scripts_of(lang)]
+    if not orientation.script and not _shows_text(image):
+        return []
+    fitting = [lang for lang in _list_languages() if orientation.script in scripts_of(lang)]
     first_choice = _choose_first_languages(fitting, orientation.script)
     words: list[RecognizedWord] = []
     if orientation.is_script_clear and fitting:
@@ -145,11 +146,13 @@ def join_recognized_words(words: Sequence[RecognizedWord]) -> str:
     return text
 
 
-def _has_letters(words: Sequence[RecognizedWord]) -> bool:
-    """Say whether a reading in any language, even the wrong one, shows that there is text on a picture at all."""
+def _shows_text(image: PageImage) -> bool:
+    """Tell whether a picture shows text at all, which any language tells, even the wrong one."""
+    languages = _list_languages()
+    any_language = "en" if "en" in languages else next(iter(languages))
     return any(
         sum(map(str.isalnum, word.text)) >= _MIN_WORD_LETTERS and word.confidence >= _MIN_WORD_CONFIDENCE
-        for word in words
+        for word in _recognize(image, [any_language])
     )
 
 
@@ -160,14 +163,11 @@ def _try_scripts(image: PageImage, words: list[RecognizedWord], first_choice: Se
     :param first_choice: the languages that are tried first
     :return: the reading of the highest confidence, perhaps the one so far
     """
-    languages = _list_languages()
-    language_by_script: dict[str, str] = {}
-    for lang in (*first_choice, "en", *languages):
-        if lang in languages:
-            language_by_script.setdefault(scripts_of(lang)[0], lang)
-    for script, lang in list(language_by_script.items())[:_MAX_SCRIPTS_TRIED]:
-        same_script = [other for other in languages if scripts_of(other)[0] == script]
-        words = max(words, _recognize_twice(image, [lang], same_script), key=measure_confidence)
+    languages_by_script: dict[str, list[str]] = {}
+    for lang in sorted(_list_languages(), key=lambda lang: (lang not in first_choice, lang != "en")):
+        languages_by_script.setdefault(scripts_of(lang)[0], []).append(lang)
+    for languages in islice(languages_by_script.values(), _MAX_SCRIPTS_TRIED):
+        words = max(words, _recognize_twice(image, languages[:1], languages), key=measure_confidence)
         if measure_confidence(words) >= CLEAR_CONFIDENCE:
             break
     return words
@@ -192,6 +192,7 @@ def _detect_languages(words: Sequence[RecognizedWord], candidates: Sequence[str]
 
 
 def _recognize(image: PageImage, languages: Sequence[str]) -> list[RecognizedWord]:
+    """Run Tesseract on a page with the models of some languages; return the words in the order of reading."""
     models = "+".join(model for lang in languages for model in _list_languages()[lang])
     table = _run_tesseract([*image.arguments, "-l", models, "tsv"], image.data)
     rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -210,14 +211,11 @@ def _list_languages() -> dict[str, list[str]]:
     """
     models_by_language: dict[str, list[str]] = {}
     for model in _run_tesseract(["--list-langs"]).splitlines()[1:]:
-        is_language = re.fullmatch(r"[a-z]{3}(_[a-z]+)?", model) and model not in ("osd", "equ")
-        if not is_language or model.endswith("_vert"):
+        if not _LANGUAGE_MODEL.fullmatch(model):
             continue
         code = "zho" if model.startswith("chi") else model[:3]
-        try:
+        with suppress(LanguageError):  # a language of Tesseract that we have no code for
             models_by_language.setdefault(normalise(code), []).append(model)
-        except LanguageError:  # a language of Tesseract that we have no code for
-            continue
     if not models_by_language:
         raise InputError("Tesseract has no language installed; install one (Debian: apt install tesseract-ocr-eng)")
     return models_by_language

@@ -168,24 +168,29 @@ def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError
     :param on_error: called with the error of each line that is too long or not UTF-8; without it the error is raised
     :raises EmptyFileError: if all lines are blank
     """
-    has_text, number, offset = False, 0, 0  # offset: where the next line begins, in bytes
+    has_text = False
     with open_utf8(path) as stream:
-        while line_bytes := stream.readline(limit + 1):
-            number += 1
+        for number, (offset, line_bytes) in enumerate(_split_lines(stream, limit), 1):
             try:
                 line = _decode_line(line_bytes, offset, limit)
             except InputError as error:
                 has_text = True
                 raise_or_report(error, path, number, on_error)
-                offset += len(line_bytes)
-                if not line_bytes.endswith(b"\n"):
-                    offset += _skip_line(stream)
                 continue
-            offset += len(line_bytes)
             has_text = has_text or bool(line.strip())
             yield number, line.rstrip("\r\n")
     if not has_text:
         raise EmptyFileError("the file is empty; give a file with at least one row", location=path)
+
+
+def _split_lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, line) of every line of a stream; only the first `limit` + 1 bytes of a longer one."""
+    offset = 0
+    while line := stream.readline(limit + 1):
+        yield offset, line
+        offset += len(line)
+        if not line.endswith(b"\n"):
+            offset += _skip_line(stream)
 
 
 def _decode_line(line_bytes: bytes, offset: int, limit: int) -> str:
@@ -297,6 +302,7 @@ def _decompress(raw: io.BufferedReader) -> BinaryIO:
 
 
 def _skip_line(stream: BinaryIO) -> int:
+    """Read up to the end of a line, in blocks; return the number of bytes."""
     skipped = 0
     while raw := stream.readline(_BLOCK):
         skipped += len(raw)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from paragloss.errors import InputError
@@ -82,15 +82,21 @@ def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
     with open_output(path) as output:
         for query_id, ranking in run.items():
             _check_id(query_id, "query id")
-            previous_score = math.inf
-            for rank, hit in enumerate(ranking, 1):
-                score = float(hit.score)
-                if not math.isfinite(score) or score > previous_score:
-                    problem = f"rank {rank} of query {query_id!r} has score {score!r} after {previous_score!r}"
-                    raise InputError(f"{problem}; scores must be finite and fall with the rank", location=path)
+            scores = [float(hit.score) for hit in ranking]
+            _check_scores(scores, query_id, path)
+            for rank, (hit, score) in enumerate(zip(ranking, scores, strict=True), 1):
                 document_id = _check_id(hit.id, "document id")
                 output.write(f"{query_id} Q0 {document_id} {rank} {score!r} {tag}\n")
-                previous_score = score
+
+
+def _check_scores(scores: Sequence[float], query_id: str, path: PathLike) -> None:
+    """Raise InputError if a score of a ranking is not finite or higher than the one before it."""
+    previous_score = math.inf
+    for rank, score in enumerate(scores, 1):
+        if not math.isfinite(score) or score > previous_score:
+            problem = f"rank {rank} of query {query_id!r} has score {score!r} after {previous_score!r}"
+            raise InputError(f"{problem}; scores must be finite and fall with the rank", location=path)
+        previous_score = score
 
 
 class _Judgment(NamedTuple):
@@ -203,7 +209,8 @@ class _DocElement:
 
     def __init__(self, start_line: int) -> None:
         self.start_line = start_line
-        self.size = 0
+        self.is_closed = False
+        self._n_characters = 0
         self._pieces: list[str] = []
 
     @property
@@ -211,10 +218,16 @@ class _DocElement:
         """The lines from the opening tag on."""
         return "\n".join(self._pieces)
 
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the element is longer than a document may be."""
+        return self._n_characters > MAX_DOCUMENT_BYTES
+
     def add(self, piece: str) -> None:
         """Add a line, or the part of it that belongs to this element."""
         self._pieces.append(piece)
-        self.size += len(piece)
+        self._n_characters += len(piece)
+        self.is_closed = _DOC_CLOSED.search(piece) is not None
 
 
 def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
@@ -225,27 +238,41 @@ def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int,
     """
     unclosed = InputError("<DOC> is never closed; end it with </DOC>")
     too_long = InputError(f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>")
-    element: _DocElement | None = None
     has_doc = False
-    for number, line in files.read_lines(path, on_error=on_error):
-        for piece in _DOC_END.split(line):
-            if _DOC_START.search(piece):
-                if element is not None:
-                    raise_or_report(unclosed, path, element.start_line, on_error)
-                element, has_doc = _DocElement(number), True
-            if element is None:
-                continue
-            element.add(piece)
-            if element.size > MAX_DOCUMENT_BYTES:
-                raise_or_report(too_long, path, element.start_line, on_error)
-                element = None
-            elif _DOC_CLOSED.search(piece):
-                yield element.start_line, element.markup
-                element = None
-    if element is not None:
-        raise_or_report(unclosed, path, element.start_line, on_error)
+    for element in _split_doc_elements(path, on_error):
+        has_doc = True
+        if element.is_too_long:
+            raise_or_report(too_long, path, element.start_line, on_error)
+        elif not element.is_closed:
+            raise_or_report(unclosed, path, element.start_line, on_error)
+        else:
+            yield element.start_line, element.markup
     if not has_doc:
         raise InputError("no <DOC> element; give a file of TREC documents", location=path)
+
+
+def _split_doc_elements(path: PathLike, on_error: OnError) -> Iterator[_DocElement]:
+    """Yield each <DOC> element up to its closing tag; one that is not closed ends before the next, or when too long."""
+    element: _DocElement | None = None
+    for number, piece in _read_doc_pieces(path, on_error):
+        if _DOC_START.search(piece):
+            if element is not None:
+                yield element
+            element = _DocElement(number)
+        if element is not None:
+            element.add(piece)
+            if element.is_closed or element.is_too_long:
+                yield element
+                element = None
+    if element is not None:
+        yield element
+
+
+def _read_doc_pieces(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
+    """Yield (line number, piece) of every line of a file, which is cut behind each closing tag of a <DOC> element."""
+    for number, line in files.read_lines(path, on_error=on_error):
+        for piece in _DOC_END.split(line):
+            yield number, piece
 
 
 def _parse_document(body: str, lang: str) -> Document:

@@ -9,7 +9,7 @@ import re
 import warnings
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from math import isfinite
 from typing import BinaryIO
@@ -127,17 +127,30 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
     if has_header:
         _, header = next(numbered_lines)
         n_promised, dim = _parse_header(header, path)
-    first_lines = list(islice(numbered_lines, _LINES_FOR_GUESS))
-    dim = dim or _guess_dimensions([line.rstrip() for _, line in first_lines], path)
-    text_lines = ((number, line.rstrip()) for number, line in chain(first_lines, numbered_lines) if line.strip())
+    if not dim:
+        first_lines = list(islice(numbered_lines, _LINES_FOR_GUESS))
+        dim = _guess_dimensions([line.rstrip() for _, line in first_lines], path)
+        numbered_lines = chain(first_lines, numbered_lines)
+    words, matrix = _parse_vectors(numbered_lines, dim, path)
+    if len(words) < n_promised:
+        problem = f"the header promises {n_promised:,} words, the file has {len(words):,}"
+        raise InputError(f"{problem}; it is cut off, fetch it again", location=f"{path}:1")
+    return words, matrix
+
+
+def _parse_vectors(numbered_lines: Iterator[tuple[int, str]], dim: int, path: PathLike) -> tuple[list[str], Floats]:
+    """Parse lines of a word and its vector; blank lines are left out.
+
+    :param numbered_lines: the lines with their numbers in the file `path`, which errors name
+    :param dim: how many numbers a vector has
+    :return: the words and their vectors, (n_words, dim)
+    """
+    text_lines = ((number, line.rstrip()) for number, line in numbered_lines if line.strip())
     words: list[str] = []
     values = array("f")  # of all vectors, one behind the other
     for word, vector in parse_numbered_items(text_lines, lambda _, line: _parse_vector(line, dim), path, None):
         words.append(word)
         values.extend(vector)
-    if len(words) < n_promised:
-        problem = f"the header promises {n_promised:,} words, the file has {len(words):,}"
-        raise InputError(f"{problem}; it is cut off, fetch it again", location=f"{path}:1")
     return words, np.array(values, np.float32).reshape(-1, dim)
 
 
