@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -57,9 +57,7 @@ def save(
     """
     path = Path(path).absolute()
     arrays, words = arrays or {}, words or {}
-    for name in (*arrays, *words):
-        if not _NAME.fullmatch(name):
-            raise ModelError(f"can't save an array called {name!r}: use letters, digits, '.', '_' and '-'")
+    _check_names((*arrays, *words))
     path.parent.mkdir(parents=True, exist_ok=True)
     recover_folder(path)
     if path.exists() and not _is_saved_model(path):
@@ -81,6 +79,13 @@ def _is_saved_model(path: Path) -> bool:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
     return True
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Raise ModelError for a name of an array or a list of words that can't be the name of its file."""
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ModelError(f"can't save an array called {name!r}: use letters, digits, '.', '_' and '-'")
 
 
 def _write_files(
@@ -210,15 +215,15 @@ def _read_folder(path: Path, kind: str | None) -> Artefact:
     except Exception as error:  # numpy raises many kinds, even those of Python's tokenizer
         reason = " ".join(str(error).split())[:200]
         raise ModelError(f"{path} is damaged ({reason}): train or copy the model again") from None
-    for name, array in arrays.items():
-        if array.dtype.kind not in _ARRAY_KINDS:
-            raise ModelError(f"{path} has an array {name!r} of {array.dtype}: expected real numbers or texts")
     return Artefact(contents["kind"], contents["meta"], arrays, words)
 
 
 def _read_array(file: Path) -> npt.NDArray[Any]:
+    """Map an array of a saved folder into memory; raise ModelError if it is a link, or not of numbers or texts."""
     _refuse_link(file)
     array: npt.NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+    if array.dtype.kind not in _ARRAY_KINDS:
+        raise ModelError(f"{file.parent} has an array {file.stem!r} of {array.dtype}: expected real numbers or texts")
     return array
 
 
@@ -237,7 +242,7 @@ def check_finite(path: str | Path) -> None:
 
 
 def _read_contents(path: Path) -> dict[str, Any]:
-    """Read and check `meta.json`."""
+    """Read `meta.json` of a saved folder; raise ModelError if it is missing, damaged, of another format or unsafe."""
     recover_folder(path)
     try:
         _refuse_link(path / "meta.json")

@@ -209,9 +209,12 @@ class Layout:
         return np.concatenate([ids, self._lengths])
 
     def unpack_rows(self, rows: SparseRows) -> CountedTerms:
-        """Do what `unpack` does for vectors in flat arrays.
+        """Recover the term counts of documents from their BM25 vectors, which `pack` has made.
 
-        Each field of a document begins with two entries, its length and the average length; those of its terms follow.
+        In a vector each field begins with two entries, its length and the average length that it was weighed with; the
+        weights of its terms follow.
+
+        :param rows: the vectors in flat arrays, one behind the other.
         """
         indices, values = rows.indices, rows.values
         offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices  # within the ids of the field

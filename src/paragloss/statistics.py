@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ FILTER_EXTRA_BITS = 4
 #: new statistics twice a second.
 LOOKUPS_BEFORE_FILTER = 100
 
+K = TypeVar("K")
 _Key: TypeAlias = tuple[str, str]  # field, language
 _QueryWeights: TypeAlias = tuple[str, Mapping[str, float]]  # language, weight of each term
 
@@ -172,7 +173,7 @@ class Statistics:
     def weigh_queries(
         self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]
     ) -> list[WeightedQuery]:
-        """Do `weigh_query` for several languages, and compute the highest possible score of each, too.
+        """Return for each query its vector, as `weigh_query` does, and the highest score that a document could have.
 
         The highest score is that of a document full of every term; terms that no document contains count as well. A
         field counts by the share of documents that have it: the few that have more don't lower the others.
@@ -199,11 +200,11 @@ class Statistics:
     def _look_up_term_weights(
         self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]
     ) -> Mapping[str, _TermWeights]:
-        """Return what each term adds to a query of a language; what is not cached is computed and cached.
+        """Return what each term adds to a query, from a cache where it was computed before.
 
-        Other terms may be in the result as well.
-
+        :param lang: the language of the query
         :param field_weights: the weight of each searched field
+        :return: the weights by term; other terms may be there as well
         """
         key = lang, *field_weights.items()
         cache = self._term_weights.setdefault(key, {})
@@ -228,24 +229,23 @@ class Statistics:
         return term_weights
 
     def _weigh_terms(self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]) -> list[WeightedQuery]:
-        """Weigh the terms of queries by idf and by the weights of fields.
+        """Make vectors of queries, weighing each term by idf and by the weights of fields.
 
         :param queries: the language of each query, and the weight of each of its terms
         :param field_weights: the weight of each searched field
         """
         terms = _gather_query_terms(queries)
         fields = np.array([self.layout.field(field) for field in field_weights], np.int64)
-        ids = self.layout.ids(fields[:, None], terms.hashes)  # this and all below: (n_fields, n_terms)
+        ids = self.layout.ids(fields[:, None], terms.hashes)  # (n_fields, n_terms), as df and values
         df = self.df_of(ids.ravel()).reshape(ids.shape)
-        query_numbers = np.broadcast_to(terms.queries, ids.shape)
         summary = self.summarize_languages(tuple(lang for lang, _ in queries))
         n_documents = summary.n_documents[fields].take(terms.queries, axis=1)
-        field_shares = summary.field_shares[fields].take(terms.queries, axis=1)
         values = np.array(list(field_weights.values()))[:, None] * terms.weights * compute_idf(n_documents, df)
-
+        field_shares = summary.field_shares[fields].take(terms.queries, axis=1)
         max_scores_of_terms = (values * field_shares).sum(axis=0)
         max_scores = np.bincount(terms.queries, max_scores_of_terms, len(queries)).tolist()
         occurs = df > 0
+        query_numbers = np.broadcast_to(terms.queries, ids.shape)
         vectors = _make_query_vectors(query_numbers[occurs], ids[occurs], values[occurs], n_queries=len(queries))
         return [WeightedQuery(vector, max_score) for vector, max_score in zip(vectors, max_scores, strict=True)]
 
@@ -258,7 +258,7 @@ class Statistics:
         :param langs: (documents,) their languages
         :param bags: their counted terms
         """
-        keys = self._list_keys(langs, bags)
+        keys = self._list_keys(langs, bags)  # the field and language of each part
         total_lengths, n_documents = Counter(self._lengths), Counter(self._documents)
         for key, length in zip(keys, bags.length.tolist(), strict=True):  # as if these documents were in the collection
             total_lengths[key] += int(length)
@@ -297,13 +297,10 @@ class Statistics:
         :param changes: each statistics with its sign, 1 or -1.
         """
         for other, sign in changes:
-            for key, number in other._documents.items():
-                self._documents[key] += sign * number
-                self._lengths[key] += sign * other._lengths[key]
+            _add_counts(self._documents, other._documents, sign)
+            _add_counts(self._lengths, other._lengths, sign)
             for key, counts in other._averages.items():
-                totals = self._averages.setdefault(key, Counter())
-                for average, number in counts.items():
-                    totals[average] += sign * number
+                _add_counts(self._averages.setdefault(key, Counter()), counts, sign)
             self._df.merge(*other._df.to_arrays(), sign)
         self._drop_zero_counts()
         self._clear_caches()
@@ -526,6 +523,12 @@ class DocumentFrequencies:
         return ids, df
 
 
+def _add_counts(totals: Counter[K], counts: Mapping[K, int], sign: int) -> None:
+    """Add counts to totals, or with sign=-1 subtract them; totals may become zero."""
+    for key, count in counts.items():
+        totals[key] += sign * count
+
+
 def sum_by_key(keys: Integers, values: Doubles) -> tuple[Integers, Doubles]:
     """Return the distinct keys in order with the sums of their values; keys with the sum 0 are left out."""
     order = keys.argsort(kind="stable")
@@ -643,7 +646,7 @@ def _estimate_clause_df(counts: Doubles, df: Doubles, n_documents: Doubles, clau
 
 
 def _merge_segments(segments: Sequence[_Segment]) -> _Segment:
-    """Return all ids in order, each once, with the sum of its frequencies."""
+    """Merge document frequencies by term id: all ids in order, each once, with the sum of its frequencies."""
     if len(segments) == 1 and (segments[0].ids[1:] > segments[0].ids[:-1]).all():
         return segments[0]
     ids = np.concatenate([segment.ids for segment in segments])

@@ -98,10 +98,14 @@ class Vocabulary:
     def choose(
         cls, lang: str, terms: Sequence[str], counts: sp.csr_matrix, *, max_terms: int, min_df: int, stem: bool
     ) -> tuple[Vocabulary, sp.csr_matrix]:
-        """Do the second half of `build`: choose among all terms.
+        """Choose a vocabulary among the terms of texts: those of highest document frequency, equal ones by alphabet.
 
-        :param terms: the terms, see `count_all_terms`.
-        :param counts: how often texts have them, (n_texts, n_terms).
+        :param lang: the language of the texts.
+        :param terms: the terms.
+        :param counts: how often the texts have them, (n_texts, n_terms).
+        :param max_terms: the number of terms at most.
+        :param min_df: the number of texts at least that have a term.
+        :param stem: whether the terms are stems.
         :return: the vocabulary, and the counts of its terms.
         """
         df = np.bincount(counts.indices, minlength=len(terms))

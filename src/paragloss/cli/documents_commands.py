@@ -97,16 +97,14 @@ def info(
 
 
 def _make_rows(key: str, value: Any) -> list[list[str]]:
-    """Return one row of the description, or one for each part of a pipeline with its options, or for each language."""
-    from paragloss.languages import language_name  # which loads numpy
-
+    """Return the rows of a table for an entry of a description: one for each language or part of a pipeline, or one."""
     if key == "support":
-        from paragloss.languages import language_name
+        from paragloss.languages import language_name  # which loads numpy
 
         return [[f"{language_name(lang)} ({lang})", support] for lang, support in value.items()]
     if key == "options":
         lines = [f"{part:16}{', '.join(options)}".rstrip() for part, options in value.items()]
-        return [[key if not number else "", line] for number, line in enumerate(lines)]
+        return [[key if number == 0 else "", line] for number, line in enumerate(lines)]
     return [[key, _format_value(value)]]
 
 

@@ -119,10 +119,11 @@ def _make_page(text: str, glossed: Any) -> str:
     pieces: list[str] = []
     position = 0
     for word in glossed.words:
-        pieces.append(escape(text[position : word.start]))
         meaning = _format_meanings(word) if word.meanings else word.romanised
-        marked_word = f"<ruby>{escape(word.text)}<rt>{escape(meaning)}</rt></ruby>" if meaning else escape(word.text)
-        pieces.append(marked_word)
+        glossed_word = escape(word.text)
+        if meaning:
+            glossed_word = f"<ruby>{glossed_word}<rt>{escape(meaning)}</rt></ruby>"
+        pieces += [escape(text[position : word.start]), glossed_word]
         position = word.end
     pieces.append(escape(text[position:]))
     body = "".join(pieces).replace("\n", "<br>\n")

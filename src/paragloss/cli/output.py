@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -73,6 +73,18 @@ class Skipped:
 _MIN_SHOWN_SCORE = 5e-5
 
 
+class _EncodingStart(NamedTuple):
+    """When an encoder was first seen at work, and how many documents it had encoded by then."""
+
+    start_time: float  # as `time.monotonic` tells it
+    n_encoded: int
+
+    def estimate_seconds_left(self, count: int, total: int) -> float:
+        """Return how long an encoder of the same speed takes from `count` documents, more than at the start, to all."""
+        seconds_per_document = (time.monotonic() - self.start_time) / (count - self.n_encoded)
+        return seconds_per_document * (total - count)
+
+
 class ProgressBar:
     """A progress bar on a terminal, and a line every few seconds on a pipe.
 
@@ -92,7 +104,7 @@ class ProgressBar:
         self._task = self._bar.add_task(label, total=None)
         self._last_print_time = time.monotonic()
         self.count = 0.0
-        self._encoding_start: tuple[float, int] | None = None  # when the first documents were encoded, and how many
+        self._encoding_start: _EncodingStart | None = None
 
     def __call__(self, count: float, total: float | None = None) -> None:
         """Show how much is done.
@@ -122,17 +134,15 @@ class ProgressBar:
         :param count: documents that are encoded.
         :param total: documents to encode, these included.
         """
-        current_time = time.monotonic()
         if self._encoding_start is None:
-            self._encoding_start = (current_time, count)
+            self._encoding_start = _EncodingStart(time.monotonic(), count)
             self._bar.reset(self._task, description="encoding; searching already works", total=total)
-        start_time, start_count = self._encoding_start
         self.count = count
         self._bar.update(self._task, completed=count, total=total)
         line = f"encoding: {count:,} of {total:,} documents; searching already works"
-        if count > start_count:
-            seconds_per_document = (current_time - start_time) / (count - start_count)
-            line += f"; about {format_duration(seconds_per_document * (total - count))} left"
+        if count > self._encoding_start.n_encoded:
+            seconds_left = self._encoding_start.estimate_seconds_left(count, total)
+            line += f"; about {format_duration(seconds_left)} left"
         self._print_on_pipe(line)
 
     def show_scanning(self, path: Any, page: int, total: int) -> None:
@@ -198,6 +208,19 @@ def print_answer(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
     :param reasons: explanations of the results, in the same order, to be printed below them.
     """
     styled = styles(sys.stdout)
+    _print_query(answer, styled)
+    for number, result in enumerate(answer.results, start=1):
+        _print_result(number, result, styled)
+        if reasons:
+            for line in format_explanation(reasons[number - 1]):
+                print(styled(f"     {line}", "dim"))
+
+
+def _print_query(answer: Any, styled: Callable[[str, str], str]) -> None:
+    """Print the query of an answer, remarks on it, and the words that were searched for if nothing was found.
+
+    :param styled: returns a text in a style, such as "bold".
+    """
     alternatives = f", perhaps {', '.join(answer.others)}" if answer.others else ""
     print(styled(f"{plain(answer.query.text)}  [{answer.query.lang}{alternatives}]", "bold"))
     for remark in _list_remarks(answer):
@@ -206,11 +229,6 @@ def print_answer(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
         print(styled("  nothing found", "dim"))
         for lang, words in answer.searched.items():
             print(styled(f"  searched in {lang} for: {plain(words)}", "dim"))
-    for number, result in enumerate(answer.results, start=1):
-        _print_result(number, result, styled)
-        if reasons:
-            for line in format_explanation(reasons[number - 1]):
-                print(styled(f"     {line}", "dim"))
 
 
 def _list_remarks(answer: Any) -> list[str]:
@@ -231,12 +249,17 @@ def _print_result(number: int, result: Any, styled: Callable[[str, str], str]) -
     print(styled(f"     {plain(_format_source(result))}", "dim"))
     if result.copies:
         print(styled(f"     {1 + len(result.copies)} copies, also in {plain(', '.join(result.copies))}", "dim"))
-    snippet = ""
+    print(f"     {_mark_matches(result.snippet, result.marks, styled)}")
+
+
+def _mark_matches(snippet: str, marks: Iterable[tuple[int, int]], styled: Callable[[str, str], str]) -> str:
+    """Return a snippet with its matches, given by their offsets, in the style of matches."""
+    text = ""
     position = 0
-    for start, end in result.marks:
-        snippet += plain(result.snippet[position:start]) + styled(plain(result.snippet[start:end]), "marked")
+    for start, end in marks:
+        text += plain(snippet[position:start]) + styled(plain(snippet[start:end]), "marked")
         position = end
-    print(f"     {snippet}{plain(result.snippet[position:])}")
+    return text + plain(snippet[position:])
 
 
 def _format_source(result: Any) -> str:
@@ -266,18 +289,24 @@ def format_explanation(why: dict[str, Any], *, max_pairs: int = 8) -> list[str]:
     """
     scores = _sum_pair_scores(why["parts"])
     strongest = sorted(scores, key=lambda pair: -abs(scores[pair]))[:max_pairs]
-    query_width = max((len(plain(pair.query_word)) for pair in strongest), default=0)
-    document_width = max((len(plain(pair.document_word)) for pair in strongest), default=0)
-    lines: list[str] = []
-    for pair in strongest:
-        query_word, document_word = plain(pair.query_word or "·"), plain(pair.document_word or "·")
-        words = f"{query_word:<{query_width}} → {document_word:<{document_width}}"
-        lines.append(f"{scores[pair]:8.4f}  {words}  {plain(pair.source)}")
+    lines = _format_pairs({pair: scores[pair] for pair in strongest})
     remaining_score = why["score"] - sum(scores[pair] for pair in strongest)
     if abs(remaining_score) > _MIN_SHOWN_SCORE:
         lines.append(f"{remaining_score:8.4f}  everything else")
     parts = plain(_format_parts(why["parts"])) or "not found by this search"
     return [*lines, f"{why['score']:8.4f}  = {parts}"]
+
+
+def _format_pairs(scores: Mapping[_WordPair, float]) -> list[str]:
+    """Return a line for each pair of words, its score first, with aligned columns."""
+    query_width = max((len(plain(pair.query_word)) for pair in scores), default=0)
+    document_width = max((len(plain(pair.document_word)) for pair in scores), default=0)
+    lines: list[str] = []
+    for pair, score in scores.items():
+        query_word, document_word = plain(pair.query_word or "·"), plain(pair.document_word or "·")
+        words = f"{query_word:<{query_width}} → {document_word:<{document_width}}"
+        lines.append(f"{score:8.4f}  {words}  {plain(pair.source)}")
+    return lines
 
 
 def _sum_pair_scores(parts: Sequence[dict[str, Any]]) -> dict[_WordPair, float]:

@@ -14,7 +14,7 @@ from paragloss.cli.help_layout import COMMON, TRAINING
 from paragloss.cli.output import ProgressBar, check_writable, print_answer, print_json, print_table
 from paragloss.cli.program import AsJson, In, app, get_reader_language, split_codes
 from paragloss.errors import InputError
-from paragloss.formats.conditions import parse_conditions
+from paragloss.formats.conditions import AcceptedValue, parse_conditions
 from paragloss.types import Query, Ranking, Translation
 
 if TYPE_CHECKING:
@@ -89,9 +89,8 @@ def search(
     has_nothing_to_do = not (query or queries or explain_pipeline)
     if has_nothing_to_do or (query and queries):
         raise InputError("give either a query or --queries FILE")
-    added_conditions = [f"added>={since}"] if since else []
-    conditions = None if explain_pipeline else parse_conditions([*(where or []), *added_conditions])
-    options = SearchOptions(lang or None, split_codes(to), k or 10, pipeline or None, conditions)
+    filters = None if explain_pipeline else _parse_filters(where or [], since)
+    options = SearchOptions(lang or None, split_codes(to), k or 10, pipeline or None, filters)
     options = replace(options, reader=get_reader_language(), variants=not as_typed)
     with Collection.open(collection, default=not no_default) as opened:
         if explain_pipeline:
@@ -100,6 +99,13 @@ def search(
             write_run_file(opened, queries, run, replace(options, k=k or 100), workers=workers)
         else:
             _search_and_print(opened, query, options, why=why, as_json=as_json)
+
+
+def _parse_filters(conditions: list[str], since: str) -> dict[str, list[AcceptedValue]]:
+    """Parse conditions on documents, and the day or moment since which they were added, "" for any."""
+    if since:
+        conditions = [*conditions, f"added>={since}"]
+    return parse_conditions(conditions)
 
 
 def _search_and_print(collection: Collection, query: str, options: SearchOptions, *, why: bool, as_json: bool) -> None:
@@ -145,12 +151,16 @@ def translate(
     clauses = translator.translate(Query("", query, source), target)
     if as_json:
         print_json([_encode_clause(clause) for clause in clauses])
-        return
-    rows: list[list[str]] = []
-    for clause in clauses:
-        for rank, alternative in enumerate(clause.alternatives):
-            rows.append([clause.source if rank == 0 else "", alternative.text, f"{alternative.weight:.3f}"])
-    print_table([lang, to, "weight"], rows)
+    else:
+        print_table([lang, to, "weight"], [row for clause in clauses for row in _make_rows(clause)])
+
+
+def _make_rows(clause: Translation) -> list[list[str]]:
+    """Return a row for each translation of a word: the word, in the first row only, the translation and its weight."""
+    return [
+        [clause.source if rank == 0 else "", alternative.text, f"{alternative.weight:.3f}"]
+        for rank, alternative in enumerate(clause.alternatives)
+    ]
 
 
 def _encode_clause(clause: Translation) -> dict[str, Any]:
@@ -162,6 +172,7 @@ def write_run_file(
 ) -> None:
     """Search for every query of a file, and write the rankings as a TREC run.
 
+    :param queries_path: the file of queries.
     :param run: the file to write.
     :param workers: how many processes search; as many as there are processors by default.
     """

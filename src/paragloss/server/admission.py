@@ -114,11 +114,11 @@ class Admission:
         client.pieces += 1
         try:
             return await asyncio.wait_for(self._wait_for_turn(address, client), seconds)
-        except BaseException as error:
-            client.pieces -= 1
-            self._forget(address)
-            if isinstance(error, TimeoutError):
-                raise DeadlineError(f"no answer in {seconds:g} s: ask for less, or try again later") from None
+        except TimeoutError:
+            self._end_piece(address)
+            raise DeadlineError(f"no answer in {seconds:g} s: ask for less, or try again later") from None
+        except BaseException:
+            self._end_piece(address)
             raise
 
     async def _wait_for_turn(self, address: str, client: _Client) -> Turn:
@@ -138,11 +138,15 @@ class Admission:
         self._excess_times.add(turn.client, processor_seconds)
         if turn.is_above_share:
             self._lane.release()
-        client = self._clients[turn.client]
-        client.pieces -= 1
-        client.turns.release()
-        self._forget(turn.client)
+        self._clients[turn.client].turns.release()
+        self._end_piece(turn.client)
+
+    def _end_piece(self, address: str) -> None:
+        """Count one piece of a client's work less."""
+        self._clients[address].pieces -= 1
+        self._forget(address)
 
     def _forget(self, address: str) -> None:
+        """Forget a client without work."""
         if not self._clients[address].pieces:
             del self._clients[address]

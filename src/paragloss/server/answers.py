@@ -70,11 +70,13 @@ def find_documents(
     :param text: the query.
     :param why: explain every result.
     :param newest: sort the best results by date.
-    :param each_language: add the best document of every language that has none among the results.
+    :param each_language: add the best document of every language that has none among the results, unless `newest`.
     :return: the answer as `paragloss search --json` prints it, each result with where it is from.
     """
     options = _with_local_folders(collection, replace(options, deadline=deadline))
-    answer = collection.search(text, replace(options, newest=MAX_SORTED_BY_DATE) if newest else options)
+    if newest:
+        options = replace(options, newest=MAX_SORTED_BY_DATE)
+    answer = collection.search(text, options)
     results = [_SourcedResult(result, answer) for result in answer.results]
     if each_language and not newest:
         results += _search_missing_languages(collection, text, options, answer)
@@ -157,19 +159,17 @@ def _filterable_fields(collection: Collection, document: Document) -> dict[str, 
     meta = collection.sources.hide_folders(document.meta)
     folder, file_name = posixpath.split(str(meta.get("path", "")))
     suffix = posixpath.splitext(file_name)[1]
-    values = {"kind": suffix.removeprefix(".").lower(), "folder": folder}
-    year = _year_of(meta)
-    if year is not None:
-        values["dated"] = str(year)
+    values = {"kind": suffix.removeprefix(".").lower(), "folder": folder, "dated": _format_year(meta)}
     for field, value in meta.items():
         if field not in _UNLISTED_FIELDS and isinstance(value, str | int):
             values[field] = str(value).lower() if isinstance(value, bool) else str(value)
     return {field: value for field, value in values.items() if 0 < len(value) <= MAX_VALUE_LENGTH}
 
 
-def _year_of(meta: Mapping[str, Any]) -> int | None:
+def _format_year(meta: Mapping[str, Any]) -> str:
+    """Return the year of a document, "" if it has no date."""
     day = get_document_day(meta)
-    return None if day is None else date.fromordinal(int(day)).year
+    return "" if day is None else str(date.fromordinal(int(day)).year)
 
 
 def answer_term_count(collection: Collection, text: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:

@@ -78,12 +78,13 @@ class ServerClient:
         for batch in _split_batches(documents):
             lines = [_format_document(document) for document in batch]
             answer = self._request(path, "".join(lines).encode())
-            indexed, failed = counts.indexed + answer["indexed"], counts.failed + answer["failed"]
-            counts = WriteCounts(indexed, failed, answer["documents"])
+            counts = WriteCounts(
+                counts.indexed + answer["indexed"], counts.failed + answer["failed"], answer["documents"]
+            )
             for refusal in answer["errors"]:
                 document = batch[refusal["line"] - 1]
                 _report(InputError(refusal["error"], location=document.id), on_error)
-            progress(indexed + failed)
+            progress(counts.indexed + counts.failed)
         return counts
 
     def _request(self, path: str, body: bytes | None = None) -> Any:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from fastapi import APIRouter, Query, Request, Response
 
+from paragloss.collection import SearchOptions
 from paragloss.formats.numbers import EPOCH_DAY, get_document_day, parse_number
 from paragloss.server import answers
 from paragloss.server.requests import Context, describe_errors, key_required
@@ -48,9 +49,7 @@ async def get_feed(
     """Return documents for a query that were added in the last days, as Atom."""
     check_search(context, text, options)
     current_time = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
-    first_time = current_time - timedelta(days=days)
-    added_since = {"meta.added": [Range(low=parse_number(first_time.isoformat()))]}
-    options = replace(options, k=MAX_ENTRIES, where={**(options.where or {}), **added_since})
+    options = _select_added_since(current_time - timedelta(days=days), options)
     answer = await context.search(answers.find_documents, text, options)
     search_parameters = {
         "q": text,
@@ -60,6 +59,12 @@ async def get_feed(
     }
     feed = _build_feed(request, search_parameters, answer["results"], current_time)
     return AtomResponse(ElementTree.tostring(feed, encoding="utf-8", xml_declaration=True))
+
+
+def _select_added_since(first_time: datetime, options: SearchOptions) -> SearchOptions:
+    """Restrict a search to documents that were added from a moment on, as many as a feed has entries."""
+    added_since = {"meta.added": [Range(low=parse_number(first_time.isoformat()))]}
+    return replace(options, k=MAX_ENTRIES, where={**(options.where or {}), **added_since})
 
 
 def _build_feed(

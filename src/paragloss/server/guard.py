@@ -138,7 +138,9 @@ class Guard:
         key = _read_key(headers)
         is_reading = scope["method"] in _SAFE_METHODS or scope["path"] in _READING_PATHS
         needed_scope = "read" if is_reading else "write"
-        return None if self._keys.allows(key, needed_scope) else self._refuse_key(key, needed_scope, address)
+        if self._keys.allows(key, needed_scope):
+            return None
+        return self._refuse_key(key, needed_scope, address)
 
     def _refuse_key(self, key: str, needed_scope: str, address: str) -> JSONResponse:
         """Return the refusal of a request with a key that does not allow it; count a wrong key.
@@ -175,6 +177,7 @@ class Guard:
         return JSONResponse({"error": error}, status, {"connection": "close", **headers})
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count an answered request and log it: by its route, and by its path and query only if queries are logged."""
         route = getattr(scope.get("route"), "path", "") or ("/" if status < 400 else "unknown")
         self._metrics.count_request(scope["method"], route, status, seconds)
         about: dict[str, Any] = {"method": scope["method"], "path": scope["path"] if self._log_queries else route}
@@ -231,6 +234,7 @@ class _LimitedBody:
         return message
 
     async def _receive_in_time(self) -> Message:
+        """Receive the next part of the body; raise HTTPException if it comes more slowly than the limits allow."""
         start_time = time.monotonic()
         seconds_left = self._limits.patience + self._size / self._limits.slowest - self._seconds_waited
         try:

@@ -53,17 +53,31 @@ async def upload_file(
     """Add the documents of a file of any kind that `paragloss index` reads."""
     code = parse_language_code(lang) if lang else ""
     folder_names = [_clean_name(part) for part in re.split(r"[/\\]", folder) if part.strip(". ")]
-    temporary_folder = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
+    id_prefix = "".join(f"{name}/" for name in folder_names)
+    path = await _save_upload(file, modified)
+    return StreamingResponse(_FileIndexer(context, path, id_prefix, code).run(), media_type="application/x-ndjson")
+
+
+async def _save_upload(file: UploadFile, modified: float) -> Path:
+    """Save an uploaded file in a temporary folder of its own, which the caller has to remove; return its path.
+
+    :param modified: when the file was changed, in seconds since 1970; 0 if that is not known
+    """
+    folder = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
     try:
-        path = temporary_folder / _clean_name(file.filename or "file.txt")
-        await asyncio.to_thread(_save_upload, file, path)
+        path = folder / _clean_name(file.filename or "file.txt")
+        await asyncio.to_thread(_copy_content, file, path)
         if modified:
             os.utime(path, (modified, modified))
     except BaseException:
-        shutil.rmtree(temporary_folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    id_prefix = "".join(f"{name}/" for name in folder_names)
-    return StreamingResponse(_FileIndexer(context, path, id_prefix, code).run(), media_type="application/x-ndjson")
+    return path
+
+
+def _copy_content(file: UploadFile, path: Path) -> None:
+    with path.open("wb") as output:
+        shutil.copyfileobj(file.file, output)
 
 
 class _FileIndexer:
@@ -101,10 +115,14 @@ class _FileIndexer:
                 break
             await self._add(batch)
             yield _format_line(indexed=self._indexed, of=n_rows)
-            if time.monotonic() > end_time:
-                count = f"{self._indexed:,} of its documents were added"
-                raise InputError(f"{self._path.name} takes too long; {count}: split it")
+            self._check_time(end_time)
         yield await self._summarize()
+
+    def _check_time(self, end_time: float) -> None:
+        """Raise InputError if it is later than a time, as `time.monotonic` tells it."""
+        if time.monotonic() > end_time:
+            count = f"{self._indexed:,} of its documents were added"
+            raise InputError(f"{self._path.name} takes too long; {count}: split it")
 
     def _read_documents(self) -> Iterator[Document]:
         """Read the documents of the file, and note its errors and how many pages of a scan have been read."""
@@ -125,6 +143,7 @@ class _FileIndexer:
                 yield _format_line(indexed=self._indexed, **self._scan)
 
     async def _add(self, batch: list[Document]) -> None:
+        """Add documents to the collection, and count the languages that they are in."""
         context = self._context
         self._indexed += await context.write(partial(context.collection.add, batch, lang=self._lang or None))
         context.metrics.count_written(context.collection_name, "added", len(batch))
@@ -133,6 +152,7 @@ class _FileIndexer:
         self._languages.update(document.lang for document in stored if document)
 
     async def _summarize(self) -> bytes:
+        """Return the last line; raise InputError if no document of the file could be read."""
         if self._errors and not self._indexed:
             raise InputError(self._errors[0])
         return _format_line(
@@ -152,11 +172,6 @@ class _FileIndexer:
 
     def _hide_folder(self, error: Exception) -> str:
         return shorten_paths(str(error).replace(f"{self._path.parent}{os.sep}", ""))
-
-
-def _save_upload(file: UploadFile, path: Path) -> None:
-    with path.open("wb") as output:
-        shutil.copyfileobj(file.file, output)
 
 
 def _count_rows(path: Path) -> int | None:
