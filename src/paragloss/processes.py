@@ -56,13 +56,22 @@ def open_pool(workers: int, initialize: Callable[..., None], *arguments: Any) ->
     :param workers: how many processes
     :param initialize: called with `arguments` at the start of each process
     """
+    with _children_environment():
+        pool = WorkerPool(workers, initialize, *arguments)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _children_environment() -> Iterator[None]:
+    """Set the environment variables that processes inherit which start within the block."""
     previous_values = {name: os.environ.get(name) for name in _CHILDREN_ENVIRONMENT}
     os.environ.update(_CHILDREN_ENVIRONMENT)
-    pool = WorkerPool(workers, initialize, *arguments)
     try:
-        yield pool
+        yield
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
         for name, value in previous_values.items():
             os.environ.pop(name)
             if value is not None:

@@ -86,6 +86,15 @@ def _describe_system() -> dict[str, str]:
 
 def _list_extras() -> list[dict[str, Any]]:
     """Return every extra with the packages that it lacks on this machine."""
+    extras = []
+    for extra, packages in _list_packages_by_extra().items():
+        missing = [package for package in packages if not _get_version(package)]
+        extras.append({"extra": extra, "missing": missing, "for": PURPOSES[extra]})
+    return extras
+
+
+def _list_packages_by_extra() -> dict[str, list[str]]:
+    """Return the names of the packages that each extra of Paragloss requires."""
     from importlib.metadata import requires  # takes long to import
 
     packages_by_extra: dict[str, list[str]] = {name: [] for name in PURPOSES}
@@ -93,11 +102,7 @@ def _list_extras() -> list[dict[str, Any]]:
         package, extra = _parse_requirement(requirement)
         if extra in packages_by_extra and package != "paragloss":
             packages_by_extra[extra].append(package)
-    extras = []
-    for extra, packages in packages_by_extra.items():
-        missing = [package for package in packages if not _get_version(package)]
-        extras.append({"extra": extra, "missing": missing, "for": PURPOSES[extra]})
-    return extras
+    return packages_by_extra
 
 
 def _parse_requirement(requirement: str) -> tuple[str, str]:

@@ -183,16 +183,23 @@ def write_run_file(
         raise InputError("no --run given: say where the run goes, such as --run out.trec")
     check_writable(run, "--run")
     queries = _read_distinct_queries(queries_path)
-    rankings: list[Ranking] = []  # in the order of the queries
     start_time = time.perf_counter()
-    with ProgressBar("searching") as bar:
-        for batch in collection.rank_batches(queries, options, workers=workers or processors()):
-            rankings += batch
-            bar(len(rankings), len(queries))
-    query_ids = [query.id for query in queries]
-    write_run(run, dict(zip(query_ids, rankings, strict=True)), tag=options.pipeline or "paragloss")
+    rankings = _rank_with_progress(collection, queries, options, workers or processors())
+    write_run(run, rankings, tag=options.pipeline or "paragloss")
     seconds = time.perf_counter() - start_time
     print(f"{len(queries)} queries in {seconds:.1f} s ({1000 * seconds / len(queries):.1f} ms each): {run}")
+
+
+def _rank_with_progress(
+    collection: Collection, queries: list[Query], options: SearchOptions, workers: int
+) -> dict[str, Ranking]:
+    """Search for queries by several processes and show the progress; return the rankings by the ids of the queries."""
+    rankings: list[Ranking] = []  # in the order of the queries
+    with ProgressBar("searching") as bar:
+        for batch in collection.rank_batches(queries, options, workers=workers):
+            rankings += batch
+            bar(len(rankings), len(queries))
+    return dict(zip([query.id for query in queries], rankings, strict=True))
 
 
 def _read_distinct_queries(path: str) -> list[Query]:

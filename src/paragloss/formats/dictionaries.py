@@ -309,22 +309,30 @@ def _parse_wiktionary_line(line: str, source: str, target: str, edition: str) ->
     :raises InputError: if the object has no word
     """
     row = jsonl.parse_json_object(line)
-    word = row["word"] if isinstance(row.get("word"), str) else ""
-    if not word and "redirect" in row:
-        return []
+    word = _get_wiktionary_word(row)
     if not word:
-        raise InputError("no 'word' in the row; give a JSON Lines file made by wiktextract")
+        return []
     lang, part_of_speech = row.get("lang_code"), str(row.get("pos") or "")
     senses = [sense for sense in _get_list(row, "senses") if isinstance(sense, dict)]
+    translations = list(_list_wiktionary_translations(row, senses))
     entries: list[Entry] = []
-    for translation_lang, translation in _list_wiktionary_translations(row, senses):
-        if (lang, translation_lang) == (source, target):
-            entries.append(Entry(word, translation, part_of_speech))
-        elif (lang, translation_lang) == (target, source):
-            entries.append(Entry(translation, word, part_of_speech))
+    if lang == source:
+        entries += [Entry(word, text, part_of_speech) for text_lang, text in translations if text_lang == target]
+    elif lang == target:
+        entries += [Entry(text, word, part_of_speech) for text_lang, text in translations if text_lang == source]
     if lang == source and target == edition:
         entries += [Entry(word, gloss, part_of_speech) for gloss in _list_glosses(senses)]
     return list(dict.fromkeys(entries))  # each once
+
+
+def _get_wiktionary_word(row: dict[str, Any]) -> str:
+    """Return the word of an entry, "" for a redirection; raise InputError if there is neither."""
+    word = row.get("word")
+    if isinstance(word, str) and word:
+        return word
+    if "redirect" not in row:
+        raise InputError("no 'word' in the row; give a JSON Lines file made by wiktextract")
+    return ""
 
 
 def _list_wiktionary_translations(row: dict[str, Any], senses: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:

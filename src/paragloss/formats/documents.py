@@ -209,17 +209,22 @@ class _FolderReader:
         """Yield the files to be read, and count the others; `readers` start to read those of foreign formats."""
         on_error = self._file_reader.on_error
         for relative, path in list_files(self._folder, on_unlisted=self._report_unlisted, on_error=on_error):
-            kind = _kind_by_name(path)
-            if not is_readable_member(path):
-                self._n_left_out[kind or "without a suffix"] += 1
-                if on_error is not None:
-                    yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
+            if is_readable_member(path):
+                self._n_supported += 1
+                if self._should_read(path):
+                    yield self._begin_reading(path, relative, readers)
                 continue
-            self._n_supported += 1
-            if self._should_read(path):
-                id = self._make_id(decode_path(relative))
-                pending = readers.submit(kind, path, id) if kind in FOREIGN_READERS else None
-                yield _SourceFile(path, relative, id, pending)
+            kind = _kind_by_name(path)
+            self._n_left_out[kind or "without a suffix"] += 1
+            if on_error is not None:
+                yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
+
+    def _begin_reading(self, path: Path, relative: str, readers: sandbox.ParallelReaders) -> _SourceFile:
+        """Let `readers` read a file if its format is a foreign one, and return it as a file to read."""
+        id = self._make_id(decode_path(relative))
+        kind = _kind_by_name(path)
+        pending = readers.submit(kind, path, id) if kind in FOREIGN_READERS else None
+        return _SourceFile(path, relative, id, pending)
 
     def _report_unlisted(self, folder: Path) -> None:
         self._file_reader.on_file_end(folder, False)

@@ -27,24 +27,32 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
 
     :raises InputError: if the file is damaged or encrypted, or has neither a text nor a picture
     """
-    import pypdfium2
-
-    data = read_bytes(path, limit=MAX_PACKED_FILE_BYTES)
-    try:
-        with closing(pypdfium2.PdfDocument(data)) as pdf:
-            title = str(pdf.get_metadata_dict().get("Title", "")).strip()
-            pages = list(_read_pages(pdf, path))
-    except pypdfium2.PdfiumError as error:
-        remedy = "it is damaged or needs a password; save it anew without one"
-        raise InputError(f"can't be read as PDF ({error}); {remedy}", location=path) from error
-    scanned_pages = [number for number, page in enumerate(pages) if page.is_picture]
-    if not scanned_pages and not any(page.text for page in pages):
+    title, pages = _parse_pdf(read_bytes(path, limit=MAX_PACKED_FILE_BYTES), path)
+    if not any(page.text or page.is_picture for page in pages):
         message = f"no text in {len(pages)} pages, and no picture of one; give a file that has some"
         raise EmptyFileError(message, location=path)
     meta: dict[str, Any] = {"pages": len(pages)}
+    scanned_pages = [number for number, page in enumerate(pages) if page.is_picture]
     if scanned_pages:
         meta["unread"] = scanned_pages
     return Document(id or Path(path).name, "\n\n\f".join(page.text for page in pages), "", title, {}, meta)
+
+
+def _parse_pdf(data: bytes, path: PathLike) -> tuple[str, list[_Page]]:
+    """Return the declared title and the pages of a PDF file; raise InputError if it is damaged or encrypted.
+
+    :param data: the bytes of the file
+    :param path: its path, which errors name
+    """
+    import pypdfium2
+
+    try:
+        with closing(pypdfium2.PdfDocument(data)) as pdf:
+            title = str(pdf.get_metadata_dict().get("Title", "")).strip()
+            return title, list(_read_pages(pdf, path))
+    except pypdfium2.PdfiumError as error:
+        remedy = "it is damaged or needs a password; save it anew without one"
+        raise InputError(f"can't be read as PDF ({error}); {remedy}", location=path) from error
 
 
 class _Page(NamedTuple):

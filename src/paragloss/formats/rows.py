@@ -74,8 +74,7 @@ def group_by_concept(concept_texts: Iterable[ConceptText]) -> list[Concept]:
     A text without letters and title is left out. Of two texts in a language the first is used; a warning counts the
     others.
     """
-    texts_by_concept: dict[str, dict[str, str]] = {}  # of each concept, by language
-    titles_by_concept: dict[str, dict[str, str]] = {}
+    texts_by_concept: dict[str, dict[str, ConceptText]] = {}  # of each concept, by language
     repeated: list[ConceptText] = []
     for item in concept_texts:
         if not item.text.strip() and not item.title.strip():
@@ -83,14 +82,17 @@ def group_by_concept(concept_texts: Iterable[ConceptText]) -> list[Concept]:
         texts = texts_by_concept.setdefault(item.concept, {})
         if item.lang in texts:
             repeated.append(item)
-            continue
-        texts[item.lang] = item.text
-        if item.title:
-            titles_by_concept.setdefault(item.concept, {})[item.lang] = item.title
+        else:
+            texts[item.lang] = item
     if repeated:
         example = f"{repeated[0].concept!r} in {repeated[0].lang}"
         warnings.warn(f"{len(repeated)} repeated texts were left out, the first being {example}", stacklevel=3)
-    return [Concept(name, texts, titles_by_concept.get(name, {})) for name, texts in texts_by_concept.items()]
+    return [_join_concept(name, texts) for name, texts in texts_by_concept.items()]
+
+
+def _join_concept(name: str, texts_by_lang: Mapping[str, ConceptText]) -> Concept:
+    texts = {lang: item.text for lang, item in texts_by_lang.items()}
+    return Concept(name, texts, {lang: item.title for lang, item in texts_by_lang.items() if item.title})
 
 
 def format_document_row(doc: Document) -> dict[str, Any]:

@@ -75,13 +75,13 @@ def complete_scanned_pages(
     if not can_read_scans():
         _check_has_text(document, path)
         return document._replace(meta=meta)
-    page_texts = document.text.split("\f") if document.text else [""] * meta["pages"]
     scanned_pages: list[Document] = []
     for number in unread:
-        page = read_scanned_page(number)
-        page_texts[number] = page.text + "\n\n"
-        scanned_pages.append(page)
+        scanned_pages.append(read_scanned_page(number))
         on_scanned_page(path, len(scanned_pages), len(unread))
+    page_texts = document.text.split("\f") if document.text else [""] * meta["pages"]
+    for number, page in zip(unread, scanned_pages, strict=True):
+        page_texts[number] = page.text + "\n\n"
     text = "\f".join(page_texts).rstrip()
     if not text:
         raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", location=path)

@@ -130,20 +130,24 @@ def _unpack_zip(path: PathLike, writer: MemberWriter) -> None:
     """Write the files inside a zip archive; links and encrypted files are left out.
 
     :param writer: writes them into a folder
-    :raises InputError: if there are too many, or all are encrypted
     """
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        if len(members) > MAX_MEMBERS:
-            message = f"{len(members):,} files in the archive, more than {MAX_MEMBERS:,}; split it"
-            raise InputError(message, location=path)
-        readable = [member for member in members if not _is_encrypted(member)]
-        if members and not readable:
-            raise InputError(_ENCRYPTED, location=path)
-        for member in readable:
+        for member in _list_unencrypted_members(archive, path):
             if not member.is_dir() and not _is_link(member):
                 with archive.open(member) as stream:
                     writer.write(member.filename, stream)
+
+
+def _list_unencrypted_members(archive: zipfile.ZipFile, path: PathLike) -> list[zipfile.ZipInfo]:
+    """Return the members of an archive that are not encrypted; raise InputError if all are, or there are too many."""
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        message = f"{len(members):,} files in the archive, more than {MAX_MEMBERS:,}; split it"
+        raise InputError(message, location=path)
+    unencrypted = [member for member in members if not _is_encrypted(member)]
+    if members and not unencrypted:
+        raise InputError(_ENCRYPTED, location=path)
+    return unencrypted
 
 
 def _is_encrypted(member: zipfile.ZipInfo) -> bool:

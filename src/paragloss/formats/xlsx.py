@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from paragloss.formats.archive import DocumentArchive
@@ -48,15 +48,18 @@ def _read_rows(archive: DocumentArchive, sheet: str, shared_strings: list[str]) 
     """
     strings_by_index = {str(index): text for index, text in enumerate(shared_strings)}
     for row in archive.read_part_elements(sheet, ("row",)):
-        cells: list[str] = []
-        for cell in row:
-            value = _join_text(cell, ("v", "t")).strip()
-            if cell.get("t") == "s":
-                value = strings_by_index.get(value, "")
-            cells.append(" ".join(value.split()))
+        cells = [_read_cell(cell, strings_by_index) for cell in row]
         line = "\t".join(filter(None, cells))
         if line:
             yield line
+
+
+def _read_cell(cell: Element, strings_by_index: Mapping[str, str]) -> str:
+    """Return the text of a cell as one line; a cell of type "s" holds the index of a shared string."""
+    value = _join_text(cell, ("v", "t")).strip()
+    if cell.get("t") == "s":
+        value = strings_by_index.get(value, "")
+    return " ".join(value.split())
 
 
 def _join_text(element: Element, tags: tuple[str, ...]) -> str:
