@@ -203,16 +203,20 @@ def _insert_spaces(glyphs: Sequence[_MarkedGlyph]) -> list[str]:
     """Return the characters of a line with their marks, from left to right, and a space for each wide gap."""
     if not glyphs:
         return []
-    bases = [glyph.base for glyph in glyphs]
-    line_height = max(base.height for base in bases)
-    median_width = median(base.right - base.left for base in bases)
-    min_gap = min(MIN_SPACE_BY_HEIGHT * line_height, MIN_SPACE_BY_WIDTH * median_width)
+    min_gap = _measure_min_gap([glyph.base for glyph in glyphs])
     characters = [glyphs[0].text]
     for previous, glyph in pairwise(glyphs):
         if glyph.base.left - previous.base.right > min_gap:
             characters.append(" ")
         characters.append(glyph.text)
     return characters
+
+
+def _measure_min_gap(glyphs: Sequence[Glyph]) -> float:
+    """Return how wide a gap in a line has to be to part two words, in points."""
+    line_height = max(glyph.height for glyph in glyphs)
+    median_width = median(glyph.right - glyph.left for glyph in glyphs)
+    return min(MIN_SPACE_BY_HEIGHT * line_height, MIN_SPACE_BY_WIDTH * median_width)
 
 
 def _reverse_runs(characters: Sequence[str], run: re.Pattern[str]) -> str:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats import eml, outlook, tnef
@@ -166,6 +166,11 @@ def _unpack_tar(path: PathLike, writer: MemberWriter) -> None:
                 writer.write(member.name, content)
 
 
+def _is_regular_file(member: Any) -> bool:
+    """Tell whether a member of a 7z archive is neither a folder nor a link."""
+    return not (member.is_directory or member.is_symlink or member.is_junction)
+
+
 def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
     """Write the files inside a 7z archive; folders and links are left out.
 
@@ -180,10 +185,7 @@ def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
         with py7zr.SevenZipFile(path) as archive:
             if archive.needs_password():
                 raise InputError(_ENCRYPTED, location=path)
-            names: list[str] = []
-            for member in archive.files:
-                if not (member.is_directory or member.is_symlink or member.is_junction):
-                    names.append(member.filename)
+            names = [member.filename for member in archive.files if _is_regular_file(member)]
             archive.extract(targets=names, factory=_SevenZipTargets(writer))
     except (py7zr.exceptions.ArchiveError, lzma.LZMAError) as error:
         message = f"can't be unpacked as .7z ({error}); it is damaged or of another format"

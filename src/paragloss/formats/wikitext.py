@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable, Iterator
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _REMOVED_TAGS = (
@@ -47,34 +48,58 @@ def wikitext_to_text(markup: str) -> str:
 
 def _remove_elements(text: str) -> str:
     """Remove notes, formulas and the like; one that is never closed ends with its line."""
-    pieces: list[str] = []
-    position, open_tag = 0, ""
+    return _cut_spans(text, _find_elements(text))
+
+
+def _find_elements(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of each outermost element to be removed, see `_remove_elements`."""
+    opening: re.Match[str] | None = None  # the tag of the element that is open
     for tag in _REMOVED_TAG.finditer(text):
-        is_closing, name = bool(tag["slash"]), tag["name"].lower()
-        if not open_tag and not is_closing:
-            pieces.append(text[position : tag.start()])
-            position = tag.end()
-            open_tag = "" if tag[0].endswith("/>") else name
-        elif is_closing and name == open_tag:
-            open_tag, position = "", tag.end()
-    if open_tag:
-        line_end = text.find("\n", position)
-        position = len(text) if line_end < 0 else line_end
+        is_closing = bool(tag["slash"])
+        if opening is not None:
+            if is_closing and tag["name"].lower() == opening["name"].lower():
+                yield opening.start(), tag.end()
+                opening = None
+        elif not is_closing and tag[0].endswith("/>"):
+            yield tag.span()
+        elif not is_closing:
+            opening = tag
+    if opening is not None:
+        line_end = text.find("\n", opening.end())
+        yield opening.start(), len(text) if line_end < 0 else line_end
+
+
+def _cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text without some parts, whose (start, end) come in order."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in spans:
+        pieces.append(text[position:start])
+        position = end
     return "".join([*pieces, text[position:]])
 
 
 def _remove_templates(text: str) -> str:
     """Remove templates and tables, nested ones too, and closing marks that nothing opened."""
-    pieces: list[str] = []
-    position, depth = 0, 0
+    return _cut_spans(text, _find_templates(text))
+
+
+def _find_templates(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of each outermost template or table, and of each closing mark that nothing opened.
+
+    One that is never closed ends with the last mark, rather than with the article.
+    """
+    start, end, depth = 0, 0, 0
     for mark in _BRACES.finditer(text):
-        if not depth:
-            pieces.append(text[position : mark.start()])
+        if depth == 0:
+            start = mark.start()
+        end = mark.end()
         is_opening = mark[0].lstrip().startswith("{")
         depth = depth + 1 if is_opening else max(0, depth - 1)
-        position = mark.end()
-    # The rest is also kept where a template is never closed, rather than losing the article.
-    return "".join([*pieces, text[position:]])
+        if depth == 0:
+            yield start, end
+    if depth > 0:
+        yield start, end
 
 
 def _replace_links(text: str) -> str:
