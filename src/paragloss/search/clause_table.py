@@ -302,6 +302,15 @@ class _Entries(NamedTuple):
     clauses: Integers  # position in the list of clauses
     counts: Doubles  # how much an occurrence counts
 
+    @classmethod
+    def concatenate(cls, entry_lists: Sequence[_Entries]) -> _Entries:
+        """Return the entries of several lists, at least one, in one."""
+        return cls(*(np.concatenate(columns) for columns in zip(*entry_lists, strict=True)))
+
+    def select(self, rows: Integers) -> _Entries:
+        """Return the entries of some rows."""
+        return _Entries(self.ids[rows], self.words[rows], self.clauses[rows], self.counts[rows])
+
 
 class _TableBuilder:
     """Steps from clauses to a `ClauseTable`."""
@@ -337,9 +346,10 @@ class _TableBuilder:
         words = [(clause.source, word) for _, clause in self.clause_list for word in clause.words]
         terms = self._collect_terms()
         weights = self._weigh_clauses(terms)
-        own_entries = self._list_entries(terms, weights.counts)
-        translation_words, translation_entries = self._list_document_translations(first_word=len(words))
-        entries = self._join_entries(own_entries, translation_entries)
+        entry_lists = self._list_entries(terms, weights.counts)
+        if translation_field(self.source_language) in self.layout.fields:
+            entry_lists.append(self._list_document_translations(words))
+        entries = self._sort_entries(_Entries.concatenate(entry_lists))
         return ClauseTable(
             statistics=self.statistics,
             languages=self.languages,
@@ -352,7 +362,7 @@ class _TableBuilder:
             rates=self._estimate_rates(weights.clause_df),
             title_factors=self.title_factors,
             body_factors=self.body_factors,
-            words=words + translation_words,
+            words=words,
             word_numbers=entries.words,
             request=self._make_request(entries, weights.body),
         )
@@ -414,59 +424,47 @@ class _TableBuilder:
             return np.zeros(len(hashes))
         return self.statistics.df_of(self.layout.ids(self.layout.field(field), hashes)).astype(np.float64)
 
-    def _list_entries(self, terms: _Terms, counts: Doubles) -> _Entries:
-        """List the entries of all alternatives in all searched fields, except translations of documents.
+    def _list_entries(self, terms: _Terms, counts: Doubles) -> list[_Entries]:
+        """List the entries of all alternatives in each searched field, except translations of documents.
 
         :param counts: how much an occurrence of each alternative counts, (n_terms,).
         """
         factors = self.title_factors + self.body_factors
         subword_counts = counts * terms.subword_weights
-        ids_by_field: list[Ids] = []
-        counts_by_field: list[Doubles] = []
+        entry_lists = []
         for number, field in enumerate(self.layout.fields):
             if factors[number] and field != translation_field(self.source_language):
-                ids_by_field.append(self.layout.ids(number, terms.hashes))
-                counts_by_field.append(subword_counts if field in HOME_FIELDS else counts)
-        return _Entries(
-            ids=np.concatenate(ids_by_field),
-            words=np.tile(terms.words, len(ids_by_field)),
-            clauses=np.tile(terms.clauses, len(ids_by_field)),
-            counts=np.concatenate(counts_by_field),
-        )
+                ids = self.layout.ids(number, terms.hashes)
+                field_counts = subword_counts if field in HOME_FIELDS else counts
+                entry_lists.append(_Entries(ids, terms.words, terms.clauses, field_counts))
+        return entry_lists
 
-    def _list_document_translations(self, first_word: int) -> tuple[list[tuple[str, str]], _Entries]:
-        """List the query's own words, and their entries in the field that has translations of documents.
+    def _list_document_translations(self, words: list[tuple[str, str]]) -> _Entries:
+        """List the entries of the query's own words in the field that has translations of documents.
 
         The ids of its terms depend on the language of the document, as those of all fields do.
 
-        :param first_word: the position of the first of these words in the list of words.
-        :return: each word after its term of the query, and the entries; nothing if the field is not indexed.
+        :param words: the list of words (the query's term, the alternative), to which these words are added.
         """
-        words: list[tuple[str, str]] = []
-        ids: list[int] = []
-        clauses: list[int] = []
-        counts: list[float] = []
         field = translation_field(self.source_language)
-        if field in self.layout.fields:
-            analyze = analyzer(self.source_language).terms
-            for clause_number, (lang, clause) in enumerate(self.clause_list):
-                terms = analyze(clause.source)
-                words += [(clause.source, term) for term in terms]
-                ids += self.statistics.ids(field, lang, terms).tolist()
-                clauses += [clause_number] * len(terms)
-                counts += [1 / len(terms)] * len(terms)
-        word_numbers = first_word + np.arange(len(words))
-        return words, _Entries(np.array(ids, np.uint32), word_numbers, np.array(clauses, np.int64), np.array(counts))
+        analyze = analyzer(self.source_language).terms
+        entry_lists = []
+        for clause_number, (lang, clause) in enumerate(self.clause_list):
+            terms = analyze(clause.source)
+            entries = _Entries(
+                ids=self.statistics.ids(field, lang, terms),
+                words=len(words) + np.arange(len(terms)),
+                clauses=np.full(len(terms), clause_number),
+                counts=np.full(len(terms), 1 / max(len(terms), 1)),
+            )
+            entry_lists.append(entries)
+            words += [(clause.source, term) for term in terms]
+        return _Entries.concatenate(entry_lists)
 
-    def _join_entries(self, first: _Entries, second: _Entries) -> _Entries:
-        """Return the entries of two lists that occur in documents, ordered by id."""
-        ids = np.concatenate([first.ids, second.ids])
-        words = np.concatenate([first.words, second.words])
-        clauses = np.concatenate([first.clauses, second.clauses])
-        counts = np.concatenate([first.counts, second.counts])
-        useful = np.flatnonzero((counts > 0) & (self.statistics.df_of(ids) > 0))
-        order = useful[ids[useful].argsort(kind="stable")]
-        return _Entries(ids[order], words[order], clauses[order], counts[order])
+    def _sort_entries(self, entries: _Entries) -> _Entries:
+        """Return the entries that occur in documents, ordered by id."""
+        useful = np.flatnonzero((entries.counts > 0) & (self.statistics.df_of(entries.ids) > 0))
+        return entries.select(useful[entries.ids[useful].argsort(kind="stable")])
 
     def _split_field_weights(self, field_weights: Mapping[str, float]) -> tuple[Doubles, Doubles]:
         """Return how much an occurrence in each field counts for the title and for the body; (n_fields,) each."""

@@ -115,22 +115,29 @@ class SearchContext(NamedTuple):
 def make_default_searcher(search: SearchContext) -> DefaultSearcher:
     """Make the default search from all translators of a collection and its best encoder."""
     parts = search.parts
-    languages = [*search.targets, *parts.statistics.secondary_languages]
-    translators: list[Translator] = []
-    weights: list[float] = []
-    for name, translator in parts.translators.items():
-        if list_known_targets(translator, search.source, languages):
-            translators.append(translator)
-            weights.append(1.0 if name == DEFAULT else _get_trust(translator))
     return DefaultSearcher(
         parts.store,
         parts.statistics,
         targets=search.targets,
-        translator=mix_translators(search, translators, weights) if translators else None,
+        translator=_mix_all_translators(search),
         semantic=_choose_encoder(search),
         variants=parts.variants,
         step=parts.step,
     )
+
+
+def _mix_all_translators(search: SearchContext) -> Translator | None:
+    """Combine the translators that know the query's language and one of the documents'; None if there are none."""
+    languages = [*search.targets, *search.parts.statistics.secondary_languages]
+    trust_of_translator: list[tuple[Translator, float]] = []
+    for name, translator in search.parts.translators.items():
+        if list_known_targets(translator, search.source, languages):
+            trust = 1.0 if name == DEFAULT else _get_trust(translator)
+            trust_of_translator.append((translator, trust))
+    if not trust_of_translator:
+        return None
+    translators, weights = zip(*trust_of_translator, strict=True)
+    return mix_translators(search, translators, weights)
 
 
 def _get_trust(translator: Translator) -> float:

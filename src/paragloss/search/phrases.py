@@ -64,15 +64,16 @@ def build_phrase_forms(phrase: Query, lang: str, clauses: Sequence[Translation],
     :param clauses: the words of the phrase as translated into the language.
     :param only_best: use the likeliest translation of each word and no other.
     """
-    min_weight = 1.0 if only_best else MIN_RELATIVE_WEIGHT
-    min_phrase_weight = 1.0 if only_best else MIN_RELATIVE_WEIGHT_OF_PHRASE
     words = [clause for clause in clauses if clause.required]
-    translations = [_list_translations(word, lang, min_weight) for word in words]
-    likely_translations = [_list_translations(word, lang, min_phrase_weight) for word in words]
-    if not only_best:
-        has_several_words = len(words) > 1
-        for number, word in enumerate(words):
-            translations[number] |= _list_name_forms(word, lang, with_sounds=has_several_words)
+    if only_best:
+        translations = likely_translations = [_list_translations(word, lang, min_weight=1.0) for word in words]
+    else:
+        translations = [
+            _list_translations(word, lang, MIN_RELATIVE_WEIGHT)
+            | _list_name_forms(word, lang, with_sounds=len(words) > 1)
+            for word in words
+        ]
+        likely_translations = [_list_translations(word, lang, MIN_RELATIVE_WEIGHT_OF_PHRASE) for word in words]
     written = tuple(list_content_terms(phrase.text, lang))
     return PhraseForms(
         lang,
@@ -121,6 +122,7 @@ def _list_name_forms(clause: Translation, lang: str, *, with_sounds: bool) -> fr
 def find_phrase(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool = False) -> list[tuple[int, int]]:
     """Return the (start, end) character offsets of all occurrences of a phrase in a text, in order.
 
+    :param forms: the phrase as it is written, and the translations of its words.
     :param inside_words: a translation that is a part of a compound, or sounds like a name, counts as well.
     """
     token_ranges = [(first, first + len(forms.written) - 1) for first in _find_runs(tokens, forms.written)]
@@ -152,22 +154,21 @@ def _find_translations(
 ) -> Iterator[Interval]:
     """Yield the tokens that match a translation of a word of the phrase.
 
-    :param words_by_part: the words of the text that contain a term, by their numbers.
+    :param words_by_part: for each term, the numbers of the words of the text that contain it.
     """
     phrase_translations = tokens.find_words({terms[0] for terms in forms.single_word_translations})
     for word, translations in enumerate(forms.translations):
         single_terms = {terms[0] for terms in translations if len(terms) == 1}
-        matching_phrase = set(phrase_translations)
-        for term in single_terms:
-            matching_phrase.update(words_by_part.get(term, ()))
+        compounds = [number for term in single_terms for number in words_by_part.get(term, ())]
+        matching_phrase = {*phrase_translations, *compounds}
         matching_word = matching_phrase.union(tokens.find_words(single_terms))
         for position in np.flatnonzero(_have_words(tokens.word_indices, matching_word)).tolist():
             may_match_phrase = int(tokens.word_indices[position]) in matching_phrase
             yield Interval(position, position, word, may_match_phrase)
         for terms in translations:
-            if len(terms) > 1:
-                for first in _find_runs(tokens, terms):
-                    yield Interval(first, first + len(terms) - 1, word)
+            firsts = _find_runs(tokens, terms) if len(terms) > 1 else []
+            for first in firsts:
+                yield Interval(first, first + len(terms) - 1, word)
 
 
 def _find_compounds(tokens: TokenizedText, forms: PhraseForms) -> dict[str, list[int]]:
@@ -199,14 +200,11 @@ def _find_windows(intervals: Sequence[Interval], word_count: int, width: int) ->
         latest[interval.word] = interval
         if len(latest) < word_count:
             continue
-        token_ranges = {(match.first, match.last) for match in latest.values()}
-        is_same_token = word_count > 1 and len(token_ranges) == 1
-        if is_same_token and not interval.may_match_phrase:
-            continue
-        first = min(match.first for match in latest.values())
-        last = max(match.last for match in latest.values())
-        extra_tokens = sum(match.last - match.first for match in latest.values())
-        n_words = last - first + 1 - extra_tokens
-        if n_words <= width and first > previous_end:
+        matches = latest.values()
+        first, last = min(match.first for match in matches), max(match.last for match in matches)
+        n_words = last - first + 1 - sum(match.last - match.first for match in matches)
+        is_same_token = word_count > 1 and len({(match.first, match.last) for match in matches}) == 1
+        is_match = interval.may_match_phrase or not is_same_token
+        if is_match and n_words <= width and first > previous_end:
             yield first, last
             previous_end = last

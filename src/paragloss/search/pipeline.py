@@ -134,11 +134,13 @@ class PipelineBuilder:
         rewording: Rewording | None = None
         if chain.search is None:
             rewording = self._build_rewording(chain.rewording, makers.make_clause_searcher)
-            searcher = makers.make_clause_searcher(self._search, **rewording.search_settings)
-        else:
-            if chain.rewording:
-                rewording = self._build_rewording(chain.rewording, _take_no_options)
+        elif chain.rewording:
+            rewording = self._build_rewording(chain.rewording, _take_no_options)
+        if chain.search is not None:
             searcher = self._build_search_step(chain.search)
+        else:
+            assert rewording is not None, "a chain has a step"
+            searcher = makers.make_clause_searcher(self._search, **rewording.search_settings)
         for step in chain.feedback:
             searcher = self._build_feedback(searcher, step)
         return searcher if rewording is None else self._apply_rewording(rewording, searcher)
@@ -182,7 +184,10 @@ class PipelineBuilder:
         return self._build_translated(searcher, translator)
 
     def _build_translated(self, searcher: Searcher, translator: Translator) -> Searcher:
-        """Build one ranking of the query in each language that the translator knows, and as it is in its own."""
+        """Build a searcher that translates each query into every target language and merges the results.
+
+        Documents in the query's own language are searched with the query as it is.
+        """
         source, targets = self._search.source, self._search.targets
         languages = list(targets)
         if hasattr(searcher, "looks_inside"):  # it also searches the parts of documents in other languages
@@ -206,15 +211,15 @@ class PipelineBuilder:
         :param search_maker: the function that makes the searcher, or one that takes no options.
         """
         steps = [self._expect_rewording(node, is_first=number == 0) for number, node in enumerate(nodes)]
-        n_translators_left = sum(self._find_translator(step) is not None for step in steps)
+        translator_steps = [step for step in steps if self._find_translator(step) is not None]
         chain = TranslatorChain()
         for step in steps:
             make_translator = self._find_translator(step)
             if make_translator is None:
                 chain = chain._replace(translator=self._wrap_translator(step, chain.translator))
             else:
-                n_translators_left -= 1
-                next_maker = makers.get_intermediate_language if n_translators_left else search_maker
+                is_last = step is translator_steps[-1]
+                next_maker = search_maker if is_last else makers.get_intermediate_language
                 chain = self._append_translator(chain, step, make_translator, next_maker)
         assert chain.translator is not None, "a chain has a step"
         keeps_language = all(step.name in makers.EXPANDERS for step in steps)
@@ -246,7 +251,10 @@ class PipelineBuilder:
         return step
 
     def _wrap_translator(self, step: PipelinePart, translator: Translator | None) -> Translator:
-        """Build a step that expands the query, or that chooses among the alternatives of the translator before it."""
+        """Build a step that expands the query, or that chooses among the alternatives of a translator.
+
+        :param translator: the translator before the step; None if the step is the first.
+        """
         if step.name == FEEDBACK:
             (settings,) = self._bind(step, makers.make_feedback_translator)
             return makers.make_feedback_translator(self._search, **settings)
@@ -260,14 +268,15 @@ class PipelineBuilder:
         return makers.make_parallel_text_translator(self._search, translator, step.name, **settings)
 
     def _is_rewording(self, step: Node, *, is_first: bool) -> bool:
-        """Return whether a step changes the query's words.
+        """Tell whether a step changes the query's words: it translates, chooses among translations, or expands.
 
-        Feedback does as the first step; later it follows a search.
+        :param is_first: whether it is the first of its chain; feedback expands the query only there.
         """
         if not isinstance(step, PipelinePart):
             return False
         is_chooser = step.name == TOGETHER or step.name in self._parts.choosers
-        return is_chooser or self._find_translator(step) is not None or (is_first and step.name == FEEDBACK)
+        is_expander = is_first and step.name == FEEDBACK
+        return is_chooser or is_expander or self._find_translator(step) is not None
 
     def _find_translator(self, step: Node) -> Callable[..., Translator] | None:
         """Return the function that makes the translator of a step from its options; None for a step of another kind."""

@@ -7,6 +7,7 @@ never fails. What can't be used is left out or read as words, and a note says so
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from itertools import product
 from typing import NamedTuple, TypeAlias
@@ -89,17 +90,14 @@ class _Parser:
     def take(self, match: re.Match[str]) -> str:
         """Record an operator, and return the words that replace it in the text of the query."""
         if match["name"]:
-            return self._take_filter(match["name"].lower(), match["quoted_value"] or match["value"])
+            self._record_filter(match["name"].lower(), match["quoted_value"] or match["value"])
+            return ""
         term = " ".join((match["phrase"] or match["word"] or "").split())
+        is_excluded = "-" in (match["sign"], match["word_sign"])
         if not _has_letters(term):
             return term
-        kind = "excluded" if "-" in (match["sign"], match["word_sign"]) else "required"
-        n_checked_terms = len(self._list_values("required")) + len(self._list_values("excluded"))
-        if n_checked_terms >= MAX_CHECKED_TERMS:
-            self._note(f"Only {MAX_CHECKED_TERMS} phrases and signed words can be checked; the others count as words.")
-        else:
-            self.operators.append((kind, term))
-        return "" if kind == "excluded" else term
+        self._record_term("excluded" if is_excluded else "required", term)
+        return "" if is_excluded else term
 
     def build(self, text: str) -> QueryOperators:
         """Return the recorded operators with the text of the query."""
@@ -117,16 +115,25 @@ class _Parser:
             notes=tuple(self.notes),
         )
 
-    def _take_filter(self, name: str, value: str) -> str:
-        """Record a filter, or a note if it can't be used; no words replace it."""
-        values = [part for part in value.split(",") if part] or [""] if name == "lang" else [value]
-        for part in values:
-            note = _check_filter(name, part)
+    def _record_term(self, kind: str, term: str) -> None:
+        """Record a required or an excluded term; a note if there are too many already."""
+        n_checked_terms = len(self._list_values("required")) + len(self._list_values("excluded"))
+        if n_checked_terms < MAX_CHECKED_TERMS:
+            self.operators.append((kind, term))
+        else:
+            self._note(f"Only {MAX_CHECKED_TERMS} phrases and signed words can be checked; the others count as words.")
+
+    def _record_filter(self, name: str, value: str) -> None:
+        """Record a filter such as `lang:de,fr`; a note for each value that can't be used."""
+        values = [value]
+        if name == "lang":
+            values = [code for code in value.split(",") if code] or [""]
+        for single_value in values:
+            note = _check_filter(name, single_value)
             if note:
                 self._note(note)
             else:
-                self.operators.append((name, part))
-        return ""
+                self.operators.append((name, single_value))
 
     def _note(self, note: str) -> None:
         if note not in self.notes and len(self.notes) < MAX_CHECKED_TERMS:
@@ -196,14 +203,19 @@ def intersect_filters(first: Where, second: Where) -> Where:
     """Return a filter for the documents that pass both filters: of each field, what both allow."""
     shared = {**first, **second}
     for field in first.keys() & second.keys():
-        values: list[Value] = []
-        for first_value, second_value in product(first[field], second[field]):
-            if isinstance(first_value, Range) and isinstance(second_value, Range):
-                values.append(_intersect_ranges(first_value, second_value))
-            elif first_value == second_value:
-                values.append(first_value)
-        shared[field] = values
+        shared[field] = _intersect_values(first[field], second[field])
     return shared
+
+
+def _intersect_values(first: Sequence[Value], second: Sequence[Value]) -> list[Value]:
+    """Return the values that two filters of one field allow; of two ranges their overlap."""
+    values: list[Value] = []
+    for first_value, second_value in product(first, second):
+        if isinstance(first_value, Range) and isinstance(second_value, Range):
+            values.append(_intersect_ranges(first_value, second_value))
+        elif first_value == second_value:
+            values.append(first_value)
+    return values
 
 
 def _intersect_ranges(first: Range, second: Range) -> Range:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,48 +43,67 @@ class Background:
         return cls({lang: row for row, lang in enumerate(used)}, vectors, sizes)
 
     def standardize(self, query_vector: Floats, languages: Sequence[str], cosines: Floats) -> Floats:
-        """Express cosines in standard deviations above the background of each document's language."""
+        """Express a query's cosines with documents in standard deviations above the background of their language.
+
+        :param languages: the language of each document, (n_docs,).
+        :param cosines: (n_docs,).
+        """
         if not self.rows:
             return cosines
-        means, deviations = self._estimate_moments(query_vector)
+        background = self._measure_cosines(query_vector)
         rows = np.array([self.rows.get(lang, -1) for lang in languages], np.int64)
-        return np.asarray((cosines - means[rows]) / deviations[rows])
+        return np.asarray((cosines - background.means[rows]) / background.deviations[rows])
 
-    def _estimate_moments(self, query_vector: Floats) -> tuple[Floats, Floats]:
-        """Return mean and standard deviation of the query's cosines with the sample of each language.
-
-        Those of small samples are smoothed with the mean over all languages. The last row, for languages without a
-        sample, has that mean; (n_languages + 1,) each.
-        """
-        cosines = self.vectors @ query_vector
-        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
+    def _measure_cosines(self, query_vector: Floats) -> BackgroundCosines:
+        """Measure the cosines of a query with the sample of each language."""
+        cosines = self.vectors @ query_vector  # (n_vectors,)
+        sizes = self.sizes.astype(np.int64)
+        starts = np.cumsum(sizes) - sizes  # of each language in the cosines
         means = np.add.reduceat(cosines, starts) / self.sizes
-        distances = cosines - means.repeat(self.sizes.astype(np.int64))
+        distances = cosines - means.repeat(sizes)
         variances = np.add.reduceat(distances**2, starts) / self.sizes
-        overall_mean, overall_variance = means.mean(), variances.mean()
+        deviations = np.sqrt(self._smooth(variances))
+        return BackgroundCosines(self._smooth(means), np.maximum(deviations, MIN_DEVIATION))
+
+    def _smooth(self, values: npt.NDArray[np.floating[Any]]) -> Floats:
+        """Move the values of languages with small samples towards the mean of all, and append that mean.
+
+        :param values: (n_languages,).
+        :return: (n_languages + 1,); the last value is for languages without a sample.
+        """
+        mean = values.mean()
         own_share = self.sizes / (self.sizes + PRIOR_DOCS)
-        smoothed_means = np.append(own_share * means + (1 - own_share) * overall_mean, overall_mean)
-        smoothed_variances = np.append(own_share * variances + (1 - own_share) * overall_variance, overall_variance)
-        return smoothed_means, np.maximum(np.sqrt(smoothed_variances), MIN_DEVIATION)
+        return np.append(own_share * values + (1 - own_share) * mean, mean)
+
+
+class BackgroundCosines(NamedTuple):
+    """The cosines of a query with unrelated documents of each language, and of other ones; (n_languages + 1,) each."""
+
+    means: Floats
+    deviations: Floats
 
 
 def sample_background(store: Store, vector_name: str, languages: Sequence[str]) -> Background:
     """Read the vectors of a fixed number of documents of each language.
 
-    Equal vectors are counted once, so that copies of a document change nothing.
-
     :param vector_name: the vectors that are read; a document may have several, one for each passage.
     :param languages: the languages of the documents.
     """
-    samples = {}
-    for lang in languages:
-        batches = store.scroll({"lang": [lang]}, batch=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False)
-        records = next(batches, [])
-        vectors = [np.atleast_2d(record.dense[vector_name]) for record in records if vector_name in record.dense]
-        if vectors:
-            distinct_vectors = np.unique(np.concatenate(vectors).astype(np.float32), axis=0)
-            samples[lang] = distinct_vectors[_spread_evenly(len(distinct_vectors), MAX_BACKGROUND_VECTORS)]
-    return Background.from_samples(samples)
+    return Background.from_samples({lang: _sample_vectors(store, vector_name, lang) for lang in languages})
+
+
+def _sample_vectors(store: Store, vector_name: str, lang: str) -> Floats:
+    """Read some different vectors of the first documents of a language; (n_vectors, dim), (0, 0) if there are none.
+
+    Equal vectors are taken once, so that copies of a document change nothing.
+    """
+    batches = store.scroll({"lang": [lang]}, batch=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False)
+    records = next(batches, [])
+    vectors = [np.atleast_2d(record.dense[vector_name]) for record in records if vector_name in record.dense]
+    if not vectors:
+        return np.zeros((0, 0), np.float32)
+    distinct_vectors = np.unique(np.concatenate(vectors).astype(np.float32), axis=0)
+    return distinct_vectors[_spread_evenly(len(distinct_vectors), MAX_BACKGROUND_VECTORS)]
 
 
 def _spread_evenly(count: int, limit: int) -> npt.NDArray[np.int64]:
