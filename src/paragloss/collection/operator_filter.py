@@ -22,9 +22,9 @@ from paragloss.collection.search_plan import list_query_forms
 from paragloss.collection.state import State
 from paragloss.index.terms import TERMS_VECTOR
 from paragloss.search.phrases import PhraseForms, build_phrase_forms, find_phrase, list_content_terms
-from paragloss.search.query_operators import QueryOperators, intersect_filters
+from paragloss.search.query_operators import QueryOperators, Value, intersect_filters
 from paragloss.statistics import Statistics
-from paragloss.types import Query, Range, Record, Searcher, SparseRows, TokenizedText
+from paragloss.types import Document, Query, Range, Record, Searcher, SparseRows, TokenizedText
 
 #: Documents that are ranked and checked for phrases and words.
 MAX_CHECKED_DOCUMENTS = 500
@@ -51,7 +51,7 @@ class Occurrences(NamedTuple):
 
 def narrow_options(state: State, options: SearchOptions, operators: QueryOperators) -> SearchOptions:
     """Return the options of a search narrowed by its operators `lang:`, `file:`, `after:` and `before:`."""
-    where: dict[str, Sequence[str | int | float | bool | Range]] = {}
+    where: dict[str, Sequence[Value]] = {}
     if operators.days != Range():
         where["meta.dated"] = [operators.days]
     if operators.extensions:
@@ -69,11 +69,13 @@ def narrow_options(state: State, options: SearchOptions, operators: QueryOperato
 def filter_documents(
     state: State, operators: QueryOperators, readings: Readings, doc_ids: Sequence[str], options: SearchOptions
 ) -> dict[str, Occurrences]:
-    """Return the first `options.k` documents that have everything required and nothing excluded, with its occurrences.
+    """Return the first `options.k` documents that have every required term of a query and no excluded one.
 
+    :param operators: the operators of the query, with these terms.
     :param readings: the languages that the query may be in.
     :param doc_ids: the candidates, best first.
-    :return: document id -> the places of its required terms.
+    :return: document id -> where it has the required terms.
+    :raises DeadlineError: if the deadline passes first.
     """
     required = _translate_terms(operators.required, readings, state.index.statistics, is_excluded=False)
     excluded = _translate_terms(operators.excluded, readings, state.index.statistics, is_excluded=True)
@@ -262,19 +264,18 @@ def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:
 
     A term of stop words only counts as present in every document, without occurrences.
     """
-    document = record.document
-    if not term.forms(document.lang):
+    if not term.forms(record.document.lang):
         return Occurrences((), 0)
-    text_spans: set[tuple[int, int]] = set()
-    for tokens in _iterate_tokens(record):
-        text_spans.update(_find_spans(tokens, term))
-    field_count = 0
-    for text in filter(None, (document.title, *document.fields.values())):
-        tokens = analyzer(document.lang).tokenize(text[:MAX_TOKENIZED_CHARACTERS])
-        field_count += len(_find_spans(tokens, term))
-    if not (text_spans or field_count):
-        return None
-    return Occurrences(tuple(sorted(text_spans)), field_count)
+    text_spans = {span for tokens in _iterate_tokens(record) for span in _find_spans(tokens, term)}
+    field_count = sum(len(_find_spans(tokens, term)) for tokens in _tokenize_fields(record.document))
+    return Occurrences(tuple(sorted(text_spans)), field_count) if text_spans or field_count else None
+
+
+def _tokenize_fields(document: Document) -> Iterator[TokenizedText]:
+    """Yield the tokens of the title of a document and of its other fields but the text."""
+    for text in (document.title, *document.fields.values()):
+        if text:
+            yield analyzer(document.lang).tokenize(text[:MAX_TOKENIZED_CHARACTERS])
 
 
 def _find_spans(tokens: TokenizedText, term: CheckedTerm) -> list[tuple[int, int]]:

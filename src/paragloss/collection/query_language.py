@@ -124,16 +124,24 @@ def select_readings(
     likely_guesses = [guess for guess in guesses if guess.share >= MIN_SHARE_OF_SECOND]
     readings = likely_guesses[:2] or list(guesses[:1])
     possible_langs = {guess.lang for guess in guesses}
-    is_capitalized = all(word[0].isupper() for word in text.split())
+    seem_names = all(word[0].isupper() for word in text.split())
+    if seem_names and reader in possible_langs and _prefers_language(reader, readings[0], text, models):
+        return [Guess(reader, 1.0)]
     is_unsure = readings[0].share < MIN_SURE_SHARE
-    if is_capitalized and reader in possible_langs:
-        n_known = _count_known_words(text, reader, models)
-        if n_known and (is_unsure or n_known >= _count_known_words(text, readings[0].lang, models)):
-            return [Guess(reader, 1.0)]
     reading_langs = {guess.lang for guess in readings}
-    if (is_capitalized or is_unsure) and FALLBACK in possible_langs - reading_langs:
+    if (seem_names or is_unsure) and FALLBACK in possible_langs - reading_langs:
         readings.append(Guess(FALLBACK, FALLBACK_WEIGHT * readings[0].share))
     return readings
+
+
+def _prefers_language(lang: str, likeliest: Guess, text: str, models: Mapping[str, object]) -> bool:
+    """Tell whether a query is rather in a language than in the likeliest one, by how many of its words models know.
+
+    If the likeliest one is unsure, one known word is enough.
+    """
+    n_known = _count_known_words(text, lang, models)
+    is_unsure = likeliest.share < MIN_SURE_SHARE
+    return n_known > 0 and (is_unsure or n_known >= _count_known_words(text, likeliest.lang, models))
 
 
 def merge_expected_scores(weighted: Sequence[tuple[float, Sequence[Hit]]], k: int) -> Ranking:

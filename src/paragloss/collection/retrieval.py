@@ -183,20 +183,20 @@ def _rank_with_correction(state: State, reading: QueryReading, options: SearchOp
 
     :param reading: the query with the languages that it may be in.
     """
-    query, targets = reading.query, resolve_targets(state, options.to)
+    query, operators, targets = reading.query, reading.operators, resolve_targets(state, options.to)
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_query(state, reading, ranking_options)
     query_coverage = coverage.measure_query_coverage(query, ranked.ranking.forms, state.index.statistics, targets)
     corrected = None
-    if options.variants and not reading.operators.has_conditions:  # else the words are meant as they are typed
+    if options.variants and not operators.has_conditions:  # else the words are meant as they are typed
         corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
-    is_language_certain = bool(options.lang) or query.lang in state.langs
-    is_understood = bool(ranked.ranking) and query_coverage.has_known_word and is_language_certain
+    has_certain_language = bool(options.lang) or query.lang in state.langs
+    is_understood = bool(ranked.ranking) and query_coverage.has_known_word and has_certain_language
     marked_query = query
     if corrected is not None and not is_understood:
         marked_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    if not reading.operators.required and not _is_answered(ranked, query_coverage):
+    if not operators.required and not _is_answered(ranked, query_coverage):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
     return SearchOutcome(ranked, query_coverage, corrected, marked_query, targets)
 
@@ -208,11 +208,12 @@ def _make_answer(
     results: list[Result],
     options: SearchOptions,
 ) -> Answer:
-    """Join the results with what tells how the query was understood; without any, with the words searched for.
+    """Make the answer to a query: the results, how the query was understood, and what explains the results.
 
+    :param reading: the query with the languages that it may be in.
     :param outcome: the ranking, and what was understood of the query.
     :param visible: the documents that are shown.
-    :param results: the same, prepared for display.
+    :param results: the same, prepared for display; without any, the answer says which words were searched for.
     """
     query, ranking = reading.query, outcome.ranked.ranking
     return Answer(
@@ -289,22 +290,27 @@ def _make_results(
 ) -> list[Result]:
     """Prepare the visible documents for display: title, snippet with marks, fit and copies.
 
+    :param ranked: the ranking that the documents are from.
     :param query: the query, or its corrected spelling, whose matches are marked.
+    :raises DeadlineError: if the deadline passes first.
     """
-    ranking, searcher = ranked.ranking, ranked.searcher
-    matcher = Matcher(query, ranking.forms, state, list(visible.records))
-    scores = {hit.id: hit.score for hit in ranking}
+    matcher = Matcher(query, ranked.ranking.forms, state, list(visible.records))
+    scores = {hit.id: hit.score for hit in ranked.ranking}
     results = []
     for doc_id, (record, tokenized_texts) in visible.records.items():
         if deadline:
             deadline.step()
-        max_score = searcher.max_score(record.document.lang)
-        if not 0 < max_score < math.inf:  # unknown: the best hit counts as a perfect fit
-            max_score = max(ranking[0].score, _MIN_MAX_SCORE)
         score = scores[doc_id]
-        result = make_result(matcher, record, tokenized_texts, score, score / max_score)
+        fit = score / _find_max_score(ranked, record.document.lang)
+        result = make_result(matcher, record, tokenized_texts, score, fit)
         results.append(result._replace(copies=visible.copies[doc_id]))
     return results
+
+
+def _find_max_score(ranked: RankedQuery, lang: str) -> float:
+    """Return the highest score of a document of a language; where that is unknown, the score of the best hit."""
+    max_score = ranked.searcher.max_score(lang)
+    return max_score if 0 < max_score < math.inf else max(ranked.ranking[0].score, _MIN_MAX_SCORE)
 
 
 def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
@@ -335,13 +341,15 @@ def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadli
 
     :param certain: whether the language of the query was stated. If so, its words are compared with known words of
         this language only, otherwise with those of a few likely languages.
+    :raises DeadlineError: if the deadline passes first.
     """
-    statistics, model = state.index.statistics, state.default
     if certain:
-        return suggest_query(query, [query.lang], statistics, model, deadline)
-    own_language = [query.lang] if query.lang in state.langs else []
-    likely_languages = list(dict.fromkeys([*own_language, FALLBACK, *state.langs]))[:MAX_SPELLING_LANGUAGES]
-    return suggest_query(query, likely_languages, statistics, model, deadline)
+        languages_of_words = [query.lang]
+    else:
+        own_language = [query.lang] if query.lang in state.langs else []
+        likely_languages = dict.fromkeys([*own_language, FALLBACK, *state.langs])
+        languages_of_words = list(likely_languages)[:MAX_SPELLING_LANGUAGES]
+    return suggest_query(query, languages_of_words, state.index.statistics, state.default, deadline)
 
 
 def rank_plain_queries(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
@@ -400,13 +408,12 @@ def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryR
     :raises InputError: if the query is empty or too long.
     """
     query = query_language.normalise_query(query)
-    if query.lang:
-        guesses = [Guess(query.lang, 1.0)]
-    else:
+    guesses = [Guess(query.lang, 1.0)]
+    if not query.lang:
         models = {**state.translators(), **state.models}
         all_guesses = guess_query_languages(state, query.text)
         guesses = query_language.select_readings(all_guesses, query.text, models, reader)
-    query = query._replace(lang=guesses[0].lang)
+        query = query._replace(lang=guesses[0].lang)
     query_language.check_term_count(query)
     return QueryReading(query, guesses)
 
@@ -446,16 +453,19 @@ def rank_query(state: State, reading: QueryReading, options: SearchOptions) -> R
 
 
 def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions) -> RankedQuery:
-    """Rank documents for a query, and keep those that have its required phrases and words and none it excludes."""
+    """Rank documents for a query, and keep those that have its required phrases and words and none it excludes.
+
+    :param reading: the query with the languages that it may be in, and with its operators.
+    """
     operators = reading.operators
-    options_for_check = replace(options, k=max(options.k, MAX_CHECKED_DOCUMENTS))
-    ranked = rank_queries(state, [reading], options_for_check)[0]
-    searchers = _build_searchers(state, [reading], options)
+    n_checked = max(options.k, MAX_CHECKED_DOCUMENTS)
+    ranked = rank_queries(state, [reading], replace(options, k=n_checked))[0]
     candidate_ids = [hit.id for hit in ranked.ranking]
+    searchers = _build_searchers(state, [reading], options)
     occurrences = filter_documents(state, operators, list(searchers.items()), candidate_ids, options)
     hits = tuple(hit for hit in ranked.ranking if hit.id in occurrences)
+    notes = describe_check(operators, candidate_ids, occurrences, limit=n_checked)
     ranking = replace(ranked.ranking, hits=hits, lower_hits=())
-    notes = describe_check(operators, candidate_ids, occurrences, limit=options_for_check.k)
     return RankedQuery(ranking, ranked.searcher, occurrences, (*operators.notes, *notes))
 
 
@@ -468,7 +478,7 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
     """
     searchers = _build_searchers(state, readings, options)
     has_documents = _has_documents(state, options.where)
-    # For each query, the ranking of each of its readings with the probability of the reading.
+    # For each query, the ranking in each language that it may be in, with the probability of that language.
     weighted_rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
     for lang, searcher in searchers.items():
         shares = _list_shares(readings, lang)
@@ -479,11 +489,10 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
             rankings = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
         for (number, share), ranking in zip(shares, rankings, strict=True):
             weighted_rankings[number].append((share, ranking))
-    ranked_queries = []
-    for reading, weighted in zip(readings, weighted_rankings, strict=True):
-        likeliest_lang = reading.guesses[0].lang
-        ranked_queries.append(RankedQuery(mix_readings(weighted, options.k), searchers[likeliest_lang]))
-    return ranked_queries
+    return [
+        RankedQuery(mix_readings(weighted, options.k), searchers[reading.guesses[0].lang])
+        for reading, weighted in zip(readings, weighted_rankings, strict=True)
+    ]
 
 
 def _build_searchers(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> dict[str, Searcher]:
@@ -529,13 +538,12 @@ def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> Ranked
         return weighted[0][1]
     total = sum(share for share, _ in weighted)
     readings = [(share / total, ranking) for share, ranking in weighted]
-    scored_hits = [(share, [*ranking.hits, *ranking.lower_hits]) for share, ranking in readings]
-    n_hits = sum(len(hits) for _, hits in scored_hits)
-    hits = tuple(query_language.merge_expected_scores(scored_hits, n_hits))
+    all_hits = [(share, [*ranking.hits, *ranking.lower_hits]) for share, ranking in readings]
+    merged_hits = tuple(query_language.merge_expected_scores(all_hits, k=sum(len(hits) for _, hits in all_hits)))
     return RankedList(
-        hits[:k],
+        merged_hits[:k],
         forms=QueryForms.merge(ranking.forms for _, ranking in readings),
         explainer=partial(explain_mixture, readings),
         has_probabilities=any(ranking.has_probabilities for _, ranking in readings),
-        lower_hits=hits[k:],
+        lower_hits=merged_hits[k:],
     )

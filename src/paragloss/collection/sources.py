@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -94,42 +95,48 @@ class SourceFiles:
     def hide_folders(self, meta: Mapping[str, Any]) -> dict[str, Any]:
         """Return a document's metadata with `path` relative to the indexed folder, or reduced to the file's name."""
         path = meta.get("path")
-        if not isinstance(path, str) or not (path.startswith("/") or PureWindowsPath(path).is_absolute()):
-            return dict(meta)
+        if isinstance(path, str) and (path.startswith("/") or PureWindowsPath(path).is_absolute()):
+            return {**meta, "path": self._shorten_path(path)}
+        return dict(meta)
+
+    def _shorten_path(self, path: str) -> str:
+        """Return an absolute path relative to the innermost indexed folder; the name of a file outside all of them."""
         roots = self._roots
         candidates = [(root, path) for root in roots if is_inside(path, root)]
         if "\0" not in path and (not candidates or len(roots) > 1):  # behind a link the file may lie elsewhere
             real_path = os.path.realpath(path)
             candidates += [(root, real_path) for root in roots if is_inside(real_path, root)]
         if not candidates:
-            return {**meta, "path": PureWindowsPath(path).name}
-        root, path_below = max(candidates, key=lambda candidate: len(candidate[0]))
-        return {**meta, "path": roots[root] + os.path.relpath(path_below, root)}
+            return PureWindowsPath(path).name
+        root, path_in_root = max(candidates, key=lambda candidate: len(candidate[0]))
+        return roots[root] + os.path.relpath(path_in_root, root)
 
     def resolve_folders(self, where: Where) -> Where:
-        """Extend a filter on folders, as `hide_folders` shows them, by the folders of this machine."""
+        """Return a filter that also allows the folders of this machine behind those that readers are shown.
+
+        :param where: a filter, which may have folders as `hide_folders` shows them.
+        """
         shown_folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
-        if not shown_folders:
-            return where
         full_paths = []
-        for folder in shown_folders:
-            for root, prefix in self._roots.items():
-                if folder.startswith(prefix):
-                    full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
-        return {**where, "meta.folder": [*where["meta.folder"], *full_paths]}
+        for folder, (root, prefix) in product(shown_folders, self._roots.items()):
+            if folder.startswith(prefix):
+                full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
+        return {**where, "meta.folder": [*where["meta.folder"], *full_paths]} if full_paths else where
 
     def find_original(self, meta: Mapping[str, Any]) -> Path | None:
-        """Return the file a document was read from, if it still lies in a folder that was indexed."""
+        """Return the file a document was read from, if it still lies in a folder that was indexed.
+
+        :param meta: the metadata of the document.
+        """
         from paragloss.formats.documents import SUPPORTED_SUFFIXES  # which imports every format
 
         recorded_path = str(meta.get("path", ""))
         if not os.path.isabs(recorded_path) or "\0" in recorded_path:
             return None
+        path = Path(os.path.realpath(recorded_path))
         real_roots = self._cache.get("real roots", lambda: [*map(os.path.realpath, self._roots)])
-        path = os.path.realpath(recorded_path)
-        is_supported = os.path.splitext(path)[1].lower() in SUPPORTED_SUFFIXES
-        is_indexed = is_supported and any(is_inside(path, root) for root in real_roots)
-        return Path(path) if is_indexed and os.path.isfile(path) else None
+        is_indexed = any(is_inside(str(path), root) for root in real_roots)
+        return path if is_indexed and path.suffix.lower() in SUPPORTED_SUFFIXES and path.is_file() else None
 
     @property
     def _roots(self) -> dict[str, str]:

@@ -79,18 +79,19 @@ def suggest_query(
     :return: None if all words are known in one of the languages, or if no language has a correction for every word.
     :raises DeadlineError: if the deadline passes first.
     """
-    best: Correction | None = None
-    best_lang = ""
+    corrections: dict[str, Correction] = {}  # by language
     for lang in langs:
         unknown_spans = _find_unknown_words(query.text, lang, statistics, model)
         if not unknown_spans:
             return None
-        if len(unknown_spans) > MAX_UNKNOWN_WORDS:
-            continue
-        corrected = _correct_words(query.text, unknown_spans, lang, statistics, model, deadline)
-        if corrected is not None and (best is None or corrected.cost < best.cost):
-            best, best_lang = corrected, lang
-    return Query(query.id, best.word, best_lang) if best is not None else None
+        if len(unknown_spans) <= MAX_UNKNOWN_WORDS:
+            correction = _correct_words(query.text, unknown_spans, lang, statistics, model, deadline)
+            if correction is not None:
+                corrections[lang] = correction
+    if not corrections:
+        return None
+    best_lang = min(corrections, key=lambda lang: corrections[lang].cost)
+    return Query(query.id, corrections[best_lang].word, best_lang)
 
 
 def _find_unknown_words(text: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> list[Span]:
@@ -159,32 +160,32 @@ def find_correction(word: str, lang: str, statistics: Statistics, model: Default
         return None
     variants = _generate_variants(word, alphabet)
     correction = _choose_correction(variants, lang, statistics, model)
-    if correction is not None or len(word) < MIN_LETTERS_FOR_TWO_ERRORS:
-        return correction
-    if model is None or lang not in model.langs:
-        return None
-    double_variants = _generate_double_variants(variants, alphabet, _load_ngrams(lang, model))
-    # There are so many of them that some have the hash of another word of the documents: the model must know them.
-    is_known = model.has_terms(_read_terms(list(double_variants), lang), lang)
-    known_variants = dict(compress(double_variants.items(), is_known))
-    return _choose_correction(known_variants, lang, statistics, model)
+    is_long = len(word) >= MIN_LETTERS_FOR_TWO_ERRORS
+    if correction is None and is_long and model is not None and lang in model.langs:
+        double_variants = _generate_double_variants(variants, alphabet, lang, model)
+        return _choose_correction(double_variants, lang, statistics, model)
+    return correction
 
 
-def _generate_double_variants(variants: dict[str, float], alphabet: str, ngrams: _NgramTable) -> dict[str, float]:
-    """Return the words at one more error from the likely variants, if they have only n-grams of the language.
+def _generate_double_variants(
+    variants: dict[str, float], alphabet: str, lang: str, model: DefaultModel
+) -> dict[str, float]:
+    """Return the words of a model at one more error from the likely variants of a word, with their costs.
+
+    Words that only documents have are left out: there are so many variants that some have the hash of another word.
 
     :param variants: words at one error, with their costs.
     """
+    ngrams = _load_ngrams(lang, model)
     likely_variants = [variant for variant, cost in variants.items() if cost <= SWAP_COST]
     costs: dict[str, float] = {}
     for variant, unseen_positions in zip(likely_variants, ngrams.list_unseen(likely_variants), strict=True):
         error_positions = _find_error_positions(variant, unseen_positions)
         for double_variant, cost in _generate_variants(variant, alphabet, error_positions).items():
             costs[double_variant] = min(costs.get(double_variant, MAX_COST), variants[variant] + cost)
-    word_numbers, _ = ngrams.find_unseen(list(costs))
-    has_unseen_ngrams = np.zeros(len(costs), bool)
-    has_unseen_ngrams[word_numbers] = True
-    return dict(compress(costs.items(), ~has_unseen_ngrams))
+    possible_variants = ngrams.select_seen(list(costs))  # a quick test, before words are analyzed
+    is_known = model.has_terms(_read_terms(possible_variants, lang), lang)
+    return {variant: costs[variant] for variant in compress(possible_variants, is_known)}
 
 
 class _NgramTable:
@@ -195,18 +196,27 @@ class _NgramTable:
         self._is_seen[_hash_ngrams(words)] = True
 
     def list_unseen(self, words: Sequence[str]) -> list[list[int]]:
-        """Return for each word the positions of the n-grams that the language does not have, see `find_unseen`."""
+        """Return for each word the positions of the n-grams that the language does not have.
+
+        Positions are counted from the blank before the first letter.
+        """
         positions_by_word: list[list[int]] = [[] for _ in words]
-        word_numbers, positions = self.find_unseen(words)
+        word_numbers, positions = self._find_unseen(words)
         for number, position in zip(word_numbers.tolist(), positions.tolist(), strict=True):
             positions_by_word[number].append(position)
         return positions_by_word
 
-    def find_unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
+    def select_seen(self, words: Sequence[str]) -> list[str]:
+        """Return the words all of whose n-grams the language has."""
+        word_numbers, _ = self._find_unseen(words)
+        has_only_seen = np.ones(len(words), bool)
+        has_only_seen[word_numbers] = False
+        return list(compress(words, has_only_seen))
+
+    def _find_unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
         """Find the n-grams of words that the language does not have.
 
-        :return: two arrays: the number of the word of each n-gram, and the position of the n-gram in it, counted from
-            the blank before the first letter.
+        :return: two arrays: the number of the word of each n-gram, and the position of the n-gram in it.
         """
         text = f" {' '.join(words)} "
         ngram_starts = np.flatnonzero(~self._is_seen[_hash_ngrams(text)])  # offsets in the text
@@ -406,18 +416,20 @@ def _list_neighbour_keys(letter: str) -> str:
 
 @lru_cache(maxsize=100)
 def _find_alphabet(lang: str, model: DefaultModel | None) -> str:
-    """Return the letters of a language: those of its words in the model, or of its keyboard."""
+    """Return the letters of a language: those of its words in the model, most frequent first, or of its keyboard."""
     if model is None or lang not in model.langs:
-        keyboards = _KEYBOARDS if scripts_of(lang) != ("Latn",) else [_LATIN_KEYBOARD]
-        umlauts = "äöüß" if lang == "de" else ""
-        return "".join(keyboards).replace(" ", "") + umlauts
+        return _list_keyboard_letters(lang)
     sample = "".join(model.sample_spellings(lang, _SAMPLED_WORDS)).lower()
     counts = Counter(letter for letter in sample if _is_letter(letter))
-    unaccented_counts: Counter[str] = Counter()
-    for letter, count in counts.items():
-        if _strip_accents(letter) in ("", letter):
-            unaccented_counts[letter] = count
-    accented_count = counts.total() - unaccented_counts.total()
-    if accented_count < _MIN_ACCENTED_SHARE * counts.total():
-        counts = unaccented_counts
-    return "".join(letter for letter, _ in counts.most_common(_MAX_ALPHABET))
+    is_plain = {letter: _strip_accents(letter) in ("", letter) for letter in counts}
+    accented_count = sum(count for letter, count in counts.items() if not is_plain[letter])
+    uses_accents = accented_count >= _MIN_ACCENTED_SHARE * counts.total()
+    letters = [letter for letter, _ in counts.most_common() if uses_accents or is_plain[letter]]
+    return "".join(letters[:_MAX_ALPHABET])
+
+
+def _list_keyboard_letters(lang: str) -> str:
+    """Return the letters on the keyboards for a language: the Latin one, or all if it has another script as well."""
+    keyboards = [_LATIN_KEYBOARD] if scripts_of(lang) == ("Latn",) else _KEYBOARDS
+    umlauts = "äöüß" if lang == "de" else ""
+    return "".join(keyboards).replace(" ", "") + umlauts
