@@ -6,12 +6,13 @@ python -m papers list | run NAME... | record FOLDER | data list | data get NAME
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from papers import data_sets, invented_data, load_recipe, recipe_names, reporting, runner
+from papers import data_sets, graded_sets, invented_data, load_recipe, recipe_names, reporting, runner
 from papers.verdicts import read_paper_table
 from paragloss.errors import ParaglossError
 
@@ -44,6 +45,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     run.add_argument("--out", default="results", help="folder for results; an interrupted run continues there")
     run.add_argument("--seeds", type=int, nargs="+", help="random seeds, such as 0 1 2")
     run.add_argument("--processes", type=int, default=1, metavar="N", help="measure N parts and seeds at a time")
+    run.add_argument("--device", default="cpu", help="train the networks of smooth ordinal learning on it: cpu or cuda")
     run.add_argument("--part", action="append", default=[], help="run this part only; repeatable")
     data = commands.add_parser("data", help="list the data sets that recipes read, or get one")
     actions = data.add_subparsers(dest="action", required=True)
@@ -89,6 +91,7 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
     def report(part: str) -> None:
         print(f"{name}: {part}", file=sys.stderr, flush=True)
 
+    os.environ[graded_sets.DEVICE_VARIABLE] = options.device
     is_invented = options.smoke and bool(runner.missing_data(load_recipe(name)))
     out = Path(options.out, f"{name}-invented" if is_invented else name)
     with invented_data.use_invented_data() if is_invented else nullcontext():

@@ -7,6 +7,7 @@ are not.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -44,6 +45,8 @@ MAX_EPOCHS, PATIENCE = 200, 15
 #: Groups of more packages than this are no source package (`python3` and the like).
 MAX_PACKAGES_OF_A_SOURCE = 6
 DIM = 64
+#: The device that networks are trained on (`python -m papers run --device`), also in the processes of a run.
+DEVICE_VARIABLE = "PARAGLOSS_PAPERS_DEVICE"
 #: The paper's own data has 25,000 queries per language.
 ORIGINAL_QUERIES = 25_000
 ORIGINALS = {"lsclir": original_data.read_lsclir, "wikipedia": original_data.read_wikipedia}
@@ -105,7 +108,8 @@ def train_own_vectors(collection: str, langs: Sequence[str], seed: int, *, smoke
 def training_settings(valid: JudgedCollection, seed: int, *, smoke: bool, smoke_epochs: int = 2) -> dict[str, Any]:
     """Return the settings of `ordinal.fit_judged` that all recipes share."""
     epochs = smoke_epochs if smoke else MAX_EPOCHS
-    return {"validation": [valid], "seed": seed, "epochs": epochs, "patience": PATIENCE}
+    device = os.environ.get(DEVICE_VARIABLE, "cpu")
+    return {"validation": [valid], "seed": seed, "epochs": epochs, "patience": PATIENCE, "device": device}
 
 
 def measure_settings(

@@ -54,6 +54,9 @@ DOCUMENT_CHARS = 300
 READERS_PER_QUERY = 30
 #: Shares of the shown pairs with grade 1 or more, 2 or more, and 3.
 GRADE_SHARES = (0.4, 0.2, 0.1)
+#: A part of a table is a pair of languages, such as "en-de", with 2,000 training queries, or with ten times as many
+#: where it ends so; Danish is the language with the most packages.
+TRAIN_SIZE, LARGE_TRAIN_SIZE, LARGE_PART = 2000, 20_000, ", 20,000 queries"
 
 
 class Labels(NamedTuple):
@@ -114,6 +117,12 @@ class SearchLog(NamedTuple):
     def measure_ranker(self, model: Knrm, queries: Mapping[str, Query]) -> Columns:
         """Rerank the test queries and measure the run, and what training the model took."""
         return self.measure_run(self.rerank(model, queries)) | training_budget(model.meta)
+
+
+def simulate_log_of_part(part: str, *, smoke: bool) -> SearchLog:
+    """Simulate the log of a part of a table; see LARGE_PART."""
+    lang = part.removesuffix(LARGE_PART).removeprefix("en-")
+    return simulate_log(LARGE_TRAIN_SIZE if part.endswith(LARGE_PART) else TRAIN_SIZE, lang, smoke=smoke)
 
 
 @lru_cache(maxsize=1)

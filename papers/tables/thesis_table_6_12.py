@@ -1,9 +1,10 @@
 """Liu's Tables 6.11 and 6.12, Figure 6.9: how much does the quality of a translated test query matter?
 
-Data: `papers.simulated_log`, 2,000 training queries, 1,000 test queries. The thesis' author judged 265 translations by
-hand. Here the English short description, written by a person, is the corrected query, and the category is the share of
-its terms that the translation has: all (good), half or more (imperfect), fewer (bad), none (not correct); a query none
-of whose words changed in translation is untranslatable. Categories of fewer than ten queries are left out.
+Data: `papers.simulated_log`, 2,000 training queries, and ten times as many; 1,000 test queries. The thesis' author
+judged 265 translations by hand. Here the English short description, written by a person, is the corrected query, and
+the category is the share of its terms that the translation has: all (good), half or more (imperfect), fewer (bad),
+none (not correct); a query none of whose words changed in translation is untranslatable. Categories of fewer than ten
+queries are left out.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from papers import simulated_log
 from papers.corpora import Rows, training_budget
 from papers.kernel_analysis import measure_unknown_share
 from papers.runner import Results
-from papers.simulated_log import SearchLog, simulate_log, train_ranker
+from papers.simulated_log import SearchLog, simulate_log_of_part, train_ranker
 from paragloss.analysis import analyzer
 from paragloss.evaluation.report import panels
 from paragloss.lab.query_log import translate_queries
 from paragloss.types import Query
 
 COLUMNS = (*simulated_log.COLUMNS, "queries", "unknown words")
-DATA, PARTS = simulated_log.DATA, ("en-de",)
+DATA = (*simulated_log.DATA, "ddtp/da.jsonl.gz")
+PARTS = ("en-de", "en-da, 20,000 queries")
 CATEGORIES = ("Good", "Imperfect", "Bad", "Not correct", "Untranslatable")
 MIN_QUERIES = 10
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    log = simulate_log(2000, smoke=smoke)
+    log = simulate_log_of_part(part, smoke=smoke)
     monolingual = train_ranker(log, log.train, seed=seed)
     bilingual = train_ranker(log, log.translate_to_english(log.train), seed=seed)
     answered = [log.native[query_id] for query_id in log.test_ids if log.results[query_id]]

@@ -1,8 +1,8 @@
 """Liu's Table 6.5: does the case of translated queries matter?
 
-Data: `papers.simulated_log`, 2,000 training queries. Our translator does not capitalise the first word as the thesis'
-did, so training and test queries are capitalised, and analysis, which lower-cases, is made to see capitals
-(`mark_capitals`). Test queries are translated as the training queries are, as in the thesis.
+Data: `papers.simulated_log`, 2,000 training queries, and ten times as many. Our translator does not capitalise the
+first word as the thesis' did, so training and test queries are capitalised, and analysis, which lower-cases, is made to
+see capitals (`mark_capitals`). Test queries are translated as the training queries are, as in the thesis.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Callable
 
 from papers import simulated_log
 from papers.corpora import Rows
-from papers.simulated_log import simulate_log, train_ranker
+from papers.simulated_log import simulate_log_of_part, train_ranker
 from paragloss.lab.query_log import CASES, translate_queries
 
 COLUMNS = (*simulated_log.COLUMNS, "English terms")
-DATA, PARTS = simulated_log.DATA, ("en-de",)
+DATA = (*simulated_log.DATA, "ddtp/da.jsonl.gz")
+PARTS = ("en-de", "en-da, 20,000 queries")
 CASE_BY_ROW = {"Bilingual baseline": "keep", "All to lower case": "lower", "First word to lower case": "lower-first"}
 #: Precedes a word that was capitalised: a letter, so that analysis keeps it, but of no language we know.
 _CAPITAL_MARK = "\ua7fa"
@@ -24,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
-    log = simulate_log(2000, smoke=smoke)
+    log = simulate_log_of_part(part, smoke=smoke)
     bilingual = log.translate_to_english(log.train)
     native = [log.native[query_id] for query_id in log.test_ids]
     test = translate_queries(native, log.fit_translator(), "en")
