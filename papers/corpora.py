@@ -54,18 +54,22 @@ def training_budget(meta: Mapping[str, Any]) -> Columns:
 
 
 def fit_with_budget(fit: Callable[..., Encoder], train: Sequence[Concept], **settings: Any) -> tuple[Encoder, Columns]:
-    """Fit a method that is trained by epochs, and return the columns BUDGET of the network that it trains last."""
-    measures: list[float] = []
+    """Fit a method that is trained by epochs, and return the columns BUDGET of one of its networks.
+
+    Of several networks it is the one whose best epoch was nearest to its last.
+    """
+    measures_by_network: list[list[float]] = []
 
     def record(progress: EpochProgress) -> None:
         if progress.epoch == 1:
-            measures.clear()  # another network begins
+            measures_by_network.append([])
         # Without a validation set the parameters of the last epoch are kept.
-        measures.append(progress.epoch if progress.measure is None else progress.measure)
+        measures_by_network[-1].append(progress.epoch if progress.measure is None else progress.measure)
 
     model = fit(train, progress=record, **settings)
-    best_epoch = float(np.argmax(measures) + 1) if measures else 0.0
-    return model, dict(zip(BUDGET, (best_epoch, float(len(measures))), strict=True))
+    budgets = [(float(np.argmax(measures) + 1), float(len(measures))) for measures in measures_by_network]
+    best_epoch, epochs = max(budgets, key=lambda budget: budget[0] / budget[1], default=(0.0, 0.0))
+    return model, dict(zip(BUDGET, (best_epoch, epochs), strict=True))
 
 
 class Split(NamedTuple):

@@ -11,6 +11,7 @@ from functools import partial
 
 from papers import original_data, page_search
 from papers.corpora import BUDGET, Rows, fit_with_budget
+from papers.tables.xcnn_table_1 import MAX_HUB_EPOCHS
 from papers.verdicts import CHANCE_ROW
 from paragloss.lab.methods import xcnn
 
@@ -22,7 +23,7 @@ PARTS, ORIGINAL_PARTS = ("fr", "zh", "ru", "es"), {"fire hi": FIRE_FILES}
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     lang = part.rpartition(" ")[2]
     task = original_data.make_search_task(part, lang, lang, smoke=smoke)
-    settings = {"dim": 128, "max_terms": 10_000, "epochs": 0, "hub_epochs": 1 if smoke else 5}
+    settings = {"dim": 128, "max_terms": 10_000, "epochs": 0, "hub_epochs": 1 if smoke else MAX_HUB_EPOCHS}
     train = task.sample_train(seed)
     fit = partial(xcnn.fit, hub=lang, seed=seed, **settings)
     model, budget = fit_with_budget(fit, train)
