@@ -2,8 +2,8 @@
 
 Two rows that the paper has further apart than the tolerance are one comparison. It agrees if ours are in the same order
 and further apart than the tolerance, ties if ours are not further apart than that, and disagrees otherwise. Rows that
-lie within the noise of the seeds of a random order take part in no comparison, nor do rows whose training had not
-converged.
+are no better than a random order, within the noise of the seeds, take part in no comparison, nor do rows whose training
+had not converged.
 """
 
 from __future__ import annotations
@@ -147,7 +147,8 @@ def judge_table(paper: PaperTable, values: Values) -> list[Verdict]:
     for statement in paper.statements:
         for part in statement.parts:
             ours = mean_by_row(values, part, statement.column)
-            if statement.higher in ours and statement.lower in ours:
+            rows = {statement.higher, statement.lower}
+            if rows <= ours.keys() and not rows <= find_rows_at_chance(values, part, statement.column):
                 verdicts.append(StatementVerdict(statement, part, ours))
     return verdicts
 
@@ -196,9 +197,8 @@ def judge_order(column: PaperColumn, part: str, values: Values) -> OrderVerdict:
     """Compare the order of our rows with the paper's in one column of one part."""
     ours = mean_by_row(values, part, column.column)
     paper = {row: figure for row, figure in column.figures.items() if row in ours}
-    noise = noise_by_row(values, part, column.column)
-    chance = ours.get(CHANCE_ROW)
-    at_chance = [row for row in paper if chance is not None and abs(ours[row] - chance) <= noise[row]]
+    rows_at_chance = find_rows_at_chance(values, part, column.column)
+    at_chance = [row for row in paper if row in rows_at_chance]
     verdict = OrderVerdict(column.column, part, paper, ours, at_chance=at_chance)
     for first, second in combinations([row for row in paper if row not in at_chance], 2):
         paper_gap, our_gap = paper[first] - paper[second], ours[first] - ours[second]
@@ -211,6 +211,16 @@ def judge_order(column: PaperColumn, part: str, values: Values) -> OrderVerdict:
         else:
             verdict.disagree.append((first, second))
     return verdict
+
+
+def find_rows_at_chance(values: Values, part: str, column: str) -> set[str]:
+    """Return the rows that are no better than a random order, within the noise of the seeds."""
+    means = mean_by_row(values, part, column)
+    chance = means.get(CHANCE_ROW)
+    if chance is None:
+        return set()
+    noise = noise_by_row(values, part, column)
+    return {row for row, mean in means.items() if mean - chance <= noise[row]}
 
 
 def mean_by_row(values: Values, part: str, column: str) -> dict[str, float]:

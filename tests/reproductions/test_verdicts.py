@@ -58,11 +58,18 @@ def test_the_paper_tells_rows_apart_from_the_tolerance_on(gap, word):
 
 def test_rows_within_the_noise_of_a_random_order_get_no_verdict():
     # Row b is .02 above the random order, and its seeds differ by .04: two standard deviations are .04.
-    values = table(**{CHANCE_ROW: [0.50, 0.50]}, a=[0.9, 0.9], b=[0.50, 0.54], c=[0.3, 0.3])
+    values = table(**{CHANCE_ROW: [0.50, 0.50]}, a=[0.9, 0.9], b=[0.50, 0.54], c=[0.7, 0.7])
     verdict = judge(values)
     assert verdict.at_chance == ["b"]
     assert verdict.agree == [("a", "c")]
     assert "At chance, not compared: b." in verdict.describe()
+
+
+def test_a_row_below_a_random_order_gets_no_verdict():
+    values = table(**{CHANCE_ROW: [0.50, 0.50]}, a=[0.9, 0.9], b=[0.7, 0.7], c=[0.3, 0.3])
+    verdict = judge(values)
+    assert verdict.at_chance == ["c"]
+    assert verdict.agree == [("a", "b")]
 
 
 def test_a_row_whose_best_epoch_was_the_last_gets_no_verdict():
@@ -109,6 +116,8 @@ def test_a_statement_is_checked_by_our_means():
     assert judge_table(tenfold, table(few=[0.6], many=[0.05]))[0].word == "agrees"
     assert judge_table(tenfold, table(few=[0.6], many=[0.07]))[0].word == "disagrees"
     assert judge_table(paper, table(few=[0.6])) == [], "a row that was not measured says nothing"
+    no_better_than_chance = table(**{CHANCE_ROW: [0.6]}, few=[0.6], many=[0.4])
+    assert judge_table(paper, no_better_than_chance) == [], "nor do two rows at chance"
 
 
 @pytest.mark.parametrize(
