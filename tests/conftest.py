@@ -2,6 +2,7 @@
 encoder unless a test asks for one: most are not about meaning, and encoding takes time."""
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -11,6 +12,10 @@ import pytest
 TESTS_FOLDER = Path(__file__).parent
 sys.path[:0] = [str(TESTS_FOLDER), str(TESTS_FOLDER / "formats"), str(TESTS_FOLDER / "lab")]
 os.environ["PARAGLOSS_MEANING"] = "0"
+#: Creating a collection waits a second for a disk, and a tenth of one for a disk in memory.
+MEMORY_DISK = Path("/dev/shm")
+if "TMPDIR" not in os.environ and os.access(MEMORY_DISK, os.W_OK) and shutil.disk_usage(MEMORY_DISK).free > 8 << 30:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY_DISK)
 #: What the person who runs the tests has allowed must not matter, and tests must not allow anything in their name.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="paragloss-test-config-")
 

@@ -153,6 +153,11 @@ def test_accuracy_on_a_few_words_of_seven_languages(words, min_accuracy):
     assert right / (len(candidates) * len(sentences)) >= min_accuracy
 
 
+def read_file_numbers(folder):
+    """When each file was written, and its inode: a file that is written again has others."""
+    return {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in folder.iterdir()}
+
+
 def test_what_tells_languages_is_unpacked_once_and_again_when_damaged(tmp_path, monkeypatch):
     from paragloss.languages import _unpacked
 
@@ -160,10 +165,9 @@ def test_what_tells_languages_is_unpacked_once_and_again_when_damaged(tmp_path, 
     text = " het regent in de stad "
     first = _unpacked.load_identifier().rank(text)
     cache_folder = next((tmp_path / "paragloss").glob("py3langid-*"))
-    monkeypatch.setattr(_unpacked, "_unpack_identifier", lambda: pytest.fail("unpacked again"))
+    unpacked_files = read_file_numbers(cache_folder)
     assert _unpacked.load_identifier().rank(text) == first
-    monkeypatch.undo()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert read_file_numbers(cache_folder) == unpacked_files
     (cache_folder / "row.npy").write_bytes(b"")
     assert _unpacked.load_identifier().rank(text) == first
     assert first[0][0] == "nl"
@@ -175,12 +179,11 @@ def test_letters_of_languages_are_unpacked_once_and_again_when_damaged(tmp_path,
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     grams._load_model.cache_clear()
     first = grams.score_languages("het regent in de stad")
-    monkeypatch.setattr(grams, "_unpack_model", lambda: pytest.fail("unpacked again"))
+    cache_folder = next((tmp_path / "paragloss").glob("grams-*"))
+    unpacked_files = read_file_numbers(cache_folder)
     grams._load_model.cache_clear()
     assert grams.score_languages("het regent in de stad") == first
-    monkeypatch.undo()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    cache_folder = next((tmp_path / "paragloss").glob("grams-*"))
+    assert read_file_numbers(cache_folder) == unpacked_files
     np.save(cache_folder / "weights.npy", np.zeros((3, 45), np.int8))
     grams._load_model.cache_clear()
     assert grams.score_languages("het regent in de stad") == first

@@ -316,14 +316,18 @@ def test_damage_found_at_lookup_is_an_error(model, tmp_path):
         damaged.translate(Query("q", "houses", "en"), "de")
 
 
-def test_phrases_are_the_longest_from_the_left_of_two_or_three_words(model, monkeypatch):
-    phrase_ids = {"b c d": 1, "a b": 2, "d e": 3, "f g": 4}
-    shares = {phrase: ([number], [1.0]) for phrase, number in phrase_ids.items()}
-    monkeypatch.setattr(model, "_english_shares", lambda lang, term: shares.get(term, ([], [])))
-    phrases = model._find_phrases(["a", "b", "c", "d", "e", "f", "g", "h"], "en")
-    # "a b" is met first and takes b from "b c d"; a word alone and what nobody knows are no phrase.
-    assert {position: ids for position, (ids, _) in phrases.items()} == {0: [2], 1: [2], 3: [3], 4: [3], 5: [4], 6: [4]}
-    assert set(model._find_phrases(["x", "b", "c", "d", "e"], "en")) == {1, 2, 3}
+def test_phrases_are_the_longest_from_the_left_of_two_or_three_words():
+    phrases, german = ["bee cat dog", "ant bee", "dog elk", "fox gnu"], ["eins", "zwei", "drei", "vier"]
+    same_row = make_matrix(4, 4, [(i, i, 1.0) for i in range(4)])
+    model = pack({"de": Tables(phrases, phrases, german, german, same_row, same_row)}, about={"licence": ""})
+    # "ant bee" is met first and takes bee from "bee cat dog"; a word alone and what nobody knows are no phrase.
+    assert list_best(model.translate(Query("q", "ant bee cat dog elk fox gnu hen", "en"), "de")) == [
+        ("ant", "zwei"), ("bee", "zwei"), ("cat", "cat"), ("dog", "drei"), ("elk", "drei"),
+        ("fox", "vier"), ("gnu", "vier"), ("hen", "hen"),
+    ]  # fmt: skip
+    assert list_best(model.translate(Query("q", "cow bee cat dog elk", "en"), "de")) == [
+        ("cow", "cow"), ("bee", "eins"), ("cat", "eins"), ("dog", "eins"), ("elk", "elk"),
+    ]  # fmt: skip
 
 
 def _one_by_one(model, term, source, target):
