@@ -8,13 +8,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import numpy as np
-
 from paragloss.bm25 import Ids, filter_entries
 from paragloss.stores import _limits
 from paragloss.stores._filters import MATCHES_NOTHING, Condition, build_conditions, list_filterable_keys
 from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uuid, pack_sparse_rows, parse_record
 from paragloss.stores._schema import VectorSchema
+from paragloss.stores._top_k import number_distinct_keys
 from paragloss.stores._validation import validate_dense_rows, validate_document, validate_query_vectors
 from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Where
 
@@ -108,12 +107,7 @@ class BaseStore:
         :param term_ids: keep the entries with these ids, and a few others; None keeps all entries.
         """
         rankings = self.search_sparse(name, vectors, k, where)
-        row_by_id: dict[str, int] = {}
-        row_numbers = []  # of each ranking, the rows of its documents
-        for ranking in rankings:
-            rows_of_ranking = [row_by_id.setdefault(hit.id, len(row_by_id)) for hit in ranking]
-            row_numbers.append(np.array(rows_of_ranking, np.int64))
-        ids = list(row_by_id)
+        ids, row_numbers = number_distinct_keys([hit.id for hit in ranking] for ranking in rankings)
         langs, rows = self.read_sparse(name, ids)
         if term_ids is not None:
             rows = filter_entries(rows, term_ids)
@@ -322,11 +316,9 @@ class BaseStore:
             return MATCHES_NOTHING
         must = []
         for group in groups:
-            alternatives = [self._make_condition(condition) for condition in group]
-            must.append(self._combine_conditions(should=alternatives))
+            must.append(self._combine_conditions(should=[self._make_condition(condition) for condition in group]))
         if candidate_ids is not None:
-            point_ids = [self._get_point_id(document_id) for document_id in candidate_ids]
-            must.append(self._make_id_condition(point_ids))
+            must.append(self._make_id_condition([self._get_point_id(document_id) for document_id in candidate_ids]))
         must_not = []
         if without_vector:
             must_not.append(self._make_vector_condition(self._schema.check_vector(without_vector)))

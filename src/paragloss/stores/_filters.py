@@ -52,15 +52,20 @@ def build_conditions(where: Where | None, indexed_keys: Container[str]) -> list[
     """
     groups: list[list[Condition]] = []
     for field, values in (where or {}).items():
-        if field != "lang" and not field.startswith(_META_PREFIX):
-            raise StoreError(f"can't filter by {field!r}: 'lang' and 'meta.NAME' can be filtered")
-        if isinstance(values, str | int | float | bool | Range):
-            raise StoreError(f"the filter on {field!r} needs a list of allowed values, got {values!r}")
+        _check_filter(field, values)
         conditions = [*_build_value_conditions(field, values), *_build_range_conditions(field, values)]
         groups.append(conditions)
         if any(condition.key not in indexed_keys for condition in conditions):
             groups.append([ValueCondition("flags", [make_presence_flag(_get_meta_name(field))])])
     return groups if all(groups) else None
+
+
+def _check_filter(field: str, values: Any) -> None:
+    """Raise StoreError if a field can't be filtered, or its allowed values are not a list."""
+    if field != "lang" and not field.startswith(_META_PREFIX):
+        raise StoreError(f"can't filter by {field!r}: 'lang' and 'meta.NAME' can be filtered")
+    if isinstance(values, str | int | float | bool | Range):
+        raise StoreError(f"the filter on {field!r} needs a list of allowed values, got {values!r}")
 
 
 def list_filterable_keys(documents: Iterable[Document]) -> dict[str, str]:

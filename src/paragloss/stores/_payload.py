@@ -25,6 +25,8 @@ ADDED_DAY, DOCUMENT_DAY = "added", "dated"
 FILE_PROPERTIES = ("kind", "folder")
 #: Payload keys that are read when a document's text is not needed.
 KEYS_WITHOUT_TEXT = ("id", "lang", "title", "meta", "signature")
+#: Payload keys that are left out where they have no value.
+_OPTIONAL_KEYS = frozenset({"title", "fields", "meta", "cut", "signature"})
 _SECONDS_PER_DAY = 86400
 
 _encode_sorted_json = json.JSONEncoder(sort_keys=True).encode
@@ -50,22 +52,21 @@ def hash_to_uint64(document_id: str) -> int:
 def build_payload(record: Record) -> dict[str, Any]:
     """Return what is stored beside the vectors of a record; empty parts are left out."""
     document = record.document
-    payload: dict[str, Any] = {"id": document.id, "lang": document.lang, "text": document.text}
-    if document.title:
-        payload["title"] = document.title
-    if document.fields:
-        payload["fields"] = dict(document.fields)
-    if document.meta:
-        payload["meta"] = dict(document.meta)
     dates = _collect_dates(document)
-    payload["numbers"] = dates | _collect_numbers(document.meta)
-    payload["flags"] = [*(f"{name}=" for name in dates), *_collect_flags(document.meta)]
-    if record.packed_tokens:
-        payload["cut"] = base64.b64encode(record.packed_tokens).decode()
-    if record.signature:
-        payload["signature"] = base64.b64encode(record.signature).decode()
-    payload["sum"] = _checksum_document(document)
-    return payload
+    payload = {
+        "id": document.id,
+        "lang": document.lang,
+        "text": document.text,
+        "title": document.title,
+        "fields": dict(document.fields),
+        "meta": dict(document.meta),
+        "numbers": dates | _collect_numbers(document.meta),
+        "flags": [*map(make_presence_flag, dates), *_collect_flags(document.meta)],
+        "cut": base64.b64encode(record.packed_tokens).decode(),
+        "signature": base64.b64encode(record.signature).decode(),
+        "sum": _checksum_document(document),
+    }
+    return {key: value for key, value in payload.items() if value or key not in _OPTIONAL_KEYS}
 
 
 def parse_document(payload: Mapping[str, Any]) -> Document:

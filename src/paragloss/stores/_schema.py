@@ -59,10 +59,7 @@ class VectorSchema(NamedTuple):
         :param precision: float32, float16 or int8, by name.
         :raises StoreError: a name is invalid or used twice, or a dimension or precision is not supported.
         """
-        for name in (*dense, *sparse):
-            check_name(name, "vector")
-        if len({*dense, *sparse}) < len(dense) + len(sparse):
-            raise StoreError(f"every vector needs its own name, got dense {sorted(dense)} and sparse {sorted(sparse)}")
+        _check_vector_names(dense, sparse)
         for name, dim in dense.items():
             if not 1 <= dim <= _MAX_DIMENSION:
                 raise StoreError(f"vector {name!r} can't have {dim} dimensions: 1 to {_MAX_DIMENSION} can be kept")
@@ -128,3 +125,12 @@ def check_name(name: str, kind: str) -> str:
     if not _VALID_NAME.fullmatch(name):
         raise StoreError(f"a {kind} can't be called {name!r}: use up to 100 letters, digits, '.', '_' and '-'")
     return name
+
+
+def _check_vector_names(dense: Iterable[str], sparse: Iterable[str]) -> None:
+    """Raise StoreError if the name of a vector is invalid or used twice."""
+    names = [*dense, *sparse]
+    for name in names:
+        check_name(name, "vector")
+    if len(set(names)) < len(names):
+        raise StoreError(f"every vector needs its own name, got dense {sorted(dense)} and sparse {sorted(sparse)}")

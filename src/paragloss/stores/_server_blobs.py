@@ -65,14 +65,18 @@ class ServerBlobs:
         head: dict[str, Any] = {"name": name, "version": uuid.uuid4().hex, "parts": 0}
         if len(data) > _PART_SIZE:
             head["parts"] = math.ceil(len(data) / _PART_SIZE)
-            for number, key in enumerate(list_part_keys(name, head)):
-                part = data[number * _PART_SIZE : (number + 1) * _PART_SIZE]
-                self._write_point(key, {"data": base64.b64encode(part).decode()})
+            self._write_parts(list_part_keys(name, head), data)
         else:
             head["data"] = base64.b64encode(data).decode()
         self._write_point(name, head)
         if old_head and old_head["parts"]:
             self.remove_points(list_part_keys(name, old_head))
+
+    def _write_parts(self, keys: list[str], data: bytes) -> None:
+        """Write the parts of a blob under their keys."""
+        for number, key in enumerate(keys):
+            part = data[number * _PART_SIZE : (number + 1) * _PART_SIZE]
+            self._write_point(key, {"data": base64.b64encode(part).decode()})
 
     def delete(self, name: str) -> None:
         """Remove a blob with its parts."""

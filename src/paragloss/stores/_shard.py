@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,20 +118,16 @@ class Shard:
 
         :param get_schema: returns the collection's vectors as they are when it is called.
         """
-        with self._optimize_lock:
-            try:
-                schema, copy = self._copy_files(get_schema)
-                try:
-                    with engine_errors_as_store_error(f"{self.path} could not be optimized"):
-                        self._build_graphs(copy / "shard", schema)
-                        with self.write_lock:
-                            if get_schema() == schema:
-                                self._copy_changed_points(copy / "shard")
-                                self._switch_to_copy(copy)
-                finally:
-                    shutil.rmtree(copy, ignore_errors=True)
-            finally:
-                self._changed_points = None
+        with (
+            self._optimize_lock,
+            self._temporary_copy(get_schema) as (schema, copy),
+            engine_errors_as_store_error(f"{self.path} could not be optimized"),
+        ):
+            self._build_graphs(copy / "shard", schema)
+            with self.write_lock:
+                if get_schema() == schema:
+                    self._copy_changed_points(copy / "shard")
+                    self._switch_to_copy(copy)
 
     def close(self) -> bool:
         """Close the engine; tell whether it was open.
@@ -162,6 +159,21 @@ class Shard:
         engine.flush()
         self._unflushed_documents = 0
 
+    @contextmanager
+    def _temporary_copy(self, get_schema: Callable[[], VectorSchema]) -> Iterator[tuple[VectorSchema, Path]]:
+        """Copy the engine's files, and record changed points until the block ends, which removes the copy.
+
+        :return: the schema, and the copy's folder
+        """
+        try:
+            schema, copy = self._copy_files(get_schema)
+            try:
+                yield schema, copy
+            finally:
+                shutil.rmtree(copy, ignore_errors=True)
+        finally:
+            self._changed_points = None
+
     def _copy_files(self, get_schema: Callable[[], VectorSchema]) -> tuple[VectorSchema, Path]:
         """Copy the engine's files and record changed points from now on; return the schema and the copy's folder."""
         with self.write_lock:
@@ -191,17 +203,20 @@ class Shard:
         copy_engine = load_engine(shard_folder)
         try:
             for start in range(0, len(changed_points), _limits.WRITE_BATCH):
-                point_ids = changed_points[start : start + _limits.WRITE_BATCH]
-                existing = self.call("retrieve", point_ids, True, True)
-                deleted_ids = set(point_ids) - {point.id for point in existing}
-                if existing:
-                    points = [edge.Point(point.id, point.vector, point.payload) for point in existing]
-                    copy_engine.update(edge.UpdateOperation.upsert_points(points))
-                if deleted_ids:
-                    copy_engine.update(edge.UpdateOperation.delete_points(sorted(deleted_ids)))
+                self._copy_points(changed_points[start : start + _limits.WRITE_BATCH], copy_engine)
         finally:
             copy_engine.flush()
             copy_engine.close()
+
+    def _copy_points(self, point_ids: Sequence[int], copy_engine: Any) -> None:
+        """Write points to another engine as they are in this one; those that were deleted are deleted there, too."""
+        existing = self.call("retrieve", point_ids, True, True)
+        deleted_ids = set(point_ids) - {point.id for point in existing}
+        if existing:
+            points = [edge.Point(point.id, point.vector, point.payload) for point in existing]
+            copy_engine.update(edge.UpdateOperation.upsert_points(points))
+        if deleted_ids:
+            copy_engine.update(edge.UpdateOperation.delete_points(sorted(deleted_ids)))
 
     def _switch_to_copy(self, copy: Path) -> None:
         """Put the copy in the place of the engine's files and open it. If killed meanwhile, opening recovers."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+import numpy as np
+
 from paragloss.stores import _limits
+from paragloss.types import Integers
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -44,3 +47,16 @@ def fetch_top_k(
         pending = unresolved
         limit = min(limit * _GROWTH, max_limit)
     return rankings
+
+
+def number_distinct_keys(rankings: Iterable[Iterable[K]]) -> tuple[list[K], list[Integers]]:
+    """Give the different keys of several rankings numbers in the order in which they first occur.
+
+    :return: the different keys, and for each ranking the numbers of its keys.
+    """
+    number_by_key: dict[K, int] = {}
+    numbers = []
+    for ranking in rankings:
+        numbers_of_ranking = [number_by_key.setdefault(key, len(number_by_key)) for key in ranking]
+        numbers.append(np.array(numbers_of_ranking, np.int64))
+    return list(number_by_key), numbers

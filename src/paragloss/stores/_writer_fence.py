@@ -145,13 +145,7 @@ class WriterFence:
         while True:
             current = self._read_token() or self.create(ABANDONED)
             if self._may_take(current):
-                token = WriterToken(current.number + 1, self._own_name)
-                if self._rename(current, token):
-                    self._token = token
-                    self._statistics_current = current.holder == FREE
-                    self.take_over = False
-                    if not self._statistics_current:
-                        self._wait_for_unfinished_writes()
+                if self._try_to_take(current):
                     return
             elif time.monotonic() > deadline:
                 raise InUseError(
@@ -160,6 +154,18 @@ class WriterFence:
                 )
             else:
                 time.sleep(RETRY_SECONDS)
+
+    def _try_to_take(self, current: WriterToken) -> bool:
+        """Replace the current token by the next one, held by this process; tell whether no other process was faster."""
+        token = WriterToken(current.number + 1, self._own_name)
+        if not self._rename(current, token):
+            return False
+        self._token = token
+        self._statistics_current = current.holder == FREE
+        self.take_over = False
+        if not self._statistics_current:
+            self._wait_for_unfinished_writes()
+        return True
 
     def _may_take(self, token: WriterToken) -> bool:
         """Tell whether a token can be taken from its holder without asking."""

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-import numpy as np
 import qdrant_edge as edge
 
 from paragloss.bm25 import Ids
@@ -41,7 +40,7 @@ from paragloss.stores._point_cache import PointCache
 from paragloss.stores._schema import VectorSchema
 from paragloss.stores._seal import check_seal, remove_seal, write_seal
 from paragloss.stores._shard import Shard, create_engine, make_engine_condition
-from paragloss.stores._top_k import fetch_top_k
+from paragloss.stores._top_k import fetch_top_k, number_distinct_keys
 from paragloss.stores._validation import validate_records
 from paragloss.stores._vector_repair import read_vector_names, recover_collection, remove_partial_vectors
 from paragloss.types import CandidateRows, Ranking, Record, SparseRows, SparseVector, Where
@@ -262,22 +261,15 @@ class EmbeddedStore(BaseStore):
         return self._cache.preload(self._schema.check_vector(name))
 
     def salvage_records(self) -> Iterator[tuple[list[Record], int]]:
-        """Yield all records that can be read; the records of a batch that has a damaged one are read one by one."""
+        """Yield all records that can be read, a batch at a time, each with the number of records that can't be."""
         offset = None
         while True:
             request = edge.ScrollRequest(
                 offset=offset, limit=_limits.WRITE_BATCH, with_payload=False, with_vector=False
             )
             points, offset = self._shard.call("scroll", request)
-            point_ids = [point.id for point in points]
-            try:
-                records = self._read_records(point_ids)
-            except StoreError:
-                records = []
-                for point_id in point_ids:
-                    with suppress(StoreError):
-                        records += self._read_records([point_id])
-            yield records, len(point_ids) - len(records)
+            records = self._read_undamaged([point.id for point in points])
+            yield records, len(points) - len(records)
             if offset is None:
                 return
 
@@ -303,14 +295,10 @@ class EmbeddedStore(BaseStore):
 
         with self._shard.lock:  # nothing may be written between searching, reading and caching
             points_by_query = fetch_top_k(fetch, len(vectors), k, select=self._select_points)
-            row_by_point: dict[int, int] = {}
-            row_numbers = []  # of each query, the rows of the points that it found
-            for point_ids in points_by_query:
-                rows_of_query = [row_by_point.setdefault(point_id, len(row_by_point)) for point_id in point_ids]
-                row_numbers.append(np.array(rows_of_query, np.int64))
-            langs, rows = self._cache.get_rows(name, list(row_by_point), term_ids)
-            document_ids = self._cache.document_ids.find(row_by_point.keys())
-            return CandidateRows([document_ids[point_id] for point_id in row_by_point], langs, rows, row_numbers)
+            point_ids, row_numbers = number_distinct_keys(points_by_query)
+            langs, rows = self._cache.get_rows(name, point_ids, term_ids)
+            document_ids = self._cache.document_ids.find(set(point_ids))
+            return CandidateRows([document_ids[point_id] for point_id in point_ids], langs, rows, row_numbers)
 
     # Blobs
 
@@ -386,6 +374,16 @@ class EmbeddedStore(BaseStore):
             payload = payloads.get(point_id)
             is_stored = payload is not None and payload["id"] == document_id
             records.append(parse_record(payload, {}, {}) if payload is not None and is_stored else None)
+        return records
+
+    def _read_undamaged(self, point_ids: Sequence[Any]) -> list[Record]:
+        """Read the records that are not damaged: all of them together, or else one by one."""
+        with suppress(StoreError):
+            return self._read_records(point_ids)
+        records = []
+        for point_id in point_ids:
+            with suppress(StoreError):
+                records += self._read_records([point_id])
         return records
 
     def _read_records(self, point_ids: Sequence[Any]) -> list[Record]:

@@ -13,6 +13,7 @@ import json
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -131,25 +132,41 @@ class _Encoder:
 def _decode(value: Any, data: memoryview) -> Any:
     """Return the value that some JSON stands for; `data` is what follows the message's JSON."""
     if isinstance(value, list):
-        if _has_only_plain_values(value):
-            return value
-        return [_decode(item, data) for item in value]
+        return value if _has_only_plain_values(value) else [_decode(item, data) for item in value]
     if not isinstance(value, dict):
         return value
     ((tag, content),) = value.items()
-    if tag == "$map":
-        return {key: _decode(item, data) for key, item in content}
-    if tag == "$hits":
-        ids, scores = content
-        return list(map(Hit, ids, _decode(scores, data).tolist()))
-    if tag == "$record":
-        type_name, fields = content
-        return _RECORD_TYPES[type_name](*(_decode(field, data) for field in fields))
-    if tag in ("$bytes", "$text"):
-        start, size = content
-        raw = data[start : start + size]
-        return bytes(raw) if tag == "$bytes" else str(raw, "utf-8", "surrogatepass")
-    return _decode_array(content, data)
+    decode: Callable[[Any, memoryview], Any] = _DECODERS.get(tag, _decode_array)
+    return decode(content, data)
+
+
+def _decode_map(content: Any, data: memoryview) -> dict[Any, Any]:
+    """Return the mapping that `$map` stands for: pairs of a key and a value."""
+    return {key: _decode(item, data) for key, item in content}
+
+
+def _decode_hits(content: Any, data: memoryview) -> list[Hit]:
+    """Return the hits that `$hits` stands for: their ids, and an array of their scores."""
+    ids, scores = content
+    return list(map(Hit, ids, _decode(scores, data).tolist()))
+
+
+def _decode_record(content: Any, data: memoryview) -> Any:
+    """Return the record that `$record` stands for: the name of its type, and its fields."""
+    type_name, fields = content
+    return _RECORD_TYPES[type_name](*(_decode(field, data) for field in fields))
+
+
+def _decode_bytes(content: Any, data: memoryview) -> bytes:
+    """Return the bytes that `$bytes` stands for: where they start in `data`, and how many they are."""
+    start, size = content
+    return bytes(data[start : start + size])
+
+
+def _decode_text(content: Any, data: memoryview) -> str:
+    """Return the text that `$text` stands for: where its bytes start in `data`, and how many they are."""
+    start, size = content
+    return str(data[start : start + size], "utf-8", "surrogatepass")
 
 
 def _decode_array(content: Any, data: memoryview) -> np.ndarray[Any, Any]:
@@ -158,6 +175,16 @@ def _decode_array(content: Any, data: memoryview) -> np.ndarray[Any, Any]:
     if dtype not in _ARRAY_TYPES:
         raise EOFError(f"an array of {dtype!r}, which nobody sends")
     return np.frombuffer(data[start : start + size], dtype).reshape(shape)
+
+
+#: What decodes an object with one key, by that key; any other is an array.
+_DECODERS: dict[str, Callable[[Any, memoryview], Any]] = {
+    "$map": _decode_map,
+    "$hits": _decode_hits,
+    "$record": _decode_record,
+    "$bytes": _decode_bytes,
+    "$text": _decode_text,
+}
 
 
 def _has_only_plain_values(values: Any) -> bool:
