@@ -169,12 +169,10 @@ def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: s
     query_terms, query_rows = model.terms(query.text, query.lang)
     document_terms, document_rows = model.terms(document.full_text, document.lang)
     products = query_rows.astype(np.float64) @ document_rows.T.astype(np.float64)  # (query terms, document terms)
-    largest = np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS]
-    rows, columns = np.unravel_index(largest, products.shape)
-    contributions = [
-        Contribution(query_terms[row], document_terms[column], name, float(products[row, column]))
-        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-    ]
+    contributions = []
+    for pair in np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS].tolist():  # strongest first
+        row, column = divmod(pair, len(document_terms))
+        contributions.append(Contribution(query_terms[row], document_terms[column], name, float(products[row, column])))
     if products.size > MAX_PAIRS:
         remainder = float(products.sum()) - sum(contribution.score for contribution in contributions)
         contributions.append(Contribution("", "", name, remainder))

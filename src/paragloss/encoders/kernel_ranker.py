@@ -241,9 +241,7 @@ class Knrm:
         text_terms = self._list_terms(part.text, part.lang)
         if not text_terms:
             return []
-        query_rows, text_rows = self.ids(query.text, query.lang), self.ids(part.text, part.lang)
-        cosines = (self.table[query_rows] @ self.table[text_rows].T).astype(np.float32)
-        responses = kernel_features.compute_responses(cosines)  # (n_query_terms, n_text_terms, n_kernels)
+        responses = self._compute_responses(query, part)  # (n_query_terms, n_text_terms, n_kernels)
         sums = np.maximum(responses.sum(axis=1), kernel_features.FLOOR)
         scores = np.log(sums) * kernel_features.SCALE * part.kernel_weights  # (n_query_terms, n_kernels)
         nearest = responses.argmax(axis=1)  # (n_query_terms, n_kernels)
@@ -253,6 +251,12 @@ class Knrm:
                 name = f"kernel {kernel_features.MEANS[kernel]:+.1f}{part.suffix}"
                 summands.append((query_term, text_terms[nearest[i, kernel]], name, float(scores[i, kernel])))
         return summands
+
+    def _compute_responses(self, query: Query, part: _DocumentPart) -> npt.NDArray[np.floating]:
+        """Return the response of each kernel to each pair of words: (n_query_terms, n_text_terms, n_kernels)."""
+        query_rows, text_rows = self.ids(query.text, query.lang), self.ids(part.text, part.lang)
+        cosines = (self.table[query_rows] @ self.table[text_rows].T).astype(np.float32)
+        return kernel_features.compute_responses(cosines)
 
     def _list_terms(self, text: str, lang: str) -> list[str]:
         """Return the terms whose rows `ids` returns."""

@@ -152,18 +152,22 @@ class Lexicon:
 
     def _find_entries(self, key: str, lang: str) -> tuple[LexiconEntry, ...]:
         """Return the entries of a key, likeliest first; none if the key is unknown."""
-        if lang not in self._key_ranges:
+        position = self._find_position(key, lang)
+        if position < 0:
             return ()
-        first, last = self._key_ranges[lang]
-        keys, sizes, starts, cells = (self._views[name] for name in ("keys", "sizes", "starts", "cells"))
-        key_hash = hash_key(key.encode("utf-8", "replace"))
-        position = bisect_left(keys, key_hash, first, last)
-        if position == last or keys[position] != key_hash:
-            return ()
+        sizes, starts, cells = self._views["sizes"], self._views["starts"], self._views["cells"]
         group = position // KEYS_PER_GROUP
         start = starts[group] + sum(sizes[group * KEYS_PER_GROUP : position])
         end = start + sizes[position]
         return tuple([self._unpack_entry(cell) for cell in cells[start:end].tolist()])
+
+    def _find_position(self, key: str, lang: str) -> int:
+        """Return the position of a key among all keys; -1 if the language does not have it."""
+        first, last = self._key_ranges.get(lang, (0, 0))
+        keys = self._views["keys"]
+        key_hash = hash_key(key.encode("utf-8", "replace"))
+        position = bisect_left(keys, key_hash, first, last)
+        return position if position < last and keys[position] == key_hash else -1
 
     def _unpack_entry(self, cell: int) -> LexiconEntry:
         """Return the entry that `_pack_entry` packed into 32 bits."""
@@ -247,12 +251,10 @@ def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lex
             readings.append(WordReading(position, end, lexicon.find_entries(phrase, lang)))
         else:
             end = position + 1
-            entries, prefix = _read_word(keys[position], position == 0, lang, lexicon)
-            readings.append(WordReading(position, end, entries, prefix))
+            readings.append(WordReading(position, end, *_read_word(keys[position], position == 0, lang, lexicon)))
         position = end
-    if lang in _SEPARABLE_PREFIXES:
-        return _join_separable_verbs(readings, keys, adjacent, lang, lexicon)
-    return readings
+    is_separable = lang in _SEPARABLE_PREFIXES
+    return _join_separable_verbs(readings, keys, adjacent, lang, lexicon) if is_separable else readings
 
 
 def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> dict[int, int]:

@@ -49,8 +49,9 @@ def translate_entries(
             if candidate.is_certain:
                 certain_texts.add(candidate.text)
     total_score = sum(scores.values())
+    best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     translated = []
-    for text, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
+    for text, score in best_first:
         if score:
             translated.append(LexiconEntry(text, score / total_score, entries[0].source, text in certain_texts))
     return tuple(translated)

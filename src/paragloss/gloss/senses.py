@@ -9,7 +9,7 @@ or its Latin transcription. Words that are spelled as words of the reader's lang
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from operator import itemgetter
@@ -196,9 +196,8 @@ def _weigh_by_default_model(
     :param candidates: the meanings that other sources have.
     :return: for each answer of the model the meaning, the name of the source, and the weight.
     """
-    source = dict(sources.fallbacks).get("default")
-    model = remove_glossary(source) if source else None
-    if not isinstance(model, DefaultModel) or sources.lang not in model.langs:
+    model = _find_default_model(sources)
+    if model is None:
         return []
     meaning_by_last_term: dict[str, str] = {}
     for meaning in candidates:
@@ -212,6 +211,13 @@ def _weigh_by_default_model(
         elif _is_likely_addition(alternative, sources):
             weighed.append((alternative.text, "default", alternative.weight))
     return weighed
+
+
+def _find_default_model(sources: BuiltInSources) -> DefaultModel | None:
+    """Return the default model if it is one of the fallbacks and has the language."""
+    source = dict(sources.fallbacks).get("default")
+    model = remove_glossary(source) if source else None
+    return model if isinstance(model, DefaultModel) and sources.lang in model.langs else None
 
 
 def _is_likely_addition(alternative: Alternative, sources: BuiltInSources) -> bool:
@@ -343,20 +349,27 @@ def _drop_echoes(candidates: WeightsByMeaning, text: str) -> WeightsByMeaning:
     the word too and gives this one a considerable share.
     """
     other_meanings = {meaning: weights for meaning, weights in candidates.items() if not _is_same_word(meaning, text)}
-    knowing_sources = {source for weights in other_meanings.values() for source in weights}
+    knowing_sources = set[str]().union(*other_meanings.values())
     remaining: dict[str, Mapping[str, float]] = {}
     for meaning, weights in candidates.items():
-        if meaning in other_meanings:
+        if meaning not in other_meanings:
+            weights = _select_trusted(weights, knowing_sources)
+        if weights:
             remaining[meaning] = weights
-            continue
-        trusted_weights = {}
-        for source, weight in weights.items():
-            is_considered = source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF
-            if is_considered or source in _SOURCES_OF_OWN_MEANINGS:
-                trusted_weights[source] = weight
-        if trusted_weights:
-            remaining[meaning] = trusted_weights
     return remaining
+
+
+def _select_trusted(weights: Mapping[str, float], knowing_sources: Container[str]) -> dict[str, float]:
+    """Select the sources that are believed to mean that a word means itself.
+
+    :param knowing_sources: those that know other meanings of the word
+    """
+    trusted = {}
+    for source, weight in weights.items():
+        is_considered = source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF
+        if is_considered or source in _SOURCES_OF_OWN_MEANINGS:
+            trusted[source] = weight
+    return trusted
 
 
 def _is_same_word(text: str, other_text: str) -> bool:

@@ -63,9 +63,11 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
 def glosses(
     texts: Iterable[tuple[str, str]], to: str, sources: Mapping[str, Translator | Lexicon], *, query: str = ""
 ) -> list[Gloss]:
-    """Gloss several texts, each given with its language; see `gloss`.
+    """Gloss several texts; see `gloss` for the arguments.
 
     Sentences in the reader's language are rendered as they are, and their words are not listed.
+
+    :param texts: each text with its language.
     """
     query_terms = frozenset(analyzer(to).terms(query)) if query else frozenset[str]()
     sources_by_lang: dict[str, LanguageSources] = {}

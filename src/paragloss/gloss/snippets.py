@@ -163,6 +163,7 @@ def _widen(text: str, window: tuple[int, int], width: int, lang: str) -> tuple[i
 
     The passage begins with a sentence and ends with one if such edges are near, otherwise between words.
 
+    :param window: (start, end) of the part of the text that the passage must have.
     :return: (start, end) of the passage.
     """
     window_start, window_end = window
@@ -196,7 +197,12 @@ def _move_start(text: str, start: int, window_start: int, sentence_starts: Seque
 
 
 def _find_end(text: str, start: int, window_end: int, width: int, sentence_starts: Sequence[int]) -> int:
-    """Return where a passage ends: before a sentence if its length suits there, else after a word."""
+    """Return where a passage ends: before a sentence if its length suits there, else after a word.
+
+    :param start: where the passage begins.
+    :param window_end: where it ends at the earliest.
+    :param width: about how many characters it has.
+    """
     min_end = max(window_end, start + int(_MIN_FILL * width))
     max_end = start + int(_MAX_FILL * width)
     next_sentences = [offset for offset in sentence_starts if min_end <= offset <= max_end]

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.gloss.glossed_text import Word
+from paragloss.gloss.glossed_text import Meaning, Word
 from paragloss.gloss.senses import analyze_terms, is_built_in
 from paragloss.groups import list_groups, list_starts
 from paragloss.types import Floats, Integers
@@ -44,16 +44,18 @@ def rerank_meanings(words: Sequence[Word], to: str) -> list[Word]:
     content_words = [i for i, word in enumerate(words) if word.meanings and word.kind != "stop"]
     if to != LANG or len(content_words) < 2:
         return list(words)
+    meanings: list[Meaning] = []
+    for i in content_words:
+        meanings += words[i].meanings
     counts = np.array([len(words[i].meanings) for i in content_words])  # of meanings, (n_content_words,)
     starts = list_starts(counts)
-    meanings = [meaning for i in content_words for meaning in words[i].meanings]
     weights = np.array([meaning.weight for meaning in meanings])
     factors = open().rate_meanings([meaning.text for meaning in meanings], weights, starts)
-    shares = _reweigh(weights, factors, starts, counts)
+    shares_by_word = np.split(_reweigh(weights, factors, starts, counts), starts[1:])
     reranked = list(words)
-    for i, start, count in zip(content_words, starts.tolist(), counts.tolist(), strict=True):
+    for i, shares in zip(content_words, shares_by_word, strict=True):
         if all(is_built_in(meaning.source) for meaning in words[i].meanings):
-            reranked[i] = _sort_meanings(words[i], shares[start : start + count])
+            reranked[i] = _sort_meanings(words[i], shares)
     return reranked
 
 

@@ -41,8 +41,7 @@ class DocumentIds:
             return [([cache[point_id] for point_id in point_ids], scores) for point_ids, scores in split_rankings]
         except KeyError:
             pass
-        all_point_ids = {point_id for point_ids, _ in split_rankings for point_id in point_ids}
-        document_ids = self.find(all_point_ids)
+        document_ids = self.find(set[Any]().union(*(point_ids for point_ids, _ in split_rankings)))
         return [_name_existing(point_ids, scores, document_ids) for point_ids, scores in split_rankings]
 
     def find(self, point_ids: Set[Any]) -> Mapping[Any, str]:

@@ -15,9 +15,10 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import qdrant_edge as edge
 
@@ -45,6 +46,8 @@ from paragloss.stores._validation import validate_records
 from paragloss.stores._vector_repair import read_vector_names, recover_collection, remove_partial_vectors
 from paragloss.types import CandidateRows, Ranking, Record, SparseRows, SparseVector, Where
 
+#: A request to the engine without its limit.
+_Request: TypeAlias = Callable[..., Any]
 #: Characters of text for which a document counts once more towards the next flush of all files.
 _CHARACTERS_PER_FLUSH_UNIT = 5000
 
@@ -288,11 +291,8 @@ class EmbeddedStore(BaseStore):
         :param term_ids: read the entries with these ids, and a few others; None reads all entries.
         """
         queries = self._make_sparse_queries(name, vectors)
-        query_engine = self._make_query_function(name, queries, self._make_filter(where), params=None)
-
-        def fetch(query_numbers: Sequence[int], limit: int) -> list[tuple[list[int], list[float]]]:
-            return [split_scored_points(points) for points in query_engine(query_numbers, limit)]
-
+        requests = _make_requests(name, queries, self._make_filter(where), params=None)
+        fetch = partial(self._fetch_scored_points, requests)
         with self._shard.lock:  # nothing may be written between searching, reading and caching
             points_by_query = fetch_top_k(fetch, len(vectors), k, select=self._select_points)
             point_ids, row_numbers = number_distinct_keys(points_by_query)
@@ -454,37 +454,30 @@ class EmbeddedStore(BaseStore):
         return edge.Filter(must=must, should=should, must_not=must_not)
 
     def _search(self, name: str, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
-        query_engine = self._make_query_function(name, queries, condition, params)
+        requests = _make_requests(name, queries, condition, params)
+        return fetch_top_k(partial(self._fetch_rankings, requests), len(queries), k, select=rank_sorted)
 
-        def fetch(query_numbers: Sequence[int], limit: int) -> list[tuple[list[str], list[float]]]:
-            return self._cache.document_ids.name_rankings(query_engine(query_numbers, limit))
+    def _fetch_rankings(
+        self, requests: Sequence[_Request], request_numbers: Sequence[int], limit: int
+    ) -> list[tuple[list[str], list[float]]]:
+        """Return the document ids and the scores that each of some requests finds, best first."""
+        return self._cache.document_ids.name_rankings(self._query(requests, request_numbers, limit))
 
-        return fetch_top_k(fetch, len(queries), k, select=rank_sorted)
+    def _fetch_scored_points(
+        self, requests: Sequence[_Request], request_numbers: Sequence[int], limit: int
+    ) -> list[tuple[list[int], list[float]]]:
+        """Return the point ids and the scores that each of some requests finds, best first."""
+        return [split_scored_points(points) for points in self._query(requests, request_numbers, limit)]
 
-    def _make_query_function(
-        self, name: str, queries: Sequence[Any], condition: Any, params: Any
-    ) -> Callable[[Sequence[int], int], list[Any]]:
-        """Return a function that takes query numbers and a limit, and returns the engine's scored points of each.
-
-        :param name: the kind of vector that is searched.
-        :param queries: query vectors as the engine takes them.
-        :param condition: a filter of `_make_filter`.
-        :param params: the engine's search parameters, or None.
-        """
-
-        def query_engine(query_numbers: Sequence[int], limit: int) -> list[Any]:
-            if condition is MATCHES_NOTHING:
-                return [[] for _ in query_numbers]
-            nearest = [edge.Query.Nearest(queries[i], using=name) for i in query_numbers]
-            requests = [
-                edge.QueryRequest(limit=limit, query=query, filter=condition, params=params) for query in nearest
-            ]
-            if len(requests) == 1:
-                return [self._shard.call("query", requests[0])]
-            points: list[Any] = self._shard.call("query_batch", edge.QueryBatchRequest(requests))
-            return points
-
-        return query_engine
+    def _query(self, requests: Sequence[_Request], request_numbers: Sequence[int], limit: int) -> list[Any]:
+        """Return the scored points, at most `limit`, that each of some requests finds; none without any requests."""
+        if not requests:
+            return [[] for _ in request_numbers]
+        limited = [requests[number](limit=limit) for number in request_numbers]
+        if len(limited) == 1:
+            return [self._shard.call("query", limited[0])]
+        points: list[Any] = self._shard.call("query_batch", edge.QueryBatchRequest(limited))
+        return points
 
     def _select_points(self, point_ids: list[int], scores: list[float], k: int) -> list[int]:
         """Return the k best points in any order. Document ids are read only if a tie crosses the end of the list."""
@@ -495,3 +488,17 @@ class EmbeddedStore(BaseStore):
             zip(point_ids, scores, strict=True), k, name_of=lambda scored_point: document_ids[scored_point[0]]
         )
         return [point_id for point_id, _ in scored_points]
+
+
+def _make_requests(name: str, queries: Sequence[Any], condition: Any, params: Any) -> list[_Request]:
+    """Make a request of each query vector, which lacks its limit; none if no document can match.
+
+    :param name: the kind of vector that is searched.
+    :param queries: query vectors as the engine takes them.
+    :param condition: a filter of `_make_filter`.
+    :param params: the engine's search parameters, or None.
+    """
+    if condition is MATCHES_NOTHING:
+        return []
+    nearest = [edge.Query.Nearest(query, using=name) for query in queries]
+    return [partial(edge.QueryRequest, query=query, filter=condition, params=params) for query in nearest]

@@ -64,9 +64,9 @@ class CombinedTranslator:
         answers: dict[str, list[_Answer]] = {lang: [] for lang in targets}
         for index, translator in enumerate(self._translators):
             known_targets = list_known_targets(translator, query.lang, targets)
-            if known_targets:
-                for lang, clauses in translate_many(translator, query, known_targets).items():
-                    answers[lang].append(_Answer(index, clauses))
+            clauses_by_lang = translate_many(translator, query, known_targets) if known_targets else {}
+            for lang, clauses in clauses_by_lang.items():
+                answers[lang].append(_Answer(index, clauses))
         translations = {}
         for lang, answers_in_lang in answers.items():
             if answers_in_lang:

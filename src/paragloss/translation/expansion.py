@@ -141,8 +141,7 @@ def rocchio(
         gain = beta * min(score / top_score, 1.0) if top_score > 0 else 0.0
         expanded.append(clause._replace(weight=alpha * clause.weight + gain))
     spellings = list_spellings(texts, lang)
-    for term in best_terms:
-        expanded.append(_make_added_clause(spellings[term], beta * scores[term] / top_score))
+    expanded += [_make_added_clause(spellings[term], beta * scores[term] / top_score) for term in best_terms]
     return expanded
 
 

@@ -92,8 +92,7 @@ def build_name_list(names: Sequence[Sequence[str]]) -> NameList:
 
     :param names: the spellings of each name, in lower case.
     """
-    distinct_spellings = {spelling for name in names for spelling in name}
-    spellings = sorted(distinct_spellings, key=str.encode)  # the order that packing needs
+    spellings = sorted(set(chain.from_iterable(names)), key=str.encode)  # the order that packing needs
     names_by_spelling = _number_names(names, spellings)
     # The words of such a list are terms with a spelling each; here the spelling is the term itself.
     packed_bytes, group_offsets = pack_words(terms=spellings, spellings=spellings)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 
 import scipy.sparse as sp
 
@@ -70,22 +70,29 @@ def learn_table(aligned: Aligned, settings: TableSettings) -> Table:
     :raises InputError: if no text exists in two of the languages
     """
     directions = _list_directions(aligned, settings.source, settings.target)
-    langs = sorted({lang for direction in directions for lang in direction})
     start_table = load_start_table(settings.start, directions) if settings.start else None
-    texts: dict[str, LanguageTexts] = {}
-    for lang in langs:
-        texts[lang] = read_language(aligned, lang, max_terms=settings.max_terms, phrases=settings.phrases)
-        if start_table is not None:
-            texts[lang] = extend_vocabulary(texts[lang], start_table.words.get(lang))
+    texts = _read_texts(aligned, directions, start_table, settings)
     learned = _align_texts(texts, directions, start_table, settings)
     if not learned:
-        raise InputError(f"no text is in two of the languages {', '.join(langs)}: nothing to learn from")
+        raise InputError(f"no text is in two of the languages {', '.join(texts)}: nothing to learn from")
     pruned = {}
     for direction, matrix in learned.items():
         if direction in directions:
             pruned[direction] = prune(matrix, min_probability=settings.min_probability, most=settings.max_alternatives)
     words = {lang: language_texts.words for lang, language_texts in texts.items()}
     return Table(words, pruned, max_alternatives=settings.max_alternatives, sharpness=settings.sharpness)
+
+
+def _read_texts(
+    aligned: Aligned, directions: Sequence[Direction], start_table: Table | None, settings: TableSettings
+) -> dict[str, LanguageTexts]:
+    """Tokenize the texts of each language of some directions; their vocabularies have the start table's words, too."""
+    texts: dict[str, LanguageTexts] = {}
+    for lang in sorted(set(chain.from_iterable(directions))):
+        texts[lang] = read_language(aligned, lang, max_terms=settings.max_terms, phrases=settings.phrases)
+        if start_table is not None:
+            texts[lang] = extend_vocabulary(texts[lang], start_table.words.get(lang))
+    return texts
 
 
 def _align_texts(

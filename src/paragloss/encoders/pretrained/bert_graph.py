@@ -101,13 +101,10 @@ def _measure_activations(weights: BertWeights, token_rows: Sequence[Sequence[int
 
     :param token_rows: the pieces of some texts
     """
-    onnx, runtime = import_module("onnx"), import_module("onnxruntime")
     model = build_model(weights)
     product_names = [f"{i}.up" for i in range(weights.layer_count)]
-    input_by_matrix = {node.input[1]: node.input[0] for node in model.graph.node if node.op_type == "MatMul"}
-    product_inputs = [input_by_matrix[f"{name}.weight"] for name in product_names]
-    for product_input in product_inputs:
-        model.graph.output.append(onnx.helper.make_tensor_value_info(product_input, onnx.TensorProto.FLOAT, None))
+    product_inputs = _add_product_inputs_to_outputs(model, product_names)
+    runtime = import_module("onnxruntime")
     session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     largest: dict[str, Floats] = {}
     for row in token_rows:
@@ -117,6 +114,16 @@ def _measure_activations(weights: BertWeights, token_rows: Sequence[Sequence[int
             largest_in_text = np.abs(array[0]).max(axis=0)  # array[0] is (tokens, in)
             largest[name] = np.maximum(largest.get(name, 0.0), largest_in_text)
     return largest
+
+
+def _add_product_inputs_to_outputs(model: Any, product_names: Sequence[str]) -> list[str]:
+    """Make the inputs of products outputs of a graph as well; return their names in the graph."""
+    onnx = import_module("onnx")
+    input_by_matrix = {node.input[1]: node.input[0] for node in model.graph.node if node.op_type == "MatMul"}
+    product_inputs = [input_by_matrix[f"{name}.weight"] for name in product_names]
+    for product_input in product_inputs:
+        model.graph.output.append(onnx.helper.make_tensor_value_info(product_input, onnx.TensorProto.FLOAT, None))
+    return product_inputs
 
 
 def build_model(weights: BertWeights) -> Any:
@@ -218,14 +225,20 @@ class _BertGraphBuilder:
         second_start = self._unsqueeze(self._node("Sub", [stride, self._int(1)]))
         first, first_mask = (self._take_every(stride, first_start, tensor) for tensor in (hidden, mask))
         second, second_mask = (self._take_every(stride, second_start, tensor) for tensor in (hidden, mask))
+        merged = self._merge_neighbours(first, second, second_mask)
+        return merged, first_mask, self._node("Add", [first_mask, second_mask])
+
+    def _merge_neighbours(self, first: str, second: str, second_mask: str) -> str:
+        """Add the mean of neighbours plus a learned map of their difference; where there is no second, the first.
+
+        :param first: name of the first tokens, (texts, pairs, dim); so are `second` and, (texts, pairs), its mask
+        """
         has_second = self._node("Greater", [self._unsqueeze(second_mask, axis=-1), self._float(0.0)])
         neighbour = self._node("Where", [has_second, second, first])
         mean = self._node("Mul", [self._node("Add", [first, neighbour]), self._float(0.5)])
         difference = self._node("Sub", [first, neighbour])
         weight = self._constant("pool.weight", np.ascontiguousarray(self._weights.tensors["pool.weight"].T))
-        merged = self._node("Add", [mean, self._node("MatMul", [difference, weight])])
-        token_counts = self._node("Add", [first_mask, second_mask])
-        return merged, first_mask, token_counts
+        return self._node("Add", [mean, self._node("MatMul", [difference, weight])])
 
     def _add_padding(self, hidden: str, mask: str, length: str, stride: str) -> tuple[str, str]:
         """Add a masked token at the end where the number of tokens is no multiple of the stride.

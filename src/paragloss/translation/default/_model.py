@@ -118,6 +118,10 @@ class DefaultModel:
     """A Translator between any two of its languages."""
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the arrays of a packed model, and its metadata, which tells where each language begins in them.
+
+        Methods that read the arrays report damage, and those that are called often for the same words are cached.
+        """
         self._meta, self._arrays = dict(meta), dict(arrays)
         self.langs: tuple[str, ...] = tuple(meta["langs"])
         self.read_language = lru_cache(maxsize=None)(_report_damage(self._read_language))
