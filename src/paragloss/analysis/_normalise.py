@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, is_word_character
@@ -82,6 +82,14 @@ _PERSIAN = str.maketrans(
     dict.fromkeys("أإٱ", "ا") | dict.fromkeys("يىئ", "ی") | {"ك": "ک", "ؤ": "و"} | dict.fromkeys("ةۀ", "ه")
 )
 _URDU = str.maketrans({"أ": "ا", "ك": "ک"} | dict.fromkeys("يى", "ی") | dict.fromkeys("هةۀ", "ہ"))
+#: For each language the letters that are written in several ways, with the one that is used for all of them.
+_SPELLING_VARIANTS: dict[str, Mapping[int, int | str | None]] = {
+    **dict.fromkeys(("fa", "ckb", "ps"), _PERSIAN),
+    "ur": _URDU,
+    **dict.fromkeys(("ru", "be"), str.maketrans("ё", "е")),
+    "ro": str.maketrans("şţ", "șț"),
+}
+_DEVANAGARI_LANGUAGES = {"hi", "mr", "ne", "sa", "mai"}
 _DEVANAGARI = str.maketrans({"\u093c": None, "ँ": "ं"})
 _NASAL = re.compile("[ङञणनम]्(?=[क-ह])")
 
@@ -131,21 +139,14 @@ def _convert_digits(word: str) -> str:
 
 def get_word_normalizer(lang: str) -> Callable[[str], str]:
     """Return the function that unifies spelling variants before stop words are looked up and words are stemmed."""
-    match lang:
-        case "hi" | "mr" | "ne" | "sa" | "mai":
-            return lambda word: _NASAL.sub("ं", word.translate(_DEVANAGARI))
-        case "fa" | "ckb" | "ps":
-            return lambda word: word.translate(_PERSIAN)
-        case "ur":
-            return lambda word: word.translate(_URDU)
-        case "ru" | "be":
-            return lambda word: word.replace("ё", "е")
-        case "el":
-            return lambda word: strip_accents(word, lang)
-        case "ro":
-            return lambda word: word.replace("ş", "ș").replace("ţ", "ț")
-        case _:
-            return lambda word: word
+    if lang in _DEVANAGARI_LANGUAGES:
+        return lambda word: _NASAL.sub("ं", word.translate(_DEVANAGARI))
+    if lang == "el":
+        return lambda word: strip_accents(word, lang)
+    if lang in _SPELLING_VARIANTS:
+        variants = _SPELLING_VARIANTS[lang]
+        return lambda word: word.translate(variants)
+    return str
 
 
 def get_term_normalizer(lang: str) -> Callable[[str], str]:

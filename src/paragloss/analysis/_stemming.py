@@ -68,21 +68,15 @@ _AMHARIC_PREFIXES, _AMHARIC_ENDINGS = "የበለከ", "ን ም ው ና ች ዎ�
 
 def get_stemmer(lang: str) -> Callable[[str], str]:
     """Return the function from word to stem; it returns the word itself for languages without a stemmer."""
-    match lang:
-        case "ko":
-            return _strip_korean_particle
-        case "he":
-            return partial(_strip_affixes, prefixes=_HEBREW_PREFIXES, endings=_HEBREW_ENDINGS)
-        case "am":
-            return partial(_strip_affixes, prefixes=_AMHARIC_PREFIXES, endings=_AMHARIC_ENDINGS)
-        case "sw":
-            return _find_swahili_root
-        case "ja":
-            return _strip_final_length
-        case _ if lang in _ENDINGS:
-            return partial(_strip_ending, endings=_ENDINGS[lang])
-        case _:
-            return _load_snowball_stemmer(lang)
+    own_stemmers: dict[str, Callable[[str], str]] = {
+        "am": partial(_strip_affixes, prefixes=_AMHARIC_PREFIXES, endings=_AMHARIC_ENDINGS),
+        "he": partial(_strip_affixes, prefixes=_HEBREW_PREFIXES, endings=_HEBREW_ENDINGS),
+        "ja": _strip_final_length,
+        "ko": _strip_korean_particle,
+        "sw": _find_swahili_root,
+        **{code: partial(_strip_ending, endings=endings) for code, endings in _ENDINGS.items()},
+    }
+    return own_stemmers.get(lang) or _load_snowball_stemmer(lang)
 
 
 def _load_snowball_stemmer(lang: str) -> Callable[[str], str]:

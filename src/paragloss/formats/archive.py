@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -75,7 +75,8 @@ class DocumentArchive:
         *,
         properties_part: str = CORE_PROPERTIES,
         title: str = "",
-        **attributes: Any,
+        fields: Mapping[str, str] = {},
+        meta: Mapping[str, Any] = {},
     ) -> Document:
         """Build the document of this file, with the title and language that it declares.
 
@@ -83,12 +84,13 @@ class DocumentArchive:
         :param if_empty: the message of the error that is raised if there is no text
         :param properties_part: the name of the part that declares title and language
         :param title: used where the file declares none
-        :param attributes: other attributes of the document: `fields` and `meta`
+        :param fields: the fields of the document
+        :param meta: its metadata
         """
         if not text:
             raise EmptyFileError(if_empty, location=self.path)
         declared_title, lang = self._read_properties(properties_part)
-        return Document(id or Path(self.path).name, text, lang, declared_title or title, **attributes)
+        return Document(id or Path(self.path).name, text, lang, declared_title or title, fields, meta)
 
     def _read_properties(self, name: str) -> tuple[str, str]:
         """Return the first title and the first language that a part declares."""

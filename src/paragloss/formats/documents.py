@@ -259,8 +259,7 @@ class _FileReader:
         """
         kind = _detect_kind(source.path)
         if kind in _ROW_READERS:
-            for document in _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error):
-                yield _place_row(document, source) if kind in _TABLES else document
+            yield from self._read_rows(source, kind)
         elif kind in _DUMP_READERS:
             yield from _DUMP_READERS[kind](source.path, on_error=self.on_error)
         elif kind == _MBOX:
@@ -271,6 +270,11 @@ class _FileReader:
             yield from self._read_archive(source, kind, depth)
         else:
             yield from self._read_single_document(source, kind, depth)
+
+    def _read_rows(self, source: _SourceFile, kind: str) -> Iterator[Document]:
+        """Yield a document for each row of a file; one of a table tells its line."""
+        for document in _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error):
+            yield _place_row(document, source) if kind in _TABLES else document
 
     def _read_single_document(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
         """Yield the document of a file, and those of its attachments if it is a mail message.

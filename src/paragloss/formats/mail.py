@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import dropwhile
 from pathlib import Path
 
 from paragloss.errors import InputError
@@ -17,20 +18,21 @@ def read_mbox_messages(path: PathLike) -> Iterator[bytes]:
 
     :raises InputError: if there is a text before the first such line
     """
-    message: bytearray | None = None  # None before the first message
-    is_after_blank = True
     with open_bytes(path) as stream:
-        for line in stream:
+        lines = dropwhile(bytes.isspace, stream)
+        first_line = next(lines, b"")
+        if not first_line:
+            return
+        if not first_line.startswith(b"From "):
+            raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", location=path)
+        message, is_after_blank = bytearray(), False
+        for line in lines:
             if is_after_blank and line.startswith(b"From "):
-                if message is not None:
-                    yield bytes(message)
+                yield bytes(message)
                 message = bytearray()
-            elif message is None and line.strip():
-                raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", location=path)
-            elif message is not None and len(message) < MAX_DOCUMENT_BYTES:
+            elif len(message) < MAX_DOCUMENT_BYTES:
                 message += _unquote_line(line)
             is_after_blank = not line.strip()
-    if message is not None:
         yield bytes(message)
 
 

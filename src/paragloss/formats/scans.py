@@ -136,8 +136,13 @@ def _recognize(page: _ScannedPage) -> RecognizedText:
         return _read_with_tesseract(page)
     if not is_tesseract_installed():
         return _read_with_rapidocr(page)
-    if detect_orientation(page.make_tesseract_image()).script not in _CJK_SCRIPTS:
-        return _recognize_unlikely_cjk(page)
+    if detect_orientation(page.make_tesseract_image()).script in _CJK_SCRIPTS:
+        return _recognize_likely_cjk(page)
+    return _recognize_unlikely_cjk(page)
+
+
+def _recognize_likely_cjk(page: _ScannedPage) -> RecognizedText:
+    """Read a page that Tesseract takes for Chinese or Japanese by RapidOCR, and by Tesseract too if that is unclear."""
     cjk_reading = _read_with_rapidocr(page)
     if cjk_reading.confidence >= CLEAR_CONFIDENCE:
         return cjk_reading
