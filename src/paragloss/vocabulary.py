@@ -156,12 +156,14 @@ def merge_word_vectors(words: Sequence[str], rows: Floats, lang: str, *, stem: b
     import scipy.sparse as sp
 
     ranks_by_term = _group_words_by_term(words, lang, stem=stem)
+    n_terms = len(ranks_by_term)
+    # One item for each word that becomes a term: the term, the word, and its share in the mean.
     term_ids = list_groups([len(ranks) for ranks in ranks_by_term.values()])
     ranks = np.array([rank for ranks in ranks_by_term.values() for rank in ranks], np.int64)
     frequencies = 1 / (ranks + 1)
-    shares = frequencies / np.bincount(term_ids, frequencies, minlength=len(ranks_by_term))[term_ids]
-    mixture = sp.csr_matrix((shares.astype(np.float32), (term_ids, ranks)), shape=(len(ranks_by_term), len(words)))
-    return list(ranks_by_term), np.asarray(mixture @ np.asarray(rows, np.float32), np.float32)
+    shares = frequencies / np.bincount(term_ids, frequencies, minlength=n_terms)[term_ids]
+    averaging = sp.csr_matrix((shares.astype(np.float32), (term_ids, ranks)), shape=(n_terms, len(words)))
+    return list(ranks_by_term), np.asarray(averaging @ np.asarray(rows, np.float32), np.float32)
 
 
 def _group_words_by_term(words: Sequence[str], lang: str, *, stem: bool) -> dict[str, list[int]]:

@@ -47,12 +47,12 @@ def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]
     lang_by_script = _identify_foreign_scripts(text, lang)
     if not function_words and not lang_by_script:
         return {}
-    classifier = _LineClassifier(_function_words().get(lang, frozenset()), function_words, lang_by_script)
+    own_words = _function_words().get(lang, frozenset())
+    classifier = _LineClassifier(own_words, function_words, lang_by_script)
     spans_by_lang = _group_foreign_lines(text, words_by_line, classifier)
-    for candidate, spans in list(spans_by_lang.items()):
-        if not _are_in_language([text[start:end] for start, end in spans], candidate, lang):
-            del spans_by_lang[candidate]
-    return spans_by_lang
+    return {
+        candidate: spans for candidate, spans in spans_by_lang.items() if _are_in_language(text, spans, candidate, lang)
+    }
 
 
 def _group_foreign_lines(
@@ -158,17 +158,17 @@ def _count_foreign_function_words(words: Sequence[str], lang: str) -> Counter[st
     return Counter(filter(is_foreign_function_word, words))  # no loop in Python: this runs for every word of a text
 
 
-def _are_in_language(lines: Sequence[str], lang: str, own_lang: str) -> bool:
-    """Tell whether lines are enough text together to be sure that they are in another language than their document.
+def _are_in_language(text: str, spans: Sequence[tuple[int, int]], lang: str, own_lang: str) -> bool:
+    """Tell whether lines of a text, all of them together, are surely in another language than the text.
 
-    :param lines: lines that seem to be in that language
+    :param spans: the (start, end) of the lines that seem to be in that language
     :param lang: that language
-    :param own_lang: the language of the document
+    :param own_lang: the language of the text
     """
-    text = "\n".join(lines)
-    return _is_long_enough(text, lang, own_lang) and (
-        identify_one(text[:_IDENTIFIED_CHARACTERS], {lang, own_lang}) == lang
-    )
+    lines = "\n".join(text[start:end] for start, end in spans)
+    if not _is_long_enough(lines, lang, own_lang):
+        return False
+    return identify_one(lines[:_IDENTIFIED_CHARACTERS], {lang, own_lang}) == lang
 
 
 def _is_long_enough(text: str, lang: str, own_lang: str) -> bool:

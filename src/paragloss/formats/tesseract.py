@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from paragloss.errors import InputError, LanguageError
@@ -132,18 +133,11 @@ def measure_confidence(words: Sequence[RecognizedWord]) -> float:
 
 def join_recognized_words(words: Sequence[RecognizedWord]) -> str:
     """Return the text of a page: words in lines, lines in paragraphs with a blank line between them."""
-    text = ""
-    previous: RecognizedWord | None = None
-    for word in words:
-        if previous is None:
-            separator = ""
-        elif word.paragraph != previous.paragraph:
-            separator = "\n\n"
-        else:
-            separator = " " if word.line == previous.line else "\n"
-        text += separator + word.text
-        previous = word
-    return text
+    paragraphs: list[str] = []
+    for _, paragraph_words in groupby(words, key=attrgetter("paragraph")):
+        lines = groupby(paragraph_words, key=attrgetter("line"))
+        paragraphs.append("\n".join(" ".join(word.text for word in line_words) for _, line_words in lines))
+    return "\n\n".join(paragraphs)
 
 
 def _shows_text(image: PageImage) -> bool:
