@@ -102,9 +102,7 @@ def _read_runs(element: Element, is_bold: bool = False) -> Iterator[_Run]:
             yield _Run(child.text or "", is_bold)
         elif child.tag in _SPACES:
             yield _Run(_SPACES[child.tag])
-        elif child.tag == "r":
-            yield from _read_runs(child, _is_bold(child))
         elif child.tag not in _INVISIBLE_TAGS:
-            yield from _read_runs(child, is_bold)
+            yield from _read_runs(child, _is_bold(child) if child.tag == "r" else is_bold)
             if child.tag == "p":  # in a cell
                 yield _Run("\n")

@@ -53,20 +53,25 @@ def _remove_elements(text: str) -> str:
 
 def _find_elements(text: str) -> Iterator[tuple[int, int]]:
     """Yield the (start, end) of each outermost element to be removed, see `_remove_elements`."""
-    opening: re.Match[str] | None = None  # the tag of the element that is open
-    for tag in _REMOVED_TAG.finditer(text):
-        is_closing = bool(tag["slash"])
-        if opening is not None:
-            if is_closing and tag["name"].lower() == opening["name"].lower():
-                yield opening.start(), tag.end()
-                opening = None
-        elif not is_closing and tag[0].endswith("/>"):
-            yield tag.span()
-        elif not is_closing:
-            opening = tag
-    if opening is not None:
-        line_end = text.find("\n", opening.end())
-        yield opening.start(), len(text) if line_end < 0 else line_end
+    tags = _REMOVED_TAG.finditer(text)
+    for tag in tags:
+        if tag["slash"]:  # closes what is not open
+            continue
+        has_content = not tag[0].endswith("/>")
+        yield tag.start(), _find_element_end(text, tag, tags) if has_content else tag.end()
+
+
+def _find_element_end(text: str, opening: re.Match[str], tags: Iterator[re.Match[str]]) -> int:
+    """Return where an element ends: behind its closing tag, or with its line if it is never closed.
+
+    :param opening: its opening tag
+    :param tags: the tags behind that, which are read up to the closing one
+    """
+    for tag in tags:
+        if tag["slash"] and tag["name"].lower() == opening["name"].lower():
+            return tag.end()
+    line_end = text.find("\n", opening.end())
+    return len(text) if line_end < 0 else line_end
 
 
 def _cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
