@@ -56,12 +56,11 @@ class Corpus(NamedTuple):
         :param words_per_text: how many words every text counts as
         """
         edges = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
-        shape = (concepts, edges[-1])
         blocks = []
         for rows, concept_of_text, first_column in zip(texts, owners, edges[:-1], strict=True):
-            entries = rows.tocoo()
+            entries = (words_per_text * rows).tocoo()
             cells = (concept_of_text[entries.row], entries.col + first_column)
-            blocks.append(sp.csr_matrix((words_per_text * entries.data, cells), shape=shape, dtype=np.float32))
+            blocks.append(sp.csr_matrix((entries.data, cells), shape=(concepts, edges[-1]), dtype=np.float32))
         present = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
         languages_per_concept = np.maximum(present.sum(1), 1).astype(np.float32)
         total = sum(blocks[1:], blocks[0])
@@ -271,14 +270,11 @@ def tune(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings
     :param batch: concepts in a batch
     """
     decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
-    parameters: dict[str, torch.Tensor] = {}
-    for i, (machine, decoder_weight) in enumerate(zip(machines, decoder, strict=True)):
-        parameters |= {f"{name}{i}": value for name, value in machine._asdict().items()}
-        parameters[f"down{i}"] = decoder_weight
     loss = _TranslationLoss(machines, decoder, corpus)
     held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, training.seed)
     validate = partial(loss.measure, held_out_rows) if len(held_out_rows) else None
-    descend(parameters, batches(training_rows, batch), loss.compute_for_random_languages, training, validate)
+    draw_batches = batches(training_rows, batch)
+    descend(loss.name_parameters(), draw_batches, loss.compute_for_random_languages, training, validate)
 
 
 class _TranslationLoss(NamedTuple):
@@ -287,6 +283,14 @@ class _TranslationLoss(NamedTuple):
     machines: Sequence[Machine]
     decoder: Sequence[torch.Tensor]  # starts as the transposed encoder; the two are then trained independently
     corpus: Corpus
+
+    def name_parameters(self) -> dict[str, torch.Tensor]:
+        """Return the parameters of all layers by name: those of the encoder, and the weights of the decoder."""
+        parameters: dict[str, torch.Tensor] = {}
+        for i, (machine, decoder_weight) in enumerate(zip(self.machines, self.decoder, strict=True)):
+            parameters |= {f"{name}{i}": value for name, value in machine._asdict().items()}
+            parameters[f"down{i}"] = decoder_weight
+        return parameters
 
     def compute(self, rows: Rows, langs: Rows) -> torch.Tensor:
         """Compute the cross-entropy for some concepts, each read in one language.

@@ -22,7 +22,7 @@ from paragloss.lab.descent.bags import Bags, sums, take
 from paragloss.lab.descent.batches import Rows, batches, held_out
 from paragloss.lab.descent.conjugate import stepping
 from paragloss.lab.descent.loop import History, TrainingSettings, descend
-from paragloss.types import Floats
+from paragloss.lab.learning.counting import TextPairs
 
 #: Pairs held out for early stopping, at most.
 MAX_HELD_OUT = 2000
@@ -32,16 +32,6 @@ REACH = 0.1
 TermVectors = Callable[[Sequence[Tensor]], Tensor]
 #: Vectors of texts and of their counterparts, (pairs, dim) each -> a scalar.
 PairLoss = Callable[[Tensor, Tensor], Tensor]
-
-
-class TextPairs(NamedTuple):
-    """Texts and their counterparts, row by row.
-
-    Both are weights over the terms of the table that is learned, or the counterparts are fixed vectors.
-    """
-
-    left: sp.csr_matrix  # (pairs, terms)
-    right: sp.csr_matrix | Floats  # (pairs, terms) or (pairs, dim)
 
 
 def learn(

@@ -110,14 +110,22 @@ def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tens
     n_query_terms = len(queries.ids)
     query = _pad_texts(queries, vectors, term_rows[:n_query_terms])
     document = _pad_texts(documents, vectors, term_rows[n_query_terms:])
-    repetitions = (len(documents.bounds) - 1) // (len(queries.bounds) - 1)
+    return _compute_features(query, document) @ (model.weight * model.active) + model.bias
+
+
+def _compute_features(query: _PaddedTexts, document: _PaddedTexts) -> torch.Tensor:
+    """Sum the logarithms of the kernels' soft term frequencies over the terms of a query: (documents, kernels).
+
+    :param query: texts that are repeated in order until there are as many as documents
+    :param document: the texts to match
+    """
+    repetitions = len(document.counts) // len(query.counts)
     query_vectors, query_counts = query.vectors.repeat(repetitions, 1, 1), query.counts.repeat(repetitions, 1)
-    cosines = torch.bmm(query_vectors, document.vectors.transpose(1, 2))  # (pairs, query terms, document terms)
-    sums = kernel_sums(cosines, document.counts)  # (pairs, query terms, kernels)
-    # A padded query term has count 0, and an empty document no features.
-    log_sums = sums.clamp(min=FLOOR).log() * query_counts[..., None]
-    features = log_sums.sum(1) * SCALE * document.is_word.any(1, keepdim=True)  # (pairs, kernels)
-    return features @ (model.weight * model.active) + model.bias
+    cosines = torch.bmm(query_vectors, document.vectors.transpose(1, 2))  # (documents, query terms, document terms)
+    sums = kernel_sums(cosines, document.counts)  # (documents, query terms, kernels)
+    log_sums = sums.clamp(min=FLOOR).log() * query_counts[..., None]  # 0 for padding, whose count is 0
+    has_words = document.is_word.any(1, keepdim=True)  # an empty document has no features
+    return log_sums.sum(1) * SCALE * has_words
 
 
 class _PaddedTexts(NamedTuple):

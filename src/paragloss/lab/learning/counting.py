@@ -13,8 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.types import Aligned, Concept, Integers
-from paragloss.vocabulary import Vocabulary, count_all_terms
+from paragloss.types import Aligned, Concept, Floats, Integers
+from paragloss.vocabulary import Vocabulary, count_all_terms, weigh
 
 #: `min_df` is lowered to 1 + documents // DOCUMENTS_PER_DF for languages with few documents.
 DOCUMENTS_PER_DF = 500
@@ -26,6 +26,20 @@ class CountedTexts(NamedTuple):
     vocabulary: Vocabulary
     counts: sp.csr_matrix  # (documents, terms)
     concepts: Integers  # (documents,)
+
+    def weigh_terms(self) -> sp.csr_matrix:
+        """Return the tf-idf weights of the terms, (documents, terms), in rows of unit length."""
+        return weigh(self.counts, self.vocabulary.idf, "tfidf")
+
+
+class TextPairs(NamedTuple):
+    """Texts and their counterparts, row by row.
+
+    Both are weights over the same terms, or the counterparts are vectors.
+    """
+
+    left: sp.csr_matrix  # (pairs, terms)
+    right: sp.csr_matrix | Floats  # (pairs, terms) or (pairs, dim)
 
 
 class _TermCounts(NamedTuple):

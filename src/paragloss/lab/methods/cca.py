@@ -18,7 +18,6 @@ from paragloss.lab.learning.counting import CountedTexts, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Aligned, Floats, Integers
-from paragloss.vocabulary import weigh
 
 
 @checked
@@ -67,7 +66,7 @@ class _View(NamedTuple):
 
 def _reduce_documents(part: CountedTexts, width: int, seed: int) -> _View:
     """Project the documents of a language on their `width` largest singular vectors."""
-    rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
+    rows = part.weigh_terms()
     _, basis = find_singular_vectors(Product(rows), width, seed=seed)
     documents = np.asarray(rows @ basis)
     return _View(documents, basis, documents.mean(axis=0))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from paragloss.encoders import hubness
 from paragloss.encoders.bag import BagEncoder, Tower
@@ -32,7 +31,6 @@ from paragloss.lab.solving.spectrum import (
 )
 from paragloss.ranking import find_nearest
 from paragloss.types import Aligned, Floats
-from paragloss.vocabulary import weigh
 
 LAMBDAS = (0.1, 0.3, 1.0, 3.0)
 #: A solve for an added language ends when its residual is this part of the right side.
@@ -132,18 +130,13 @@ def count_texts(
     counted, n_concepts = count(
         aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths, force_lengths=force_lengths
     )
-    blocks = [Block(_weigh_terms(part), part.concepts) for part in counted.values()]
+    blocks = [Block(part.weigh_terms(), part.concepts) for part in counted.values()]
     solver_used = choose_solver(solver, blocks, device)
     if solver == "auto" and solver_used == "early" and has_unpaired_languages(counted):
         # Danish and Russian that share no concept, joined through English: P@1 .623 and .590 (back) with "early",
         # .783 and .800 with "converged" (docs/understand/papers/cr5.md).
         solver_used = "converged"
     return CountedRegression(counted, blocks, n_concepts, min(dim, n_concepts - 1), seed, solver_used, device)
-
-
-def _weigh_terms(texts: CountedTexts) -> sp.csr_matrix:
-    """Return the tf-idf weights of the terms of texts: (documents, terms)."""
-    return weigh(texts.counts, texts.vocabulary.idf, "tfidf")
 
 
 def has_unpaired_languages(counted: Mapping[str, CountedTexts]) -> bool:
@@ -292,7 +285,7 @@ def _regress(texts: CountedTexts, targets: Floats, lambda_: float, device: str |
     :param targets: (texts, dim)
     """
     n_texts, arrays = len(targets), Arrays(device)
-    block = Block(_weigh_terms(texts), np.arange(n_texts))
+    block = Block(texts.weigh_terms(), np.arange(n_texts))
     regression = Regression.from_blocks([block], n_texts, arrays, lambda_=lambda_)
     return arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
 

@@ -16,7 +16,6 @@ from paragloss.lab.learning.counting import CountedTexts, count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Aligned
-from paragloss.vocabulary import weigh
 
 
 @checked
@@ -62,4 +61,4 @@ def _arrange_by_concept(part: CountedTexts, n_concepts: int) -> sp.csr_matrix:
     documents = len(part.concepts)
     entries = (np.ones(documents, np.float32), (part.concepts, np.arange(documents)))
     document_of_concept = sp.csr_matrix(entries, shape=(n_concepts, documents))
-    return document_of_concept @ weigh(part.counts, part.vocabulary.idf, "tfidf")
+    return document_of_concept @ part.weigh_terms()

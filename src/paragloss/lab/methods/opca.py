@@ -14,7 +14,6 @@ from paragloss.lab.learning.counting import count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.oriented import GAMMA, find_oriented_directions
 from paragloss.types import Aligned
-from paragloss.vocabulary import weigh
 
 
 @checked
@@ -39,7 +38,7 @@ def fit(
     :return: an encoder of these languages
     """
     counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]
+    rows = [part.weigh_terms() for part in counted.values()]
     _, table = find_oriented_directions(
         rows, [part.concepts for part in counted.values()], dim=dim, gamma=gamma, seed=seed
     )

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import CountedTexts, count, text_of
+from paragloss.lab.learning.counting import CountedTexts, TextPairs, count, text_of
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -36,7 +36,6 @@ from paragloss.lab.settings import (
 )
 from paragloss.lab.solving.oriented import GAMMA, find_oriented_directions
 from paragloss.types import Aligned, Floats, Integers
-from paragloss.vocabulary import weigh
 
 if TYPE_CHECKING:
     from paragloss.lab.descent.loop import EpochProgress
@@ -79,7 +78,7 @@ def fit(
     counting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
     rng = np.random.default_rng(seed)
     counted, table = _make_start(aligned, start, dim, seed, rng, counting)
-    texts = sp.block_diag([_weigh_terms(part) for part in counted.values()], format="csr")  # (all texts, all terms)
+    texts = sp.block_diag([part.weigh_terms() for part in counted.values()], format="csr")  # (all texts, all terms)
     left, right = _pair_texts(counted, rng)
     rate = learning_rate if start == "random" else learning_rate / SLOWDOWN
     table = _train(table, texts[left], texts[right], seed=seed, loss=loss, learning_rate=rate, **training)
@@ -111,7 +110,7 @@ def _train(
     """
     import torch
 
-    from paragloss.lab.descent.contrast import TextPairs, contrast, learn
+    from paragloss.lab.descent.contrast import contrast, learn
     from paragloss.lab.descent.loop import TrainingSettings
 
     projection = torch.from_numpy(table).requires_grad_()
@@ -142,19 +141,14 @@ def _make_start(
         table = np.concatenate([start.towers[lang].table for lang in counted])
     else:
         counted, _ = count(aligned, **counting)
-        parts = list(counted.values())
+        parts = counted.values()
         if start == "opca":
-            rows, concepts = [_weigh_terms(part) for part in parts], [part.concepts for part in parts]
+            rows, concepts = [part.weigh_terms() for part in parts], [part.concepts for part in parts]
             _, table = find_oriented_directions(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
         else:
             n_terms = sum(len(part.vocabulary) for part in parts)
             table = rng.standard_normal((n_terms, dim), np.float32)
     return counted, np.asarray(table * (INITIAL_DEVIATION / table.std()), np.float32)
-
-
-def _weigh_terms(texts: CountedTexts) -> sp.csr_matrix:
-    """Return the tf-idf weights of the terms of texts: (texts, terms)."""
-    return weigh(texts.counts, texts.vocabulary.idf, "tfidf")
 
 
 def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, CountedTexts]:
@@ -182,20 +176,22 @@ def _pair_texts(counted: Mapping[str, CountedTexts], rng: np.random.Generator) -
     :param counted: the texts of each language, whose concepts are numbered
     :return: rows of the left and the right texts, (pairs,) each
     """
-    has_terms = np.concatenate([np.diff(part.counts.indptr) > 0 for part in counted.values()])
-    rows = np.flatnonzero(has_terms)
-    concepts = np.concatenate([part.concepts for part in counted.values()])[rows]
+    rows, concepts = _list_texts_with_terms(counted)
     order = np.lexsort((rng.random(len(rows)), concepts))  # by concept, its texts in random order
     rows, concepts = rows[order], concepts[order]
-    first_of_concept = np.flatnonzero(np.diff(concepts, prepend=-1))
-    texts_per_concept = np.diff(first_of_concept, append=len(rows))
-    last_of_concept = first_of_concept + texts_per_concept - 1
     positions = np.arange(len(rows))
-    next_in_circle = positions + 1
-    next_in_circle[last_of_concept] = first_of_concept
-    circle_size = np.repeat(texts_per_concept, texts_per_concept)
-    # In a circle of two, the second pair is the first one reversed.
-    is_used = (circle_size > 2) | ((circle_size == 2) & (next_in_circle > positions))
+    is_first, is_last = np.diff(concepts, prepend=-1) != 0, np.diff(concepts, append=-1) != 0  # of a circle
+    first_of_circle = np.maximum.accumulate(np.where(is_first, positions, 0))  # of the circle that a text is in
+    next_in_circle = np.where(is_last, first_of_circle, positions + 1)
+    # A circle of two is not closed: its second pair would be the first one reversed.
+    is_used = ~is_last | (positions - first_of_circle >= 2)
     if not is_used.any():
         raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
     return rows[is_used], rows[next_in_circle[is_used]]
+
+
+def _list_texts_with_terms(counted: Mapping[str, CountedTexts]) -> tuple[Integers, Integers]:
+    """List the texts of all languages that have terms, by their row one language after another, and their concepts."""
+    n_terms = np.concatenate([np.diff(part.counts.indptr) for part in counted.values()])
+    rows = np.flatnonzero(n_terms)
+    return rows, np.concatenate([part.concepts for part in counted.values()])[rows]

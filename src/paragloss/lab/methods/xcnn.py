@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import CountedTexts, text_of
+from paragloss.lab.learning.counting import CountedTexts, TextPairs, text_of
 from paragloss.lab.learning.relevance import RELEVANCE, find_best_matches
 from paragloss.lab.settings import (
     Batch,
@@ -45,7 +45,6 @@ from paragloss.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import torch
 
-    from paragloss.lab.descent.contrast import TextPairs
     from paragloss.lab.descent.loop import EpochProgress
 
 #: Standard deviation of the weights that training starts from.
@@ -214,8 +213,6 @@ def _pair_hub_texts(
 
 def _pair_clicks(vocabulary: Vocabulary, clicks: Sequence[tuple[str, str]]) -> TextPairs:
     """Count the terms of queries and of the texts that were clicked; pairs without known terms are left out."""
-    from paragloss.lab.descent.contrast import TextPairs
-
     queries = vocabulary.counts(query for query, _ in clicks)
     documents = vocabulary.counts(text for _, text in clicks)
     is_nonempty = (np.diff(queries.indptr) > 0) & (np.diff(documents.indptr) > 0)
@@ -227,8 +224,6 @@ def _pair_best_matches(vocabulary: Vocabulary, texts: Sequence[str], relevance: 
 
     :param relevance: how matches are scored, one of RELEVANCE
     """
-    from paragloss.lab.descent.contrast import TextPairs
-
     counts = vocabulary.counts(texts)
     query_rows, match_rows = find_best_matches(counts, relevance=relevance)
     return TextPairs(counts[query_rows], counts[match_rows])
@@ -249,8 +244,6 @@ def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: st
     :param language_pair: for the error message
     :raises ModelError: if no concept has both
     """
-    from paragloss.lab.descent.contrast import TextPairs
-
     in_both = np.flatnonzero((np.diff(counts.indptr) > 0) & hub_vectors.any(axis=1))
     if not len(in_both):
         raise ModelError(f"no concept has texts in both {language_pair}, the hub: choose another hub")
