@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from paragloss.errors import InputError
 from paragloss.formats.text import parse_lines
@@ -158,39 +160,28 @@ def group_queries(judged: JudgedCollection) -> dict[str, str]:
     """
     highest = max((grade for grades in judged.qrels.values() for grade in grades.values()), default=RELEVANT)
     min_grade = min(max(highest, PARTLY), RELEVANT)
-    groups = _DisjointSets()
-    first_query_with: dict[tuple[str, str], str] = {}
-    for query in judged.queries:
-        groups.add(query.id)
+    first_query_with: dict[tuple[str, str], int] = {}
+    links = []  # pairs of numbers of queries that belong together
+    for number, query in enumerate(judged.queries):
         keys = [("words", query.text.casefold())]
         for doc_id, grade in judged.qrels.get(query.id, {}).items():
             if grade >= min_grade:
                 keys.append(("document", doc_id))
         for key in keys:
-            earlier_query = first_query_with.setdefault(key, query.id)
-            groups.join(earlier_query, query.id)
-    return {query.id: groups.find_root(query.id) for query in judged.queries}
+            links.append((first_query_with.setdefault(key, number), number))
+    first_query_of_group: dict[int, str] = {}
+    groups = {}
+    for query, group in zip(judged.queries, _find_components(links, len(judged.queries)), strict=True):
+        groups[query.id] = first_query_of_group.setdefault(group, query.id)
+    return groups
 
 
-class _DisjointSets:
-    """A union-find forest over ids."""
-
-    def __init__(self) -> None:
-        self._parents: dict[str, str] = {}
-
-    def add(self, item: str) -> None:
-        """Add an id as a set of its own."""
-        self._parents[item] = item
-
-    def find_root(self, item: str) -> str:
-        """Return the id that stands for the set of an id."""
-        while self._parents[item] != item:
-            item = self._parents[item]
-        return item
-
-    def join(self, first: str, second: str) -> None:
-        """Join the sets of two ids; the second one's representative stands for both."""
-        self._parents[self.find_root(first)] = self.find_root(second)
+def _find_components(links: Sequence[tuple[int, int]], size: int) -> list[int]:
+    """Find which of `size` numbered items are linked with each other, also through others: item -> component."""
+    rows, columns = np.array(links, np.int64).reshape(-1, 2).T
+    graph = sp.csr_matrix((np.ones(len(links)), (rows, columns)), shape=(size, size))
+    _, components = connected_components(graph, directed=False)
+    return [int(component) for component in components]
 
 
 def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -> JudgedCollection:

@@ -39,15 +39,14 @@ def rotate_space(target, amount=0.02):
 def test_least_squares_is_numpys():
     noise = np.random.default_rng(0)
     x, y = noise.standard_normal((50, 4)).astype(np.float32), noise.standard_normal((50, 4)).astype(np.float32)
-    P, Q = maps.learn_least_squares(x, y)
+    P = maps.learn_least_squares(x, y)
     np.testing.assert_allclose(P, np.linalg.solve(x.T @ x, x.T @ y), rtol=1e-3, atol=1e-5)  # the normal equations
-    np.testing.assert_array_equal(Q, np.eye(4))
 
 
 def test_procrustes_finds_the_rotation_under_noise():
     target = make_space(1, dim=20)
     source, turned = rotate_space(target)
-    P, _ = maps.learn_rotation(source[:500], target[:500])
+    P = maps.learn_rotation(source[:500], target[:500])
     np.testing.assert_allclose(P, turned, atol=0.02)
     np.testing.assert_allclose(P.T @ P, np.eye(20), atol=1e-5)
     worse = np.linalg.norm(source[:500] @ make_rotation(20, seed=8) - target[:500])
@@ -57,7 +56,7 @@ def test_procrustes_finds_the_rotation_under_noise():
 def test_rotating_both_sides_gives_the_same_cosines_as_rotating_one():
     target = make_space(1)
     source, _ = rotate_space(target)
-    P, _ = maps.learn_rotation(source[:300], target[:300])
+    P = maps.learn_rotation(source[:300], target[:300])
     A, B = maps.learn_two_rotations(source[:300], target[:300])
     np.testing.assert_allclose((source @ P) @ target.T, (source @ A) @ (target @ B).T, atol=1e-4)
     assert maps.learn_two_rotations(source, target, keep=0.5)[0].shape == (12, 6)
@@ -126,7 +125,7 @@ def test_mutual_neighbours_are_those_of_the_definition_where_one_language_is_cro
 def test_refinement_repairs_a_rough_start():
     target = make_space(1)
     source, turned = rotate_space(target)
-    rough, _ = maps.learn_rotation(source[:15], target[:15])
+    rough = maps.learn_rotation(source[:15], target[:15])
     better, score = maps.refine_rotation(source, target, rough)
     assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
     assert score > 0.95
@@ -135,7 +134,7 @@ def test_refinement_repairs_a_rough_start():
 def test_self_learning_repairs_a_rough_start_from_all_words():
     target = make_space(1)
     source, turned = rotate_space(target)
-    rough, _ = maps.learn_rotation(source[:15], target[:15])
+    rough = maps.learn_rotation(source[:15], target[:15])
     better = maps.self_learn_rotation(source, target, rough)
     assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
 
@@ -144,7 +143,7 @@ def test_self_learning_ends_where_words_and_their_nearest_give_the_same_rotation
     source, target = make_space(1, words=300), make_space(2, words=200)
     learned = maps.self_learn_rotation(source, target, np.eye(12, dtype=np.float32), tolerance=0)
     nearest = (maps.make_unit_rows(source @ learned) @ target.T).argmax(axis=1)
-    np.testing.assert_allclose(maps.learn_rotation(source, target[nearest])[0], learned, atol=1e-4)
+    np.testing.assert_allclose(maps.learn_rotation(source, target[nearest]), learned, atol=1e-4)
 
 
 def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():

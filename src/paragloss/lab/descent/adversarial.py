@@ -61,8 +61,7 @@ def learn_adversarial_rotation(
         if cosine > best_cosine:
             best_mapping, best_cosine = epoch_mapping, cosine
     # The updates only stay near the rotations; the nearest one has the same singular vectors.
-    rotation, _ = learn_rotation(np.eye(dim, dtype=np.float32), best_mapping)
-    return rotation
+    return learn_rotation(np.eye(dim, dtype=np.float32), best_mapping)
 
 
 class _PairSampler:

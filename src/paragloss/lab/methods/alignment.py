@@ -345,22 +345,22 @@ def _learn_map(
     :param pairs: (pairs, 2) rows of `source` and `target` that translate each other
     :param adversary: settings of `_learn_without_pairs`
     """
-    pair_sources, pair_targets = source[pairs[:, 0]], target[pairs[:, 1]]
-    if method == "least-squares":
-        return maps.learn_least_squares(pair_sources, pair_targets)
+    pair_vectors = source[pairs[:, 0]], target[pairs[:, 1]]
     if method == "cca":
-        return maps.learn_canonical_projections(pair_sources, pair_targets, keep=keep)
+        return maps.learn_canonical_projections(*pair_vectors, keep=keep)
     if method == "svd":
-        return maps.learn_two_rotations(pair_sources, pair_targets, keep=keep)
-    if method == UNSUPERVISED:
-        P, identity = _learn_without_pairs(source, target, **adversary)
+        return maps.learn_two_rotations(*pair_vectors, keep=keep)
+    if method == "least-squares":
+        P = maps.learn_least_squares(*pair_vectors)
+    elif method == UNSUPERVISED:
+        P = _learn_without_pairs(source, target, **adversary)
     else:
-        P, identity = maps.learn_rotation(pair_sources, pair_targets)
+        P = maps.learn_rotation(*pair_vectors)
     if method == "self-learning":
         P = maps.self_learn_rotation(source, target, P)
     elif method in ("procrustes", UNSUPERVISED):
         P, _ = maps.refine_rotation(source, target, P, rounds=rounds)
-    return P, identity
+    return P, np.eye(target.shape[1], dtype=np.float32)  # the target stays where it is
 
 
 def _learn_without_pairs(
@@ -371,8 +371,8 @@ def _learn_without_pairs(
     epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", min=1, max=100_000)] = 5,
     steps: Annotated[int, Setting("Steps of an epoch (advrefine).", min=1, max=1_000_000)] = 1000,
     hidden: Annotated[int, Setting("Width of the adversary (advrefine).", min=1, max=100_000)] = 512,
-) -> maps.MapPair:
-    """Learn a rotation by adversarial training, without word pairs; the map of the target is the identity.
+) -> Floats:
+    """Learn a rotation of the source by adversarial training, without word pairs: (dimensions, dimensions).
 
     :param source: (source words, dimensions); `target` likewise
     """
@@ -380,8 +380,7 @@ def _learn_without_pairs(
         from paragloss.lab.descent.adversarial import learn_adversarial_rotation
     except ImportError:
         raise MissingExtraError(UNSUPERVISED, "train") from None
-    P = learn_adversarial_rotation(source, target, seed=seed, epochs=epochs, steps=steps, hidden=hidden)
-    return P, np.eye(target.shape[1], dtype=np.float32)
+    return learn_adversarial_rotation(source, target, seed=seed, epochs=epochs, steps=steps, hidden=hidden)
 
 
 def _prepare_vectors(rows: Floats, method: str) -> Floats:

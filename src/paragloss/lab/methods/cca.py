@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg
 
 from paragloss.encoders.bag import BagEncoder, Tower
@@ -88,14 +89,32 @@ def correlate(
     :param ridge: regularization in units of the mean variance of a view
     :return: agreements rho, largest first, and one projection (width, dim) per view
     """
+    covariances = _make_covariances(views, concepts, ridge)
+    size = len(covariances.own)
+    eigenvalue_range = [max(0, size - dim), size - 1]  # the largest; scipy numbers them in ascending order
+    values, vectors = scipy.linalg.eigh(covariances.shared, covariances.own, subset_by_index=eigenvalue_range)
+    view_bounds = np.cumsum([view.shape[1] for view in views])
+    projections = np.split(vectors[:, ::-1].astype(np.float32), view_bounds[:-1])
+    return values[::-1].astype(np.float32), projections
+
+
+class _Covariances(NamedTuple):
+    """The matrices of `correlate`, (width of all views, width of all views)."""
+
+    shared: npt.NDArray[np.float64]  # B
+    own: npt.NDArray[np.float64]  # T + ridge, with a block on the diagonal for each view
+
+
+def _make_covariances(views: Sequence[Floats], concepts: Sequence[Integers], ridge: float) -> _Covariances:
+    """Compute the covariances within views, and those of the sums over the views of a concept; see `correlate`."""
     views_per_concept = np.bincount(np.concatenate(list(concepts)))
-    widths = [view.shape[1] for view in views]
-    size = sum(widths)
+    size = sum(view.shape[1] for view in views)
     sums = np.zeros((len(views_per_concept), size))  # over the views of each concept
-    own_covariance = np.zeros((size, size))  # T + ridge
+    own_covariance = np.zeros((size, size))
     shared_ridge = np.zeros((size, size))  # the part of the ridge that belongs to B
     start = 0
-    for view, concept_of_row, width in zip(views, concepts, widths, strict=True):
+    for view, concept_of_row in zip(views, concepts, strict=True):
+        width = view.shape[1]
         columns = slice(start, start + width)
         sums[concept_of_row, columns] = view / np.sqrt(views_per_concept[concept_of_row])[:, None]
         covariance = view.T.astype(np.float64) @ view
@@ -103,8 +122,4 @@ def correlate(
         own_covariance[columns, columns] = covariance + view_ridge
         shared_ridge[columns, columns] = view_ridge * np.mean(1 / views_per_concept[concept_of_row])
         start += width
-    shared_covariance = sums.T @ sums + shared_ridge  # B
-    eigenvalue_range = [max(0, size - dim), size - 1]  # the largest; scipy numbers them in ascending order
-    values, vectors = scipy.linalg.eigh(shared_covariance, own_covariance, subset_by_index=eigenvalue_range)
-    projections = np.split(vectors[:, ::-1].astype(np.float32), np.cumsum(widths)[:-1])
-    return values[::-1].astype(np.float32), projections
+    return _Covariances(sums.T @ sums + shared_ridge, own_covariance)

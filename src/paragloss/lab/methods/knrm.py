@@ -249,24 +249,44 @@ def _list_candidates(
     documents = [judged.documents[query.id] for query in queries]
     if not queries or query_lang not in encoder.langs or document_lang not in encoder.langs:
         return
-    searches_by_query: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
-    for scores, is_real in _search(encoder, queries, documents, rng):
-        for candidates in firststage.rank_candidates(scores, depth):
-            searches_by_query.setdefault(candidates.query, []).append((candidates, is_real))
+    rankings_by_query: dict[int, list[_Ranking]] = {}
+    for search in _search(encoder, queries, documents, rng):
+        for candidates in firststage.rank_candidates(search.scores, depth):
+            rankings_by_query.setdefault(candidates.query, []).append(_Ranking(candidates, search.is_real))
     features_of = _CandidateFeatures.build(encoder, queries, documents)
-    for query_number, searches in searches_by_query.items():
-        document_numbers = np.unique(np.concatenate([candidates.documents for candidates, _ in searches]))
-        features = features_of.compute(query_number, document_numbers)  # once for all searches
-        for candidates, is_real in searches:
-            rows = np.searchsorted(document_numbers, candidates.documents)
-            first_stage = describe_first_scores(candidates.scores)
-            yield _CandidateList(first_stage, features[rows], candidates.right, is_real)
+    for query_number, rankings in rankings_by_query.items():
+        yield from _describe_rankings(features_of, query_number, rankings)
+
+
+class _SearchScores(NamedTuple):
+    """What a search scores all documents for all queries."""
+
+    scores: Floats  # (queries, documents)
+    is_real: bool  # False for a simulated search
+
+
+class _Ranking(NamedTuple):
+    """The best documents of one query by one search."""
+
+    candidates: firststage.Candidates
+    is_real: bool  # False for a simulated search
+
+
+def _describe_rankings(
+    features_of: _CandidateFeatures, query_number: int, rankings: Sequence[_Ranking]
+) -> Iterator[_CandidateList]:
+    """Yield the features of the candidates in each ranking of one query; a document's are computed once for all."""
+    document_numbers = np.unique(np.concatenate([ranking.candidates.documents for ranking in rankings]))
+    features = features_of.compute(query_number, document_numbers)
+    for candidates, is_real in rankings:
+        rows = np.searchsorted(document_numbers, candidates.documents)
+        yield _CandidateList(describe_first_scores(candidates.scores), features[rows], candidates.right, is_real)
 
 
 def _search(
     encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
-) -> Iterator[tuple[Floats, bool]]:
-    """Yield the scores of several searches, (queries, documents), and whether each is real.
+) -> Iterator[_SearchScores]:
+    """Yield the scores of several searches.
 
     The real ones are by meaning and by shared words; the simulated ones find the right document more clearly.
 
@@ -276,10 +296,11 @@ def _search(
     query_texts = [query.text for query in queries]
     document_texts = [document.full_text for document in documents]
     scores = encoder.encode(query_texts, query_lang) @ encoder.encode(document_texts, document_lang).T
-    yield scores, True
-    yield firststage.score_shared_words(query_texts, query_lang, document_texts, document_lang), True
+    shared_word_scores = firststage.score_shared_words(query_texts, query_lang, document_texts, document_lang)
+    yield _SearchScores(scores, is_real=True)
+    yield _SearchScores(shared_word_scores, is_real=True)
     for _ in range(_STRONGER_SEARCHES):
-        yield firststage.simulate_stronger_search(scores, rng), False
+        yield _SearchScores(firststage.simulate_stronger_search(scores, rng), is_real=False)
 
 
 class _CandidateFeatures(NamedTuple):

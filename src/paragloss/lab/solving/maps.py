@@ -1,7 +1,8 @@
 """Learn linear maps between two word-vector spaces from pairs of words that translate each other.
 
-Row i of `source` and row i of `target` are the vectors of the i-th pair. A function that learns a map returns
-matrices (P, Q): source vectors are multiplied by P and target vectors by Q, and both are then in one space.
+Row i of `source` and row i of `target` are the vectors of the i-th pair. A function that learns a map returns a matrix
+P by which source vectors are multiplied to be in the space of the target vectors, or a pair (P, Q): source vectors are
+multiplied by P and target vectors by Q, and both are then in one space.
 """
 
 from __future__ import annotations
@@ -35,22 +36,22 @@ def normalize_and_center(rows: Floats) -> Floats:
     return make_unit_rows(subtract_mean(make_unit_rows(rows)))
 
 
-def learn_least_squares(source: Floats, target: Floats) -> MapPair:
-    """Learn the P that minimizes |X P - Y|; Q is the identity.
+def learn_least_squares(source: Floats, target: Floats) -> Floats:
+    """Learn the P that minimizes |X P - Y|: (source dimensions, target dimensions).
 
     Mikolov, Le and Sutskever, "Exploiting similarities among languages", 2013, eq. 3.
     """
     P = np.linalg.lstsq(source.astype(np.float64), target.astype(np.float64), rcond=None)[0]
-    return P.astype(np.float32), np.eye(target.shape[1], dtype=np.float32)
+    return np.asarray(P, np.float32)
 
 
-def learn_rotation(source: Floats, target: Floats) -> MapPair:
-    """Learn the rotation P that minimizes |X P - Y|: U V' of the decomposition X'Y = U S V'; Q is the identity.
+def learn_rotation(source: Floats, target: Floats) -> Floats:
+    """Learn the rotation P that minimizes |X P - Y|: U V' of the decomposition X'Y = U S V'.
 
     Xing et al. 2015; Artetxe et al. 2016; Conneau et al. 2018.
     """
     U, _, Vt = np.linalg.svd(source.T.astype(np.float64) @ target)
-    return (U @ Vt).astype(np.float32), np.eye(target.shape[1], dtype=np.float32)
+    return np.asarray(U @ Vt, np.float32)
 
 
 def learn_two_rotations(source: Floats, target: Floats, *, keep: float = 1.0) -> MapPair:
@@ -152,7 +153,7 @@ def refine_rotation(
         pairs = find_mutual_neighbours(mapped, target)
         if round_number == rounds or len(pairs) == 0:
             break
-        P, _ = learn_rotation(source[pairs[:, 0]], target[pairs[:, 1]])
+        P = learn_rotation(source[pairs[:, 0]], target[pairs[:, 1]])
     return best_rotation, float(best_cosine)
 
 
@@ -179,7 +180,7 @@ def self_learn_rotation(
         if cosine < best_cosine + tolerance:
             break
         best_cosine = cosine
-        P, _ = learn_rotation(source, target[nearest_targets])
+        P = learn_rotation(source, target[nearest_targets])
     return P
 
 
@@ -227,10 +228,9 @@ def _count_confirmed_pairs(mapped: Floats, target: Floats, training_pairs: Integ
     :param training_pairs: (pairs, 2) row numbers in `mapped` and in `target`
     :param held_out_pairs: likewise
     """
-    source_map, target_map = learn_rotation(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
-    rotated_sources = make_unit_rows(mapped[held_out_pairs[:, 0]] @ source_map)
-    rotated_targets = target[held_out_pairs[:, 1]] @ target_map
-    similarities = rotated_sources @ rotated_targets.T  # (pairs, pairs)
+    rotation = learn_rotation(mapped[training_pairs[:, 0]], target[training_pairs[:, 1]])
+    rotated_sources = make_unit_rows(mapped[held_out_pairs[:, 0]] @ rotation)
+    similarities = rotated_sources @ target[held_out_pairs[:, 1]].T  # (pairs, pairs)
     pair_numbers = np.arange(len(held_out_pairs))
     is_nearest_target = similarities.argmax(axis=1) == pair_numbers
     is_nearest_source = similarities.argmax(axis=0) == pair_numbers

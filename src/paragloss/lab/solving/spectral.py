@@ -65,41 +65,64 @@ def find_largest_eigenpairs(
     if size <= max(max_vectors, MAX_DENSE_SIZE):
         dense = apply(np.eye(size, dtype=np.float32)).astype(np.float64)
         return _find_largest_of_dense(dense, k)
-    return _iterate_lanczos(apply, size, k, max_vectors, block, tolerance, np.random.default_rng(seed))
+    random = np.random.default_rng(seed)
+    start_vectors = random.standard_normal((size, block)).astype(np.float32)
+    return _iterate_lanczos(_KrylovSpace(apply, size, max_vectors), start_vectors, k, max_vectors, tolerance, random)
+
+
+class _KrylovSpace:
+    """An orthonormal basis that grows, and an operator projected on it."""
+
+    def __init__(self, apply: Callable[[Floats], Floats], size: int, max_vectors: int) -> None:
+        """Start without vectors.
+
+        :param apply: multiplies the operator by columns, (size, b) -> (size, b)
+        :param max_vectors: vectors that the basis holds at most
+        """
+        self._apply = apply
+        self._basis = np.empty((max_vectors, size), np.float32)  # one row per vector; the first n_vectors are used
+        self._projected = np.zeros((max_vectors, max_vectors))
+        self.n_vectors = 0
+
+    @property
+    def basis(self) -> Floats:
+        """The vectors, (n_vectors, size)."""
+        return self._basis[: self.n_vectors]
+
+    @property
+    def projected(self) -> npt.NDArray[np.float64]:
+        """The operator within the basis, (n_vectors, n_vectors)."""
+        return self._projected[: self.n_vectors, : self.n_vectors]
+
+    def extend(self, new_vectors: Floats) -> Floats:
+        """Add orthonormal columns, (size, block), to the basis; return the part of their image that lies outside it."""
+        start, self.n_vectors = self.n_vectors, self.n_vectors + new_vectors.shape[1]
+        self._basis[start : self.n_vectors] = new_vectors.T
+        image = self._apply(new_vectors)  # (size, block)
+        coefficients = self.basis @ image  # (n_vectors, block)
+        self.projected[:, start:] = coefficients
+        self.projected[start:, :] = coefficients.T
+        return image - self.basis.T @ coefficients
 
 
 def _iterate_lanczos(
-    apply: Callable[[Floats], Floats],
-    size: int,
-    k: int,
-    max_vectors: int,
-    block: int,
-    tolerance: float,
-    random: np.random.Generator,
+    space: _KrylovSpace, start_vectors: Floats, k: int, max_vectors: int, tolerance: float, random: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Find eigenpairs by the block Lanczos iteration, for the arguments and results of `find_largest_eigenpairs`.
+    """Find the k largest eigenpairs by the block Lanczos iteration; the results are those of `find_largest_eigenpairs`.
 
-    :param max_vectors: vectors that the basis holds at most
+    :param start_vectors: (size, block)
+    :param max_vectors: vectors that the space holds at most
     """
-    basis = np.empty((max_vectors, size), np.float32)  # one row per vector; the first n_vectors rows are used
-    projected = np.zeros((max_vectors, max_vectors))  # the operator within the basis
-    start_vectors = random.standard_normal((size, block)).astype(np.float32)
-    new_vectors, _ = _orthonormalize(start_vectors, basis[:0], random)
-    n_vectors = 0
+    block = start_vectors.shape[1]
+    new_vectors, _ = _orthonormalize(start_vectors, space.basis, random)
     while True:
-        start, n_vectors = n_vectors, n_vectors + block
-        basis[start:n_vectors] = new_vectors.T
-        image = apply(new_vectors)  # (size, block)
-        coefficients = basis[:n_vectors] @ image  # (n_vectors, block)
-        projected[:n_vectors, start:n_vectors] = coefficients
-        projected[start:n_vectors, :n_vectors] = coefficients.T
-        residual = image - basis[:n_vectors].T @ coefficients
-        new_vectors, coupling = _orthonormalize(residual, basis[:n_vectors], random)
-        is_full = n_vectors + block > max_vectors
-        if is_full or n_vectors >= 2 * k:
-            values, vectors = _find_largest_of_dense(projected[:n_vectors, :n_vectors], k)
-            if is_full or _has_converged(coupling, values, vectors[start:], tolerance):
-                return values, np.ascontiguousarray(basis[:n_vectors].T @ vectors)
+        residual = space.extend(new_vectors)
+        new_vectors, coupling = _orthonormalize(residual, space.basis, random)
+        is_full = space.n_vectors + block > max_vectors
+        if is_full or space.n_vectors >= 2 * k:
+            values, vectors = _find_largest_of_dense(space.projected, k)
+            if is_full or _has_converged(coupling, values, vectors[-block:], tolerance):
+                return values, np.ascontiguousarray(space.basis.T @ vectors)
 
 
 def _find_largest_of_dense(matrix: npt.NDArray[np.float64], k: int) -> tuple[Floats, Floats]:
@@ -154,16 +177,13 @@ def find_singular_vectors(matrix: Product, k: int, *, seed: int = 0, tolerance: 
     :return: values (n,) and vectors (columns of the matrix, n)
     """
     rows, columns = matrix.shape
-    if rows <= columns:
-        squares, left_vectors = find_largest_eigenpairs(
-            lambda block: matrix.dot(matrix.back(block)), rows, k, seed=seed, tolerance=tolerance
-        )
-        values, left_vectors = _drop_zero_values(squares, left_vectors)
-        return values, matrix.back(left_vectors) / values
-    squares, right_vectors = find_largest_eigenpairs(
-        lambda block: matrix.back(matrix.dot(block)), columns, k, seed=seed, tolerance=tolerance
+    finds_left_vectors = rows <= columns
+    first, second = (matrix.back, matrix.dot) if finds_left_vectors else (matrix.dot, matrix.back)
+    squares, vectors = find_largest_eigenpairs(
+        lambda block: second(first(block)), min(rows, columns), k, seed=seed, tolerance=tolerance
     )
-    return _drop_zero_values(squares, right_vectors)
+    values, vectors = _drop_zero_values(squares, vectors)
+    return values, matrix.back(vectors) / values if finds_left_vectors else vectors
 
 
 def _drop_zero_values(squares: Floats, vectors: Floats) -> tuple[Floats, Floats]:
