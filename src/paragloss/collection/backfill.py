@@ -110,23 +110,19 @@ def read_unchanged_vectors(
 ) -> dict[str, list[Floats | None]]:
     """Return the stored vectors of documents that are about to be replaced by the same text.
 
-    The result has, for each vector name, one entry per document: None where the document is new or has changed.
-
     :param models: the models of the collection, by name.
     :param documents: the new documents.
+    :return: for each vector name one entry per document: None where the document is new or has changed.
     """
     names = vector_names(store, models)
     if not names:
         return {}
     records = store.get([document.id for document in documents], vectors=names)
-    vectors: dict[str, list[Floats | None]] = {name: [] for name in names}
+    unchanged_vectors: list[Mapping[str, Floats]] = []  # by name, of each document
     for record, document in zip(records, documents, strict=True):
-        stored_vectors: Mapping[str, Floats] = {}
-        if record is not None and _is_same_text(record.document, document):
-            stored_vectors = record.dense
-        for name in names:
-            vectors[name].append(stored_vectors.get(name))
-    return vectors
+        is_unchanged = record is not None and _is_same_text(record.document, document)
+        unchanged_vectors.append(record.dense if record is not None and is_unchanged else {})
+    return {name: [vectors.get(name) for vectors in unchanged_vectors] for name in names}
 
 
 def encode_all_missing(
@@ -195,26 +191,21 @@ def _encode_tasks(
 def encode_few(
     store: AnyStore, models: Mapping[str, object], documents: Sequence[Document]
 ) -> dict[str, list[Floats | None]]:
-    """Return the vectors of documents that have only a few passages together; of more documents, none.
-
-    The result has, for each vector name, one entry per document: None for a language that the encoder does not know.
+    """Encode documents at once if they have only a few passages together.
 
     :param models: the models of the collection, by name.
+    :return: for each vector name one entry per document: None for a language that the encoder does not know. {} if the
+        documents have too many passages.
     """
     rows_by_name: dict[str, list[Floats | None]] = {}
     if sum(len(passages.select_passages(document.text)) for document in documents) > MAX_INLINE_PASSAGES:
         return rows_by_name
     for name, model in deferred_encoders(models).items():
         shared_parts = _find_shared_title_parts(store)
-        title_rows: list[Floats | None] = []
-        passage_rows: list[Floats | None] = []
-        for document in documents:
-            title_row, document_rows = _encode_document(model, document, shared_parts)
-            title_rows.append(title_row)
-            passage_rows.append(document_rows)
-        rows_by_name[name] = passage_rows
+        rows = [_encode_document(model, document, shared_parts) for document in documents]
+        rows_by_name[name] = [passage_rows for _, passage_rows in rows]
         if title_vector_name(name) in store.dense:
-            rows_by_name[title_vector_name(name)] = title_rows
+            rows_by_name[title_vector_name(name)] = [title_row for title_row, _ in rows]
     return rows_by_name
 
 
@@ -236,11 +227,10 @@ def _encode_document(
 def count_missing(store: AnyStore, name: str, model: Pretrained) -> int:
     """Count the documents in languages of the model that lack its passage or title vectors."""
     where = {"lang": list(model.langs)}
-    missing = store.count(where, without_vector=name)
     title_name = title_vector_name(name)
     if title_name not in store.dense:
         return store.count(where)
-    return max(missing, store.count(where, without_vector=title_name))
+    return max(store.count(where, without_vector=name), store.count(where, without_vector=title_name))
 
 
 def _add_title_vector(store: AnyStore, name: str, model: Pretrained) -> None:
@@ -312,18 +302,16 @@ def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) 
     :param where: the conditions that documents meet.
     :param missing_vector: the name of the vector that they lack.
     """
-    digests: set[bytes] = set()
+    digests: set[bytes] = set()  # smaller than the passages themselves
     repeated = set()
-    for records in store.scroll(where, batch=256, without_vector=missing_vector):
-        for record in records:
-            bodies = _read_passage_bodies(record)
-            if len(bodies) < 2:
-                continue
-            for body in set(bodies):
-                digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-                if digest in digests and body:
-                    repeated.add(body)
-                digests.add(digest)
+    records = (record for page in store.scroll(where, batch=256, without_vector=missing_vector) for record in page)
+    for record in records:
+        bodies = _read_passage_bodies(record)
+        for body in set(bodies) if len(bodies) > 1 else ():
+            digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            if digest in digests and body:
+                repeated.add(body)
+            digests.add(digest)
     return frozenset(repeated)
 
 
@@ -342,11 +330,13 @@ def _make_jobs(
 def _split_tasks(tasks: Sequence[EncodingTask]) -> Iterator[list[EncodingTask]]:
     """Split tasks into batches that end as soon as they have enough passages."""
     batch: list[EncodingTask] = []
+    n_passages = 0
     for task in tasks:
         batch.append(task)
-        if sum(max(len(queued.passages), 1) for queued in batch) >= PASSAGES_PER_JOB:
+        n_passages += max(len(task.passages), 1)
+        if n_passages >= PASSAGES_PER_JOB:
             yield batch
-            batch = []
+            batch, n_passages = [], 0
     if batch:
         yield batch
 

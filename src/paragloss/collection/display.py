@@ -137,17 +137,22 @@ class Matcher:
 
     def _select_subwords(self, document: Document) -> Iterable[str]:
         """Return the query's terms that the index has as parts of words of a document."""
-        statistics, query_terms = self._state.index.statistics, self.terms(document.lang)
-        if INNER not in statistics.layout.fields:
+        query_terms = self.terms(document.lang)
+        if INNER not in self._state.index.statistics.layout.fields:
             return query_terms
-        if document.lang not in self._subword_ids:
-            self._subword_ids[document.lang] = statistics.ids(INNER, document.lang, [*query_terms])
-        term_ids, document_ids = self._subword_ids[document.lang], self._indexed_ids[document.id]
+        document_ids = self._indexed_ids[document.id]  # sorted
         if not len(document_ids):
             return ()
+        term_ids = self._find_subword_ids(document.lang)
         positions = document_ids.searchsorted(term_ids)
         is_indexed = document_ids.take(positions, mode="clip") == term_ids
         return compress(query_terms, is_indexed)
+
+    def _find_subword_ids(self, lang: str) -> Ids:
+        """Return the ids that the query's terms in a language have as parts of words; looked up once."""
+        if lang not in self._subword_ids:
+            self._subword_ids[lang] = self._state.index.statistics.ids(INNER, lang, [*self.terms(lang)])
+        return self._subword_ids[lang]
 
     @cached_property
     def _indexed_ids(self) -> dict[str, Ids]:
@@ -157,12 +162,13 @@ class Matcher:
 
     def passage(self, record: Record) -> tuple[int, int] | None:
         """Return the span of the passage most similar to the query; None for a document of one passage."""
-        for name, vector in self._forms.vectors.items():
-            rows = record.dense.get(name)
-            if isinstance(self._models[name], Pretrained) and rows is not None and len(rows) > 1:
-                spans = read_passage_spans(record)
-                if len(spans) == len(rows):  # otherwise another version has split the text
-                    return spans[int(np.argmax(rows @ vector))]
+        for name, query_vector in self._forms.vectors.items():
+            passage_vectors = record.dense.get(name)
+            if not isinstance(self._models[name], Pretrained) or passage_vectors is None or len(passage_vectors) < 2:
+                continue
+            spans = read_passage_spans(record)
+            if len(spans) == len(passage_vectors):  # otherwise another version has split the text
+                return spans[int(np.argmax(passage_vectors @ query_vector))]
         return None
 
 
@@ -174,12 +180,14 @@ def _find_contributing_terms(model: BagEncoder, query_vector: Floats, document: 
     lang = document.lang
     contributions = compute_contributions(model, query_vector[: model.dim], document.text, lang)
     highest = max(contributions.values(), default=0.0)
-    has_terms = model.towers[lang].vocabulary.stem  # else the vocabulary has words as they are written
+    has_stems = model.towers[lang].vocabulary.stem  # else the vocabulary has words as they are written
     shares: dict[str, float] = {}
     for word, contribution in contributions.items():
-        if contribution > MIN_CONTRIBUTION * highest:
-            for term in [word] if has_terms else analyzer(lang).terms(word):
-                shares[term] = max(shares.get(term, 0.0), contribution / highest)
+        if contribution <= MIN_CONTRIBUTION * highest:
+            continue
+        terms = [word] if has_stems else analyzer(lang).terms(word)
+        for term in terms:
+            shares[term] = max(shares.get(term, 0.0), contribution / highest)
     return shares
 
 

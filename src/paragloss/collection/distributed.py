@@ -114,6 +114,8 @@ def index_distributed(
 ) -> DistributedReport:
     """Index files into an existing collection on a server, prepared by the workers of a Dask scheduler.
 
+    :param into: the address of the collection.
+    :param paths: files and folders, as paths or addresses that workers can read.
     :param scheduler: the address of the scheduler.
     :param lang: the language of documents that do not state theirs.
     :param progress: is told how many documents have been written.
@@ -143,9 +145,8 @@ def _write_files(
 ) -> tuple[int, list[str]]:
     """Write prepared files into a collection, and record those that are complete.
 
-    Returns the number of documents, and the errors of files that could not be read.
-
     :param progress: is told how many documents have been written.
+    :return: the number of documents, and the errors of files that could not be read.
     """
     read_count, errors = 0, []
     for prepared in prepared_files:
@@ -181,8 +182,9 @@ def _prepare_files(client: Any, files: Sequence[IndexedFile], settings: Preparat
     finished_tasks = _import_extra("distributed").as_completed(first_tasks, with_results=True)
     for task, prepared in finished_tasks:
         task.release()
-        for file in islice(remaining_files, 1):
-            finished_tasks.add(_submit(client, file, settings))
+        next_file = next(remaining_files, None)
+        if next_file is not None:
+            finished_tasks.add(_submit(client, next_file, settings))
         yield PreparedFile(*prepared)
 
 

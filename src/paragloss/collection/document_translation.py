@@ -77,15 +77,26 @@ def add_translations(documents: Sequence[Document], machine: MachineSettings, st
         return list(documents)
     translations: dict[str, str] = {}  # by document id
     for lang in {document.lang for document in documents} - {machine.to, languages.UNKNOWN}:
-        engine = _open_engine(machine.engine, lang, machine.to)
-        if engine is None:
-            raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
-        if engine.knows(lang, machine.to):
-            sources = [document._replace(fields={}) for document in documents if document.lang == lang]
-            with _cache_translations(engine, store) as cached_engine:
-                for translated in machine_translation.translate_documents(sources, cached_engine, machine.to):
-                    translations[translated.id] = f"{translated.title}\n{translated.text}"
+        sources = [document._replace(fields={}) for document in documents if document.lang == lang]
+        for translated in _translate_documents(sources, lang, machine, store):
+            translations[translated.id] = f"{translated.title}\n{translated.text}"
     return [_add_translation(document, translations.get(document.id), machine.to) for document in documents]
+
+
+def _translate_documents(
+    documents: Sequence[Document], lang: str, machine: MachineSettings, store: AnyStore
+) -> list[Document]:
+    """Translate title and text of documents in one language; none if the engine does not know the language.
+
+    :raises InputError: if the engine is not installed.
+    """
+    engine = _open_engine(machine.engine, lang, machine.to)
+    if engine is None:
+        raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
+    if not engine.knows(lang, machine.to):
+        return []
+    with _cache_translations(engine, store) as cached_engine:
+        return list(machine_translation.translate_documents(documents, cached_engine, machine.to))
 
 
 def _cache_translations(engine: Engine, store: AnyStore) -> AbstractContextManager[Engine]:

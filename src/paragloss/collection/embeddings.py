@@ -38,9 +38,7 @@ def encode_rows(
     """
     rows: list[Floats | None] = [None] * len(documents)
     encoder = with_hubness(model)
-    for lang in dict.fromkeys(document.lang for document in documents):
-        if lang not in model.langs:
-            continue
+    for lang in dict.fromkeys(document.lang for document in documents if document.lang in model.langs):
         positions = [i for i, document in enumerate(documents) if document.lang == lang]
         if terms is not None and isinstance(encoder, BagEncoder | hubness.Documents) and encoder.cuts(lang):
             encoded = encoder.encode_terms([terms[i] for i in positions], lang)

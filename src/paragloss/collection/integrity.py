@@ -120,10 +120,9 @@ def _count_documents(
 ) -> tuple[int, list[Finding]]:
     """Count the terms of all documents into empty statistics.
 
-    Returns the number of documents, and a finding for each document that has lost its terms.
-
     :param statistics: the empty statistics.
     :param progress: is told how many documents have been read.
+    :return: the number of documents, and a finding for each document that has lost its terms.
     """
     document_count = 0
     findings: list[Finding] = []
@@ -153,20 +152,28 @@ def _check_models(store: AnyStore) -> list[Finding]:
         message = f"there are vectors of {name!r}, which is not among the models"
         findings.append(Finding(message, "give it with --model"))
     for name, record in models.items():
-        if not record.is_complete:
-            findings += _check_unfinished_model(store, name)
-            continue
-        try:
+        if record.is_complete:
             findings += _check_model(store, name, record.digest)
-        except ParaglossError as error:
-            findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
+        else:
+            findings += _check_unfinished_model(store, name)
     return findings
 
 
 def _check_model(store: AnyStore, name: str, digest: str) -> list[Finding]:
-    """Compare a model and its vectors with its digest; the errors of a model that does not load are raised.
+    """Check that a model can be loaded, has its vectors, and has the files that it was added with.
 
     :param name: the name of the model.
+    :param digest: the digest of its files when it was added; "" if none was recorded.
+    """
+    try:
+        return _check_loaded_model(store, name, digest)
+    except ParaglossError as error:
+        return [Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`")]
+
+
+def _check_loaded_model(store: AnyStore, name: str, digest: str) -> list[Finding]:
+    """Load a model, and compare its vectors and its files with what was recorded; a model that can't load is an error.
+
     :param digest: the digest of its files when it was added; "" if none was recorded.
     """
     findings = []
@@ -228,9 +235,11 @@ class RepairReport(NamedTuple):
 def repair_collection(location: str, *, progress: Callable[[int], None] | None = None) -> RepairReport:
     """Replace a damaged collection by a new one of every document that can be read and every model that loads.
 
-    The damaged collection remains in the same folder under another name.
+    The damaged collection remains beside it under another name.
 
+    :param location: the folder of the collection.
     :param progress: is told how many documents have been saved.
+    :raises InputError: if there is no collection, or it is on a server.
     """
     if "://" in location:
         raise InputError("a collection on a server is repaired there: restore a snapshot of it")
@@ -248,8 +257,7 @@ def repair_collection(location: str, *, progress: Callable[[int], None] | None =
     damaged_path = _choose_free_path(folder.with_name(f"{folder.name}.damaged"))
     folder.rename(damaged_path)  # if this process is killed here, the next opening of the collection finishes
     complete.rename(folder)
-    with Collection.open(location):  # raises an error if it can't be opened
-        pass
+    Collection.open(location).close()  # raises an error if it can't be opened
     return RepairReport(saved_count, lost_count, damaged_path)
 
 

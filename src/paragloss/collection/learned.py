@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -135,24 +136,30 @@ def _fit_table(blocks: Sequence[Concept]) -> word_table.Table:
 def _measure_gains(state: State, held_out: Sequence[Page], table: word_table.Table) -> list[LearningGain]:
     """Measure how well held-out pages are found without a learned table and with it, for each pair of languages.
 
-    The models of the collection are exchanged for the measurement only.
-
     :param table: the learned table.
     """
-    previous_table = state.models.pop(NAME, None)
-    try:
+    with _replace_learned_table(state, None):
         before = _measure_ranks(state, held_out)
-        state.models[NAME] = table
+    with _replace_learned_table(state, table):
         after = _measure_ranks(state, held_out)
-    finally:
-        state.models.pop(NAME, None)
-        if previous_table is not None:
-            state.models[NAME] = previous_table
     gains = []
     for (source, target), (n_pages, rank_before) in before.items():
         _, rank_after = after[source, target]
         gains.append(LearningGain(source, target, n_pages, rank_before, rank_after))
     return gains
+
+
+@contextmanager
+def _replace_learned_table(state: State, table: word_table.Table | None) -> Iterator[None]:
+    """Search with another learned table, or without one, inside a `with` block."""
+    models = dict(state.models)
+    state.models.pop(NAME, None)
+    if table is not None:
+        state.models[NAME] = table
+    try:
+        yield
+    finally:
+        state.models = models
 
 
 def _measure_ranks(state: State, pages: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:
@@ -193,19 +200,19 @@ def _measure_mean_reciprocal_rank(state: State, queries: Sequence[Query], target
 
 def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page]:
     """Pair documents of the two most frequent languages that are each other's best search result."""
-    titled_by_lang: dict[str, list[Document]] = {}
+    documents_by_id = {document.id: document for document in documents}
+    titled_documents: dict[str, list[Document]] = {}  # by language
     for document in documents:
         if document.title:
-            titled_by_lang.setdefault(document.lang, []).append(document)
-    if len(titled_by_lang) < 2:
+            titled_documents.setdefault(document.lang, []).append(document)
+    if len(titled_documents) < 2:
         return []
-    source, target = sorted(titled_by_lang, key=lambda lang: -len(titled_by_lang[lang]))[:2]
-    target_id_by_source = _find_best_ids(state, titled_by_lang[source], target=target)
-    source_id_by_target = _find_best_ids(state, titled_by_lang[target], target=source)
-    documents_by_id = {document.id: document for document in documents}
+    source, target = sorted(titled_documents, key=lambda lang: -len(titled_documents[lang]))[:2]
+    best_targets = _find_best_ids(state, titled_documents[source], target=target)
+    best_sources = _find_best_ids(state, titled_documents[target], target=source)
     pages = []
-    for source_id, target_id in target_id_by_source.items():
-        if source_id_by_target.get(target_id) == source_id:
+    for source_id, target_id in best_targets.items():
+        if best_sources.get(target_id) == source_id:
             pages.append(Page(source_id, {source: documents_by_id[source_id], target: documents_by_id[target_id]}))
     return pages
 
@@ -236,23 +243,24 @@ def list_learned_terms(state: State, limit: int = 50) -> list[LearnedTerm]:
 def _count_learned_terms(
     state: State, table: word_table.Table, source: str, target: str
 ) -> Iterator[tuple[int, LearnedTerm]]:
-    """Yield the words of several documents that have a new translation, each with its number of documents.
+    """Yield the words that have a new translation, each with the number of documents that have it, at least two.
 
     :param source: the language of the words.
     :param target: the language of their translations.
     """
     model = state.default or default.open()
     terms, spellings = table.words[source]
-    df = state.index.statistics.df("text", source, terms).tolist()
-    repeated = [number for number in range(len(terms)) if df[number] > 1 and not terms[number].isdigit()]
-    for number in sorted(repeated, key=lambda number: -df[number]):
-        learned_translations = table.alternatives(terms[number], source, target)
-        default_translations = model.alternatives(terms[number], source, target)
+    document_counts = state.index.statistics.df("text", source, terms).tolist()
+    counted_terms = sorted(zip(document_counts, terms, spellings, strict=True), key=lambda counted: -counted[0])
+    for n_documents, term, spelling in counted_terms:
+        if n_documents < 2 or term.isdigit():
+            continue
+        learned_translations = table.alternatives(term, source, target)
+        default_translations = model.alternatives(term, source, target)
         if learned_translations and _is_new_translation(learned_translations[0], default_translations):
             best = learned_translations[0]
             default_text = default_translations[0].text if default_translations else ""
-            learned_term = LearnedTerm(source, spellings[number], target, best.text, best.weight, default_text)
-            yield df[number], learned_term
+            yield n_documents, LearnedTerm(source, spelling, target, best.text, best.weight, default_text)
 
 
 def _is_new_translation(learned: Alternative, default_translations: Sequence[Alternative]) -> bool:
@@ -260,11 +268,8 @@ def _is_new_translation(learned: Alternative, default_translations: Sequence[Alt
 
     :param default_translations: the translations of the word in the default model.
     """
-    default_share = 0.0
-    for translation in default_translations:
-        if translation.text.lower() == learned.text.lower():
-            default_share = translation.weight
-            break
+    same_text = (other for other in default_translations if other.text.lower() == learned.text.lower())
+    default_share = next((translation.weight for translation in same_text), 0.0)
     return learned.weight > max(MIN_SHARE, default_share + MIN_SHARE_GAIN)
 
 

@@ -66,14 +66,24 @@ def write_model(store: AnyStore, path: str, model: Any, *, precision: str = "flo
         records = read_model_records(store)
         write_model_records(store, {**records, name: ModelRecord(digest, False)})
         save_model(store, path, model)
-        if store.count() or not isinstance(model, Encoder):
-            _drop_vectors(store, name)  # those of the model that had this name
-        if isinstance(model, Encoder):
-            _add_vectors(store, name, model, precision)
-        if isinstance(model, Encoder) and not isinstance(model, Pretrained):
-            _encode_all(store, name, model)
+        _renew_vectors(store, name, model, precision)
         write_model_records(store, {**records, name: ModelRecord(digest, True)})
     return True
+
+
+def _renew_vectors(store: AnyStore, name: str, model: Any, precision: str) -> None:
+    """Replace the vectors of the model that had a name by those of a new one, if that is an encoder.
+
+    Documents are encoded at once, except by pretrained encoders.
+
+    :param precision: of the vectors of a pretrained encoder.
+    """
+    if store.count() or not isinstance(model, Encoder):
+        _drop_vectors(store, name)
+    if isinstance(model, Encoder):
+        _add_vectors(store, name, model, precision)
+        if not isinstance(model, Pretrained):
+            _encode_all(store, name, model)
 
 
 def delete_model(store: AnyStore, name: str) -> None:

@@ -98,14 +98,19 @@ def load(path: str | Path) -> Any:
         return default.open()
     if foreign(path):
         return _load_checked(path, partial(_open_foreign, path))
+    return _load_checked(path, partial(_find_loader(path), path))
+
+
+def _find_loader(path: str | Path) -> Callable[[str | Path], Any]:
+    """Return the function that loads the kind of model in a folder; ModelError for an unknown kind."""
     kind = artefacts.read_kind(path)
     if kind in _KINDS:
-        load_kind = importlib.import_module(f"paragloss.{_KINDS[kind]}").load
-    else:
-        load_kind = methods.find_loader(kind)
-    if load_kind is None:
+        load_kind: Callable[[str | Path], Any] = importlib.import_module(f"paragloss.{_KINDS[kind]}").load
+        return load_kind
+    method_loader = methods.find_loader(kind)
+    if method_loader is None:
         raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
-    return _load_checked(path, partial(load_kind, path))
+    return method_loader
 
 
 def _open_foreign(path: str | Path) -> Any:
