@@ -84,7 +84,10 @@ def _find_root(parents: Mapping[str, str], page_key: str) -> str:
 
 
 def _group_by_address(documents: Sequence[Document]) -> dict[str, dict[int, str]]:
-    """Return for each address that documents name the numbers of these documents, with their languages."""
+    """Group documents by the addresses that they name as their translations, or that are their own.
+
+    :return: for each named address the positions of its documents, with their languages.
+    """
     groups: dict[str, dict[int, str]] = {}
     for number, document in enumerate(documents):
         for address in _list_translation_addresses(document):
@@ -115,16 +118,14 @@ def make_page_key(path: str, lang: str) -> str:
     `x.de.html`), or its name in English or in itself (`German/`, `Deutsch/`).
     """
     pieces: list[str] = []
-    end = 0
+    end = 0  # of the last mention
     for word in _WORD.finditer(path):
         if word.start() < end or not _names_language(word[0], lang):
             continue
         pieces += [path[end : word.start()], "*"]
-        end = word.end()
         is_code = len(word[0]) <= _MAX_CODE_LENGTH
-        region = _REGION.match(path, end) if is_code else None
-        if region is not None:
-            end = region.end()
+        region = _REGION.match(path, word.end()) if is_code else None
+        end = region.end() if region is not None else word.end()
     pieces.append(path[end:])
     return "".join(pieces)
 
@@ -181,7 +182,9 @@ def _align_blocks(
 
 
 def _score_alignments(similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the score of the best alignment of the first i source and the first j target blocks.
+    """Score the best alignment of the first i source and the first j target blocks, for all i and j.
+
+    An alignment scores the similarities of its pairs, less _GAP_COST for every block without a counterpart.
 
     :param similarities: (n_source, n_target).
     :return: scores[i, j] of shape (n_source + 1, n_target + 1).

@@ -20,7 +20,7 @@ from paragloss.collection.document_languages import assign_languages
 from paragloss.collection.embeddings import encode_documents, with_hubness
 from paragloss.collection.models import load
 from paragloss.errors import StoreError
-from paragloss.index.terms import CountedDocuments, analyze_document, count_analyzed
+from paragloss.index.terms import AnalyzedDocument, CountedDocuments, analyze_document, count_analyzed
 from paragloss.types import Document, Encoder, Floats
 
 #: The first batches are prepared in this process, because others take a second or two to start.
@@ -62,20 +62,19 @@ def prepare_batches(
     for batch in batches:
         documents = assign_languages(batch, lang)
         analyses = [analyze_document(layout, document) for document in documents]
-        terms: list[Sequence[str]] = []
+        vectors: dict[str, Floats] = {}
         if models:
-            for document, analysis in zip(documents, analyses, strict=True):
-                terms.append(_join_terms(document, analysis.terms))
-        counted = count_analyzed(layout, documents, analyses)
-        yield PreparedDocuments(documents, counted, _encode(models, documents, terms))
+            terms = [_join_terms(*analyzed) for analyzed in zip(documents, analyses, strict=True)]
+            vectors = _encode(models, documents, terms)
+        yield PreparedDocuments(documents, count_analyzed(layout, documents, analyses), vectors)
 
 
-def _join_terms(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
+def _join_terms(document: Document, analysis: AnalyzedDocument) -> Sequence[str]:
     """Return the terms of title and text together; they are analyzed again if one of them has only stop words."""
     text_analyzer = analyzer(document.lang)
     texts = [text for text in (document.title, document.text) if text]
     if isinstance(text_analyzer, SpacedAnalyzer) and all(map(text_analyzer.has_content_word, texts)):
-        return [*terms.get("title", ()), *terms.get("text", ())]
+        return [*analysis.terms.get("title", ()), *analysis.terms.get("text", ())]
     return text_analyzer.terms(document.full_text)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.tokenization import read_tokenized_texts
@@ -50,19 +50,16 @@ def read_excerpt(
     :return: the span of the excerpt and its paragraphs with their marks, the span of the best passage, and the
         headings of the document.
     """
-    weights: dict[str, float] = {}
-    best_passage: tuple[int, int] | None = None
+    match = QueryMatch({}, None)
     if text.strip():
         options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
-        matcher = retrieval.make_matcher(state, text, document.id, options)
-        record = next(iter(state.records([document.id])), Record(document))
-        tokenized = read_tokenized_texts(record)[0]
-        weights = matcher.weights(document, tokenized)
-        if start is None and before is None:
-            best_passage = _find_best_passage(matcher, record, tokenized, weights)
-    if start is None:
-        start = (best_passage[0] if best_passage else 0) - CONTEXT_SIZE
-    low, high = _choose_span(document.text, start, before)
+        match = _match_query(state, document, text, options)
+    best_passage = match.best_passage if start is None and before is None else None
+    if before is not None:
+        low, high = _choose_span_before(document.text, before)
+    else:
+        first = best_passage[0] if best_passage else 0
+        low, high = _choose_span_from(document.text, first - CONTEXT_SIZE if start is None else start)
     headings = _find_headings(document)
     return {
         "start": low,
@@ -70,8 +67,28 @@ def read_excerpt(
         "length": len(document.text),
         "best": list(best_passage) if best_passage else None,
         "outline": [{"title": title, "start": offset} for title, offset in headings.items()],
-        "paragraphs": _describe_paragraphs(document, low, high, weights, headings),
+        "paragraphs": _describe_paragraphs(document, low, high, match.weights, headings),
     }
+
+
+class QueryMatch(NamedTuple):
+    """The terms of a document that match a query, with weights, and the span of the passage that matches it best."""
+
+    weights: Mapping[str, float]
+    best_passage: tuple[int, int] | None
+
+
+def _match_query(state: State, document: Document, text: str, options: SearchOptions) -> QueryMatch:
+    """Find what matches a query in a document.
+
+    :param text: the query.
+    :param options: its language, and the deadline.
+    """
+    matcher = retrieval.make_matcher(state, text, document.id, options)
+    record = next(iter(state.records([document.id])), Record(document))
+    tokenized = read_tokenized_texts(record)[0]
+    weights = matcher.weights(document, tokenized)
+    return QueryMatch(weights, _find_best_passage(matcher, record, tokenized, weights))
 
 
 def _describe_paragraphs(
@@ -94,10 +111,6 @@ def _describe_paragraph(
     """
     start, end = span
     text = document.text[start:end]
-    own_marks = []
-    for mark_start, mark_end in marks:
-        if mark_start < end and start < mark_end:
-            own_marks.append((max(mark_start, start) - start, min(mark_end, end) - start))
     has_pages = "\f" in document.text
     return {
         "start": start,
@@ -105,8 +118,17 @@ def _describe_paragraph(
         "heading": text.strip() in headings,
         "page": document.text.count("\f", 0, start) + 1 if has_pages else None,
         "time": find_time_code(document.text, document.meta, start),
-        "marks": own_marks,
+        "marks": _clip_marks(marks, start, end),
     }
+
+
+def _clip_marks(marks: Sequence[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """Return the parts of marks that lie in a span, relative to its start."""
+    clipped_marks = []
+    for mark_start, mark_end in marks:
+        if mark_start < end and start < mark_end:
+            clipped_marks.append((max(mark_start, start) - start, min(mark_end, end) - start))
+    return clipped_marks
 
 
 def _find_best_passage(
@@ -130,16 +152,18 @@ def _find_marks(weights: Mapping[str, float], document: Document, low: int, high
     return [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= min_weight > 0]
 
 
-def _choose_span(text: str, start: int, before: int | None) -> tuple[int, int]:
-    """Return a span of a text that begins and ends between paragraphs, or between words of a long one.
+def _choose_span_before(text: str, end: int) -> tuple[int, int]:
+    """Return the span of an excerpt that ends at an offset and begins between paragraphs, or between words."""
+    high = min(end, len(text))
+    low = _find_break(text, high - EXCERPT_SIZE) if high > EXCERPT_SIZE else 0
+    return low, high
 
-    :param start: the span begins here or a little later.
-    :param before: the span ends here, wherever it begins; None for a span from `start` on.
+
+def _choose_span_from(text: str, start: int) -> tuple[int, int]:
+    """Return the span of an excerpt that begins and ends between paragraphs, or between words of a long one.
+
+    :param start: the span begins here or a little later; at the beginning of the text if this is negative.
     """
-    if before is not None:
-        high = min(before, len(text))
-        low = _find_break(text, high - EXCERPT_SIZE) if high > EXCERPT_SIZE else 0
-        return low, high
     if start <= 0:
         low = 0
     elif text[start - 1 : start].isspace():

@@ -114,13 +114,11 @@ def replace_models(
         if foreign(path) or published.files(path):
             raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
     folders = {name_of(path): Path(path) for path in paths}
+    models = {name: load(folder) for name, folder in folders.items()}
+    encoders = {name: model for name, model in models.items() if isinstance(model, Encoder)}
     all_records = dict(records)
-    encoders: dict[str, Encoder] = {}
     for name, folder in folders.items():
-        all_records[name] = model_records.ModelRecord(model_records.compute_digest(folder), True)
-        model = load(folder)
-        if isinstance(model, Encoder):
-            encoders[name] = model
+        all_records[name] = model_records.ModelRecord(model_records.compute_digest(folder), is_complete=True)
     return contents._replace(
         shape=_replace_vectors(contents.shape, encoders, folders.keys()),
         models={**contents.models, **folders},
@@ -148,12 +146,10 @@ def _encode_records(records: Sequence[Record], encoders: Mapping[str, Encoder]) 
     rows_by_name = {name: encode_rows(encoder, documents) for name, encoder in encoders.items()}
     encoded = []
     for i, record in enumerate(records):
-        dense = {name: row for name, row in record.dense.items() if name not in encoders}
-        for name, rows in rows_by_name.items():
-            row = rows[i]
-            if row is not None and row.any():
-                dense[name] = row
-        encoded.append(record._replace(dense=dense))
+        other_vectors = {name: row for name, row in record.dense.items() if name not in encoders}
+        own_rows = {name: rows[i] for name, rows in rows_by_name.items()}
+        new_vectors = {name: row for name, row in own_rows.items() if row is not None and row.any()}
+        encoded.append(record._replace(dense={**other_vectors, **new_vectors}))
     return encoded
 
 
@@ -228,17 +224,26 @@ def _fill_store(store: AnyStore, contents: Contents, target: str, progress: Copy
         model_files.save_model_folder(store, name, folder)
     for name, blob in contents.blobs.items():
         store.write_blob(name, blob)
-    expected, has_documents = ContentsDigest(), store.count() > 0
-    for records in contents.pages:
-        record_digests = [digest(record) for record in records]
-        store.add(_select_missing(store, records, record_digests) if has_documents else records)
-        expected = expected.add(record_digests)
-        if progress:
-            progress(expected.n_documents)
+    expected = _write_documents(store, contents.pages, progress)
     statistics = _verify_copy(store, contents.layout, expected, target)
     store.write_blob(STATISTICS_BLOB, statistics.to_bytes(records=expected.n_documents))
     store.mark_statistics_current()
     return expected.n_documents
+
+
+def _write_documents(store: AnyStore, pages: Iterable[list[Record]], progress: CopyProgress) -> ContentsDigest:
+    """Write documents page by page, those that an interrupted copy has not written yet, and return a digest of all.
+
+    :param progress: is told how many documents have been written.
+    """
+    contents_digest, has_documents = ContentsDigest(), store.count() > 0
+    for records in pages:
+        record_digests = [digest(record) for record in records]
+        store.add(_select_missing(store, records, record_digests) if has_documents else records)
+        contents_digest = contents_digest.add(record_digests)
+        if progress:
+            progress(contents_digest.n_documents)
+    return contents_digest
 
 
 def _select_missing(store: AnyStore, records: Sequence[Record], record_digests: Sequence[int]) -> list[Record]:
@@ -257,19 +262,25 @@ def _verify_finished(store: AnyStore, contents: Contents, target: str, progress:
     :param contents: what the copy should hold.
     :param progress: is told how many documents have been read.
     """
-    expected = ContentsDigest()
-    for records in contents.pages:
-        expected = expected.add([digest(record) for record in records])
-        if progress:
-            progress(expected.n_documents)
+    expected = _digest_pages(contents.pages, progress)
     # The digests of its models are among the blobs.
     has_same_blobs = all(store.read_blob(name) == blob for name, blob in contents.blobs.items())
-    actual = ContentsDigest()
-    for records in store.scroll(vectors=True):
-        actual = actual.add([digest(record) for record in records])
-    if not has_same_blobs or actual != expected:
+    if not has_same_blobs or _digest_pages(store.scroll(vectors=True), None) != expected:
         raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
     return expected.n_documents
+
+
+def _digest_pages(pages: Iterable[Sequence[Record]], progress: CopyProgress) -> ContentsDigest:
+    """Read documents page by page, and return their digest.
+
+    :param progress: is told how many documents have been read.
+    """
+    contents_digest = ContentsDigest()
+    for records in pages:
+        contents_digest = contents_digest.add([digest(record) for record in records])
+        if progress:
+            progress(contents_digest.n_documents)
+    return contents_digest
 
 
 def _verify_copy(store: AnyStore, layout: Layout, expected: ContentsDigest, target: str) -> Statistics:

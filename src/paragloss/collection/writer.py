@@ -130,10 +130,10 @@ def _write_batches(
     :param begin: is called before each batch is written.
     """
     batches = _make_batches(documents, BATCH_SIZE)
-    for batch, counted, dense in _prepare(state, batches, options.lang, options.workers):
-        unchanged = read_unchanged_vectors(state.store, state.models, batch)
+    for batch, counted, vectors in _prepare(state, batches, options.lang, options.workers):
+        unchanged_vectors = read_unchanged_vectors(state.store, state.models, batch)
         begin()
-        state.index.add(batch, {**dense, **unchanged}, counted=counted, drift=ROUGH_TOLERANCE)
+        state.index.add(batch, {**vectors, **unchanged_vectors}, counted=counted, drift=ROUGH_TOLERANCE)
         yield batch
 
 
@@ -243,14 +243,17 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
     :return: how many documents were written.
     """
     state.store.check_documents(documents)
+    encodes_deferred = len(documents) <= SMALL_BATCH_SIZE
     prepared = []
     for batch in _make_batches(documents, SMALL_BATCH_SIZE):  # what fails, fails before the first is written
         batch = assign_languages(apply_corrections(batch, state.store), lang)
         batch = document_translation.add_translations(batch, state.machine, state.store)
-        deferred = encode_few(state.store, state.models, batch) if len(documents) <= SMALL_BATCH_SIZE else {}
-        prepared.append((batch, {**encode_documents(state.models, batch), **deferred}))
-    for batch, dense in prepared:
-        state.index.add(batch, dense)
+        vectors = encode_documents(state.models, batch)
+        if encodes_deferred:
+            vectors |= encode_few(state.store, state.models, batch)
+        prepared.append((batch, vectors))
+    for batch, vectors in prepared:
+        state.index.add(batch, vectors)
     return len(documents)
 
 
@@ -320,7 +323,11 @@ def _choose_tolerance(total: int, new_count: int) -> float:
 
 
 def _make_batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    """Yield batches of documents. If reading them fails, those that were read before come first."""
+    """Yield batches of documents. If reading them fails, those that were read before come first.
+
+    :param size: how many documents a batch has.
+    :raises InputError: if something is no document.
+    """
     batch: list[Document] = []
     try:
         for document in documents:

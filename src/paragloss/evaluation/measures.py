@@ -156,17 +156,25 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT) -> Score
     """
     parsed_measures = {name: _parse_measure(name) for name in measures}
     judged = {query_id: grades for query_id, grades in qrels.items() if any(grade > 0 for grade in grades.values())}
-    if not judged:
-        raise InputError("the judgments name no relevant document: there is nothing to measure against")
-    if not judged.keys() & run.keys():
-        examples = f"the run has {_list_examples(run)}, the judgments have {_list_examples(judged)}"
-        raise InputError(f"no query of the run is judged: {examples}")
+    _check_judged(run, judged)
     scores: Scores = {name: {} for name in parsed_measures}
     for query_id, grades in judged.items():
         ranked_ids = [hit.id for hit in run.get(query_id, [])]
         for name, measure in parsed_measures.items():
             scores[name][query_id] = measure.score(ranked_ids, grades)
     return scores
+
+
+def _check_judged(run: Run, judged: Qrels) -> None:
+    """Raise InputError if a run has no query for which a relevant document is known.
+
+    :param judged: the judgments of the queries with a relevant document.
+    """
+    if not judged:
+        raise InputError("the judgments name no relevant document: there is nothing to measure against")
+    if not judged.keys() & run.keys():
+        examples = f"the run has {_list_examples(run)}, the judgments have {_list_examples(judged)}"
+        raise InputError(f"no query of the run is judged: {examples}")
 
 
 def mean(scores: Scores) -> dict[str, float]:
@@ -202,15 +210,17 @@ def _parse_measure(name: str) -> _Measure:
 
 
 def _apply_option(measure: _Measure, option: str, name: str) -> _Measure:
-    """Return a measure with an option, such as `rel=2`, that the name of a measure has."""
+    """Return a measure with an option, such as `rel=2` or `dcg='exp-log2'`.
+
+    :param name: the name of the measure, for the error.
+    """
     grade = re.fullmatch(r"rel=(\d+)", option)
     if grade:
         return measure._replace(min_relevant_grade=int(grade[1]))
-    discount = re.fullmatch(r"""dcg=(?:'([\w-]+)'|"([\w-]+)")""", option)
+    gain = re.fullmatch(r"""dcg=(['"])([\w-]+)\1""", option)
     gain_functions = {"log2": ndcg, "exp-log2": exponential_ndcg}
-    gain_name = (discount[1] or discount[2]) if discount else ""
-    if measure.function is ndcg and gain_name in gain_functions:
-        return measure._replace(function=gain_functions[gain_name])
+    if gain and measure.function is ndcg and gain[2] in gain_functions:
+        return measure._replace(function=gain_functions[gain[2]])
     raise InputError(f"unknown option {option!r} in {name!r}: rel=2, and dcg='exp-log2' for nDCG, are known")
 
 

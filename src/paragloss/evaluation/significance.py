@@ -6,7 +6,7 @@ could swap their scores on any query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -108,14 +108,17 @@ def _randomisation(gains: ScoreArray, rounds: int, seed: int) -> float:
     if len(gains) <= MAX_GAINS_FOR_EXACT_TEST:
         all_signs = _list_sign_assignments(len(gains))
         return _count_extreme(all_signs, gains) / len(all_signs)
+    n_extreme = sum(_count_extreme(signs, gains) for signs in _draw_sign_assignments(len(gains), rounds, seed))
+    return (n_extreme + 1) / (rounds + 1)
+
+
+def _draw_sign_assignments(n: int, rounds: int, seed: int) -> Iterator[npt.NDArray[np.int8]]:
+    """Yield random assignments of -1 and 1 to n gains, a block of them at a time; (assignments, n)."""
     rng = np.random.default_rng(seed)
-    n_extreme = 0
-    rounds_per_block = max(1, MAX_SIGNS_IN_MEMORY // len(gains))
+    rounds_per_block = max(1, MAX_SIGNS_IN_MEMORY // n)
     for start in range(0, rounds, rounds_per_block):
         n_rounds = min(rounds_per_block, rounds - start)
-        flips = rng.integers(0, 2, (n_rounds, len(gains)), dtype=np.int8)
-        n_extreme += _count_extreme(1 - 2 * flips, gains)
-    return (n_extreme + 1) / (rounds + 1)
+        yield 1 - 2 * rng.integers(0, 2, (n_rounds, n), dtype=np.int8)
 
 
 def _list_sign_assignments(n: int) -> npt.NDArray[np.int64]:

@@ -210,10 +210,7 @@ def read_statistics(store: Store) -> StoredStatistics:
             return StoredStatistics(statistics, is_complete, version, 0)
         entries = _read_entries(store, version)
         if store.blob_version(STATISTICS_BLOB) == version:
-            changes = []
-            for entry in entries:
-                changes += [(entry.added, 1), (entry.removed, -1)]
-            statistics.merge(changes)
+            statistics.merge([change for entry in entries for change in ((entry.added, 1), (entry.removed, -1))])
             return StoredStatistics(statistics, is_complete, version, len(entries))
 
 
