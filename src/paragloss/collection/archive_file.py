@@ -179,11 +179,15 @@ def _check_parts(file: str) -> dict[str, Any]:
             _parse_records(file, name, data)  # raises an error for anything but documents
     if manifest is None:
         raise InputError(f"{file} is no whole backup: its list of parts is missing; take another")
-    expected_digests = manifest["parts"]
+    _compare_digests(file, digests, manifest["parts"])
+    return manifest
+
+
+def _compare_digests(file: str, digests: Mapping[str, str], expected_digests: Mapping[str, str]) -> None:
+    """Raise InputError if a part of a backup is missing, is not expected, or has another digest than expected."""
     for name in [*expected_digests, *digests]:
         if digests.get(name) != expected_digests.get(name):
             raise InputError(f"{file} is damaged: its part {name!r} is not what was written; take another backup")
-    return manifest
 
 
 def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:

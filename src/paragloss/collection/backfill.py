@@ -350,15 +350,16 @@ def _write_vectors(
     :param encoded_tasks: the vectors of each task.
     """
     records = store.get([task.document.id for task in tasks])
-    title_rows: dict[str, Floats] = {}
-    passage_rows: dict[str, Floats] = {}
+    encoded_by_id: dict[str, EncodedTask] = {}
     for task, encoded, record in zip(tasks, encoded_tasks, records, strict=True):
-        if record is None or not _is_same_text(record.document, task.document):
-            continue
-        if encoded.title.any():
-            title_rows[task.document.id] = encoded.title
-        if encoded.passages and np.any(encoded.passages):
-            passage_rows[task.document.id] = np.stack(encoded.passages)
+        if record is not None and _is_same_text(record.document, task.document):
+            encoded_by_id[task.document.id] = encoded
+    title_rows = {doc_id: encoded.title for doc_id, encoded in encoded_by_id.items() if encoded.title.any()}
+    passage_rows = {
+        doc_id: np.stack(encoded.passages)
+        for doc_id, encoded in encoded_by_id.items()
+        if encoded.passages and np.any(encoded.passages)
+    }
     if title_rows:
         store.update_dense(title_vector_name(name), list(title_rows), np.stack(list(title_rows.values())))
     if passage_rows:

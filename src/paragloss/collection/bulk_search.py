@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 
 from paragloss.collection import opening, retrieval
@@ -23,19 +22,17 @@ def rank_batches(
 ) -> Iterator[list[Ranking]]:
     """Yield the rankings of one batch of queries after another.
 
-    :param workers: how many processes rank; others are started only if many batches remain.
+    :param workers: how many processes rank. This process begins; others are started if many batches remain.
     """
-    batches = deque(queries[start : start + BATCH_SIZE] for start in range(0, len(queries), BATCH_SIZE))
-    ranked_count = 0
+    batches = [queries[start : start + BATCH_SIZE] for start in range(0, len(queries), BATCH_SIZE)]
     started = time.perf_counter()
-    while batches:
-        seconds_per_batch = (time.perf_counter() - started) / ranked_count if ranked_count else 0.0
-        if workers > 1 and len(batches) * seconds_per_batch > _MIN_SECONDS_FOR_WORKERS:
-            break
-        yield retrieval.rank_plain_queries(state, batches.popleft(), options)
-        ranked_count += 1
-    if batches:
-        yield from _rank_in_processes(state, batches, options, workers)
+    for number, batch in enumerate(batches):
+        seconds_per_batch = (time.perf_counter() - started) / number if number else 0.0
+        remaining_seconds = (len(batches) - number) * seconds_per_batch
+        if workers > 1 and remaining_seconds > _MIN_SECONDS_FOR_WORKERS:
+            yield from _rank_in_processes(state, batches[number:], options, workers)
+            return
+        yield retrieval.rank_plain_queries(state, batch, options)
 
 
 def _rank_in_processes(

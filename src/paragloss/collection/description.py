@@ -8,7 +8,6 @@ from typing import Any
 from paragloss import languages
 from paragloss.collection import coverage, model_records, retrieval, search_plan
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.backfill import deferred_encoders
 from paragloss.collection.models import about
 from paragloss.collection.state import State
 from paragloss.encoders.pretrained import Pretrained
@@ -119,11 +118,12 @@ def _measure_unknown_shares(state: State) -> dict[str, float]:
 
 
 def _describe_model(state: State, name: str) -> dict[str, Any] | str:
-    """Describe a model; a deferred encoder with the number of documents it has encoded, of those it can."""
+    """Describe a model; a pretrained encoder with the number of documents it has encoded, of those it can."""
     if name not in state.models:
         return "unfinished: add it again"
-    description = about(state.models[name])
-    for model in deferred_encoders({name: state.models[name]}).values():
+    model = state.models[name]
+    description = about(model)
+    if isinstance(model, Pretrained):
         where = {"lang": list(model.langs)}
         total = state.store.count(where)
         description |= {"encoded": total - state.store.count(where, without_vector=name), "of": total}

@@ -29,11 +29,14 @@ def measure_by_language(collection: Collection) -> Iterator[str]:
         rankings_by_searcher.append([encoder_ranking_by_id[query.id] for query in lang_queries])
         qrels = {query.id: judgments[query.id] for query in lang_queries}
         lang_scores = [_measure(rankings, qrels) for rankings in rankings_by_searcher]
-        for total, scores in zip(total_scores, lang_scores, strict=True):
-            for measure in MEASURES:
-                total[measure] |= scores[measure]
         yield _format_line(lang, lang_scores)
+        total_scores = [_join_scores(*pair) for pair in zip(total_scores, lang_scores, strict=True)]
     yield _format_line("all", total_scores)
+
+
+def _join_scores(first: Scores, second: Scores) -> Scores:
+    """Return the scores of two sets of queries together."""
+    return {measure: first[measure] | second[measure] for measure in MEASURES}
 
 
 def _format_header(n_queries: int) -> Iterator[str]:

@@ -7,6 +7,7 @@ other concepts that answer a query for a concept.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from importlib.resources import as_file, files
 
 from paragloss.formats.jsonl import read_concepts, read_jsonl_documents, read_jsonl_queries
@@ -42,18 +43,24 @@ def queries() -> tuple[list[Query], Qrels]:
     """
     with as_file(files(__package__) / "queries.jsonl") as path:
         all_queries = list(read_jsonl_queries(path))
-    documents_by_concept: dict[str, list[Document]] = {}
-    for document in documents():
-        concept = document.id.rsplit(".", 1)[0]
-        documents_by_concept.setdefault(concept, []).append(document)
+    documents_by_concept = _group_by_concept(documents())
     related_concepts = related()
     qrels: Qrels = {}
     for query in all_queries:
         query_concept = query.id.rsplit("-", 1)[0]
         grade_by_concept = {**dict.fromkeys(related_concepts[query_concept], RELATED), query_concept: ITSELF}
-        grades = qrels.setdefault(query.id, {})
+        grades: dict[str, int] = {}
         for concept, grade in grade_by_concept.items():
-            for document in documents_by_concept[concept]:
-                if document.lang != query.lang:
-                    grades[document.id] = grade
+            foreign_documents = [document for document in documents_by_concept[concept] if document.lang != query.lang]
+            grades.update({document.id: grade for document in foreign_documents})
+        qrels[query.id] = grades
     return all_queries, qrels
+
+
+def _group_by_concept(all_documents: Iterable[Document]) -> dict[str, list[Document]]:
+    """Return the documents of each concept, in several languages."""
+    documents_by_concept: dict[str, list[Document]] = {}
+    for document in all_documents:
+        concept = document.id.rsplit(".", 1)[0]
+        documents_by_concept.setdefault(concept, []).append(document)
+    return documents_by_concept

@@ -79,16 +79,28 @@ def explain_matches(
     """
     contributions = []
     for source, word, gain in matches:
-        plain_word = word.removeprefix(SUBWORD_PREFIX)
-        suffix = COMPOUND_SUFFIX if word != plain_word else ""
-        if word.startswith(SOUND_PREFIX):
-            weights: Mapping[str, float] = {BY_SOUND: 1.0}
-        else:
-            weights = origins.get((source, plain_word)) or {UNTRANSLATED: 1.0}
+        weights = _weigh_translators(source, word, origins)
         total_weight = sum(weights.values())
-        for name, weight in weights.items():
-            contributions.append(Contribution(source, word, name + suffix, gain * weight / total_weight))
+        for translator_name, weight in weights.items():
+            contributions.append(Contribution(source, word, translator_name, gain * weight / total_weight))
     return ScoreExplanation(score, tuple(contributions))
+
+
+def _weigh_translators(
+    source: str, word: str, origins: Mapping[tuple[str, str], Mapping[str, float]]
+) -> Mapping[str, float]:
+    """Return the translators that gave a word for a term of the query, by name, with their weights.
+
+    :param source: the term of the query.
+    :param word: the word of the document, with a prefix if it matched by its sound or inside a longer word.
+    :param origins: the weights of the translators of each pair, see `list_origins`.
+    """
+    if word.startswith(SOUND_PREFIX):
+        return {BY_SOUND: 1.0}
+    plain_word = word.removeprefix(SUBWORD_PREFIX)
+    suffix = COMPOUND_SUFFIX if word != plain_word else ""
+    weights = origins.get((source, plain_word)) or {UNTRANSLATED: 1.0}
+    return {name + suffix: weight for name, weight in weights.items()}
 
 
 def list_origins(query: Query) -> dict[tuple[str, str], dict[str, float]]:

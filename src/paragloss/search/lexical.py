@@ -145,9 +145,8 @@ class Lexical:
         :param allowed_languages: search no other languages than these; None for no limit.
         """
         languages = (query.lang,) if query.clauses or self._langs is None else self._langs
-        allowed_languages = languages if allowed_languages is None else allowed_languages
-        searchable = self._statistics.langs
-        return [lang for lang in dict.fromkeys(languages) if lang in allowed_languages and lang in searchable]
+        searchable = [lang for lang in dict.fromkeys(languages) if lang in self._statistics.langs]
+        return [lang for lang in searchable if allowed_languages is None or lang in allowed_languages]
 
     def _sum_word_weights(self, query: Query, lang: str) -> dict[str, float]:
         """Return the words that are searched in a language with the sum of their weights."""
