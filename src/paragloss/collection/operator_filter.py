@@ -24,7 +24,7 @@ from paragloss.index.terms import TERMS_VECTOR
 from paragloss.search.phrases import PhraseForms, build_phrase_forms, find_phrase, list_content_terms
 from paragloss.search.query_operators import QueryOperators, Value, intersect_filters
 from paragloss.statistics import Statistics
-from paragloss.types import Document, Query, Range, Record, Searcher, SparseRows, TokenizedText
+from paragloss.types import Document, Query, Range, Record, Searcher, SparseRows, TokenizedText, Where
 
 #: Documents that are ranked and checked for phrases and words.
 MAX_CHECKED_DOCUMENTS = 500
@@ -51,6 +51,17 @@ class Occurrences(NamedTuple):
 
 def narrow_options(state: State, options: SearchOptions, operators: QueryOperators) -> SearchOptions:
     """Return the options of a search narrowed by its operators `lang:`, `file:`, `after:` and `before:`."""
+    where = _make_operator_filter(state, operators)
+    if where:
+        options = replace(options, where=intersect_filters(options.where or {}, where))
+    if operators.languages:
+        allowed = state.langs if options.to is None else [languages.normalise(lang) for lang in options.to]
+        options = replace(options, to=[lang for lang in operators.languages if lang in allowed])
+    return options
+
+
+def _make_operator_filter(state: State, operators: QueryOperators) -> Where:
+    """Return the conditions that `file:`, `after:` and `before:` set for the metadata of documents."""
     where: dict[str, Sequence[Value]] = {}
     if operators.days != Range():
         where["meta.dated"] = [operators.days]
@@ -58,12 +69,7 @@ def narrow_options(state: State, options: SearchOptions, operators: QueryOperato
         where["meta.kind"] = [*operators.extensions]
     elif operators.file_patterns:
         where["meta.path"] = [*_list_matching_paths(state, operators.file_patterns)]
-    if where:
-        options = replace(options, where=intersect_filters(options.where or {}, where))
-    if operators.languages:
-        allowed = state.langs if options.to is None else [languages.normalise(lang) for lang in options.to]
-        options = replace(options, to=[lang for lang in operators.languages if lang in allowed])
-    return options
+    return where
 
 
 def filter_documents(

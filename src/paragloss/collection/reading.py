@@ -55,11 +55,10 @@ def read_excerpt(
         options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
         match = _match_query(state, document, text, options)
     best_passage = match.best_passage if start is None and before is None else None
-    if before is not None:
-        low, high = _choose_span_before(document.text, before)
-    else:
-        first = best_passage[0] if best_passage else 0
-        low, high = _choose_span_from(document.text, first - CONTEXT_SIZE if start is None else start)
+    if start is None:
+        start = (best_passage[0] if best_passage else 0) - CONTEXT_SIZE
+    span = _choose_span_from(document.text, start) if before is None else _choose_span_before(document.text, before)
+    low, high = span
     headings = _find_headings(document)
     return {
         "start": low,

@@ -183,22 +183,27 @@ def _rank_with_correction(state: State, reading: QueryReading, options: SearchOp
 
     :param reading: the query with the languages that it may be in.
     """
-    query, operators, targets = reading.query, reading.operators, resolve_targets(state, options.to)
+    query, targets = reading.query, resolve_targets(state, options.to)
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_query(state, reading, ranking_options)
     query_coverage = coverage.measure_query_coverage(query, ranked.ranking.forms, state.index.statistics, targets)
-    corrected = None
-    if options.variants and not operators.has_conditions:  # else the words are meant as they are typed
-        corrected = correct_query(state, query, certain=bool(options.lang), deadline=options.deadline)
+    corrected = _suggest_correction(state, reading, options)
+    marked_query = query
     has_certain_language = bool(options.lang) or query.lang in state.langs
     is_understood = bool(ranked.ranking) and query_coverage.has_known_word and has_certain_language
-    marked_query = query
     if corrected is not None and not is_understood:
         marked_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    if not operators.required and not _is_answered(ranked, query_coverage):
+    if not reading.operators.required and not _is_answered(ranked, query_coverage):
         ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
     return SearchOutcome(ranked, query_coverage, corrected, marked_query, targets)
+
+
+def _suggest_correction(state: State, reading: QueryReading, options: SearchOptions) -> Query | None:
+    """Return a query with its spelling corrected; None if it needs no correction, or is meant as it is typed."""
+    if not options.variants or reading.operators.has_conditions:
+        return None
+    return correct_query(state, reading.query, certain=bool(options.lang), deadline=options.deadline)
 
 
 def _make_answer(

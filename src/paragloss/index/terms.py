@@ -169,12 +169,9 @@ class TermIndex:
         with self._change():
             self._uncount([document.id for document in documents])
             term_vectors = self.statistics.weigh(languages, counted.bags)
-            records = []
-            for number, document in enumerate(documents):
-                sparse = {TERMS_VECTOR: term_vectors[number]}
-                tokens, signature = counted.packed_tokens[number], counted.signatures[number]
-                records.append(Record(document, vectors[number], sparse, tokens, signature))
-            self._store.add(records)
+            sparse_vectors = [{TERMS_VECTOR: vector} for vector in term_vectors]
+            fields_of_records = (documents, vectors, sparse_vectors, counted.packed_tokens, counted.signatures)
+            self._store.add([Record(*fields) for fields in zip(*fields_of_records, strict=True)])
             self._count(languages, term_vectors)
             self._record_batch()
             self.refresh(tolerance=drift)

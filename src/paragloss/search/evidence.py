@@ -53,15 +53,25 @@ def add_explanations(explanations: Iterable[ScoreExplanation]) -> ScoreExplanati
 def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Document, score: float) -> ScoreExplanation:
     """Explain the expected score of a document over several rankings of which one is the right one.
 
-    Plain scores add up. Log-odds don't: a probability is explained by the ranking that contributes most to it, and by
-    one part more (DOUBT) for the difference to the expected score.
-
     :param weighted: each ranking with the probability that it is the right one.
     :param score: the expected score.
     """
-    if not any(ranking.has_probabilities for _, ranking in weighted):
-        explanations = [(share, ranking.explain(document)) for share, ranking in weighted]
-        return add_explanations(explanation.scale_to(share * explanation.score) for share, explanation in explanations)
+    if any(ranking.has_probabilities for _, ranking in weighted):
+        return _explain_expected_probability(weighted, document, score)
+    explanations = [(share, ranking.explain(document)) for share, ranking in weighted]
+    return add_explanations(explanation.scale_to(share * explanation.score) for share, explanation in explanations)
+
+
+def _explain_expected_probability(
+    weighted: Sequence[tuple[float, RankedList]], document: Document, score: float
+) -> ScoreExplanation:
+    """Explain an expected probability by the ranking that contributes most to it.
+
+    Log-odds of several rankings do not add up: one part more (DOUBT) is the difference to the expected score.
+
+    :param weighted: each ranking with the probability that it is the right one.
+    :param score: the expected probability.
+    """
     _, main_ranking = max(weighted, key=lambda pair: pair[0] * pair[1].score_of(document.id))
     explanation = main_ranking.explain(document)
     expected_log_odds = math.log(score / (1 - score))

@@ -5,7 +5,7 @@ Its words match as they are written, one after the other, or by their translatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -200,11 +200,24 @@ def _find_windows(intervals: Sequence[Interval], word_count: int, width: int) ->
         latest[interval.word] = interval
         if len(latest) < word_count:
             continue
-        matches = latest.values()
-        first, last = min(match.first for match in matches), max(match.last for match in matches)
-        n_words = last - first + 1 - sum(match.last - match.first for match in matches)
-        is_same_token = word_count > 1 and len({(match.first, match.last) for match in matches}) == 1
+        window = _find_window(latest.values())
+        is_same_token = word_count > 1 and len({match[:2] for match in latest.values()}) == 1
         is_match = interval.may_match_phrase or not is_same_token
-        if is_match and n_words <= width and first > previous_end:
-            yield first, last
-            previous_end = last
+        if is_match and window.n_words <= width and window.first > previous_end:
+            yield window.first, window.last
+            previous_end = window.last
+
+
+class _Window(NamedTuple):
+    """Tokens of a text that have every word of a phrase, and how many they are if each match counts as one word."""
+
+    first: int
+    last: int
+    n_words: int
+
+
+def _find_window(matches: Collection[Interval]) -> _Window:
+    """Return the window from the first to the last token of some matches."""
+    first, last = min(match.first for match in matches), max(match.last for match in matches)
+    extra_tokens = sum(match.last - match.first for match in matches)
+    return _Window(first, last, last - first + 1 - extra_tokens)

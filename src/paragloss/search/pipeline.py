@@ -37,29 +37,47 @@ def list_part_options(parts: Parts) -> dict[str, list[str]]:
     :return: the options by the part as it is written: `bm25`, `a>knrm`, `rrf(a+b)`.
     """
     field_options = [f"{field}={FIELDS.get(field, 1.0):g}" for field in list_own_fields(parts.statistics)]
-    search_options = [*format_options(makers.make_clause_searcher), *field_options]
-    translation_options = [*format_options(makers.get_intermediate_language), *search_options]
-    encoder_options = format_options(makers.make_encoder_searcher)
-    word_options = ",".join(format_options(makers.make_word_translator))
+    return {
+        **_list_searcher_options(parts, field_options),
+        **_list_translator_options(parts, field_options),
+        **_list_wrapper_options(parts),
+    }
+
+
+def _list_searcher_options(parts: Parts, field_options: Sequence[str]) -> dict[str, list[str]]:
+    """List the options of what searches; an encoder can also translate words."""
     options = {name: format_options(make) for name, make in makers.SEARCHERS.items()}
     options["bm25"] += field_options
+    word_options = ",".join(format_options(makers.make_word_translator))
     for name in parts.encoders:
-        options[name] = [*encoder_options, word_options]
-    for name in parts.translators:
-        options[name] = [*format_options(makers.choose_translator), *translation_options]
-    for name, make in makers.TRANSLATORS.items():
-        options[name] = [*format_options(make), *translation_options]
-    options[f"{MIX}(a+b)"] = [*format_options(makers.mix_translators), *search_options]
-    options[f"{FEEDBACK}|a"] = format_options(makers.make_feedback_translator)
-    options[f"a|{FEEDBACK}"] = format_options(makers.make_feedback_searcher)
-    options[f"a|{TOGETHER}"] = format_options(makers.make_cooccurrence_translator)
-    for name in parts.choosers:
-        options[f"a|{name}"] = format_options(makers.make_parallel_text_translator)
-    for name, make_fusion in makers.FUSIONS.items():
-        options[f"{name}(a+b)"] = format_options(make_fusion)
-    for name in parts.rerankers:
-        options[f"a>{name}"] = format_options(makers.make_reranked_searcher)
+        options[name] = [*format_options(makers.make_encoder_searcher), word_options]
     return options
+
+
+def _list_translator_options(parts: Parts, field_options: Sequence[str]) -> dict[str, list[str]]:
+    """List the options of what translates, with those of what follows: another translator, or the search."""
+    search_options = [*format_options(makers.make_clause_searcher), *field_options]
+    next_options = [*format_options(makers.get_intermediate_language), *search_options]
+    options = {}
+    for name in parts.translators:
+        options[name] = [*format_options(makers.choose_translator), *next_options]
+    for name, make in makers.TRANSLATORS.items():
+        options[name] = [*format_options(make), *next_options]
+    options[f"{MIX}(a+b)"] = [*format_options(makers.mix_translators), *search_options]
+    return options
+
+
+def _list_wrapper_options(parts: Parts) -> dict[str, list[str]]:
+    """List the options of what wraps searchers and translators."""
+    wrappers: dict[str, Callable[..., object]] = {
+        f"{FEEDBACK}|a": makers.make_feedback_translator,
+        f"a|{FEEDBACK}": makers.make_feedback_searcher,
+        f"a|{TOGETHER}": makers.make_cooccurrence_translator,
+        **{f"a|{name}": makers.make_parallel_text_translator for name in parts.choosers},
+        **{f"{name}(a+b)": make_fusion for name, make_fusion in makers.FUSIONS.items()},
+        **{f"a>{name}": makers.make_reranked_searcher for name in parts.rerankers},
+    }
+    return {name: format_options(make) for name, make in wrappers.items()}
 
 
 class ChainSteps(NamedTuple):

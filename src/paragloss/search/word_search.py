@@ -50,22 +50,28 @@ class WordSearcher:
     def _search_query(self, query: Query, k: int, where: Where | None) -> RankedList:
         """Find candidates for one query in the store, and rank them by their exact scores."""
         forms = QueryForms((query,))
-        # The ids of terms are those of a language: the store need not filter by it as well.
-        conditions = dict(where or {})
-        allowed_languages = conditions.pop("lang", None)
-        if allowed_languages is not None and query.lang not in allowed_languages:
-            return RankedList(forms=forms)
-        table = self._build_table(query)
+        allowed_languages = (where or {}).get("lang")
+        is_allowed = allowed_languages is None or query.lang in allowed_languages
+        table = self._build_table(query) if is_allowed else None
         if table is None or not len(table.request.indices):
             return RankedList(forms=forms)
-        needed_ids = self._statistics.layout.with_lengths(table.term_ids)
-        limit = max(k, self._candidates)
-        candidates = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed_ids)
-        # Every candidate has text in the query's language, if only a block of it.
-        languages = [query.lang] * len(candidates.ids)
-        scores = table.measure(languages, filter_entries(candidates.rows, needed_ids)).scores
-        hits = [Hit(doc_id, score) for doc_id, score in zip(candidates.ids, scores.tolist(), strict=True) if score]
+        hits = self._score_candidates(table, query.lang, max(k, self._candidates), where)
         return RankedList(tuple(rank_hits(hits, k)), forms, partial(self._explain, query))
+
+    def _score_candidates(self, table: ClauseTable, lang: str, limit: int, where: Where | None) -> list[Hit]:
+        """Find documents that match a query, and compute their exact scores.
+
+        :param table: the clauses of the query.
+        :param lang: the language of the query.
+        :param limit: how many candidates are found.
+        """
+        # The ids of terms are those of a language: the store need not filter by it as well.
+        conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
+        needed_ids = self._statistics.layout.with_lengths(table.term_ids)
+        candidates = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed_ids)
+        languages = [lang] * len(candidates.ids)  # every candidate has text in it, if only a block
+        scores = table.measure(languages, filter_entries(candidates.rows, needed_ids)).scores
+        return [Hit(doc_id, score) for doc_id, score in zip(candidates.ids, scores.tolist(), strict=True) if score]
 
     def _build_table(self, query: Query) -> ClauseTable | None:
         return build_clause_table(query, [(query.lang, split_into_clauses(query))], self._statistics, self._weights)
