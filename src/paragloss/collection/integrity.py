@@ -254,11 +254,17 @@ def repair_collection(location: str, *, progress: Callable[[int], None] | None =
         saved_count, lost_count = _salvage_collection(damaged, folder, unfinished, progress)
         shutil.rmtree(complete, ignore_errors=True)
         unfinished.rename(complete)
-    damaged_path = _choose_free_path(folder.with_name(f"{folder.name}.damaged"))
-    folder.rename(damaged_path)  # if this process is killed here, the next opening of the collection finishes
-    complete.rename(folder)
+    damaged_path = _exchange_folders(folder, complete)
     Collection.open(location).close()  # raises an error if it can't be opened
     return RepairReport(saved_count, lost_count, damaged_path)
+
+
+def _exchange_folders(damaged: Path, repaired: Path) -> Path:
+    """Put a repaired collection in the place of the damaged one; return where the damaged one is now."""
+    new_path = _choose_free_path(damaged.with_name(f"{damaged.name}.damaged"))
+    damaged.rename(new_path)  # if this process is killed here, the next opening of the collection finishes
+    repaired.rename(damaged)
+    return new_path
 
 
 def _salvage_collection(

@@ -24,7 +24,7 @@ from paragloss.index.terms import TERMS_VECTOR
 from paragloss.search.phrases import PhraseForms, build_phrase_forms, find_phrase, list_content_terms
 from paragloss.search.query_operators import QueryOperators, Value, intersect_filters
 from paragloss.statistics import Statistics
-from paragloss.types import Document, Query, Range, Record, Searcher, SparseRows, TokenizedText, Where
+from paragloss.types import Document, Query, Range, Record, Searcher, SparseRows, TokenizedText, Translation, Where
 
 #: Documents that are ranked and checked for phrases and words.
 MAX_CHECKED_DOCUMENTS = 500
@@ -159,20 +159,21 @@ class CheckedTerm:
         self.is_excluded = is_excluded
         self._only_best = is_excluded and max(word_counts) == 1
         self._statistics = statistics
-        self._phrases = [(Query("", text, lang), searcher) for lang, searcher in readings]
-        self._translations = [
-            {form.lang: form.clauses for form in list_query_forms(searcher, phrase).queries}
-            for phrase, searcher in self._phrases
-        ]
-        self._forms: dict[str, list[PhraseForms]] = {}
-        self._wordings: dict[str, list[Wording]] = {}
+        # The term in each language that the query may be in, with its translations by language.
+        self._phrases: list[tuple[Query, Mapping[str, Sequence[Translation]]]] = []
+        for lang, searcher in readings:
+            phrase = Query("", text, lang)
+            translations = {form.lang: form.clauses for form in list_query_forms(searcher, phrase).queries}
+            self._phrases.append((phrase, translations))
+        self._forms: dict[str, list[PhraseForms]] = {}  # by language, as far as computed
+        self._wordings: dict[str, list[Wording]] = {}  # the same
 
     def forms(self, lang: str) -> list[PhraseForms]:
         """Return the forms of the term in a language, an entry for each reading; [] if it has only stop words."""
         if lang not in self._forms:
             forms = []
-            for (phrase, _), clauses in zip(self._phrases, self._translations, strict=True):
-                form = build_phrase_forms(phrase, lang, clauses.get(lang, ()), only_best=self._only_best)
+            for phrase, translations in self._phrases:
+                form = build_phrase_forms(phrase, lang, translations.get(lang, ()), only_best=self._only_best)
                 if form.written or form.translations:
                     forms.append(form)
             self._forms[lang] = forms

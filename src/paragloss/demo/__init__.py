@@ -40,12 +40,7 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
     :param say: prints a line.
     :raises InputError: if the folder is there and has no demonstration.
     """
-    marker = into / ".paragloss-demo"
-    if into.exists() and not marker.is_file():
-        raise InputError(f"{into} exists and is not a demonstration: choose another folder with --into")
-    shutil.rmtree(into / "collection", ignore_errors=True)
-    into.mkdir(parents=True, exist_ok=True)
-    marker.touch()
+    _clear_folder(into)
     say("Indexing sixty concepts in twelve languages; the default model needs no training ...")
     with Collection.open_or_create(str(into / "collection"), meaning=False) as collection:
         collection.index(documents())
@@ -56,3 +51,16 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
         for line in measure_by_language(collection):
             say(line)
     say(NEXT_STEPS.format(into=into))
+
+
+def _clear_folder(into: Path) -> None:
+    """Make the folder of a demonstration, or remove the collection of an earlier one from it.
+
+    :raises InputError: if the folder is there and has no demonstration.
+    """
+    marker = into / ".paragloss-demo"
+    if into.exists() and not marker.is_file():
+        raise InputError(f"{into} exists and is not a demonstration: choose another folder with --into")
+    shutil.rmtree(into / "collection", ignore_errors=True)
+    into.mkdir(parents=True, exist_ok=True)
+    marker.touch()
