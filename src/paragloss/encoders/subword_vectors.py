@@ -39,13 +39,11 @@ class SubwordEncoder:
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
         """Return one row of length 1 per text (texts, dim); 0 for a text without a word that can be encoded."""
         tower = self.bag.tower(lang)
-        known_ids, unknown_terms = [], []  # of each text
-        for text in texts:
-            ids, terms = tower.vocabulary.split_text(text)
-            known_ids.append(ids)
-            unknown_terms.append(terms)
-        weights = tower.vocabulary.count_ids(known_ids).multiply(tower.vocabulary.idf).tocsr()
+        words_by_text = [tower.vocabulary.split_text(text) for text in texts]  # known ids and unknown terms
+        counts = tower.vocabulary.count_ids([known_ids for known_ids, _ in words_by_text])
+        weights = counts.multiply(tower.vocabulary.idf).tocsr()
         rows: Floats = np.asarray(weights @ tower.table, np.float32)
+        unknown_terms = [terms for _, terms in words_by_text]
         if any(unknown_terms) and lang in self.grams:
             # An unknown word is assumed to be as rare as a word that one document has.
             idf = np.log(max(tower.vocabulary.documents, 1)) + 1

@@ -158,14 +158,12 @@ def _load_model(lang: str) -> SpellingModel | None:
     path = FOLDER / f"{lang}.npz"
     if not path.is_file():
         return None
-    counts_by_order = []
+    steps, counts_by_order = [], []
     with np.load(path, allow_pickle=False) as data:
-        lines = bytes(data["texts"]).decode().split("\n")
+        for line in bytes(data["texts"]).decode().split("\n"):
+            letter, _, english = line.partition("\t")
+            steps.append((letter, english))
         for order in (1, 2, 3):
             sequences = np.cumsum(data[f"keys{order}"]).tolist()
             counts_by_order.append(dict(zip(sequences, data[f"counts{order}"].tolist(), strict=True)))
-    steps = []
-    for line in lines:
-        letter, _, english = line.partition("\t")
-        steps.append((letter, english))
     return SpellingModel(steps, *counts_by_order)

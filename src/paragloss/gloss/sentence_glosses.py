@@ -217,13 +217,12 @@ def _tokenize(text: str, lang: str) -> list[Span]:
     tokens = analyzer(lang).tokens(text)
     terms = analyzer(lang).token_terms([piece for _, _, piece in tokens])
     # Pieces without a term are stop words or punctuation; an analyzer that keeps stop words tells them apart.
-    termless = [position for position, term in enumerate(terms) if not term]
-    unstopped_terms = analyzer(lang, stem=False, stop=False).token_terms([tokens[i][2] for i in termless])
-    punctuation = {position for position, term in zip(termless, unstopped_terms, strict=True) if not term}
+    termless = [piece for (_, _, piece), term in zip(tokens, terms, strict=True) if not term]
+    unstopped_terms = iter(analyzer(lang, stem=False, stop=False).token_terms(termless))
     words = []
-    for position, (start, end, _) in enumerate(tokens):
-        if position not in punctuation:
-            words.append(Span(start, end, terms[position]))
+    for (start, end, _), term in zip(tokens, terms, strict=True):
+        if term or next(unstopped_terms):
+            words.append(Span(start, end, term))
     return words
 
 

@@ -22,6 +22,7 @@ GROUP_SIZE = 8
 _CAPITAL_BIT = 0x80
 _MAX_REMOVED = 7
 _MAX_ADDED = 14
+_ADDED_BITS = 15
 _COMPLETE_SPELLING = 15
 _MAX_BYTES = 255
 #: From this many terms on, `contains_terms` unpacks each group once.
@@ -55,7 +56,7 @@ class PackedWordList:
             term_end = offset + 2 + data[offset + 1]
             term = term[: data[offset]] + data[offset + 2 : term_end]
             terms.append(term)
-            added = data[term_end] & 15
+            added = data[term_end] & _ADDED_BITS
             offset = term_end + 1 + added if added != _COMPLETE_SPELLING else term_end + 2 + data[term_end + 1]
         return iter(b"\n".join(terms).decode().split("\n") if terms else ())
 
@@ -70,7 +71,7 @@ class PackedWordList:
         words = []
         for term, code, added in _unpack(self._data.tobytes()):
             words.append(term)
-            if code & 15 == _COMPLETE_SPELLING:
+            if code & _ADDED_BITS == _COMPLETE_SPELLING:
                 words.append(added)
             elif code & ~_CAPITAL_BIT:
                 words.append(term[: len(term) - ((code >> 4) & _MAX_REMOVED)] + added)
@@ -168,18 +169,19 @@ def _unpack(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
 
 def _skip_spelling(data: bytes, term_end: int) -> int:
     """Return the offset of the next word, given where a word's spelling begins."""
-    added = data[term_end] & 15
+    added = data[term_end] & _ADDED_BITS
     return term_end + 1 + added if added != _COMPLETE_SPELLING else term_end + 2 + data[term_end + 1]
 
 
 def _added_bytes(data: bytes, term_end: int, next_offset: int) -> bytes:
     """Return the letters of a spelling, which begins at `term_end`."""
-    has_length = data[term_end] & 15 == _COMPLETE_SPELLING
+    has_length = data[term_end] & _ADDED_BITS == _COMPLETE_SPELLING
     return data[term_end + 1 + has_length : next_offset]
 
 
 def _unpack_spelling(term: bytes, code: int, added: bytes) -> str:
-    if code & 15 == _COMPLETE_SPELLING:
+    """Return the spelling of a term, given the first byte of the packed spelling and the letters that it adds."""
+    if code & _ADDED_BITS == _COMPLETE_SPELLING:
         return added.decode()
     removed = (code >> 4) & _MAX_REMOVED
     text = (term[: len(term) - removed] + added).decode()
@@ -210,12 +212,14 @@ def pack_words(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDAr
 
 
 def _pack_spelling(term: bytes, spelling: str) -> bytes:
-    has_capital = spelling[:1] != spelling[:1].lower() and spelling[:1].lower().upper() == spelling[:1]
-    lower = (spelling[:1].lower() + spelling[1:] if has_capital else spelling).encode()
-    shared = _count_shared_bytes(term, lower)
-    removed, added = len(term) - shared, lower[shared:]
-    if removed <= _MAX_REMOVED and len(added) <= _MAX_ADDED:
-        return bytes([_CAPITAL_BIT * has_capital | removed << 4 | len(added)]) + added
+    """Pack a spelling as what it removes from the end of the term and adds, or completely if that is too much."""
+    initial = spelling[:1]
+    has_capital = initial != initial.lower() and initial.lower().upper() == initial
+    lower = (initial.lower() + spelling[1:] if has_capital else spelling).encode()
+    n_shared = _count_shared_bytes(term, lower)
+    n_removed, added = len(term) - n_shared, lower[n_shared:]
+    if n_removed <= _MAX_REMOVED and len(added) <= _MAX_ADDED:
+        return bytes([_CAPITAL_BIT * has_capital | n_removed << 4 | len(added)]) + added
     complete = spelling.encode()
     if len(complete) > _MAX_BYTES:
         complete = term

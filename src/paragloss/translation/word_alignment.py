@@ -192,17 +192,16 @@ def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -
     :param max_targets: targets of a source term at most, those of the highest log-likelihood ratio (Dunning)
     """
     source_presence, target_presence = source.presence(), target.presence()
-    n_texts = source_presence.shape[0]
     source_df, target_df = _document_frequency(source_presence), _document_frequency(target_presence)
     texts_of_terms = source_presence.T.tocsr()  # (source terms, texts)
     keys = [np.zeros(0, np.int64)]
     for terms in _split_by_work(_count_operations(texts_of_terms, target_presence), 4 * CELLS_PER_BLOCK):
         shared = (texts_of_terms[terms] @ target_presence).tocsr()  # number of texts that two terms share
-        row = list_groups(np.diff(shared.indptr))  # (cells,)
-        source_ids, target_ids = terms.start + row, shared.indices
-        score = log_likelihood_ratio(shared.data.astype(float), source_df[source_ids], target_df[target_ids], n_texts)
-        best = _select_best_cells(shared, row, score, max_targets)
-        keys.append(source_ids[best] * target.n_terms + target_ids[best])
+        rows = list_groups(np.diff(shared.indptr))  # (cells,)
+        df_of_cells = source_df[terms][rows], target_df[shared.indices]
+        score = log_likelihood_ratio(shared.data.astype(float), *df_of_cells, texts=texts_of_terms.shape[1])
+        best = _select_best_cells(shared, rows, score, max_targets)
+        keys.append((terms.start + rows[best]) * target.n_terms + shared.indices[best])
     return _make_pairs(np.sort(np.concatenate(keys)), target.n_terms)
 
 
