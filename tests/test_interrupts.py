@@ -32,6 +32,11 @@ ROW_COUNT = 30_000
 MOMENTS = (0.0, 0.2, 0.5, 1.0, 2.0, 3.0, 4.5)
 
 
+def list_interrupts(moments):
+    """Interrupt once at each moment, and at every second one again a moment later."""
+    return [(moment, None) for moment in moments] + [(moment, 0.25) for moment in moments[1::2]]
+
+
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     """More documents than two processes can index until the last moment."""
@@ -87,8 +92,7 @@ def wait_for_end_of_group(group):
     pytest.fail("a process of the group is still there")
 
 
-@pytest.mark.parametrize("again_after", [None, 0.3], ids=["once", "twice"])
-@pytest.mark.parametrize("after", MOMENTS)
+@pytest.mark.parametrize(("after", "again_after"), list_interrupts(MOMENTS))
 def test_interrupted_indexing_ends_with_one_line_and_keeps_what_it_reported(rows, tmp_path, after, again_after):
     collection = tmp_path / "collection"
     code, lines = interrupt(["index", rows, "--into", collection, "--workers", 2], after=after, again_after=again_after)
@@ -101,8 +105,7 @@ def test_interrupted_indexing_ends_with_one_line_and_keeps_what_it_reported(rows
             assert opened.count() >= reported_count
 
 
-@pytest.mark.parametrize("again_after", [None, 0.2], ids=["once", "twice"])
-@pytest.mark.parametrize("after", MOMENTS)
+@pytest.mark.parametrize(("after", "again_after"), list_interrupts(MOMENTS[:-1]))
 def test_an_interrupted_server_ends_with_one_line_while_its_workers_start(folder, after, again_after):
     (port,) = find_free_ports(1)
     code, lines = interrupt(["serve", folder, "--workers", 2, "--port", port], after=after, again_after=again_after)

@@ -1,6 +1,10 @@
 """A collection that holds its pages in two languages learns its own words from them."""
 
+import io
+from contextlib import redirect_stdout
+
 import pytest
+from collection_copies import copy_collection
 
 from paragloss.cli import app
 from paragloss.collection import Collection, learned, pairing
@@ -34,11 +38,20 @@ def make_manual():
         )
 
 
-@pytest.fixture
-def collection(tmp_path):
-    with Collection.create(str(tmp_path / "c")) as engine:
+@pytest.fixture(scope="module")
+def learned_collection(tmp_path_factory):
+    """Where a collection lies that has learned its words, which nobody opens but to copy it, and what that printed."""
+    location = str(tmp_path_factory.mktemp("learned") / "c")
+    with Collection.create(location) as engine:
         engine.index(make_manual())
-    return str(tmp_path / "c")
+    with redirect_stdout(io.StringIO()) as output:
+        app(["learn", location], standalone_mode=False)
+    return location, output.getvalue()
+
+
+@pytest.fixture
+def collection(learned_collection, tmp_path):
+    return copy_collection(learned_collection[0], tmp_path / "c")
 
 
 def test_paths_that_differ_by_a_language_are_one_page():
@@ -130,9 +143,8 @@ def test_blocks_are_paired_by_words_and_order():
     assert pairing._align_blocks(left, right, "en", "de", default.open()) == [(0, 0), (2, 1), (3, 2)]
 
 
-def test_a_collection_learns_its_own_words(collection, capsys):
-    app(["learn", collection], standalone_mode=False)
-    output = capsys.readouterr().out
+def test_a_collection_learns_its_own_words(learned_collection, collection):
+    _, output = learned_collection
     assert "60 pages in two languages" in output
     assert "kept: " in output
     with Collection.open(collection) as engine:
@@ -156,7 +168,6 @@ def test_a_number_before_a_title_is_not_asked_for(tmp_path):
 
 
 def test_a_compound_of_learned_words_is_found_where_only_documents_have_it(collection):
-    app(["learn", collection], standalone_mode=False)
     first, second = make_word(3), make_word(9)
     with Collection.open(collection) as engine:
         parts = f"Der {first[::-1]} und der {second[::-1]} sind hier."
