@@ -94,9 +94,7 @@ class _Encoder:
     def _to_json(self, value: Any) -> Any:
         """Return a value as JSON, with references to the data."""
         if isinstance(value, str):
-            if len(value) < self._long_text:
-                return value
-            return {"$text": self._add_data(value.encode("utf-8", "surrogatepass"))}
+            return self._text_to_json(value)
         if isinstance(value, np.ndarray):
             return self._array_to_json(value)
         if isinstance(value, bytes):
@@ -109,6 +107,12 @@ class _Encoder:
         if hasattr(value, "items"):
             return {"$map": [[key, self._to_json(item)] for key, item in value.items()]}
         return value.item() if isinstance(value, np.generic) else value
+
+    def _text_to_json(self, text: str) -> Any:
+        """Return a short text as it is, and a long one as a reference to the data."""
+        if len(text) < self._long_text:
+            return text
+        return {"$text": self._add_data(text.encode("utf-8", "surrogatepass"))}
 
     def _array_to_json(self, value: np.ndarray[Any, Any]) -> Any:
         array = np.ascontiguousarray(value)
