@@ -56,7 +56,7 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
     :raises InputError: if a session does not say what was shown, or there is none
     """
     log = _flatten_sessions(sessions, patience)
-    n_pairs, n_ranks = len(log.numbers), log.max_rank + 1
+    n_pairs, n_ranks = len(log.numbers), log.n_ranks
     probabilities = _Probabilities(
         attraction=np.full(n_pairs, INITIAL_PROBABILITY),
         power=np.full(n_pairs, INITIAL_PROBABILITY),
@@ -66,7 +66,7 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
         probabilities = _update_probabilities(log, probabilities)
     satisfied_endings = _estimate_satisfied_endings(log, probabilities)
     satisfied_visits = _estimate_satisfied_visits(log, satisfied_endings)
-    satisfaction = _average_by_document(log.visited, satisfied_visits, n_pairs)
+    satisfaction = _average_by_document(log.visits.document, satisfied_visits, n_pairs)
     return ClickModel(log.scores(probabilities.attraction), log.scores(satisfaction), probabilities.examination)
 
 
@@ -88,24 +88,53 @@ class _Visit(NamedTuple):
     ending: int  # number of the session's ending if this was the last click, else -1
 
 
+class _ShownResults(NamedTuple):
+    """The results shown in all sessions as arrays, (shown results,) each."""
+
+    document: Integers  # number of the pair of query and document
+    last_rank: Integers  # rank of the click before; 0 if there was none
+    rank: Integers
+    is_opened: npt.NDArray[np.bool_]
+    ending: Integers  # number of the session's ending for results after the last click, else -1
+
+    @classmethod
+    def gather(cls, results: Sequence[_ShownResult]) -> _ShownResults:
+        """Make arrays of shown results."""
+        document, last_rank, rank, is_opened, ending = np.array(results, np.int64).T
+        return cls(document, last_rank, rank, is_opened.astype(bool), ending)
+
+
+class _Visits(NamedTuple):
+    """The visits of all sessions as arrays, (visits,) each."""
+
+    document: Integers  # number of the pair of query and document
+    ending: Integers  # number of the session's ending if this was the last click, else -1
+    sufficient_time: Doubles  # probability that the visit was long enough to satisfy
+
+    @classmethod
+    def gather(cls, visits: Sequence[_Visit], patience: float) -> _Visits:
+        """Make arrays of visits.
+
+        :param patience: in seconds, see `tacm`
+        """
+        seconds = np.array([visit.seconds for visit in visits], np.float64)
+        document = np.array([visit.document for visit in visits], np.int64)
+        ending = np.array([visit.ending for visit in visits], np.int64)
+        return cls(document, ending, _estimate_sufficient_time(seconds, patience))
+
+
 class _FlatLog(NamedTuple):
     """All sessions of a log as flat arrays. Every session with a click has one ending."""
 
     numbers: Mapping[tuple[str, str], int]  # (query, document id) -> number of the pair
-    document: Integers  # (shown results,) and so are the next four
-    last_rank: Integers
-    rank: Integers
-    opened: npt.NDArray[np.bool_]
-    ending: Integers
+    results: _ShownResults
+    visits: _Visits
     n_endings: int
-    visited: Integers  # (visits,) number of the pair of query and document
-    visit_ending: Integers  # (visits,)
-    sufficient_time: Doubles  # (visits,) probability that the visit was long enough to satisfy
 
     @property
-    def max_rank(self) -> int:
-        """The lowest place of a result."""
-        return int(self.rank.max())
+    def n_ranks(self) -> int:
+        """The lowest rank of a result and one more, as ranks count from 1 and rank 0 stands for no click."""
+        return int(self.results.rank.max()) + 1
 
     def scores(self, values: Doubles) -> Scores:
         """Arrange a value for each pair of query and document as query -> document id -> value."""
@@ -145,7 +174,7 @@ def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
             n_endings += 1
     if not shown_results:
         raise InputError("the log has no session with results: nothing to learn from")
-    return _make_flat_log(numbers, shown_results, visits, n_endings, patience)
+    return _FlatLog(numbers, _ShownResults.gather(shown_results), _Visits.gather(visits, patience), n_endings)
 
 
 def _list_visits(documents: Sequence[int], clicks: Sequence[tuple[int, Click]], ending: int) -> list[_Visit]:
@@ -160,35 +189,6 @@ def _list_visits(documents: Sequence[int], clicks: Sequence[tuple[int, Click]], 
         is_last = position == len(clicks)
         visits.append(_Visit(documents[rank - 1], seconds, ending if is_last else -1))
     return visits
-
-
-def _make_flat_log(
-    numbers: Mapping[tuple[str, str], int],
-    shown_results: Sequence[_ShownResult],
-    visits: Sequence[_Visit],
-    n_endings: int,
-    patience: float,
-) -> _FlatLog:
-    """Arrange the shown results and visits of all sessions as arrays.
-
-    :param numbers: (query, document id) -> number of the pair
-    :param n_endings: number of sessions with a click
-    :param patience: in seconds, see `tacm`
-    """
-    document, last_rank, rank, opened, result_ending = np.array(shown_results, np.int64).T
-    seconds = np.array([visit.seconds for visit in visits], np.float64)
-    return _FlatLog(
-        numbers,
-        document,
-        last_rank,
-        rank,
-        opened.astype(bool),
-        result_ending,
-        n_endings,
-        visited=np.array([visit.document for visit in visits], np.int64),
-        visit_ending=np.array([visit.ending for visit in visits], np.int64),
-        sufficient_time=_estimate_sufficient_time(seconds, patience),
-    )
 
 
 def _list_shown_results(documents: Sequence[int], clicked_ranks: Sequence[int], ending: int) -> list[_ShownResult]:
@@ -222,32 +222,33 @@ def _estimate_satisfied_endings(log: _FlatLog, probabilities: _Probabilities) ->
 
     The alternative is that the reader looked on and found no later result attractive.
     """
-    is_last_visit, is_trailing = log.visit_ending >= 0, log.ending >= 0
-    satisfying = probabilities.power[log.visited] * log.sufficient_time  # (visits,)
+    results, visits = log.results, log.visits
+    is_last_visit, is_trailing = visits.ending >= 0, results.ending >= 0
+    satisfying = probabilities.power[visits.document] * visits.sufficient_time  # (visits,)
     satisfied = np.zeros(log.n_endings)
-    satisfied[log.visit_ending[is_last_visit]] = satisfying[is_last_visit]
-    examination = probabilities.examination[log.last_rank, log.rank]  # (shown results,)
-    not_opened = 1 - probabilities.attraction[log.document] * examination
+    satisfied[visits.ending[is_last_visit]] = satisfying[is_last_visit]
+    examination = probabilities.examination[results.last_rank, results.rank]  # (shown results,)
+    not_opened = 1 - probabilities.attraction[results.document] * examination
     log_silence = np.zeros(log.n_endings)  # log of the probability that no trailing result is opened
-    np.add.at(log_silence, log.ending[is_trailing], np.log(not_opened[is_trailing]))
+    np.add.at(log_silence, results.ending[is_trailing], np.log(not_opened[is_trailing]))
     looked_on = (1 - satisfied) * np.exp(log_silence)
     return np.asarray(satisfied / (satisfied + looked_on))
 
 
 def _estimate_satisfied_visits(log: _FlatLog, satisfied_endings: Doubles) -> Doubles:
     """Estimate how likely each visit satisfied the reader, (visits,); one that was followed by another did not."""
-    satisfied = np.zeros(len(log.visited))
-    is_last = log.visit_ending >= 0
-    satisfied[is_last] = satisfied_endings[log.visit_ending[is_last]]
+    is_last = log.visits.ending >= 0
+    satisfied = np.zeros(len(is_last))
+    satisfied[is_last] = satisfied_endings[log.visits.ending[is_last]]
     return satisfied
 
 
 def _update_probabilities(log: _FlatLog, probabilities: _Probabilities) -> _Probabilities:
     """Do one round of expectation maximisation."""
     satisfied_endings = _estimate_satisfied_endings(log, probabilities)
-    looked_on = np.ones(len(log.document))  # (shown results,) how likely the reader had not stopped before this result
-    is_trailing = log.ending >= 0
-    looked_on[is_trailing] = 1 - satisfied_endings[log.ending[is_trailing]]
+    is_trailing = log.results.ending >= 0
+    looked_on = np.ones(len(is_trailing))  # (shown results,) how likely the reader had not stopped before this result
+    looked_on[is_trailing] = 1 - satisfied_endings[log.results.ending[is_trailing]]
     attraction, examination = _update_attraction_and_examination(log, probabilities, looked_on)
     return _Probabilities(attraction, _update_power(log, probabilities, satisfied_endings), examination)
 
@@ -264,18 +265,18 @@ def _update_attraction_and_examination(
     :param probabilities: the probabilities of the round before
     :param looked_on: (shown results,) how likely the reader had not stopped before the result
     """
+    results, n_ranks = log.results, log.n_ranks
     # Of each shown result: the probability that the document attracts (a), and that its rank is examined (e).
-    a, e = probabilities.attraction[log.document], probabilities.examination[log.last_rank, log.rank]
+    a, e = probabilities.attraction[results.document], probabilities.examination[results.last_rank, results.rank]
     # A result that was not opened was examined and does not attract, or was not examined, which says nothing of its
     # attraction. It stays unopened with probability 1 - a e; Bayes' rule gives the posterior of either event.
     not_opened = 1 - a * e
     attracted_unopened = looked_on * a * (1 - e) / not_opened + (1 - looked_on) * a
     examined_unopened = looked_on * e * (1 - a) / not_opened
-    attracted = np.where(log.opened, 1.0, attracted_unopened)
-    examined = np.where(log.opened, 1.0, examined_unopened)
-    attraction = _average_by_document(log.document, attracted, len(log.numbers))
-    n_ranks = log.max_rank + 1
-    rank_pairs = log.last_rank * n_ranks + log.rank
+    attracted = np.where(results.is_opened, 1.0, attracted_unopened)
+    examined = np.where(results.is_opened, 1.0, examined_unopened)
+    attraction = _average_by_document(results.document, attracted, len(log.numbers))
+    rank_pairs = results.last_rank * n_ranks + results.rank
     examination = _estimate_rates(rank_pairs, examined, looked_on, n_ranks * n_ranks)
     return attraction, examination.reshape(n_ranks, n_ranks)
 
@@ -286,10 +287,10 @@ def _update_power(log: _FlatLog, probabilities: _Probabilities, satisfied_ending
     A satisfied reader met a document with the power to satisfy and stayed long enough; one who looked on did not.
     """
     # Of each visit: the probability that the document has the power (s), and that the visit was long enough (f).
-    s, f = probabilities.power[log.visited], log.sufficient_time
+    s, f = probabilities.power[log.visits.document], log.visits.sufficient_time
     satisfied = _estimate_satisfied_visits(log, satisfied_endings)
     powerful = satisfied + (1 - satisfied) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
-    return _average_by_document(log.visited, powerful, len(log.numbers))
+    return _average_by_document(log.visits.document, powerful, len(log.numbers))
 
 
 def _average_by_document(documents: Integers, probabilities: Doubles, n_documents: int) -> Doubles:

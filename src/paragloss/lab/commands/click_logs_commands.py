@@ -54,10 +54,7 @@ def clicks(
     sessions = clicks.select_by_frequency(sessions, **_parse_frequency(frequency))
     relevance = _estimate_relevance(model, sessions)
     grade_shares = _parse_numbers("--shares", shares)
-    if scores:
-        grades = clicks.round_to_thousandths(relevance)
-    else:
-        grades = clicks.grade_scores(relevance, clicks.compute_grade_bounds(relevance, grade_shares))
+    grades = clicks.round_to_thousandths(relevance) if scores else _grade_by_shares(relevance, grade_shares)
     qrels = {query_by_text[text].id: grade_by_document for text, grade_by_document in grades.items()}
     _write_judgments(Path(out), [query_by_text[text] for text in grades], qrels)
     _write_scores(Path(out, "scores.tsv"), query_by_text, relevance)
@@ -73,6 +70,13 @@ def _estimate_relevance(model: str, sessions: Sequence[Session]) -> Scores:
     if model == "tacm":
         return clicks.tacm(sessions).relevance()
     return clicks.dctr(sessions) if model == "dctr" else clicks.raw(sessions)
+
+
+def _grade_by_shares(relevance: Scores, shares: Sequence[float]) -> Qrels:
+    """Grade documents by their relevance: the best share of all documents gets the highest grade, and so on."""
+    from paragloss.lab import clicks
+
+    return clicks.grade_scores(relevance, clicks.compute_grade_bounds(relevance, shares))
 
 
 def _number_queries(sessions: Sequence[Session], lang: str) -> dict[str, Query]:

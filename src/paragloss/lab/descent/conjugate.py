@@ -57,12 +57,8 @@ def minimise(
     step = 1.0 / (1.0 + float(gradient.norm()))
     for _ in range(iterations):
         gradient = best.gradient
-        slope = float(gradient @ direction)
-        if slope >= 0:  # not downhill any more: start again from the gradient
-            direction, slope = -gradient, -float(gradient @ gradient)
-        if slope == 0:
-            break
-        lower = _search_line(objective, best, direction, slope, step, searches)
+        direction, slope = _turn_downhill(direction, gradient)
+        lower = _search_line(objective, best, direction, slope, step, searches) if slope else None
         if lower is None:
             break
         best = lower
@@ -70,6 +66,12 @@ def minimise(
         direction = max(polak_ribiere, 0.0) * direction - best.gradient
         step = _choose_trial_step(best, slope, float(best.gradient @ direction))
     return _bound_distance(start, best.point, reach)
+
+
+def _turn_downhill(direction: torch.Tensor, gradient: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """Return a direction and the slope along it; one that is not downhill is replaced by the negative gradient."""
+    slope = float(gradient @ direction)
+    return (direction, slope) if slope < 0 else (-gradient, -float(gradient @ gradient))
 
 
 def _choose_trial_step(best: LinePoint, slope: float, next_slope: float) -> float:

@@ -183,14 +183,20 @@ def pair_documents(graded_task: Task, rows: torch.Tensor, negatives: int, *, poo
     query = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
     document, grades = judged.ids.long(), judged.weights.long()
     if negatives:
-        sampled = _sample(graded_task, rows, negatives)  # (queries, negatives)
-        if 0 < pool < _count(graded_task.documents):
-            sampled = _sample_from_pool(graded_task, judged, sampled, pool)
+        sampled = _draw_irrelevant(graded_task, rows, judged, negatives, pool)
         query = torch.cat([query, positions.repeat_interleave(negatives)])
         document = torch.cat([document, sampled.flatten()])
         grades = torch.cat([grades, grades.new_zeros(sampled.numel())])
     distinct, columns = torch.unique(document, return_inverse=True)
     return BatchPairs(distinct, query * len(distinct) + columns, grades)
+
+
+def _draw_irrelevant(graded_task: Task, rows: torch.Tensor, judged: Bags, n: int, pool: int) -> torch.Tensor:
+    """Draw n documents without a judgment for each query, (queries, n), from a pool if `pool` is its size."""
+    sampled = _sample(graded_task, rows, n)
+    if 0 < pool < _count(graded_task.documents):
+        return _sample_from_pool(graded_task, judged, sampled, pool)
+    return sampled
 
 
 def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:

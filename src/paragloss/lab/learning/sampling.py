@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -43,17 +44,10 @@ def make_source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = N
     :param difference: by how much the grades of the two documents of a triple differ at least
     :raises InputError: if no document is relevant
     """
-    n_queries, n_documents = grades.shape
-    positives, lower = [], []
-    for query in range(n_queries):
-        start, stop = grades.indptr[query], grades.indptr[query + 1]
-        documents, query_grades = grades.indices[start:stop], grades.data[start:stop]
-        for document, grade in zip(documents, query_grades, strict=True):
-            if grade > 0:
-                positives.append((query, document))
-                lower.append(documents[query_grades <= grade - difference])
+    positives, lower = _list_positives(grades, difference)
     if not positives:
         raise InputError("no query has a relevant document: nothing to learn from")
+    n_documents = grades.shape[1]
     query_of_judgment = list_groups(np.diff(grades.indptr))
     return Source(
         positives=np.array(positives, np.int64),
@@ -65,6 +59,22 @@ def make_source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = N
     )
 
 
+def _list_positives(grades: sp.csr_matrix, difference: int) -> tuple[list[tuple[int, int]], list[Integers]]:
+    """List the relevant documents of each query, as pairs (query, document), and the documents judged lower than each.
+
+    :param grades: (queries, documents)
+    :param difference: by how much the grade of a lower document is less, at least
+    """
+    positives, lower = [], []
+    for query, (start, stop) in enumerate(pairwise(grades.indptr.tolist())):
+        documents, query_grades = grades.indices[start:stop], grades.data[start:stop]
+        for document, grade in zip(documents.tolist(), query_grades.tolist(), strict=True):
+            if grade > 0:
+                positives.append((query, document))
+                lower.append(documents[query_grades <= grade - difference])
+    return positives, lower
+
+
 def draw_triples(source: Source, per_positive: int, rng: np.random.Generator) -> Integers:
     """Draw `per_positive` triples for each relevant document: (3, triples) of query, better and worse document.
 
@@ -74,17 +84,15 @@ def draw_triples(source: Source, per_positive: int, rng: np.random.Generator) ->
     :param source: the judgments, prepared by `make_source`
     :param per_positive: how many triples each relevant document is in
     """
-    positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,)
+    positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,) and so are the next five
     query, better = source.positives[positive].T
     worse = _draw_any(source, better, rng)
     is_unjudged = ~source.are_judged(query, worse)
     n_lower = np.diff(source.bounds)[positive]
-    is_every_other = np.arange(len(positive)) % 2 == 0
-    takes_judged = is_every_other & (n_lower > 0)
+    takes_lower = (np.arange(len(positive)) % 2 == 0) & (n_lower > 0)  # every other draw, where there is one
     lower_positions = source.bounds[positive] + (rng.random(len(positive)) * n_lower).astype(np.int64)
-    worse[takes_judged] = source.lower[lower_positions[takes_judged]]
-    is_valid = is_unjudged | takes_judged
-    return np.stack([query, better, worse])[:, is_valid]
+    worse[takes_lower] = source.lower[lower_positions[takes_lower]]
+    return np.stack([query, better, worse])[:, is_unjudged | takes_lower]
 
 
 def _draw_any(source: Source, better: Integers, rng: np.random.Generator) -> Integers:

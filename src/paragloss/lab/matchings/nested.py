@@ -65,9 +65,6 @@ class Nested(StructuredSearcher):
     documents of the rarest clause are read.
     """
 
-    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
-        return [self._search_query(query, k, where) for query in queries]
-
     def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
         """Rank the k best documents that match every required clause.
 

@@ -122,6 +122,14 @@ class _TermIds(NamedTuple):
     subwords: Ids | None  # (n_alternatives,) in the subword field; None if that is not searched
 
 
+class _Weights(NamedTuple):
+    """The weights of a query; for the fields see `CompiledQuery`."""
+
+    alternatives: Doubles  # (n_alternatives,) what an occurrence as a word adds to the tf of the clause
+    clauses: Doubles  # (n_fields, n_clauses)
+    max_score: float
+
+
 class _Occurrences(NamedTuple):
     """Where documents contain alternatives of a query; the arrays have an item for each entry in each part."""
 
@@ -176,7 +184,8 @@ class StructuredSearcher:
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Rank the documents of each query's language."""
         ranked_lists = []
-        for query, ranking in zip(queries, self._rankings(queries, k, where), strict=True):
+        for query in queries:
+            ranking = self._search_query(query, k, where)
             ranked_lists.append(RankedList(tuple(ranking), QueryForms((query,)), partial(self._explain, query)))
         return ranked_lists
 
@@ -184,7 +193,11 @@ class StructuredSearcher:
         """Return the highest score possible."""
         return 1.0 if self._proportional else math.inf
 
-    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
+    def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
+        """Rank the `k` best documents of the query's language.
+
+        :param where: filters of the documents; None for all
+        """
         raise NotImplementedError
 
     def matches(self, query: Query, id: str) -> list[Match]:
@@ -214,9 +227,6 @@ class ClauseSearcher(StructuredSearcher):
         :return: (n_alternatives,) and (n_fields, n_clauses)
         """
         raise NotImplementedError
-
-    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
-        return [self._search_query(query, k, where) for query in queries]
 
     def _search_query(self, query: Query, k: int, where: Where | None) -> Ranking:
         """Find candidates by a dot product and rank them by their exact scores: the best `k`.
@@ -261,15 +271,23 @@ class ClauseSearcher(StructuredSearcher):
         _, vectors = self._store.read_sparse(self._vector_name, [id])
         bags = self._unpack_terms(compiled, vectors)
         occurrences = self._find_occurrences(compiled, bags)
-        parts, clauses = occurrences.parts, occurrences.clauses
-        tf = _sum_tf(occurrences, len(bags.row), compiled.clause_weights.shape[1])  # (n_parts, n_clauses)
-        norms = self._compute_norms(query.lang, bags)  # (n_parts,)
-        clause_weights = compiled.clause_weights[bags.field[parts], clauses]
-        scores = clause_weights / (tf[parts, clauses] + norms[parts]) * occurrences.tf  # (n_occurrences,)
-        if self._proportional:
-            scores /= compiled.max_score
+        scores = self._score_occurrences(query.lang, compiled, bags, occurrences)
         score_by_word = self._sum_scores_by_word(query, occurrences, scores)
         return [Match(source, word, score) for (source, word), score in score_by_word.items() if score]
+
+    def _score_occurrences(
+        self, lang: str, compiled: CompiledQuery, bags: CountedTerms, occurrences: _Occurrences
+    ) -> Doubles:
+        """Divide the scores of documents among the occurrences of the query's alternatives in them: (n_occurrences,).
+
+        :param bags: the terms of the documents
+        """
+        parts, clauses = occurrences.parts, occurrences.clauses
+        tf = _sum_tf(occurrences, len(bags.row), compiled.clause_weights.shape[1])  # (n_parts, n_clauses)
+        norms = self._compute_norms(lang, bags)  # (n_parts,)
+        clause_weights = compiled.clause_weights[bags.field[parts], clauses]
+        scores = clause_weights / (tf[parts, clauses] + norms[parts]) * occurrences.tf
+        return scores / compiled.max_score if self._proportional else scores
 
     def _sum_scores_by_word(
         self, query: Query, occurrences: _Occurrences, scores: Doubles
@@ -305,19 +323,24 @@ class ClauseSearcher(StructuredSearcher):
             return None
         alternatives = _Alternatives.gather(clauses)
         term_ids = self._find_term_ids(fields, alternatives)
-        summary = self._statistics.summarize_languages((query.lang,))
-        documents_per_field, field_shares = summary.n_documents[fields, 0], summary.field_shares[fields, 0]
-        n_documents = np.repeat(documents_per_field[:, None], len(clauses), axis=1)  # (n_searched, n_clauses)
+        return _arrange_entries(term_ids, alternatives, self._weigh(query.lang, term_ids, alternatives))
+
+    def _weigh(self, lang: str, term_ids: _TermIds, alternatives: _Alternatives) -> _Weights:
+        """Weigh the alternatives and the clauses of a query by their frequency in the documents of a language."""
+        fields, n_clauses = term_ids.fields, len(alternatives.importance)
+        summary = self._statistics.summarize_languages((lang,))
+        documents_per_field = summary.n_documents[fields, 0]  # (n_searched,)
+        n_documents = np.repeat(documents_per_field[:, None], n_clauses, axis=1)  # (n_searched, n_clauses)
         df = self._count_documents(term_ids, alternatives.subword_shares, documents_per_field)
         tf_weights, clause_df = self.weigh_alternatives(
             alternatives.probabilities, df, alternatives.clause_starts, n_documents
         )
         idf = compute_idf(n_documents, clause_df)
-        # (n_searched, n_clauses)
-        weights = self._field_factors[fields, None] * alternatives.importance * idf
-        max_score = float((weights * field_shares[:, None]).sum()) or 1.0  # terms that no document has count as well
-        clause_weights = self._spread_over_fields(fields, np.where(clause_df > 0, weights, 0.0))
-        return _arrange_entries(term_ids, tf_weights, alternatives, clause_weights, max_score)
+        clause_weights = self._field_factors[fields, None] * alternatives.importance * idf  # (n_searched, n_clauses)
+        # Terms that no document has count for the highest score as well.
+        max_score = float((clause_weights * summary.field_shares[fields, 0][:, None]).sum()) or 1.0
+        used_weights = np.where(clause_df > 0, clause_weights, 0.0)
+        return _Weights(tf_weights, self._spread_over_fields(fields, used_weights), max_score)
 
     def _find_term_ids(self, fields: Integers, alternatives: _Alternatives) -> _TermIds:
         """Return the term ids of alternatives in some fields and, if it is searched, in the subword field."""
@@ -451,14 +474,9 @@ class Probabilistic(ClauseSearcher):
         return probabilities, np.minimum(np.add.reduceat(df * probabilities, clause_starts, axis=1), n_documents)
 
 
-def _arrange_entries(
-    term_ids: _TermIds, tf_weights: Doubles, alternatives: _Alternatives, clause_weights: Doubles, max_score: float
-) -> CompiledQuery:
-    """List the entries of a query by their term ids, without those that count nothing.
-
-    :param tf_weights: (n_alternatives,) what an occurrence of each alternative as a word adds to the tf of its clause
-    :param clause_weights: (n_fields, n_clauses) as in `CompiledQuery`, and so is `max_score`
-    """
+def _arrange_entries(term_ids: _TermIds, alternatives: _Alternatives, query_weights: _Weights) -> CompiledQuery:
+    """List the entries of a query by their term ids, without those that count nothing."""
+    tf_weights = query_weights.alternatives
     ids, weights = term_ids.words, np.tile(tf_weights, (len(term_ids.fields), 1))  # (n_searched, n_alternatives)
     if term_ids.subwords is not None:
         ids = np.vstack([ids, term_ids.subwords])
@@ -473,8 +491,8 @@ def _arrange_entries(
         clauses=alternatives.clauses[sorted_alternatives],
         alternatives=sorted_alternatives,
         tf_weights=flat_weights[order],
-        clause_weights=clause_weights,
-        max_score=max_score,
+        clause_weights=query_weights.clauses,
+        max_score=query_weights.max_score,
     )
 
 
