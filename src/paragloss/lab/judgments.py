@@ -163,11 +163,9 @@ def group_queries(judged: JudgedCollection) -> dict[str, str]:
     first_query_with: dict[tuple[str, str], int] = {}
     links = []  # pairs of numbers of queries that belong together
     for number, query in enumerate(judged.queries):
-        keys = [("words", query.text.casefold())]
-        for doc_id, grade in judged.qrels.get(query.id, {}).items():
-            if grade >= min_grade:
-                keys.append(("document", doc_id))
-        for key in keys:
+        grades = judged.qrels.get(query.id, {})
+        relevant_documents = [("document", doc_id) for doc_id, grade in grades.items() if grade >= min_grade]
+        for key in [("words", query.text.casefold()), *relevant_documents]:
             links.append((first_query_with.setdefault(key, number), number))
     first_query_of_group: dict[int, str] = {}
     groups = {}

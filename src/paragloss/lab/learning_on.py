@@ -50,13 +50,9 @@ def measure_gains(aligned: Aligned, *, start: str, max_held_out: int = 1000, **o
     gains = []
     for source, target in permutations(langs, 2):
         concepts = [concept for concept in held_out if source in concept.texts and target in concept.texts]
-        if len(concepts) < 2 or (source, target) not in learned.probabilities:
-            continue
-        before = 0.0
-        if (source, target) in start_table.probabilities:
-            before = measure_table(start_table, concepts, source, target)
-        after = measure_table(learned, concepts, source, target)
-        gains.append(Gain(source, target, len(concepts), before, after))
+        if len(concepts) >= 2 and (source, target) in learned.probabilities:
+            before, after = (measure_table(model, concepts, source, target) for model in (start_table, learned))
+            gains.append(Gain(source, target, len(concepts), before, after))
     return gains
 
 
@@ -65,7 +61,10 @@ def measure_table(model: Table, concepts: Aligned, source: str, target: str) -> 
 
     :param source: language of the queries
     :param target: language of the texts
+    :return: 0 if the table does not translate between the languages
     """
+    if (source, target) not in model.probabilities:
+        return 0.0
     queries = [_make_query(concept, source) for concept in concepts]
     queries = [query for query in queries if query.text]
     documents = [Document(concept.id, concept.texts[target], target) for concept in concepts]

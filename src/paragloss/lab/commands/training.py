@@ -60,11 +60,10 @@ def train(
     if help or not method:
         print(_format_train_help(method) if method else f"{context.get_help()}\n\n{_list_methods('fit')}")
         raise typer.Exit(0 if help else 2)
-    module = load_method(method)
     if out:
         check_model_folder(out)
-    fit_names = [name for name in ("fit", "fit_judged", "add_language") if hasattr(module, name)]
-    fits = [getattr(module, name) for name in fit_names]
+    module = load_method(method)
+    fits = [function for _, function in _list_fits(module)]
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
         judged_sets = [",".join(paths)] if paths else []
@@ -254,13 +253,18 @@ def _are_judgments(paths: Sequence[str]) -> bool:
 
 def _format_train_help(method: str) -> str:
     """Write the help of `train` with the settings of one method."""
-    module = load_method(method)
-    sections = [("Settings", module.fit)]
-    if hasattr(module, "fit_judged"):
-        sections.append(("With --judged QUERIES,DOCUMENTS,JUDGMENTS", module.fit_judged))
-    if hasattr(module, "add_language"):
-        sections.append(("With --add-language xx --to MODEL", module.add_language))
-    return format_settings_help(f"train {method} FILE... --out MODEL [--langs en,fr] [--skip-bad] [settings]", sections)
+    usage = f"train {method} FILE... --out MODEL [--langs en,fr] [--skip-bad] [settings]"
+    return format_settings_help(usage, _list_fits(load_method(method)))
+
+
+def _list_fits(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
+    """List the functions of a method that make models, each with the heading of its settings in the help."""
+    headings = {
+        "fit": "Settings",
+        "fit_judged": "With --judged QUERIES,DOCUMENTS,JUDGMENTS",
+        "add_language": "With --add-language xx --to MODEL",
+    }
+    return [(heading, getattr(module, name)) for name, heading in headings.items() if hasattr(module, name)]
 
 
 def _format_tune_help(method: str) -> str:

@@ -112,18 +112,25 @@ def _search_line(
         value, gradient = objective(point)
         new_slope = float(gradient @ direction)
         is_sufficient = value <= start.value + SUFFICIENT_DECREASE * step * slope
-        if is_sufficient and (best is None or value < best.value):
+        is_best = is_sufficient and (best is None or value < best.value)
+        if is_best:
             best = LinePoint(step, point, value, gradient)
         if abs(new_slope) <= FLAT * abs(slope):
             break
-        curvature = (new_slope - previous_slope) / (step - previous_step)
-        next_step = step - new_slope / curvature if curvature > 0 else MAX_GROWTH * step
-        if best is not None and best.step == step:
+        next_step = _step_by_secant(step, new_slope, previous_step, previous_slope)
+        if is_best:
             previous_step, previous_slope = step, new_slope
-        step = min(max(next_step, MAX_SHRINKAGE * step), MAX_GROWTH * step)
+        step = next_step
         if step == previous_step:
             break
     return best
+
+
+def _step_by_secant(step: float, slope: float, previous_step: float, previous_slope: float) -> float:
+    """Return the step at which the secant through the slopes at two steps is zero, within bounds of the first one."""
+    curvature = (slope - previous_slope) / (step - previous_step)
+    next_step = step - slope / curvature if curvature > 0 else MAX_GROWTH * step
+    return min(max(next_step, MAX_SHRINKAGE * step), MAX_GROWTH * step)
 
 
 def stepping(

@@ -87,16 +87,23 @@ def fill_known_vectors(
     """
     if not known_vectors:
         return 0.0
-    words, vectors = list(known_vectors), list(known_vectors.values())
-    width, dim = len(vectors[0]), table.shape[1]
-    if width != dim:
-        raise ModelError(f"the vector of {words[0]!r} has {width} dimensions; set dim to that, not {dim}")
-    terms, term_vectors = merge_word_vectors(words, np.stack(vectors), vocabulary.lang, stem=vocabulary.stem)
-    vector_by_term = dict(zip(terms, term_vectors, strict=True))
-    vector_by_term.update(known_vectors)
+    vector_by_term = _reduce_to_terms(known_vectors, vocabulary, table.shape[1])
     known_terms = [i for i, term in enumerate(vocabulary.terms) if term in vector_by_term]
     if known_terms:
         table_rows = known_terms if rows is None else rows[known_terms]
         table[table_rows] = np.stack([vector_by_term[vocabulary.terms[i]] for i in known_terms])
     df = vocabulary.df
     return float(df[known_terms].sum() / max(df.sum(), 1))
+
+
+def _reduce_to_terms(known_vectors: Mapping[str, Floats], vocabulary: Vocabulary, dim: int) -> dict[str, Floats]:
+    """Return the vectors of words by the terms that a vocabulary makes of them; see `fill_known_vectors`.
+
+    :param dim: the dimension that vectors must have
+    """
+    words, vectors = list(known_vectors), list(known_vectors.values())
+    width = len(vectors[0])
+    if width != dim:
+        raise ModelError(f"the vector of {words[0]!r} has {width} dimensions; set dim to that, not {dim}")
+    terms, term_vectors = merge_word_vectors(words, np.stack(vectors), vocabulary.lang, stem=vocabulary.stem)
+    return dict(zip(terms, term_vectors, strict=True)) | dict(known_vectors)

@@ -329,14 +329,12 @@ def _measure_precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[flo
     n_queries = 0
     for source, target in permutations(encoder.langs, 2):
         shared = [concept for concept in concepts if source in concept.texts and target in concept.texts]
-        if not shared:
-            continue
-        query_vectors = encoder.encode([text_of(concept, source) for concept in shared], source)
-        document_vectors = encoder.encode([text_of(concept, target) for concept in shared], target)
-        first_hits = find_nearest(query_vectors, document_vectors, 1)[:, 0]
-        is_found = first_hits == np.arange(len(shared))
-        precisions.append(float(np.mean(is_found)))
-        n_queries += len(shared)
+        if shared:
+            query_vectors = encoder.encode([text_of(concept, source) for concept in shared], source)
+            document_vectors = encoder.encode([text_of(concept, target) for concept in shared], target)
+            first_hits = find_nearest(query_vectors, document_vectors, 1)[:, 0]
+            precisions.append(float(np.mean(first_hits == np.arange(len(shared)))))
+            n_queries += len(shared)
     if not precisions:
         raise ModelError("no held-out concept has two of the model's languages: hold out more")
     return float(np.mean(precisions)), n_queries

@@ -177,10 +177,9 @@ def fit_judged(
 ) -> BagEncoder | TowerEncoder:
     """Learn an encoder from judged queries and documents, a collection per pair of languages.
 
-    A language has one network (tower), however many collections it is in.
-    Word vectors start from `vectors` (language -> word -> vector); words without one start at random. `shared_network`
-    gives the CNN or LSTM of all languages the same weights; the paper found separate ones better. The paper takes words
-    as they are: `stem=False`. `training` are the settings of `_train`.
+    A language has one network (tower), whatever collections it is in. Word vectors start from `vectors` (language ->
+    word -> vector), others at random. The paper found separate networks better than `shared_network`, and takes words
+    as they are: `stem=False`.
     """
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
     _check_judgments(judged, validation, thresholds, loss)
@@ -192,12 +191,18 @@ def fit_judged(
     tasks = [make_task(judged_set) for judged_set in judged]
     validation_tasks = [make_task(judged_set) for judged_set in validation]
     compute_loss = partial(LOSSES[loss], thresholds=thresholds)
-    training |= {"validation": validation_tasks, "epsilon": epsilon, "seed": seed}
-    history = _train(nets, tasks, compute_loss, encoder, **training)
-    meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
-    meta |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
+    history = _train(
+        nets, tasks, compute_loss, encoder, validation=validation_tasks, epsilon=epsilon, seed=seed, **training
+    )
+    meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), **_describe_history(history)}
     meta |= {"found": known_share} if vectors else {}
     return _make_encoder_of_towers(encoder, nets, vocabularies, epsilon, meta)
+
+
+def _describe_history(history: History) -> dict[str, Any]:
+    """Return what a model saves about its training."""
+    best_measure = history.epochs[history.best - 1].measure
+    return {"epochs": len(history.epochs), "best": history.best, "ndcg@5": best_measure}
 
 
 def _train(

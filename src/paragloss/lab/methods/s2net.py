@@ -75,9 +75,12 @@ def fit(
     """
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
-    counting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
+    if isinstance(start, BagEncoder):
+        counted = _count_for_model(aligned, start)
+    else:
+        counted, _ = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     rng = np.random.default_rng(seed)
-    counted, table = _make_start(aligned, start, dim, seed, rng, counting)
+    table = _make_start_table(counted, start, dim, seed, rng)
     texts = sp.block_diag([part.weigh_terms() for part in counted.values()], format="csr")  # (all texts, all terms)
     left, right = _pair_texts(counted, rng)
     rate = learning_rate if start == "random" else learning_rate / SLOWDOWN
@@ -123,32 +126,24 @@ def _train(
     return trained
 
 
-def _make_start(
-    aligned: Aligned,
-    start: str | BagEncoder,
-    dim: int,
-    seed: int,
-    rng: np.random.Generator,
-    counting: Mapping[str, Any],
-) -> tuple[dict[str, CountedTexts], Floats]:
-    """Return the counted texts, and the table of all their terms before training: (terms, dim).
+def _make_start_table(
+    counted: Mapping[str, CountedTexts], start: str | BagEncoder, dim: int, seed: int, rng: np.random.Generator
+) -> Floats:
+    """Return the table of the terms of all languages before training: (terms, dim), its deviation INITIAL_DEVIATION.
 
     :param start: one of STARTS, or the model to start from
-    :param counting: settings of `count`
+    :param seed: for OPCA
+    :param rng: draws a random start
     """
     if isinstance(start, BagEncoder):
-        counted = _count_for_model(aligned, start)
         table = np.concatenate([start.towers[lang].table for lang in counted])
+    elif start == "opca":
+        rows, concepts = [part.weigh_terms() for part in counted.values()], [part.concepts for part in counted.values()]
+        _, table = find_oriented_directions(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
     else:
-        counted, _ = count(aligned, **counting)
-        parts = counted.values()
-        if start == "opca":
-            rows, concepts = [part.weigh_terms() for part in parts], [part.concepts for part in parts]
-            _, table = find_oriented_directions(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
-        else:
-            n_terms = sum(len(part.vocabulary) for part in parts)
-            table = rng.standard_normal((n_terms, dim), np.float32)
-    return counted, np.asarray(table * (INITIAL_DEVIATION / table.std()), np.float32)
+        n_terms = sum(len(part.vocabulary) for part in counted.values())
+        table = rng.standard_normal((n_terms, dim), np.float32)
+    return np.asarray(table * (INITIAL_DEVIATION / table.std()), np.float32)
 
 
 def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, CountedTexts]:

@@ -102,16 +102,15 @@ def fit(
     """
     hub, *other_langs = _order_languages(aligned, hub)
     count_texts = partial(_count_texts, aligned, min_df=min_df, max_terms=max_terms, stem=stem)
-    training |= {"dim": dim, "seed": seed, "optimizer": optimizer}
+    train: Callable[..., Tower] = partial(_train_tower, dim=dim, seed=seed, optimizer=optimizer, **training)
     hub_texts = count_texts(hub, [*monolingual, *chain.from_iterable(clicks)])
     hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance) if hub_epochs else None
-    hub_training = {**training, "bias": hub_bias, "loss": hub_loss, "epochs": hub_epochs}
-    towers = {hub: _train_tower(hub, 0, hub_texts, hub_pairs, **hub_training)}
+    towers = {hub: train(hub, 0, hub_texts, hub_pairs, bias=hub_bias, loss=hub_loss, epochs=hub_epochs)}
     hub_vectors = _sum_hub_terms(hub_texts, towers[hub].table, len(aligned))
     for number, lang in enumerate(other_langs, 1):
         texts = count_texts(lang, [])
         pairs = _pair_with_hub(texts.counts, hub_vectors[texts.concepts], f"{lang} and {hub}")
-        towers[lang] = _train_tower(lang, number, texts, pairs, bias=bias, loss=loss, epochs=epochs, **training)
+        towers[lang] = train(lang, number, texts, pairs, bias=bias, loss=loss, epochs=epochs)
     meta = {"method": "xcnn", "hub": hub, "concepts": len(aligned), "optimizer": optimizer, "seed": seed}
     return BagEncoder(towers, weighting="count", meta=meta)
 

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from paragloss.errors import ModelError
 from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormalize
 from paragloss.lab.solving.ridge import Block, Regression
-from paragloss.types import Floats
+from paragloss.types import Floats, Integers
 
 #: Columns of the basis that one Krylov pass makes, in multiples of the rank.
 KRYLOV_BASIS = {"early": 1.5, "one-pass": 2.6}
@@ -85,15 +85,11 @@ def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lamb
     :param lambda_: strength of the regularization
     """
     X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)  # (documents, terms)
-    concept_of_document = np.concatenate([block.concepts for block in blocks])
-    n = len(concept_of_document)
-    Y = np.zeros((n, concepts))
-    Y[np.arange(n), concept_of_document] = 1
-    Y -= Y.mean(axis=0)
+    Y = _mark_concepts(np.concatenate([block.concepts for block in blocks]), concepts)  # (documents, concepts)
     G = np.asarray((X @ X.T).todense())  # (documents, documents), then centred on both sides
     G -= G.mean(axis=0)
     G -= G.mean(axis=1, keepdims=True)
-    Z = scipy.linalg.solve(G + lambda_ * np.eye(n), Y, assume_a="pos")  # (documents, concepts)
+    Z = scipy.linalg.solve(G + lambda_ * np.eye(len(G)), Y, assume_a="pos")  # (documents, concepts)
     M = Y.T @ (Y - lambda_ * Z)  # (concepts, concepts)
     values, vectors = np.linalg.eigh((M + M.T) / 2)  # ascending
     values, P = values[::-1][:rank], vectors[:, ::-1][:, :rank]
@@ -102,6 +98,13 @@ def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lamb
     tables = _orthonormalize_maps(Arrays("numpy"), np.split(phi, term_bounds[:-1]), tolerance=1e-12)
     report = {"solver": "closed-form", "captured": float(values.sum())}
     return Solution([table.astype(np.float32) for table in tables], values, P.astype(np.float32), report)
+
+
+def _mark_concepts(concept_of_document: Integers, concepts: int) -> npt.NDArray[np.float64]:
+    """Return a matrix (documents, concepts) of 1 for the concept of each document, its columns centred."""
+    marks = np.zeros((len(concept_of_document), concepts))
+    marks[np.arange(len(marks)), concept_of_document] = 1
+    return np.asarray(marks - marks.mean(axis=0))
 
 
 def solve_iteratively(
