@@ -146,10 +146,14 @@ def split(
     bounds = np.rint(np.cumsum([0, *parts]) / sum(parts) * len(order)).astype(int)
     splits = []
     for start, end in itertools.pairwise(bounds):
-        queries = [query for i in order[start:end] for query in families[i]]
-        qrels = {query.id: judged.qrels[query.id] for query in queries if query.id in judged.qrels}
-        splits.append(JudgedCollection(queries, judged.documents, qrels))
+        splits.append(select_queries(judged, [query for i in order[start:end] for query in families[i]]))
     return splits
+
+
+def select_queries(judged: JudgedCollection, queries: Sequence[Query]) -> JudgedCollection:
+    """Return a collection of some of its queries with their judgments, and of all documents."""
+    qrels = {query.id: judged.qrels[query.id] for query in queries if query.id in judged.qrels}
+    return JudgedCollection(queries, judged.documents, qrels)
 
 
 def group_queries(judged: JudgedCollection) -> dict[str, str]:

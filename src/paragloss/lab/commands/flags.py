@@ -47,17 +47,33 @@ def split_arguments(
     remaining = list(words)
     while remaining:
         word = remaining.pop(0)
-        if not word.startswith("--"):
+        if word.startswith("--"):
+            flag, text = _parse_flag(word, remaining, option_by_flag)
+            texts_by_flag.setdefault(flag, []).append(text)
+        else:
             paths.append(word)
-            continue
-        flag, equals, text = word.partition("=")
-        positive_flag = f"--{flag.removeprefix('--no-')}"
-        if not equals and flag.startswith("--no-") and positive_flag in option_by_flag:
-            flag, text = positive_flag, "no"
-        elif not equals and flag in option_by_flag:
-            text = "yes" if is_switch(option_by_flag[flag]) else _take_value(flag, remaining)
-        texts_by_flag.setdefault(flag, []).append(text)
     return paths, texts_by_flag
+
+
+def _parse_flag(word: str, remaining: list[str], option_by_flag: Mapping[str, Option]) -> tuple[str, str]:
+    """Return a flag and the text given for it; that of a switch is "yes" or "no".
+
+    :param word: such as "--dim", "--dim=12" or "--no-stem"
+    :param remaining: the words behind it, of which the first is removed if it is the text
+    """
+    flag, equals, text = word.partition("=")
+    positive_flag = f"--{flag.removeprefix('--no-')}"
+    if equals:
+        return flag, text
+    if flag.startswith("--no-") and positive_flag in option_by_flag:
+        return positive_flag, "no"
+    if flag not in option_by_flag:
+        return flag, ""
+    if is_switch(option_by_flag[flag]):
+        return flag, "yes"
+    if not remaining:
+        raise InputError(f"{flag} is the last word: say its value behind it")
+    return flag, remaining.pop(0)
 
 
 def parse_settings(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:
@@ -129,13 +145,6 @@ def _parse_switch(text: str) -> bool:
     if text.lower() not in (*YES_WORDS, *NO_WORDS):
         raise ValueError(text)
     return text.lower() in YES_WORDS
-
-
-def _take_value(flag: str, remaining: list[str]) -> str:
-    """Remove the value of a flag from the words that follow it."""
-    if not remaining:
-        raise InputError(f"{flag} is the last word: say its value behind it")
-    return remaining.pop(0)
 
 
 def summarize_method(name: str, function: str = "fit") -> str:

@@ -31,6 +31,8 @@ METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "self-learning", 
 Dictionary = Mapping[tuple[str, str], Sequence[tuple[str, str]]]
 #: A map has failed if its agreement is not this part of the way from chance to 1.
 MIN_RELATIVE_AGREEMENT = 0.25
+#: How many of the most frequent words the quality of a map is measured with, and word pairs are guessed of.
+MEASURED_WORDS, WORDS_FOR_GUESSES = 2000, 10_000
 #: Identical strings of fewer letters are not taken for translations.
 MIN_IDENTICAL_LETTERS = 4
 
@@ -243,34 +245,32 @@ def _warn_of_failed_maps(failed: Sequence[str], method: str, hub: str) -> None:
     )
 
 
-def guess_word_pairs(source: CountedTexts, target: CountedTexts, *, words: int = 10_000, fewest: int = 2) -> Integers:
+def guess_word_pairs(source: CountedTexts, target: CountedTexts, *, fewest: int = 2) -> Integers:
     """Guess word pairs from aligned documents: (pairs, 2) term numbers.
 
     First come words that are each other's best by the cosine of the sets of concepts they occur in, then identical
-    strings of four letters or more among words without a pair.
+    strings of four letters or more among words without a pair. Only the most frequent words are used.
 
-    :param words: how many of the most frequent words are used
     :param fewest: in how many concepts both words of a pair occur at least
     :return: numbers of source and target terms, ordered by source term
     """
-    target_by_source = _pair_by_concepts(source, target, words, fewest)
+    target_by_source = _pair_by_concepts(source, target, fewest)
     paired_targets = set(target_by_source.values())
-    for source_term, target_term in _list_identical_terms(source.vocabulary, target.vocabulary, words):
+    for source_term, target_term in _list_identical_terms(source.vocabulary, target.vocabulary):
         if source_term not in target_by_source and target_term not in paired_targets:
             target_by_source[source_term] = target_term
     return np.asarray(sorted(target_by_source.items()), np.int64).reshape(-1, 2)
 
 
-def _pair_by_concepts(source: CountedTexts, target: CountedTexts, words: int, fewest: int) -> dict[int, int]:
+def _pair_by_concepts(source: CountedTexts, target: CountedTexts, fewest: int) -> dict[int, int]:
     """Pair terms that are each other's best by the cosine of the sets of concepts they occur in.
 
-    :param words: how many of the most frequent words are used
     :param fewest: in how many concepts both words of a pair occur at least
     :return: source term number -> target term number
     """
     shared_concepts = np.intersect1d(source.concepts, target.concepts)
-    source_columns = _make_concept_columns(source, shared_concepts, words)
-    target_columns = _make_concept_columns(target, shared_concepts, words)
+    source_columns = _make_concept_columns(source, shared_concepts)
+    target_columns = _make_concept_columns(target, shared_concepts)
     best_target, support = _find_best_columns(source_columns, target_columns)
     best_source, _ = _find_best_columns(target_columns, source_columns)
     is_mutual = best_source[best_target] == np.arange(len(best_target))
@@ -278,26 +278,25 @@ def _pair_by_concepts(source: CountedTexts, target: CountedTexts, words: int, fe
     return dict(zip(paired_sources.tolist(), best_target[paired_sources].tolist(), strict=True))
 
 
-def _list_identical_terms(source: Vocabulary, target: Vocabulary, words: int) -> list[tuple[int, int]]:
-    """List long enough terms that are among the first `words` of both vocabularies, by their numbers in either."""
+def _list_identical_terms(source: Vocabulary, target: Vocabulary) -> list[tuple[int, int]]:
+    """List long enough terms that are among the most frequent of both vocabularies, by their numbers in either."""
     pairs = []
-    for source_term, term in enumerate(source.terms[:words]):
-        target_term = target.index.get(term, words)
-        if len(term) >= MIN_IDENTICAL_LETTERS and target_term < words:
+    for source_term, term in enumerate(source.terms[:WORDS_FOR_GUESSES]):
+        target_term = target.index.get(term, WORDS_FOR_GUESSES)
+        if len(term) >= MIN_IDENTICAL_LETTERS and target_term < WORDS_FOR_GUESSES:
             pairs.append((source_term, target_term))
     return pairs
 
 
-def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> MapQuality:
-    """Measure whether a map is better than chance.
+def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0) -> MapQuality:
+    """Measure by the most frequent words whether a map is better than chance.
 
     :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
     :param target: (target words, dimensions) target vectors, most frequent words first
     :param seed: of the shuffling, and of the split of word pairs into halves
-    :param words: how many words are used
     :return: its `chance_agreement` is what refinement reaches with the real target, each dimension shuffled
     """
-    mapped, target = maps.make_unit_rows(mapped[:words]), maps.make_unit_rows(target[:words])
+    mapped, target = maps.make_unit_rows(mapped[:MEASURED_WORDS]), maps.make_unit_rows(target[:MEASURED_WORDS])
     agreement, n_mutual = maps.measure_agreement(mapped, target, seed=seed)
     return MapQuality(agreement, n_mutual, _measure_chance(mapped, target, seed))
 
@@ -431,9 +430,9 @@ def _make_vocabulary(words: Sequence[str], corpus: Vocabulary) -> Vocabulary:
     return Vocabulary(corpus.lang, words, df, corpus.documents, stem=corpus.stem)
 
 
-def _make_concept_columns(part: CountedTexts, shared_concepts: Integers, words: int) -> sp.csc_matrix:
+def _make_concept_columns(part: CountedTexts, shared_concepts: Integers) -> sp.csc_matrix:
     """Return which of the most frequent words occur in which shared concepts: (concepts, words), unit columns."""
-    counts = part.counts[np.isin(part.concepts, shared_concepts)][:, :words]
+    counts = part.counts[np.isin(part.concepts, shared_concepts)][:, :WORDS_FOR_GUESSES]
     ones = np.ones(counts.nnz, np.float32)
     columns = sp.csr_matrix((ones, counts.indices, counts.indptr), shape=counts.shape).tocsc()
     sizes = np.diff(columns.indptr)

@@ -361,7 +361,8 @@ def tune(
     for candidate_thresholds, epsilon in product(map(tuple, thresholds), epsilons):
         measures = []
         for held_out in parts:
-            training = _leave_out(judged, parts, held_out)
+            other_parts = [part for part in parts if part is not held_out]
+            training = judgments.select_queries(judged, [query for part in other_parts for query in part.queries])
             test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
             model = fit_judged(
                 training, validation=[test], thresholds=candidate_thresholds, epsilon=epsilon, **settings
@@ -369,15 +370,6 @@ def tune(
             measures.append(model.meta["ndcg@5"])
         trials.append(Trial(candidate_thresholds, epsilon, float(np.mean(measures))))
     return sorted(trials, key=lambda trial: -trial.measure)
-
-
-def _leave_out(
-    judged: JudgedCollection, parts: Sequence[JudgedCollection], held_out: JudgedCollection
-) -> JudgedCollection:
-    """Put the queries of all parts but one together."""
-    queries = [query for part in parts if part is not held_out for query in part.queries]
-    qrels = {query.id: judged.qrels[query.id] for query in queries}
-    return JudgedCollection(queries, judged.documents, qrels)
 
 
 def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:

@@ -15,6 +15,10 @@ from paragloss.ranking import csls_documents, csls_queries, neighbourhood
 from paragloss.types import Floats, Integers
 
 MapPair = tuple[Floats, Floats]
+#: How many of the most frequent words a rotation is learned from.
+WORDS_FOR_REFINEMENT, WORDS_FOR_SELF_LEARNING = 10_000, 20_000
+#: Rounds of self-learning at most.
+SELF_LEARNING_ROUNDS = 50
 
 
 def make_unit_rows(rows: Floats) -> Floats:
@@ -133,17 +137,14 @@ def find_mutual_neighbours(source: Floats, target: Floats, *, k: int = 10) -> In
     return np.stack([source_rows, nearest_targets[source_rows]], axis=1)
 
 
-def refine_rotation(
-    source: Floats, target: Floats, P: Floats, *, rounds: int = 5, words: int = 10_000
-) -> tuple[Floats, float]:
+def refine_rotation(source: Floats, target: Floats, P: Floats, *, rounds: int = 5) -> tuple[Floats, float]:
     """Improve a rotation by learning it again, `rounds` times, from the mutual neighbours that it maps together.
 
     :param source: (source words, dimensions) word vectors, most frequent words first; `target` likewise
     :param P: (dimensions, dimensions) the rotation to start from
-    :param words: how many of the most frequent words are used
     :return: the rotation of the best round by mean cosine (Conneau et al. 2018, section 3.5), and that mean cosine
     """
-    source, target = source[:words], target[:words]
+    source, target = source[:WORDS_FOR_REFINEMENT], target[:WORDS_FOR_REFINEMENT]
     best_rotation, best_cosine = P, -np.inf
     for round_number in range(rounds + 1):
         mapped = make_unit_rows(source @ P)
@@ -157,23 +158,19 @@ def refine_rotation(
     return best_rotation, float(best_cosine)
 
 
-def self_learn_rotation(
-    source: Floats, target: Floats, P: Floats, *, rounds: int = 50, words: int = 20_000, tolerance: float = 1e-6
-) -> Floats:
+def self_learn_rotation(source: Floats, target: Floats, P: Floats, *, tolerance: float = 1e-6) -> Floats:
     """Improve a rotation by learning it again from every word and its nearest target, until their cosine stays.
 
     Artetxe, Labaka and Agirre, "Learning bilingual word embeddings with (almost) no bilingual data", ACL 2017.
 
     :param source: (source words, dimensions) word vectors, most frequent words first; `target` likewise
     :param P: (dimensions, dimensions) the rotation to start from
-    :param rounds: how many times at most
-    :param words: how many of the most frequent words are used
     :param tolerance: by how much the mean cosine must rise for another round
     """
-    source, target = source[:words], target[:words]
+    source, target = source[:WORDS_FOR_SELF_LEARNING], target[:WORDS_FOR_SELF_LEARNING]
     no_hubness = np.zeros(len(target), np.float32)
     best_cosine = -np.inf
-    for _ in range(rounds):
+    for _ in range(SELF_LEARNING_ROUNDS):
         mapped = make_unit_rows(source @ P)
         nearest_targets = find_nearest_targets(mapped, target, hubness=no_hubness)
         cosine = _average_cosines(mapped, target[nearest_targets])
@@ -195,23 +192,21 @@ def _average_cosines(left: Floats, right: Floats) -> float:
     return float(np.einsum("ij,ij->i", left, right).mean())
 
 
-def measure_agreement(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) -> tuple[float, int]:
+def measure_agreement(mapped: Floats, target: Floats, *, seed: int = 0) -> tuple[float, int]:
     """Measure whether the word pairs that a map finds agree on one rotation.
 
-    Half of the mutual neighbours among the most frequent words learn a rotation; those of the other half are confirmed
-    that are each other's nearest under it. Then the halves change places.
+    Half of the mutual neighbours learn a rotation; those of the other half are confirmed that are each other's nearest
+    under it. Then the halves change places.
 
     The number of mutual neighbours itself says nothing, because refinement makes them even in unrelated spaces (0.67 of
     the words there, 0.67 under a sound map, measured with 300 dimensions); but pairs that are not translations hardly
     predict each other (0.04 against 0.83).
 
-    :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
-    :param target: (target words, dimensions) likewise
+    :param mapped: (source words, dimensions) mapped source vectors
+    :param target: (target words, dimensions)
     :param seed: of the random split into halves
-    :param words: how many of the most frequent words are used
     :return: the share of mutual neighbours that are confirmed, and how many mutual neighbours there are
     """
-    mapped, target = mapped[:words], target[:words]
     pairs = find_mutual_neighbours(mapped, target)
     if len(pairs) < 4:
         return 0.0, len(pairs)
