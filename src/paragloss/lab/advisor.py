@@ -303,23 +303,27 @@ def _select_tasks(tasks: Mapping[str, dict[str, float]], langs: Sequence[str], *
 
 def _explain(situation: Situation) -> list[str]:
     """Give the reasons for the recommended pipeline."""
-    documents, memory = situation.corpus.documents, f"{situation.machine.memory / 1e9:.0f} GB of memory"
-    hours = _format_hours(situation.encoding_hours)
     n_langs, n_unknown = len(situation.document_langs), len(situation.unknown_langs)
+    reasons = ["all that was read is in the language you ask in"]
     if n_langs:
         reasons = [f"the default model knows {n_langs - n_unknown} of the {n_langs} other languages"]
-    else:
-        reasons = ["all that was read is in the language you ask in"]
     if situation.can_train:
         reasons.append(f"{situation.aligned_texts:,} aligned texts are enough for a table and Cr5 of your own")
-    if situation.can_encode:
-        reasons.append(f"e5 is installed, {documents:,} documents fit {memory}, and encoding them takes {hours}")
-    elif ENCODER in situation.machine.installed:
-        problem = f"{memory} are short for {documents:,} documents"
-        if situation.encoding_hours > MAX_ENCODING_HOURS:
-            problem = f"encoding {documents:,} documents would take {hours} here"
-        reasons.append(f"e5 is installed, but {problem}")
+    if ENCODER in situation.machine.installed:
+        reasons.append(_explain_encoder(situation))
     return reasons
+
+
+def _explain_encoder(situation: Situation) -> str:
+    """Say why e5, which is installed, is recommended or not."""
+    documents = f"{situation.corpus.documents:,} documents"
+    memory = f"{situation.machine.memory / 1e9:.0f} GB of memory"
+    hours = _format_hours(situation.encoding_hours)
+    if situation.can_encode:
+        return f"e5 is installed, {documents} fit {memory}, and encoding them takes {hours}"
+    if situation.encoding_hours > MAX_ENCODING_HOURS:
+        return f"e5 is installed, but encoding {documents} would take {hours} here"
+    return f"e5 is installed, but {memory} are short for {documents}"
 
 
 def _format_hours(hours: float) -> str:

@@ -81,8 +81,8 @@ class Cleaned(NamedTuple):
     judged: JudgedCollection
     ambiguous: int  # queries whose translation is also that of another query
     removed: int  # queries that were removed
-    pairs: int  # judged pairs before
-    pairs_left: int  # judged pairs after
+    pairs: int  # judged pairs of a query and a document before
+    pairs_left: int  # and after
 
 
 def clean(source_log: JudgedCollection, translated_log: JudgedCollection, *, longest: int) -> Cleaned:
@@ -97,17 +97,11 @@ def clean(source_log: JudgedCollection, translated_log: JudgedCollection, *, lon
     ids_by_translation = find_ambiguous(source_log.queries, translated_log.queries)
     removed_ids: set[str] = set()
     for query_ids in ids_by_translation.values():
-        max_judged = max(_count_judged(translated_log, query_id) for query_id in query_ids)
-        if max_judged > longest:
+        if max(_count_judged(translated_log, query_id) for query_id in query_ids) > longest:
             removed_ids.update(query_ids)
     cleaned = _remove_queries(translated_log, removed_ids)
-    return Cleaned(
-        cleaned,
-        ambiguous=sum(map(len, ids_by_translation.values())),
-        removed=len(removed_ids),
-        pairs=_count_pairs(translated_log),
-        pairs_left=_count_pairs(cleaned),
-    )
+    n_ambiguous = sum(map(len, ids_by_translation.values()))
+    return Cleaned(cleaned, n_ambiguous, len(removed_ids), _count_pairs(translated_log), _count_pairs(cleaned))
 
 
 def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:

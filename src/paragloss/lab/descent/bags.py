@@ -77,6 +77,8 @@ def _transpose_by_sorting(selected: Bags) -> tuple[torch.Tensor, Bags]:
 
 
 class _Pool(torch.autograd.Function):
+    """`sums` with a row-sparse gradient."""
+
     @staticmethod
     def forward(ctx: Any, table: torch.Tensor, *chosen: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(*chosen)
@@ -111,6 +113,8 @@ def _row_sparse(rows: torch.Tensor, values: torch.Tensor, shape: torch.Size) -> 
 
 
 class _Take(torch.autograd.Function):
+    """A selection of rows with a row-sparse gradient."""
+
     @staticmethod
     def forward(ctx: Any, table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(rows)

@@ -188,8 +188,7 @@ def tune(
             precisions[lambda_].append(precision)
         total_queries += n_queries
     means = {lambda_: float(np.mean(of_folds)) for lambda_, of_folds in precisions.items()}
-    best = max(means, key=means.__getitem__)
-    return Tuning(means, best, total_queries)
+    return Tuning(means, best=max(means, key=means.__getitem__), queries=total_queries)
 
 
 def _split_into_folds(concepts: Aligned, folds: int) -> Iterator[tuple[Aligned, Aligned]]:

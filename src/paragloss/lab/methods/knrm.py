@@ -390,12 +390,12 @@ def fit_judged(
         raise InputError("no judgments to learn from")
     vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
     words = _TableWords(vocabularies, *_number_rows(vocabularies, shared=shared))
-    sampled_sets = [_count_judged(judged_set, words, negatives == "hard", difference) for judged_set in judged]
+    counted_sets = [_count_judged(judged_set, words, negatives == "hard", difference) for judged_set in judged]
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (words.n_rows, dim)).astype(np.float32)
     known_share = _fill_known_vectors(table, words, vectors or {})
     validate = partial(_validate, words, validation) if validation else None
-    model, meta = _train(table, rng, _TrainingSet(sampled_sets, per_positive), validate, seed=seed, **training)
+    model, meta = _train(table, rng, _TrainingSet(counted_sets, per_positive), validate, seed=seed, **training)
     meta |= {"negatives": negatives, **({"found": known_share} if vectors else {})}
     return _make_knrm(model, words.vocabularies, words.rows, meta)
 

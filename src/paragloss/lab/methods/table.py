@@ -47,5 +47,8 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: the probabilities of translations in each direction
     """
-    settings = {name: value for name, value in locals().items() if name not in ("aligned", "seed")}
-    return learn_table(aligned, TableSettings(**settings))
+    settings = TableSettings(
+        source, target, iterations, diagonal, symmetric, candidates, max_terms, phrases, min_probability,
+        max_alternatives, sharpness, start, start_weight,
+    )  # fmt: skip
+    return learn_table(aligned, settings)

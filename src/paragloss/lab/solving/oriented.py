@@ -62,10 +62,8 @@ class _Covariances:
         """Prepare the products for documents and their concepts; see `find_oriented_directions` for the arguments."""
         documents = sp.block_diag(rows, format="csr").astype(np.float32)  # (documents, all terms)
         self._concept = np.concatenate(list(concepts))  # of each document
-        n_documents = len(self._concept)
         sizes = np.bincount(self._concept)[self._concept]  # of each document's concept, in documents
-        entries = (np.ones(n_documents, np.float32), self._concept, np.arange(n_documents + 1))
-        membership = sp.csr_matrix(entries)  # (documents, concepts)
+        membership = _mark_concepts(self._concept)
         self.terms: int = documents.shape[1]
         self._gamma = np.float32(gamma)
         self._documents = Product(documents)
@@ -102,6 +100,12 @@ class _Covariances:
         return self._documents.back(self._sum_by_concept.dot(directions)[self._concept])
 
 
+def _mark_concepts(concept_of_document: Integers) -> sp.csr_matrix:
+    """Return a matrix (documents, concepts) with a 1 for the concept of each document."""
+    n_documents = len(concept_of_document)
+    return sp.csr_matrix((np.ones(n_documents, np.float32), concept_of_document, np.arange(n_documents + 1)))
+
+
 def _find_best_ratios(covariances: _Covariances, directions: Floats, width: int) -> tuple[Floats, Floats]:
     """Find the best ratios of signal to noise within the span of some directions.
 
@@ -111,16 +115,21 @@ def _find_best_ratios(covariances: _Covariances, directions: Floats, width: int)
     """
     noise = (directions.T @ covariances.apply_noise(directions)).astype(np.float64)  # (columns, columns)
     documents = covariances.center_documents(directions)
-    signal = (documents.T @ documents).astype(np.float64)
-    noise_values, noise_vectors = np.linalg.eigh(noise)
-    # A direction below this bound is a mixture of the others, up to the rounding of float32.
-    is_independent = noise_values > 1e-6 * noise_values[-1]
-    whitening = noise_vectors[:, is_independent] / np.sqrt(noise_values[is_independent])
+    signal = (documents.T @ documents).astype(np.float64)  # (columns, columns)
+    whitening = _whiten(noise)
     all_values, all_vectors = np.linalg.eigh(whitening.T @ signal @ whitening)  # ascending
     values, vectors = all_values[::-1][:width], all_vectors[:, ::-1][:, :width]
     is_nonzero = values > 1e-6 * values[0]
     mixture = (whitening @ vectors[:, is_nonzero]).astype(np.float32)
     return values[is_nonzero].astype(np.float32), directions @ mixture
+
+
+def _whiten(noise: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Compute a matrix T with T' noise T = I, (columns, independent columns), from a symmetric matrix."""
+    values, vectors = np.linalg.eigh(noise)
+    # A direction below this bound is a mixture of the others, up to the rounding of float32.
+    is_independent = values > 1e-6 * values[-1]
+    return np.asarray(vectors[:, is_independent] / np.sqrt(values[is_independent]))
 
 
 def conjugate_gradients(
