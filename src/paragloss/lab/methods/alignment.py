@@ -294,7 +294,8 @@ def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0) -> Map
     :param mapped: (source words, dimensions) mapped source vectors, most frequent words first
     :param target: (target words, dimensions) target vectors, most frequent words first
     :param seed: of the shuffling, and of the split of word pairs into halves
-    :return: its `chance_agreement` is what refinement reaches with the real target, each dimension shuffled
+    :return: the agreement of the map, and as chance the agreement that refinement reaches with a meaningless target,
+        the real one with each dimension shuffled
     """
     mapped, target = maps.make_unit_rows(mapped[:MEASURED_WORDS]), maps.make_unit_rows(target[:MEASURED_WORDS])
     agreement, n_mutual = maps.measure_agreement(mapped, target, seed=seed)
