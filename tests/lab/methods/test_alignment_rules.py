@@ -65,16 +65,17 @@ def test_the_ten_thousand_most_frequent_words_are_paired():
     np.testing.assert_array_equal(pairs, np.repeat(np.arange(10_000)[:, None], 2, axis=1))
 
 
-def test_occurrence_has_columns_of_unit_length_over_shared_concepts():
+def test_occurrence_has_columns_of_unit_length_over_shared_concepts(monkeypatch):
+    monkeypatch.setattr(alignment, "WORDS_FOR_GUESSES", 2)
     part = make_counted("en", ["a", "b", "c"], [0, 1], [0], [0], [2])
-    columns = alignment._make_concept_columns(part, np.array([0, 1, 2]), 2).toarray()
+    columns = alignment._make_concept_columns(part, np.array([0, 1, 2])).toarray()
     np.testing.assert_allclose(columns, [[1 / np.sqrt(3), 1], [1 / np.sqrt(3), 0], [1 / np.sqrt(3), 0]], rtol=1e-6)
 
 
 def test_the_best_column_and_how_many_concepts_both_are_in():
     # x is in concepts 0 1 2, y0 in 0 1, y1 in 2 alone: cosines 2 / sqrt(6) and 1 / sqrt(3); both meet y0 twice.
-    X = alignment._make_concept_columns(make_counted("aa", ["x"], [0], [0], [0]), np.arange(3), 9)
-    Y = alignment._make_concept_columns(make_counted("bb", ["y0", "y1"], [0], [0], [1]), np.arange(3), 9)
+    X = alignment._make_concept_columns(make_counted("aa", ["x"], [0], [0], [0]), np.arange(3))
+    Y = alignment._make_concept_columns(make_counted("bb", ["y0", "y1"], [0], [0], [1]), np.arange(3))
     best, support = alignment._find_best_columns(X, Y)
     assert (best.tolist(), support.tolist()) == ([0], [2.0])
     best, support = alignment._find_best_columns(Y, X, block=1)
