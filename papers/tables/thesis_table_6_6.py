@@ -10,7 +10,7 @@ from __future__ import annotations
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.tables.thesis_table_6_9 import BOUNDS, make_ambiguous_log
-from paragloss.lab.query_log import clean, measure_lengths
+from paragloss.lab.query_log import measure_judged_counts, remove_ambiguous_queries
 
 SEEDS = (0,)  # nothing is learned but the translator
 DATA, PARTS = simulated_log.DATA, ("en-de",)
@@ -19,7 +19,7 @@ COLUMNS = ("documents", "queries", "share kept")
 
 def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     _, source, translated = make_ambiguous_log(smoke)
-    lengths = measure_lengths(source, translated, bounds=list(BOUNDS.values()))
+    lengths = measure_judged_counts(source, translated, bounds=list(BOUNDS.values()))
     rows: Rows = {
         "average": {"documents": lengths.mean},
         "minimum": {"documents": float(lengths.minimum)},
@@ -28,6 +28,6 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         **{f"{bounds} documents": {"queries": float(count)} for bounds, count in lengths.ranges.items()},
     }
     for name, bound in BOUNDS.items():
-        cleaned = clean(source, translated, longest=bound)
+        cleaned = remove_ambiguous_queries(source, translated, max_judged=bound)
         rows[f"{name} bound"] = {"share kept": cleaned.pairs_left / cleaned.pairs}
     return {**rows, "nothing removed": {"share kept": 1.0}}

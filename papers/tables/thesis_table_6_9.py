@@ -10,7 +10,7 @@ from __future__ import annotations
 from papers import simulated_log
 from papers.corpora import Rows
 from papers.simulated_log import SearchLog, simulate_log, train_ranker
-from paragloss.lab.query_log import clean, clean_at_random, translate_log
+from paragloss.lab.query_log import remove_ambiguous_queries, remove_random_queries, translate_log
 from paragloss.types import JudgedCollection, Query
 
 COLUMNS = simulated_log.COLUMNS
@@ -22,9 +22,9 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
     log, source, translated = make_ambiguous_log(smoke)
     training_sets = {}
     for name, bound in list(BOUNDS.items())[: 1 if smoke else None]:
-        cleaned = clean(source, translated, longest=bound)
+        cleaned = remove_ambiguous_queries(source, translated, max_judged=bound)
         training_sets[f"{name} bound, ambiguous"] = cleaned.judged
-        training_sets[f"{name} bound, random"] = clean_at_random(translated, cleaned.pairs_left, seed=seed)
+        training_sets[f"{name} bound, random"] = remove_random_queries(translated, cleaned.pairs_left, seed=seed)
     training_sets["Nothing removed"] = translated
     rows = log.measure_random_order(seed)
     for row, judged in training_sets.items():

@@ -43,11 +43,11 @@ def test_an_encoder_and_aligned_texts_add_parts_to_the_pipeline(tmp_path):
     assert advice.corpus.aligned["en-fr"] == 460
 
 
-@pytest.mark.parametrize(("long", "quality"), [(True, 0.75), (False, 0.5)])
-def test_long_documents_are_compared_with_pages_and_short_ones_with_sentences(long, quality):
+@pytest.mark.parametrize(("for_pages", "quality"), [(True, 0.75), (False, 0.5)])
+def test_long_documents_are_compared_with_pages_and_short_ones_with_sentences(for_pages, quality):
     scores = {"documents, ddtp, en-fr": 0.9, "sentences, tatoeba, en-fr": 0.4, "questions, news, en-fr": 0.6}
     figures = {"tasks": {name: {"fast": score} for name, score in scores.items()}, "costs": {}}
-    (row,) = advisor.estimate_quality(figures, ["fr"], ["fast"], long=long)
+    (row,) = advisor.estimate_quality(figures, ["fr"], ["fast"], for_pages=for_pages)
     assert (row.quality, row.tasks) == (pytest.approx(quality), 2)
 
 

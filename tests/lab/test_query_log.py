@@ -3,11 +3,11 @@ import pytest
 from paragloss.errors import InputError
 from paragloss.lab.query_log import (
     CASES,
-    clean,
-    clean_at_random,
     find_ambiguous,
     lower_first,
-    measure_lengths,
+    measure_judged_counts,
+    remove_ambiguous_queries,
+    remove_random_queries,
     translate_log,
     translate_queries,
 )
@@ -84,26 +84,31 @@ def test_queries_that_become_one_are_ambiguous_unless_they_were_one():
 def test_the_longest_list_decides_for_all_queries_of_a_translation():
     before = make_log(alle=1, ganz=3, Brot=4)
     after = translate_log(before, WordTranslator(), "en")
-    cleaned = clean(before, after, longest=2)
+    cleaned = remove_ambiguous_queries(before, after, max_judged=2)
     assert [query.id for query in cleaned.judged.queries] == ["Brot"]  # long too, but not ambiguous
     assert cleaned[1:] == (2, 2, 8, 4)
     assert list(cleaned.judged.qrels) == ["Brot"]
-    assert clean(before, after, longest=3)[1:] == (2, 0, 8, 8)
+    assert remove_ambiguous_queries(before, after, max_judged=3)[1:] == (2, 0, 8, 8)
 
 
 def test_a_control_loses_as_much_by_chance():
     judged = make_log(**{f"q{i}": 1 + i % 3 for i in range(30)})  # 60 pairs
-    control = clean_at_random(judged, 40, seed=1)
+    control = remove_random_queries(judged, 40, seed=1)
     assert 37 <= sum(len(grades) for grades in control.qrels.values()) <= 40
-    assert control == clean_at_random(judged, 40, seed=1) != clean_at_random(judged, 40, seed=2)
-    assert clean_at_random(judged, 60) == judged
+    assert control == remove_random_queries(judged, 40, seed=1) != remove_random_queries(judged, 40, seed=2)
+    assert remove_random_queries(judged, 60) == judged
 
 
 def test_lengths_of_ambiguous_lists():
     before = make_log(alle=1, ganz=3, Brot=9)
-    lengths = measure_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 2))
+    lengths = measure_judged_counts(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 2))
     assert lengths == (2.0, 1, 3, 1.0, {"1 to 1": 1, "2 to 2": 0, "above 2": 1})
-    lengths = measure_lengths(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 3))
+    lengths = measure_judged_counts(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 3))
     assert lengths.ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
-    assert measure_lengths(before, before)[:4] == (0, 0, 0, 0)
-    assert measure_lengths(before, before).ranges == {"1 to 100": 0, "101 to 200": 0, "201 to 1000": 0, "above 1000": 0}
+    assert measure_judged_counts(before, before)[:4] == (0, 0, 0, 0)
+    assert measure_judged_counts(before, before).ranges == {
+        "1 to 100": 0,
+        "101 to 200": 0,
+        "201 to 1000": 0,
+        "above 1000": 0,
+    }

@@ -222,12 +222,12 @@ class Knrm:
         summands: list[tuple[str, str, str, float]] = [("", "", "bias", float(self.bias))]
         for part in parts:
             if part.verbatim_weight:
-                summands += self._split_verbatim_score(query, part)
+                summands += self._list_verbatim_summands(query, part)
             if part.kernel_weights.any():
-                summands += self._split_kernel_score(query, part)
+                summands += self._list_kernel_summands(query, part)
         return summands
 
-    def _split_verbatim_score(self, query: Query, part: _DocumentPart) -> list[tuple[str, str, str, float]]:
+    def _list_verbatim_summands(self, query: Query, part: _DocumentPart) -> list[tuple[str, str, str, float]]:
         """Return what each query word that a text has verbatim adds to a score, as `split_score` does."""
         words = self.words(part.text, part.lang)
         summands = []
@@ -236,20 +236,24 @@ class Knrm:
                 summands.append((term, term, f"as it stands{part.suffix}", part.verbatim_weight * share))
         return summands
 
-    def _split_kernel_score(self, query: Query, part: _DocumentPart) -> list[tuple[str, str, str, float]]:
-        """Return what each query word and kernel adds to a score, with the nearest word, as `split_score` does."""
-        text_terms = self._list_terms(part.text, part.lang)
+    def _list_kernel_summands(self, query: Query, part: _DocumentPart) -> list[tuple[str, str, str, float]]:
+        """List what each query word adds to the score of a text by each kernel that has a weight.
+
+        :param part: the text, and the weights of the kernels
+        :return: (query word, the word of the text that the kernel responds to most, name of the kernel, value)
+        """
+        query_terms, text_terms = self._list_terms(query.text, query.lang), self._list_terms(part.text, part.lang)
         if not text_terms:
             return []
         responses = self._compute_responses(query, part)  # (n_query_terms, n_text_terms, n_kernels)
-        sums = np.maximum(responses.sum(axis=1), kernel_features.FLOOR)
-        scores = np.log(sums) * kernel_features.SCALE * part.kernel_weights  # (n_query_terms, n_kernels)
-        nearest = responses.argmax(axis=1)  # (n_query_terms, n_kernels)
+        strongest = responses.argmax(axis=1)  # (n_query_terms, n_kernels), positions in text_terms
+        values = _score_responses(responses) * part.kernel_weights  # (n_query_terms, n_kernels)
         summands = []
-        for i, query_term in enumerate(self._list_terms(query.text, query.lang)):
+        for i, query_term in enumerate(query_terms):
             for kernel in np.flatnonzero(part.kernel_weights).tolist():
+                text_term = text_terms[strongest[i, kernel]]
                 name = f"kernel {kernel_features.MEANS[kernel]:+.1f}{part.suffix}"
-                summands.append((query_term, text_terms[nearest[i, kernel]], name, float(scores[i, kernel])))
+                summands.append((query_term, text_term, name, float(values[i, kernel])))
         return summands
 
     def _compute_responses(self, query: Query, part: _DocumentPart) -> npt.NDArray[np.floating]:
@@ -350,3 +354,13 @@ def _sum_weights(weight_by_term: Mapping[str, float], words: Words) -> float:
 def load(path: str | Path) -> Knrm:
     """Open a saved model."""
     return Knrm.load(path)
+
+
+def _score_responses(responses: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Return the score of each query term by each kernel: the scaled logarithm of the sum over the terms of a text.
+
+    :param responses: (n_query_terms, n_text_terms, n_kernels)
+    :return: (n_query_terms, n_kernels)
+    """
+    sums = np.maximum(responses.sum(axis=1), kernel_features.FLOOR)
+    return np.asarray(np.log(sums) * kernel_features.SCALE)

@@ -94,6 +94,8 @@ _MAX_ENDING_LETTERS = 5
 #: From this share of agreeing pairs on, an exchanged ending leaves a meaning certain.
 _CERTAIN_RULE_SHARE = 0.7
 _MAX_COMPOUND_PART_LETTERS = 6
+#: A shorter clause has no room for a subject, a verb and the prefix of the verb.
+_MIN_WORDS_WITH_SEPARATED_VERB = 3
 _IRREGULAR_PLURALS = {
     "man": "men", "woman": "women", "child": "children", "person": "people", "foot": "feet", "tooth": "teeth",
 }  # fmt: skip
@@ -481,7 +483,9 @@ def _find_longest_word(key: str, start: int, lang: str, lexicon: Lexicon) -> str
 def _join_separable_verbs(
     readings: Sequence[WordReading], keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon
 ) -> list[WordReading]:
-    """Read a verb together with its prefix at the end of the clause: er ruft mich an.
+    """Read a verb together with its prefix at the end of the clause: "ruft" in "er ruft mich an" as "anruft".
+
+    The verb's reading is replaced; that of the prefix loses its entries, since it has no meaning of its own.
 
     :param readings: of the single words and phrases of a sentence.
     :param keys: the words of the sentence as the lexicon keys them.
@@ -489,14 +493,13 @@ def _join_separable_verbs(
     """
     reading_by_position = {reading.first: reading for reading in readings}
     for clause in _split_clauses(keys, adjacent):
-        last = clause[-1]
-        if keys[last] not in _SEPARABLE_PREFIXES[lang] or len(clause) < 3:
+        verb = _find_separated_verb(keys, clause, lang, lexicon)
+        if verb is None:
             continue
-        verb = _find_separated_verb(keys, clause[:-1], lang, lexicon)
-        if verb is not None:
-            reading_by_position[verb.first] = verb
-            if last in reading_by_position:
-                reading_by_position[last] = WordReading(last, last + 1)
+        reading_by_position[verb.first] = verb
+        prefix_position = clause[-1]
+        if prefix_position in reading_by_position:
+            reading_by_position[prefix_position] = WordReading(prefix_position, prefix_position + 1)
     return [reading_by_position[position] for position in sorted(reading_by_position)]
 
 
@@ -510,9 +513,17 @@ def _split_clauses(keys: Sequence[str], adjacent: Sequence[bool]) -> Iterator[ra
 
 
 def _find_separated_verb(keys: Sequence[str], clause: range, lang: str, lexicon: Lexicon) -> WordReading | None:
-    """Return the first word of a clause that is a known verb together with the prefix behind the clause."""
-    prefix = keys[clause.stop]
-    for position in clause:
+    """Find the verb of a clause whose separable prefix ends the clause, and read it with the prefix; None without one.
+
+    It is the first word that is a known verb together with the prefix.
+
+    :param keys: the words of the sentence as the lexicon keys them.
+    :param clause: the positions of the words of the clause.
+    """
+    prefix = keys[clause[-1]]
+    if prefix not in _SEPARABLE_PREFIXES[lang] or len(clause) < _MIN_WORDS_WITH_SEPARATED_VERB:
+        return None
+    for position in clause[:-1]:
         if keys[position][:1].isupper() and position:
             continue
         key = prefix + keys[position].lower()

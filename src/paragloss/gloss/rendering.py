@@ -306,22 +306,31 @@ def _put_cases_first(clause: Clause) -> Clause:
     ordered: list[Clause] = []  # the phrases behind the current one, in English order
     for phrase_with_case in reversed(_split_noun_phrases(clause)):
         preposition, phrase = _take_preposition(phrase_with_case)
-        ordered = _put_before(preposition, phrase, ordered)
+        ordered = _prepend_phrase(preposition, phrase, ordered)
     return [word for phrase in ordered for word in phrase]
 
 
-def _put_before(preposition: str, phrase: Clause, phrases: list[Clause]) -> list[Clause]:
-    """Put a phrase before others, but one with "of" behind the noun that it owns, and "and" before the next phrase.
+def _prepend_phrase(preposition: str, phrase: Clause, next_phrases: list[Clause]) -> list[Clause]:
+    """Put a phrase with its preposition at the front of a clause, in English order.
+
+    - "and" joins two phrases: it is put between this phrase and the next one.
+    - "of" marks an owner: this phrase is put behind the next one if that is a noun, as in "roof of house".
+    - "and" or "of" without such a phrase behind it is left out.
+    - Any other preposition is put before the phrase.
 
     :param preposition: that of the phrase; "" for a phrase without case
+    :param next_phrases: the phrases behind it, already in English order
     """
-    if preposition == "and" and phrases:
-        return [phrase, _add_preposition("and", phrases[0]), *phrases[1:]]
-    if preposition == "of" and phrases and any(word.kind == "noun" for word in phrases[0]):
-        return [[*_add_article(phrases[0]), *_add_preposition("of", phrase)], *phrases[1:]]
     if preposition not in ("and", "of"):
-        phrase = _add_preposition(preposition, phrase)
-    return [phrase, *phrases]
+        return [_add_preposition(preposition, phrase), *next_phrases]
+    if not next_phrases:
+        return [phrase]
+    next_phrase, *other_phrases = next_phrases
+    if preposition == "and":
+        return [phrase, _add_preposition("and", next_phrase), *other_phrases]
+    if any(word.kind == "noun" for word in next_phrase):
+        return [[*_add_article(next_phrase), *_add_preposition("of", phrase)], *other_phrases]
+    return [phrase, *next_phrases]
 
 
 def _split_noun_phrases(clause: Clause) -> list[Clause]:

@@ -115,22 +115,38 @@ def describe_word(
     user_weights: WeightsByMeaning,
     user_translators: Mapping[str, Translator],
 ) -> DescribedWord:
-    """Find and rank the meanings of a word.
+    """Look a word up in all sources, and describe it by its meanings, the likeliest first.
 
+    A word that is already in the reader's language is left as it is. If no source knows a word, its meaning is guessed.
+
+    :param occurrence: the word in its sentence, with its entries in the lexicon
+    :param sources: the built-in sources
     :param query_terms: terms of the reader's query; they prefer meanings that they occur in.
     :param user_weights: what the collection's own sources said of this word in its sentence.
-    :param user_translators: those sources, by name; asked for parts of an unknown word where there is no fallback.
+    :param user_translators: those sources, by name; they are asked again for parts of an unknown word.
     """
-    if not occurrence.entries and not user_weights and _is_readers_word(occurrence, sources):
+    is_known = bool(occurrence.entries or user_weights)
+    if not is_known and _is_readers_word(occurrence, sources):
         return DescribedWord(Word(0, len(occurrence.text), occurrence.text, "word"), frozenset())
     candidates = _collect_candidates(occurrence, sources, user_weights)
     meanings, likely_terms = rank_meanings(candidates, occurrence.text, query_terms, sources.to)
-    if not meanings and occurrence.term is not None and occurrence.may_be_common_word:
-        if not sources.fallbacks:
-            meanings = _translate_longest_part(occurrence.term, sources, user_translators)
-        meanings = meanings or _find_loan_word(occurrence, sources)
+    meanings = meanings or _guess_meanings(occurrence, sources, user_translators)
     word = make_word(occurrence.text, meanings, sources, starts_sentence=occurrence.starts_sentence)
     return DescribedWord(_mark_certainty(word, occurrence, sources), likely_terms)
+
+
+def _guess_meanings(
+    occurrence: WordOccurrence, sources: BuiltInSources, user_translators: Mapping[str, Translator]
+) -> list[Meaning]:
+    """Guess what a word means that no source knows; stop words and proper names get no guess.
+
+    Without fallback sources the longest part of the word is translated; otherwise, or if its parts are unknown, the
+    word may be a loan word.
+    """
+    if occurrence.term is None or not occurrence.may_be_common_word:
+        return []
+    meanings = [] if sources.fallbacks else _translate_longest_part(occurrence.term, sources, user_translators)
+    return meanings or _find_loan_word(occurrence, sources)
 
 
 def _is_readers_word(occurrence: WordOccurrence, sources: BuiltInSources) -> bool:

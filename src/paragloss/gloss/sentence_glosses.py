@@ -7,7 +7,7 @@ A text passes through these steps: sentences and tokens (`analysis`), entries of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -213,17 +213,25 @@ def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
 
 
 def _tokenize(text: str, lang: str) -> list[Span]:
-    """Return the words of a sentence; stop words have the term "", punctuation is left out."""
-    tokens = analyzer(lang).tokens(text)
-    terms = analyzer(lang).token_terms([piece for _, _, piece in tokens])
-    # Pieces without a term are stop words or punctuation; an analyzer that keeps stop words tells them apart.
-    termless = [piece for (_, _, piece), term in zip(tokens, terms, strict=True) if not term]
-    unstopped_terms = iter(analyzer(lang, stem=False, stop=False).token_terms(termless))
+    """Return the words of a sentence with their offsets and terms.
+
+    A stop word has the term "". Punctuation is left out.
+    """
+    tokens = analyzer(lang).tokens(text)  # (start, end, token)
+    terms = analyzer(lang).token_terms([token for _, _, token in tokens])  # "" for stop words and punctuation
+    stop_words = _find_words({token for (_, _, token), term in zip(tokens, terms, strict=True) if not term}, lang)
     words = []
-    for (start, end, _), term in zip(tokens, terms, strict=True):
-        if term or next(unstopped_terms):
+    for (start, end, token), term in zip(tokens, terms, strict=True):
+        if term or token in stop_words:
             words.append(Span(start, end, term))
     return words
+
+
+def _find_words(tokens: Set[str], lang: str) -> set[str]:
+    """Return the tokens that are words, stop words among them, and not punctuation."""
+    # An analyzer that keeps stop words finds no term in punctuation only.
+    terms = analyzer(lang, stem=False, stop=False).token_terms(tokens)
+    return {token for token, term in zip(tokens, terms, strict=True) if term}
 
 
 def _look_up_entries(

@@ -167,7 +167,7 @@ def advise(
     situation = Situation(corpus, machine, languages.normalise(lang), hours)
     systems = [_name_system(situation), "fast", "BM25", "e5"]
     is_long = corpus.mean_characters > LONG_DOCUMENT_CHARS
-    expected = estimate_quality(figures, situation.document_langs, systems, long=is_long)
+    expected = estimate_quality(figures, situation.document_langs, systems, for_pages=is_long)
     return Advice(
         corpus,
         machine,
@@ -264,16 +264,16 @@ def estimate_encoding_hours(corpus: CorpusSummary, machine: MachineSummary, figu
 
 
 def estimate_quality(
-    figures: Figures, langs: Sequence[str], systems: Sequence[str], *, long: bool
+    figures: Figures, langs: Sequence[str], systems: Sequence[str], *, for_pages: bool
 ) -> list[ExpectedQuality]:
     """Average the measured quality of each system over the tasks that resemble the user's documents.
 
     :param figures: measured quality by task and system
     :param langs: languages of the documents; if none of them was measured, all languages count
     :param systems: names of systems; one that was not measured is left out of the result
-    :param long: whether to compare with tasks on pages instead of tasks on sentences
+    :param for_pages: whether to compare with tasks on pages instead of tasks on sentences
     """
-    tasks = _select_tasks(figures["tasks"], langs, long=long)
+    tasks = _select_tasks(figures["tasks"], langs, for_pages=for_pages)
     estimates = []
     for system in dict.fromkeys(systems):
         scores = [score_by_system[system] for score_by_system in tasks if system in score_by_system]
@@ -283,22 +283,27 @@ def estimate_quality(
     return estimates
 
 
-def _select_tasks(tasks: Mapping[str, dict[str, float]], langs: Sequence[str], *, long: bool) -> list[dict[str, float]]:
-    """Select tasks on texts of similar length, in these languages if there are any; return their scores by system.
+def _select_tasks(
+    tasks: Mapping[str, dict[str, float]], langs: Sequence[str], *, for_pages: bool
+) -> list[dict[str, float]]:
+    """Select tasks on texts of similar length whose documents are in these languages, or in any if there are none.
 
-    The name of a task starts with its kind and ends in its languages: "sentences, en-fr".
-
-    :param long: whether to select tasks on pages instead of tasks on sentences
+    :param tasks: name of a task -> its scores by system. The name starts with the kind of the task and ends in the
+        languages of its queries and of its documents, such as "sentences, tatoeba, en-fr"
+    :param langs: languages of documents
+    :param for_pages: whether to select tasks on pages instead of tasks on sentences
+    :return: the scores of the selected tasks by system
     """
-    kinds = ("documents", "questions", "ad hoc") if long else ("sentences", "questions")
-    endings = tuple(f"-{lang}" for lang in langs)
-    of_kind, in_langs = [], []
+    kinds = ("documents", "questions", "ad hoc") if for_pages else ("sentences", "questions")
+    language_endings = tuple(f"-{lang}" for lang in langs)
+    tasks_of_similar_length, tasks_in_langs = [], []
     for name, score_by_system in tasks.items():
-        if name.split(",")[0] in kinds:
-            of_kind.append(score_by_system)
-            if endings and name.endswith(endings):
-                in_langs.append(score_by_system)
-    return in_langs or of_kind
+        kind = name.split(",")[0]
+        if kind in kinds:
+            tasks_of_similar_length.append(score_by_system)
+            if name.endswith(language_endings):
+                tasks_in_langs.append(score_by_system)
+    return tasks_in_langs or tasks_of_similar_length
 
 
 def _explain(situation: Situation) -> list[str]:

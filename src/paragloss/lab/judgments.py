@@ -77,22 +77,32 @@ def _grade_documents(concept_id: str, links: Links, documents: Collection[str]) 
     return grades
 
 
-def _make_query_text(concept: Concept, lang: str, query: str) -> str:
+def _make_query_text(concept: Concept, lang: str, query_kind: str) -> str:
     """Return the text of a concept's query in one language; "" if it has none.
 
     :param lang: code of the language
-    :param query: one of QUERIES
+    :param query_kind: "title"; "text", the whole text; or "first-sentence", without the words of the title
     """
     text, title = concept.texts.get(lang, ""), concept.titles.get(lang, "")
-    if query == "title":
+    if query_kind == "title":
         return title.strip()
-    if query == "text":
+    if query_kind == "text":
         return text.strip()
-    sentences = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
-    if not sentences:
-        return ""
-    title_words = {word.casefold() for word in _WORD.findall(title)}
-    return _WORD.sub(lambda word: "" if word[0].casefold() in title_words else word[0], sentences[0]).strip()
+    return _remove_words(_find_first_sentence(text), title)
+
+
+def _find_first_sentence(text: str) -> str:
+    """Return the first sentence of a text that is not empty, without its full stop; "" if there is none."""
+    for sentence in _SENTENCE.split(text):
+        if sentence.strip():
+            return sentence.strip()
+    return ""
+
+
+def _remove_words(sentence: str, removed: str) -> str:
+    """Remove the words of a second text from a sentence, whatever their case; its spaces stay."""
+    removed_words = {word.casefold() for word in _WORD.findall(removed)}
+    return _WORD.sub(lambda match: "" if match[0].casefold() in removed_words else match[0], sentence).strip()
 
 
 def read_links(path: str | Path) -> dict[str, set[str]]:
@@ -223,27 +233,44 @@ def _number_judged_documents(judged: JudgedCollection) -> tuple[Integers, Intege
     return np.array(indptr, np.int64), np.array(all_numbers, np.int64)
 
 
-def draw_unjudged(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:
+def draw_unjudged(
+    indptr: Integers, judged_numbers: Integers, n_documents: int, n: int, rng: np.random.Generator
+) -> Integers:
     """Draw `n` different documents without a judgment for each query: (queries, n) document numbers.
 
-    :param indptr: (queries + 1,) query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`
-    :param judged: document numbers, ascending within each query
-    :param documents: number of all documents
+    :param indptr: (queries + 1,) the documents judged for query i are `judged_numbers[indptr[i]:indptr[i + 1]]`
+    :param judged_numbers: document numbers, ascending within each query
+    :param n_documents: how many documents there are, judged or not
     :raises InputError: if a query has fewer than `n` documents without a judgment
     """
     n_judged = np.diff(indptr)  # (queries,)
-    n_unjudged = documents - n_judged
+    n_unjudged = n_documents - n_judged
     if len(n_unjudged) and n > n_unjudged.min():
         raise InputError(
             f"{n} irrelevant documents per query: a query has only {n_unjudged.min()} documents to draw from"
         )
-    ranks = _draw_distinct(n_unjudged, n, rng)  # among the unjudged documents of the query
-    # The unjudged document of rank r has number r plus the number of judged documents before it.
-    unjudged_before = judged - list_positions(n_judged)  # of each judged document
-    judged_keys = list_groups(n_judged) * (documents + 1) + unjudged_before
-    rank_keys = np.arange(len(n_judged))[:, None] * (documents + 1) + ranks
-    judged_before = np.searchsorted(judged_keys, rank_keys, side="right") - indptr[:-1, None]
-    return np.asarray(ranks + judged_before, np.int64)
+    positions = _draw_distinct(n_unjudged, n, rng)  # (queries, n) among the unjudged documents of the query
+    return np.asarray(positions + _count_judged_before(positions, indptr, judged_numbers, n_documents), np.int64)
+
+
+def _count_judged_before(
+    positions: Integers, indptr: Integers, judged_numbers: Integers, n_documents: int
+) -> npt.NDArray[np.intp]:
+    """Count the documents judged for a query that precede some of its unjudged documents: (queries, n).
+
+    :param positions: (queries, n) positions of documents among the unjudged documents of the query
+    :param indptr: (queries + 1,) the documents judged for query i are `judged_numbers[indptr[i]:indptr[i + 1]]`
+    :param judged_numbers: document numbers, ascending within each query
+    :param n_documents: how many documents there are, judged or not
+    """
+    n_judged = np.diff(indptr)  # (queries,)
+    unjudged_before = judged_numbers - list_positions(n_judged)  # how many precede each judged document
+    # One binary search serves all queries: each has a range of keys of its own, ascending like the queries.
+    keys_per_query = n_documents + 1
+    judged_keys = list_groups(n_judged) * keys_per_query + unjudged_before
+    position_keys = np.arange(len(n_judged))[:, None] * keys_per_query + positions
+    judged_before_in_all_queries = np.searchsorted(judged_keys, position_keys, side="right")
+    return judged_before_in_all_queries - indptr[:-1, None]
 
 
 def _draw_distinct(limits: Integers, n: int, rng: np.random.Generator) -> Integers:

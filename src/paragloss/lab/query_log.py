@@ -75,7 +75,7 @@ def find_ambiguous(source_queries: Sequence[Query], translated_queries: Sequence
     return shared_translations
 
 
-class Cleaned(NamedTuple):
+class CleanedLog(NamedTuple):
     """A log without its most ambiguous translations, and counts of what was removed."""
 
     judged: JudgedCollection
@@ -85,27 +85,38 @@ class Cleaned(NamedTuple):
     pairs_left: int  # and after
 
 
-def clean(source_log: JudgedCollection, translated_log: JudgedCollection, *, longest: int) -> Cleaned:
-    """Remove the queries that share a translation if one of them has more than `longest` judged documents.
+def remove_ambiguous_queries(
+    source_log: JudgedCollection, translated_log: JudgedCollection, *, max_judged: int
+) -> CleanedLog:
+    """Remove queries that share a translation from a log if one of them has many judged documents.
 
-    A translation can't be clearer than the most ambiguous of its source queries, which decides.
+    A query with many judged documents is ambiguous itself, and a translation can't be clearer than the most ambiguous
+    of its source queries, which decides for all of them.
 
     :param source_log: the log in the source language
     :param translated_log: the same log with translated queries
-    :param longest: queries that share a translation stay if none of them has more judged documents than this
+    :param max_judged: queries that share a translation stay if none of them has more judged documents than this
+    :return: the translated log without these queries, and counts of what was removed
     """
     ids_by_translation = find_ambiguous(source_log.queries, translated_log.queries)
     removed_ids: set[str] = set()
     for query_ids in ids_by_translation.values():
-        if max(_count_judged(translated_log, query_id) for query_id in query_ids) > longest:
+        if max(_count_judged(translated_log, query_id) for query_id in query_ids) > max_judged:
             removed_ids.update(query_ids)
-    cleaned = _remove_queries(translated_log, removed_ids)
-    n_ambiguous = sum(map(len, ids_by_translation.values()))
-    return Cleaned(cleaned, n_ambiguous, len(removed_ids), _count_pairs(translated_log), _count_pairs(cleaned))
+    remaining_log = _remove_queries(translated_log, removed_ids)
+    return CleanedLog(
+        judged=remaining_log,
+        ambiguous=sum(map(len, ids_by_translation.values())),
+        removed=len(removed_ids),
+        pairs=_count_pairs(translated_log),
+        pairs_left=_count_pairs(remaining_log),
+    )
 
 
-def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
-    """Remove queries at random until at most `pairs` judged pairs are left; for comparison with `clean`.
+def remove_random_queries(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> JudgedCollection:
+    """Remove queries at random until at most `pairs` judged pairs are left.
+
+    A log that was cleaned by `remove_ambiguous_queries` is compared with one that has lost as many judgments by chance.
 
     :param judged: the log with its queries
     :param pairs: how many judged pairs may be left
@@ -124,7 +135,7 @@ def clean_at_random(judged: JudgedCollection, pairs: int, *, seed: int = 0) -> J
     return _remove_queries(judged, removed_ids)
 
 
-class Lengths(NamedTuple):
+class JudgedCounts(NamedTuple):
     """Statistics of how many judged documents ambiguous queries have (Tables 6.6 and 6.7 of the thesis)."""
 
     mean: float
@@ -134,37 +145,45 @@ class Lengths(NamedTuple):
     ranges: dict[str, int]  # "1 to 100" -> number of queries
 
 
-def measure_lengths(
+def measure_judged_counts(
     source_log: JudgedCollection, translated_log: JudgedCollection, *, bounds: Sequence[int] = BOUNDS
-) -> Lengths:
-    """Describe how many judged documents the ambiguous queries have; all zero if no query is ambiguous.
+) -> JudgedCounts:
+    """Describe how many judged documents the queries have whose translation is also that of another query.
+
+    All figures are zero if there is no such query.
 
     :param source_log: the log in the source language
     :param translated_log: the same log with translated queries
-    :param bounds: ends of the ranges whose queries are counted
+    :param bounds: ends of the ranges of numbers of judged documents whose queries are counted
     """
     ids_by_translation = find_ambiguous(source_log.queries, translated_log.queries)
-    lengths_of_ambiguous: list[int] = []
+    count_per_query: list[int] = []
     for query_ids in ids_by_translation.values():
-        lengths_of_ambiguous += [_count_judged(translated_log, query_id) for query_id in query_ids]
-    lengths = np.array(lengths_of_ambiguous, np.int64)
-    ranges = _count_by_range(lengths, bounds)
-    if not len(lengths):
-        return Lengths(0.0, 0, 0, 0.0, ranges)
-    return Lengths(float(lengths.mean()), int(lengths.min()), int(lengths.max()), float(lengths.std()), ranges)
+        count_per_query += [_count_judged(translated_log, query_id) for query_id in query_ids]
+    judged_counts = np.array(count_per_query, np.int64)  # (ambiguous queries,)
+    ranges = _count_by_range(judged_counts, bounds)
+    if not len(judged_counts):
+        return JudgedCounts(0.0, 0, 0, 0.0, ranges)
+    return JudgedCounts(
+        mean=float(judged_counts.mean()),
+        minimum=int(judged_counts.min()),
+        maximum=int(judged_counts.max()),
+        deviation=float(judged_counts.std()),
+        ranges=ranges,
+    )
 
 
-def _count_by_range(lengths: Integers, bounds: Sequence[int]) -> dict[str, int]:
-    """Count the lengths in each range, such as "1 to 100", and above the last one.
+def _count_by_range(numbers: Integers, bounds: Sequence[int]) -> dict[str, int]:
+    """Count the numbers in each range, such as "1 to 100", and above the last one.
 
     :param bounds: ends of the ranges, ascending
     """
     counts = {}
     for low, high in pairwise([0, *bounds]):
-        is_in_range = (lengths > low) & (lengths <= high)
+        is_in_range = (numbers > low) & (numbers <= high)
         counts[f"{low + 1} to {high}"] = int(is_in_range.sum())
     last_bound = bounds[-1] if bounds else 0
-    counts[f"above {last_bound}"] = int((lengths > last_bound).sum())
+    counts[f"above {last_bound}"] = int((numbers > last_bound).sum())
     return counts
 
 

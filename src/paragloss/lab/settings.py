@@ -158,17 +158,23 @@ def describe_values(option: Option) -> str:
 def _describe_kind(option: Option) -> str:
     """Describe the type of a setting, such as "a whole number" or "2 ascending numbers"."""
     series = find_series(option.type)
-    if series is None:
-        for member in union_members(option.type):
-            if member in _KIND_NAMES:
-                singular, _ = _KIND_NAMES[member]
-                return singular
-        return "a value"
-    words = [str(series.length)] if series.length else []
-    if option.setting.ascending:
-        words.append("ascending")
-    _, plural = _KIND_NAMES[series.kind]
-    return " ".join([*words, plural])
+    if series is not None:
+        return _describe_series(series, "ascending " if option.setting.ascending else "")
+    for member in union_members(option.type):
+        if member in _KIND_NAMES:
+            singular, _plural = _KIND_NAMES[member]
+            return singular
+    return "a value"
+
+
+def _describe_series(series: Series, adjective: str) -> str:
+    """Describe several numbers of one kind, such as "2 ascending numbers".
+
+    :param adjective: "" or an adjective with the space behind it
+    """
+    _singular, plural = _KIND_NAMES[series.kind]
+    length = f"{series.length} " if series.length else ""
+    return f"{length}{adjective}{plural}"
 
 
 def _describe_bounds(setting: Setting) -> str:

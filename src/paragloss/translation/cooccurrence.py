@@ -33,29 +33,32 @@ class Cooccurrence:
         occurrences: npt.ArrayLike,
         windows: sp.csr_matrix,
         *,
-        number: float | None = None,
+        chance_windows: float | None = None,
     ) -> None:
         """Keep counts of a collection, which `build` makes of its texts.
 
         :param occurrences: (terms,) how often each term occurs
         :param windows: (terms, windows) with 1 where a window has the term
-        :param number: N of eq. 2.1, by default the number of windows
+        :param chance_windows: in how many windows terms may meet by chance, N of eq. 2.1; by default their number
         """
         self.lang = lang
         self.terms = list(terms)
         self.occurrences = np.asarray(occurrences, np.int64)
         self.windows = windows
-        self.number = float(windows.shape[1]) if number is None else number
+        self.chance_windows = float(windows.shape[1]) if chance_windows is None else chance_windows
         self._number_by_term = {term: i for i, term in enumerate(self.terms)}
         self._tokenize = analyzer(lang).terms
 
     @classmethod
     def build(cls, texts: Iterable[str], lang: str, *, window: int = 20, by_length: bool = False) -> Cooccurrence:
-        """Count the terms of a collection in windows side by side; a text ends its last window.
+        """Count the terms of texts, and find which terms are in which window.
+
+        Each text is cut into windows of `window` terms, the last of which may be shorter.
 
         :param window: terms in a window
-        :param by_length: take for N of eq. 2.1 the length of the collection over that of a window, as the thesis does,
-            instead of the number of windows, which is more where texts are shorter than a window
+        :param by_length: how chance is estimated. The more windows there are, the fewer two terms share by chance.
+            False counts the windows; True takes the length of all texts over that of a window, as Liu's thesis does,
+            which is less where texts are shorter than a window
         """
         import scipy.sparse as sp
 
@@ -63,17 +66,17 @@ class Cooccurrence:
         ones = np.ones(len(term_ids), np.float32)
         windows = sp.csr_matrix((ones, (term_ids, window_ids)), shape=(len(terms), n_windows))
         windows.sum_duplicates()
-        windows.data[:] = 1
+        windows.data[:] = 1  # a term that is in a window twice counts once
         occurrences = np.bincount(term_ids, minlength=len(terms))
-        number = len(term_ids) / window if by_length else None
-        return cls(lang, terms, occurrences, windows, number=number)
+        chance_windows = len(term_ids) / window if by_length else n_windows
+        return cls(lang, terms, occurrences, windows, chance_windows=chance_windows)
 
     def em(self, first: Sequence[str], second: Sequence[str]) -> Reals:
         """Compute eq. 2.1 for every pair of a first and a second word or phrase: (first, second)."""
         first_counts, first_windows = self._find_texts(first)
         second_counts, second_windows = self._find_texts(second)
         shared_windows = np.asarray((first_windows @ second_windows.T).todense(), np.float64)
-        by_chance = np.outer(first_counts, second_counts) / max(self.number, 1)
+        by_chance = np.outer(first_counts, second_counts) / max(self.chance_windows, 1)
         total = np.maximum(first_counts[:, None] + second_counts[None, :], 1)
         association: Reals = np.maximum((shared_windows - by_chance) / total, 0)
         return association

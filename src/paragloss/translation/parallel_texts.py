@@ -71,18 +71,30 @@ class Parallel:
         return reweighted
 
     def weights(self, query: Query, to: str) -> dict[str, float]:
-        """Return the heaviest terms of the best texts' translations by Rocchio's formula: the sum of tf * idf."""
-        for lang in (query.lang, to):
-            if lang not in self._sides:
-                raise LanguageError(f"no parallel texts in {lang!r}; there are some in {', '.join(self.langs)}")
-        source, target = self._sides[query.lang], self._sides[to]
+        """Weigh the terms of another language by the translations of the texts that a query finds.
+
+        The weight is Rocchio's: the sum of tf * idf over the translations of the `texts` best texts.
+
+        :param to: the other language
+        :return: term -> weight, of the `terms` heaviest terms, the heaviest first
+        :raises LanguageError: if there are no texts in one of the languages
+        """
+        source, target = self._get_texts(query.lang), self._get_texts(to)
         has_translation = target.length > 0
-        scores = source.bm25(analyzer(query.lang).terms(query.text)) * has_translation
-        best_texts = np.argsort(-scores, kind="stable")[: self.texts]
-        best_texts = best_texts[scores[best_texts] > 0]
+        scores = source.bm25(analyzer(query.lang).terms(query.text)) * has_translation  # (texts,)
+        best_texts = _find_highest(scores, self.texts)
         term_weights = np.asarray(target.counts[best_texts].sum(axis=0)).ravel() * target.idf  # (terms,)
-        heaviest = np.argsort(-term_weights, kind="stable")[: self.terms]
-        return {target.terms[i]: float(term_weights[i]) for i in heaviest if term_weights[i] > 0}
+        heaviest_terms = _find_highest(term_weights, self.terms)
+        return {target.terms[i]: float(term_weights[i]) for i in heaviest_terms}
+
+    def _get_texts(self, lang: str) -> _IndexedTexts:
+        """Return the texts of a language.
+
+        :raises LanguageError: if there are none
+        """
+        if lang not in self._sides:
+            raise LanguageError(f"no parallel texts in {lang!r}; there are some in {', '.join(self.langs)}")
+        return self._sides[lang]
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder."""
@@ -124,6 +136,12 @@ class ReweightedTranslator:
     def translate(self, query: Query, to: str) -> list[Translation]:
         """Return the alternatives for each term of a query in another language."""
         return self._chooser.choose(query, self._translator.translate(query, to), to, best_only=self._best_only)
+
+
+def _find_highest(values: Doubles, limit: int) -> npt.NDArray[np.intp]:
+    """Return the positions of the highest values above zero, at most `limit`; equal values stay in order."""
+    highest = np.argsort(-values, kind="stable")[:limit]
+    return highest[values[highest] > 0]
 
 
 def _weigh_text(text: str, lang: str, weight_by_term: Mapping[str, float]) -> float:

@@ -234,7 +234,7 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     """Up by the machines, down by weights that start as theirs: the loss of concepts in languages they have."""
     corpus, machines, runs = small_corpus(), network.make_machines([5, 4, 3, 2], seed=0), []
     monkeypatch.setattr(network, "descend", lambda *arguments: runs.append(arguments))
-    network.tune(machines, corpus, TRAINING, batch=2)
+    network.train_all_layers(machines, corpus, TRAINING, batch=2)
     ((parameters, draw_batches, loss, training, validate),) = runs
     drawn = list(draw_batches(1, np.random.default_rng(0)))
     assert sorted(np.concatenate(drawn).tolist()) == [0, 1, 2], "too few to hold some out"
@@ -279,7 +279,7 @@ def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch)
     for concepts in (399, 400, 20_040):
         rows = sp.csr_matrix(np.ones((concepts, 1), np.float32))
         corpus = network.Corpus.from_texts([rows, rows], [np.arange(concepts)] * 2, concepts, 3)
-        network.tune(network.make_machines([2, 2], seed=0), corpus, TRAINING, batch=2)
+        network.train_all_layers(network.make_machines([2, 2], seed=0), corpus, TRAINING, batch=2)
     assert [(len(rows), validate is None) for rows, validate in runs] == [(399, True), (380, False), (19_040, False)]
     assert len(set(runs[1][0].tolist())) == 380
     # One word in each language, and nothing known: each is sure, so nothing surprises.

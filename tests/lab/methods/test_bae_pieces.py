@@ -19,7 +19,7 @@ SMALL = {"dim": 4, "stem": False}
 def stage_calls(monkeypatch):
     """The stages that are asked for: name, shapes of the machines, schedule, what else is said."""
     calls = []
-    for name in ("pretrain", "tune"):
+    for name in ("pretrain", "train_all_layers"):
         monkeypatch.setattr(
             network,
             name,
@@ -33,11 +33,11 @@ def stage_calls(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "stages"),
     [
-        ({}, [("pretrain", 1), ("tune", 1)]),
-        ({"layers": 3}, [("pretrain", 1), ("tune", 3)]),
-        ({"layers": 3, "pretraining_layers": 2}, [("pretrain", 2), ("tune", 3)]),
-        ({"pretraining_layers": 0}, [("tune", 1)]),
-        ({"pretraining_epochs": 0}, [("tune", 1)]),
+        ({}, [("pretrain", 1), ("train_all_layers", 1)]),
+        ({"layers": 3}, [("pretrain", 1), ("train_all_layers", 3)]),
+        ({"layers": 3, "pretraining_layers": 2}, [("pretrain", 2), ("train_all_layers", 3)]),
+        ({"pretraining_layers": 0}, [("train_all_layers", 1)]),
+        ({"pretraining_epochs": 0}, [("train_all_layers", 1)]),
         ({"epochs": 0}, [("pretrain", 1)]),
         ({"epochs": 0, "pretraining_epochs": 0}, []),
     ],

@@ -258,27 +258,41 @@ def _update_attraction_and_examination(
 ) -> tuple[Doubles, Doubles]:
     """Return new probabilities of attraction, (pairs,), and of examination, (ranks + 1, ranks + 1).
 
-    The posterior probability of either event is computed for each shown result, and averaged: attraction over all
-    results of a pair of query and document, examination over all results of a rank and the rank of the last click.
+    Attraction is averaged over all results of a pair of query and document, examination over all results of a rank and
+    the rank of the last click.
 
     :param log: all sessions
     :param probabilities: the probabilities of the round before
     :param looked_on: (shown results,) how likely the reader had not stopped before the result
     """
     results, n_ranks = log.results, log.n_ranks
-    # Of each shown result: the probability that the document attracts (a), and that its rank is examined (e).
-    a, e = probabilities.attraction[results.document], probabilities.examination[results.last_rank, results.rank]
-    # A result that was not opened was examined and does not attract, or was not examined, which says nothing of its
-    # attraction. It stays unopened with probability 1 - a e; Bayes' rule gives the posterior of either event.
-    not_opened = 1 - a * e
-    attracted_unopened = looked_on * a * (1 - e) / not_opened + (1 - looked_on) * a
-    examined_unopened = looked_on * e * (1 - a) / not_opened
-    attracted = np.where(results.is_opened, 1.0, attracted_unopened)
-    examined = np.where(results.is_opened, 1.0, examined_unopened)
+    attracted, examined = _estimate_attracted_and_examined(results, probabilities, looked_on)
     attraction = _average_by_document(results.document, attracted, len(log.numbers))
     rank_pairs = results.last_rank * n_ranks + results.rank
     examination = _estimate_rates(rank_pairs, examined, looked_on, n_ranks * n_ranks)
     return attraction, examination.reshape(n_ranks, n_ranks)
+
+
+def _estimate_attracted_and_examined(
+    results: _ShownResults, probabilities: _Probabilities, looked_on: Doubles
+) -> tuple[Doubles, Doubles]:
+    """Estimate how likely each shown result attracted the reader, and how likely it was examined.
+
+    A result that was opened was examined and attracted the reader. One that was not opened was examined and did not
+    attract, or was not examined, which says nothing of its attraction; Bayes' rule gives the probability of either.
+
+    :param probabilities: the probabilities of the round before
+    :param looked_on: (shown results,) how likely the reader had not stopped before the result
+    :return: the two probabilities, (shown results,) each
+    """
+    attraction = probabilities.attraction[results.document]  # (shown results,) before looking at the click
+    examination = probabilities.examination[results.last_rank, results.rank]  # (shown results,) likewise
+    not_opened = 1 - attraction * examination
+    attracted_unopened = looked_on * attraction * (1 - examination) / not_opened + (1 - looked_on) * attraction
+    examined_unopened = looked_on * examination * (1 - attraction) / not_opened
+    attracted = np.where(results.is_opened, 1.0, attracted_unopened)
+    examined = np.where(results.is_opened, 1.0, examined_unopened)
+    return attracted, examined
 
 
 def _update_power(log: _FlatLog, probabilities: _Probabilities, satisfied_endings: Doubles) -> Doubles:
@@ -286,10 +300,11 @@ def _update_power(log: _FlatLog, probabilities: _Probabilities, satisfied_ending
 
     A satisfied reader met a document with the power to satisfy and stayed long enough; one who looked on did not.
     """
-    # Of each visit: the probability that the document has the power (s), and that the visit was long enough (f).
-    s, f = probabilities.power[log.visits.document], log.visits.sufficient_time
+    power = probabilities.power[log.visits.document]  # (visits,) how likely the document can satisfy
+    sufficient_time = log.visits.sufficient_time  # (visits,) how likely the visit was long enough
     satisfied = _estimate_satisfied_visits(log, satisfied_endings)
-    powerful = satisfied + (1 - satisfied) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
+    not_satisfying = np.maximum(1 - power * sufficient_time, 1e-12)
+    powerful = satisfied + (1 - satisfied) * power * (1 - sufficient_time) / not_satisfying
     return _average_by_document(log.visits.document, powerful, len(log.numbers))
 
 

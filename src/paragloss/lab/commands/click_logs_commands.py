@@ -159,7 +159,7 @@ def _translate_queries(
         "queries": len(translated_log.queries),
         "language": target,
         "ambiguous translations": len(ids_by_translation),
-        "documents of ambiguous queries": query_log.measure_lengths(original_log, translated_log).ranges,
+        "documents of ambiguous queries": query_log.measure_judged_counts(original_log, translated_log).ranges,
     }
 
 
@@ -177,11 +177,11 @@ def _remove_ambiguous_queries(
     from paragloss.lab import query_log
 
     translated_log = _read_translated_log(translated_folder, original_log.documents)
-    cleaned = query_log.clean(original_log, translated_log, longest=longest)
+    cleaned = query_log.remove_ambiguous_queries(original_log, translated_log, max_judged=longest)
     if random_seed is None:
         remaining_log = cleaned.judged
     else:
-        remaining_log = query_log.clean_at_random(translated_log, cleaned.pairs_left, seed=random_seed)
+        remaining_log = query_log.remove_random_queries(translated_log, cleaned.pairs_left, seed=random_seed)
     summary: dict[str, object] = {
         "ambiguous": cleaned.ambiguous,
         "removed": len(translated_log.queries) - len(remaining_log.queries),

@@ -259,22 +259,25 @@ def _compute_binary_energy(machine: Machine, visible: torch.Tensor) -> torch.Ten
     return free_energy(machine, visible @ machine.visible_bias, visible @ machine.weight)
 
 
-def tune(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch: int) -> None:
-    """Train all layers, in place, to predict a concept's texts in all languages from that in one language.
+def train_all_layers(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch: int) -> None:
+    """Train all layers together, in place, to predict a concept's texts in all languages from its text in one.
 
-    The language is drawn anew for every batch. Training stops when `patience` epochs brought no better prediction of
-    the words of held-out concepts.
+    For each concept of a batch a random one of its languages is read. Some concepts are held out to validate every
+    epoch, so that training can stop early.
 
     :param machines: the pretrained layers, the bottom one first
     :param corpus: the concepts to learn from
+    :param training: epochs, learning rate and other settings of the optimizer
     :param batch: concepts in a batch
     """
+    # The decoder starts from the weights of the encoder; the two are then trained independently.
     decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
     loss = _TranslationLoss(machines, decoder, corpus)
     held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, training.seed)
     validate = partial(loss.measure, held_out_rows) if len(held_out_rows) else None
     draw_batches = batches(training_rows, batch)
-    descend(loss.name_parameters(), draw_batches, loss.compute_for_random_languages, training, validate)
+    parameters = loss.name_parameters()
+    descend(parameters, draw_batches, loss.compute_for_random_languages, training, validate)
 
 
 class _TranslationLoss(NamedTuple):

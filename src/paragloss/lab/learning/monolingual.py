@@ -6,8 +6,8 @@ Goldberg and Dagan, "Improving distributional similarity with lessons learned fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -132,22 +132,42 @@ def factor_ppmi(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: fl
 def _train_with_gensim(
     sentences: list[npt.NDArray[np.int32]], vocabulary: Vocabulary, *, dim: int, seed: int, window: int, trainer: str
 ) -> Floats:
-    """Train word2vec or fastText; words that gensim does not learn have rows of zeros: (words, dim).
+    """Train skip-gram vectors of the words of a vocabulary with gensim: (words, dim).
+
+    A word that occurs in no text has a row of zeros.
 
     :param sentences: word numbers of each text
+    :param window: how many words before and after a word are its context
     :param trainer: "word2vec" or "fasttext"
+    """
+    make_model = _import_gensim_model(trainer)
+    tokenized_texts = [[vocabulary.terms[i] for i in word_ids] for word_ids in sentences]
+    # One worker: with several the order of updates, and so the vectors, would differ from run to run.
+    settings = {"min_count": 1, "sg": 1, "epochs": GENSIM_EPOCHS, "workers": 1}
+    vectors = make_model(tokenized_texts, vector_size=dim, window=window, seed=seed, **settings).wv
+    return _arrange_rows(vectors, vocabulary.terms, dim)
+
+
+def _import_gensim_model(trainer: str) -> Callable[..., Any]:
+    """Import the class of gensim that trains "word2vec" or "fasttext" vectors.
+
+    :raises MissingExtraError: if gensim is not installed
     """
     try:
         from gensim.models import FastText, Word2Vec
     except ImportError:
         raise MissingExtraError(f"training {trainer} vectors", "vectors") from None
-    tokenized_texts = [[vocabulary.terms[i] for i in word_ids] for word_ids in sentences]
-    settings = {"vector_size": dim, "window": window, "min_count": 1, "sg": 1, "seed": seed, "epochs": GENSIM_EPOCHS}
-    model_class = FastText if trainer == "fasttext" else Word2Vec
-    # One worker: with several the order of updates, and so the vectors, would differ from run to run.
-    vectors = model_class(tokenized_texts, workers=1, **settings).wv
-    rows = np.zeros((len(vocabulary), dim), np.float32)
-    for i, term in enumerate(vocabulary.terms):
-        if term in vectors.key_to_index:
-            rows[i] = vectors[term]
+    model_class: Callable[..., Any] = FastText if trainer == "fasttext" else Word2Vec
+    return model_class
+
+
+def _arrange_rows(vectors: Any, words: Sequence[str], dim: int) -> Floats:
+    """Copy the vectors of words in the order of the words, zeros for a word that was not learned: (words, dim).
+
+    :param vectors: gensim's KeyedVectors
+    """
+    rows = np.zeros((len(words), dim), np.float32)
+    for i, word in enumerate(words):
+        if word in vectors.key_to_index:
+            rows[i] = vectors[word]
     return rows

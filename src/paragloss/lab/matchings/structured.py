@@ -417,19 +417,21 @@ class ClauseSearcher(StructuredSearcher):
         return self._statistics.layout.norms(bags._replace(average=np.where(current > 0, current, bags.average)))
 
     def _map_subwords_to_text(self, bags: CountedTerms) -> Integers:
-        """Return the part whose tf the terms of each part add to: (n_parts,).
+        """Return for each part of a document the number of the part that its terms are counted in: (n_parts,).
 
-        It is the part itself, but for the subword field the text of the same document, if it has one.
+        A part is one field of one document. Subwords are counted in the text field of their document, if it has one;
+        the terms of any other field are counted in their own part.
         """
-        own_parts = np.arange(len(bags.row))
+        part_numbers = np.arange(len(bags.row))
         subword_field = self._subword_field()
         if subword_field is None:
-            return own_parts
-        is_text, is_subwords = bags.field == self._statistics.layout.field("text"), bags.field == subword_field
-        text_part_by_document = np.full(bags.rows, -1)  # -1 without text
-        text_part_by_document[bags.row[is_text]] = own_parts[is_text]
-        text_parts = text_part_by_document[bags.row]
-        return np.where(is_subwords & (text_parts >= 0), text_parts, own_parts)
+            return part_numbers
+        is_text = bags.field == self._statistics.layout.field("text")
+        text_part_by_document = np.full(bags.rows, -1)  # -1 for a document without text
+        text_part_by_document[bags.row[is_text]] = part_numbers[is_text]
+        text_parts = text_part_by_document[bags.row]  # (n_parts,) the text part of the same document
+        is_counted_in_text = (bags.field == subword_field) & (text_parts >= 0)
+        return np.where(is_counted_in_text, text_parts, part_numbers)
 
 
 class Synonymous(ClauseSearcher):

@@ -95,7 +95,7 @@ def _train(
         pretraining = training._replace(epochs=pretraining_epochs)
         network.pretrain(machines[:pretraining_layers], corpus, pretraining, batch=batch)
     if epochs:
-        network.tune(machines, corpus, training, batch=batch)
+        network.train_all_layers(machines, corpus, training, batch=batch)
 
 
 def _make_towers(

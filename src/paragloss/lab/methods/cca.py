@@ -76,12 +76,11 @@ def _reduce_documents(part: CountedTexts, width: int, seed: int) -> _View:
 def correlate(
     views: Sequence[Floats], concepts: Sequence[Integers], *, dim: int, ridge: float
 ) -> tuple[Floats, list[Floats]]:
-    """Find projections of several views of the same concepts that agree most.
+    """Find the projections of several views of the same concepts that agree most (canonical correlation analysis).
 
-    They solve B v = rho (T + ridge) v. T has the covariance of each view on its diagonal; B is the covariance of the
-    sums over a concept divided by the square root of how many views it has. The ridge on a view's own block is part of
-    B, too. For two complete views rho = (1 + regularised canonical correlation) / 2, and the projections are the
-    canonical ones, scaled alike.
+    The projections solve B v = rho (T + ridge) v, where T holds the covariances within views and B those of the
+    concepts that the views share. For two complete views rho = (1 + regularised canonical correlation) / 2, and the
+    projections are the canonical ones, scaled alike.
 
     :param views: centred documents of each language, (documents, width)
     :param concepts: concept of each document of each language
@@ -89,13 +88,20 @@ def correlate(
     :param ridge: regularization in units of the mean variance of a view
     :return: agreements rho, largest first, and one projection (width, dim) per view
     """
-    covariances = _make_covariances(views, concepts, ridge)
-    size = len(covariances.own)
-    eigenvalue_range = [max(0, size - dim), size - 1]  # the largest; scipy numbers them in ascending order
-    values, vectors = scipy.linalg.eigh(covariances.shared, covariances.own, subset_by_index=eigenvalue_range)
-    view_bounds = np.cumsum([view.shape[1] for view in views])
-    projections = np.split(vectors[:, ::-1].astype(np.float32), view_bounds[:-1])
-    return values[::-1].astype(np.float32), projections
+    shared_covariance, own_covariance = _make_covariances(views, concepts, ridge)
+    agreements, stacked_projections = _find_largest_eigenpairs(shared_covariance, own_covariance, dim)
+    view_ends = np.cumsum([view.shape[1] for view in views])
+    return agreements, np.split(stacked_projections, view_ends[:-1])
+
+
+def _find_largest_eigenpairs(
+    matrix: npt.NDArray[np.float64], metric: npt.NDArray[np.float64], n: int
+) -> tuple[Floats, Floats]:
+    """Solve matrix v = value metric v, both symmetric; return the `n` largest values, (n,), and vectors, (size, n)."""
+    size = len(matrix)
+    positions = [max(0, size - n), size - 1]  # scipy orders the values from the smallest to the largest
+    values, vectors = scipy.linalg.eigh(matrix, metric, subset_by_index=positions)
+    return values[::-1].astype(np.float32), vectors[:, ::-1].astype(np.float32)
 
 
 class _Covariances(NamedTuple):
@@ -106,7 +112,11 @@ class _Covariances(NamedTuple):
 
 
 def _make_covariances(views: Sequence[Floats], concepts: Sequence[Integers], ridge: float) -> _Covariances:
-    """Compute the covariances within views, and those of the sums over the views of a concept; see `correlate`."""
+    """Compute the matrices B and T + ridge, whose eigenvectors are the projections that `correlate` finds.
+
+    T has the covariance of each view as a block on its diagonal. B is the covariance of the sums over the views of a
+    concept, each divided by the square root of how many views the concept has; it has its part of the ridge, too.
+    """
     views_per_concept = np.bincount(np.concatenate(list(concepts)))
     size = sum(view.shape[1] for view in views)
     sums = np.zeros((len(views_per_concept), size))  # over the views of each concept

@@ -81,12 +81,15 @@ def fit(
 ) -> Knrm:
     """Learn to rerank from aligned documents.
 
-    The queries are in English (or the language that most concepts have), and the concept's text in each other language
-    should rank first. Word vectors come from `start`, or from Cr5 trained on the same documents, and stay fixed. The
-    weights of the kernels and of the first search are learned from the `depth` best documents of `queries` concepts
-    that neither was trained on, in `folds` parts. `penalty` limits the weights, which matters with few concepts.
+    A query is made of each concept, in English or the language that most concepts have; the concept's texts in other
+    languages should rank first. Word vectors stay fixed; weights of the kernels and of the first search are learned
+    from the documents that each fold of the concepts finds with word vectors trained on the other folds.
 
     :param aligned: concepts with their texts in several languages
+    :param query: which text of a concept is its query: its title, its first sentence or its whole text
+    :param start: a saved encoder, or word vectors, to start from; by default Cr5 is trained, with `dim` dimensions
+    :param queries: how many concepts to learn from at most; `depth` is how many documents of each search
+    :param penalty: limits the weights, which matters with few concepts
     :return: a reranker of documents in these languages
     """
     query_kind, judged_sets = _make_judged_sets(aligned, query)
@@ -250,7 +253,7 @@ def _list_candidates(
     if not queries or query_lang not in encoder.langs or document_lang not in encoder.langs:
         return
     rankings_by_query: dict[int, list[_Ranking]] = {}
-    for search in _search(encoder, queries, documents, rng):
+    for search in _score_real_and_simulated_searches(encoder, queries, documents, rng):
         for candidates in firststage.rank_candidates(search.scores, depth):
             rankings_by_query.setdefault(candidates.query, []).append(_Ranking(candidates, search.is_real))
     features_of = _CandidateFeatures.build(encoder, queries, documents)
@@ -259,7 +262,7 @@ def _list_candidates(
 
 
 class _SearchScores(NamedTuple):
-    """What a search scores all documents for all queries."""
+    """The scores that one search gives to all documents for all queries."""
 
     scores: Floats  # (queries, documents)
     is_real: bool  # False for a simulated search
@@ -275,32 +278,39 @@ class _Ranking(NamedTuple):
 def _describe_rankings(
     features_of: _CandidateFeatures, query_number: int, rankings: Sequence[_Ranking]
 ) -> Iterator[_CandidateList]:
-    """Yield the features of the candidates in each ranking of one query; a document's are computed once for all."""
+    """Turn each ranking of one query into training data.
+
+    The features of a document are computed once for all rankings that it is in.
+
+    :param features_of: computes the features of documents for a query, both given by their numbers
+    """
     document_numbers = np.unique(np.concatenate([ranking.candidates.documents for ranking in rankings]))
-    features = features_of.compute(query_number, document_numbers)
+    features = features_of.compute(query_number, document_numbers)  # (documents, features)
     for candidates, is_real in rankings:
-        rows = np.searchsorted(document_numbers, candidates.documents)
-        yield _CandidateList(describe_first_scores(candidates.scores), features[rows], candidates.right, is_real)
+        rows = np.searchsorted(document_numbers, candidates.documents)  # into `features`
+        first_stage = describe_first_scores(candidates.scores)
+        yield _CandidateList(first_stage, features[rows], candidates.right, is_real)
 
 
-def _search(
+def _score_real_and_simulated_searches(
     encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
 ) -> Iterator[_SearchScores]:
-    """Yield the scores of several searches.
+    """Score all documents for all queries by several searches, and yield the scores of each search.
 
-    The real ones are by meaning and by shared words; the simulated ones find the right document more clearly.
+    Two searches are real: by the vectors of an encoder, and by shared words. The others are simulated: they are the
+    search by vectors with higher scores for the right documents, as a better encoder would give.
 
     :param documents: the right document of each query
     """
     query_lang, document_lang = queries[0].lang, documents[0].lang
     query_texts = [query.text for query in queries]
     document_texts = [document.full_text for document in documents]
-    scores = encoder.encode(query_texts, query_lang) @ encoder.encode(document_texts, document_lang).T
+    vector_scores = encoder.encode(query_texts, query_lang) @ encoder.encode(document_texts, document_lang).T
     shared_word_scores = firststage.score_shared_words(query_texts, query_lang, document_texts, document_lang)
-    yield _SearchScores(scores, is_real=True)
+    yield _SearchScores(vector_scores, is_real=True)
     yield _SearchScores(shared_word_scores, is_real=True)
     for _ in range(_STRONGER_SEARCHES):
-        yield _SearchScores(firststage.simulate_stronger_search(scores, rng), is_real=False)
+        yield _SearchScores(firststage.simulate_stronger_search(vector_scores, rng), is_real=False)
 
 
 class _CandidateFeatures(NamedTuple):

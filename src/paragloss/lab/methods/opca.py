@@ -28,20 +28,25 @@ def fit(
     min_df: MinDf = 2,
     lengths: Lengths = None,
 ) -> BagEncoder:
-    """Learn an encoder from texts about the same concepts in any number of languages.
+    """Learn an encoder by oriented principal component analysis, from texts about the same concepts in some languages.
 
     The noise is a sum over documents of squared deviations from the concept's mean, and `gamma` is added to it. Papers
     define the noise in other ways: halve a gamma for a noise of differences between pairs of documents, and multiply
     one for an average over n documents by n.
 
     :param aligned: concepts with their texts in several languages
+    :param dim: dimensions of the vectors
+    :param gamma: regularization, added to the variance of the noise
+    :param stem: whether to stem words and drop stop words
+    :param max_terms: size of the vocabulary of a language, at most
+    :param min_df: in how many texts a term of the vocabulary must be
+    :param lengths: minimum and maximum number of distinct terms of a text to learn from
     :return: an encoder of these languages
     """
-    counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    rows = [part.weigh_terms() for part in counted.values()]
-    _, table = find_oriented_directions(
-        rows, [part.concepts for part in counted.values()], dim=dim, gamma=gamma, seed=seed
-    )
-    vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
+    counts_by_lang, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    term_weights = [counts.weigh_terms() for counts in counts_by_lang.values()]  # (texts, terms) of each language
+    concepts = [counts.concepts for counts in counts_by_lang.values()]  # (texts,) of each language
+    _ratios, table = find_oriented_directions(term_weights, concepts, dim=dim, gamma=gamma, seed=seed)
+    vocabularies = {lang: counts.vocabulary for lang, counts in counts_by_lang.items()}
     meta = {"method": "opca", "concepts": n_concepts, "gamma": gamma, "seed": seed}
     return BagEncoder.stacked(vocabularies, table, meta=meta)

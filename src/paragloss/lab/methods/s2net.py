@@ -106,24 +106,29 @@ def _train(
     checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,
 ) -> Floats:
-    """Train a table of term vectors: every text is compared with its counterpart and `negatives` other texts.
+    """Train a table of term vectors until each text is closer to its counterpart than to other texts.
 
-    :param table: (terms, dim), changed in place and returned
-    :param left: weights of the terms of the texts, (pairs, terms); `right` is those of their counterparts
+    A text's vector is the weighted sum of the vectors of its terms. Settings that have a description are not listed.
+
+    :param table: (terms, dim) initial vectors, changed in place and returned
+    :param left: (pairs, terms) weights of the terms of texts; `right`: of their counterparts in another language
+    :param loss: "difference" of cosines, or "logistic" of that difference
+    :param negatives: how many other texts each text is compared with
+    :param progress: called after each epoch
     """
     import torch
 
     from paragloss.lab.descent.contrast import contrast, learn
     from paragloss.lab.descent.loop import TrainingSettings
 
-    projection = torch.from_numpy(table).requires_grad_()
+    trained_table = torch.from_numpy(table).requires_grad_()
+    get_term_vectors = itemgetter(0)  # of the list of parameters, which holds nothing but rows of the table
     compute_loss = partial(contrast, loss=loss, scale=scale, negatives=negatives)
     training = TrainingSettings(
         epochs, seed, learning_rate, optimizer, patience=patience, checkpoint=checkpoint, progress=progress
     )
-    learn({"table": projection}, itemgetter(0), TextPairs(left, right), compute_loss, training, batch=batch)
-    trained: Floats = projection.detach().numpy()
-    return trained
+    learn({"table": trained_table}, get_term_vectors, TextPairs(left, right), compute_loss, training, batch=batch)
+    return np.asarray(trained_table.detach().numpy())
 
 
 def _make_start_table(

@@ -7,6 +7,7 @@ Block Lanczos with full reorthogonalisation: Golub & Underwood, "The block Lancz
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -171,19 +172,22 @@ def _orthonormalize(columns: Floats, basis: Floats, random: np.random.Generator)
 def find_singular_vectors(matrix: Product, k: int, *, seed: int = 0, tolerance: float = 1e-2) -> tuple[Floats, Floats]:
     """Return at most `k` singular values, largest first and without zeros, and their right singular vectors.
 
-    They come from the smaller of the two products X X' and X' X, which have the same eigenvalues.
+    They are computed from the eigenvectors of X X' or X' X, whichever is smaller; both products have the squares of
+    the singular values as eigenvalues.
 
+    :param matrix: X
+    :param seed: of the random vectors that the iteration starts from
     :param tolerance: how exact they are, see `find_largest_eigenpairs`
     :return: values (n,) and vectors (columns of the matrix, n)
     """
-    rows, columns = matrix.shape
-    finds_left_vectors = rows <= columns
-    first, second = (matrix.back, matrix.dot) if finds_left_vectors else (matrix.dot, matrix.back)
-    squares, vectors = find_largest_eigenpairs(
-        lambda block: second(first(block)), min(rows, columns), k, seed=seed, tolerance=tolerance
-    )
-    values, vectors = _drop_zero_values(squares, vectors)
-    return values, matrix.back(vectors) / values if finds_left_vectors else vectors
+    n_rows, n_columns = matrix.shape
+    find_eigenpairs = partial(find_largest_eigenpairs, k=k, seed=seed, tolerance=tolerance)
+    if n_rows <= n_columns:
+        squares, left_vectors = find_eigenpairs(lambda block: matrix.dot(matrix.back(block)), n_rows)  # X X'
+        values, left_vectors = _drop_zero_values(squares, left_vectors)
+        return values, matrix.back(left_vectors) / values
+    squares, right_vectors = find_eigenpairs(lambda block: matrix.back(matrix.dot(block)), n_columns)  # X' X
+    return _drop_zero_values(squares, right_vectors)
 
 
 def _drop_zero_values(squares: Floats, vectors: Floats) -> tuple[Floats, Floats]:

@@ -29,7 +29,7 @@ from paragloss.translation.compounds import (
     join_words,
     split_compound,
 )
-from paragloss.translation.default._rows import TranslationRows, WordShares
+from paragloss.translation.default._rows import TableStarts, TranslationRows, WordShares
 from paragloss.translation.packed_words import PackedWordList
 from paragloss.translation.related_languages import list_relatives, merge_clauses
 from paragloss.types import Alternative, Query, Translation
@@ -111,7 +111,7 @@ class _TableRows(NamedTuple):
     langs: WordIds  # positions of the languages
     english: WordIds  # positions of the English words
     numbers: WordIds  # of the rows in their tables
-    table_starts: WordIds  # (3, rows) where the sizes, starts and entries of each row's table begin
+    table_starts: TableStarts
 
 
 class DefaultModel:
@@ -407,7 +407,7 @@ class DefaultModel:
         english_shares = np.concatenate([word.shares for word in words])
         word_of_english = list_groups([len(word.english) for word in words])
         rows = self._find_table_rows(english, langs)
-        sizes, targets, shares = self._all_rows.many_rows(rows.numbers, rows.table_starts)
+        sizes, targets, shares = self._all_rows.read_rows_of_tables(rows.numbers, rows.table_starts)
         owner_of_row = rows.langs * len(words) + word_of_english[rows.english]
         rows_per_owner = np.bincount(owner_of_row[sizes > 0], minlength=len(langs) * len(words))
         is_only_row = rows_per_owner[owner_of_row] == 1
@@ -425,8 +425,9 @@ class DefaultModel:
         languages = [self.read_language(lang) for lang in langs]
         rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words), -1 for none
         lang_index, english_index = np.nonzero(rows >= 0)
-        table_starts = np.array([language.table_starts for language in languages]).T
-        return _TableRows(lang_index, english_index, rows[lang_index, english_index], table_starts[:, lang_index])
+        starts_by_lang = np.array([language.table_starts for language in languages])  # (langs, 3)
+        table_starts = TableStarts(*starts_by_lang[lang_index].T)
+        return _TableRows(lang_index, english_index, rows[lang_index, english_index], table_starts)
 
     def _compute_english_shares(self, lang: str, term: str) -> WordShares:
         """Return the numbers of the English words that a term may be, and their shares."""

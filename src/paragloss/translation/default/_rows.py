@@ -29,6 +29,22 @@ class WordShares(NamedTuple):
     shares: npt.NDArray[np.float64]
 
 
+class TableStarts(NamedTuple):
+    """Where the table of each of some rows begins in the arrays of all tables, (rows,) each."""
+
+    sizes: npt.NDArray[np.int64]
+    groups: npt.NDArray[np.int64]
+    entries: npt.NDArray[np.int64]
+
+
+class RowEntries(NamedTuple):
+    """The entries of some rows, row after row."""
+
+    sizes: npt.NDArray[np.int64]  # (rows,) number of entries of each row
+    targets: npt.NDArray[np.int64]  # (entries,) numbers of target words
+    probabilities: npt.NDArray[np.float64]  # (entries,)
+
+
 class TranslationRows(NamedTuple):
     """A row for each source word: its target words and their probabilities, best first."""
 
@@ -55,29 +71,25 @@ class TranslationRows(NamedTuple):
         start: int = self.starts.item(group) + sum(self.sizes[group * GROUP_SIZE : number].tolist())
         return slice(start, start + min(self.sizes.item(number), limit))
 
-    def many_rows(
-        self, numbers: npt.NDArray[np.int64], table_starts: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Read many rows of several tables that are stored one after the other.
+    def read_rows_of_tables(self, numbers: npt.NDArray[np.int64], table_starts: TableStarts) -> RowEntries:
+        """Read many rows at once, where the arrays hold several tables one after the other.
 
         :param numbers: (rows,) the number of each row in its table.
-        :param table_starts: (3, rows) where the sizes, starts and entries of each row's table begin.
-        :return: the size of each row; the target words of all rows, row after row; and their probabilities.
+        :param table_starts: where the table of each row begins in the arrays.
+        :return: the target words of the rows and their probabilities.
         """
-        sizes = self.sizes[table_starts[0] + numbers].astype(np.int64)
-        first_entries = self._find_first_entries(numbers, table_starts)
-        entries = np.repeat(first_entries, sizes) + list_positions(sizes)
-        return sizes, self.targets[entries].astype(np.int64), decode_weights(self.weights[entries])
+        sizes = self.sizes[table_starts.sizes + numbers].astype(np.int64)  # (rows,)
+        first_entries = self._find_first_entries(numbers, table_starts)  # (rows,)
+        entries = np.repeat(first_entries, sizes) + list_positions(sizes)  # (all entries of the rows,)
+        return RowEntries(sizes, self.targets[entries].astype(np.int64), decode_weights(self.weights[entries]))
 
-    def _find_first_entries(
-        self, numbers: npt.NDArray[np.int64], table_starts: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _find_first_entries(self, numbers: npt.NDArray[np.int64], table_starts: TableStarts) -> npt.NDArray[np.int64]:
         """Return where each row begins, (rows,): at the start of its group, behind the rows before it in the group."""
         group, position = np.divmod(numbers, GROUP_SIZE)
-        rows_of_group = table_starts[0] + GROUP_SIZE * group + _POSITIONS_IN_GROUP  # (GROUP_SIZE, rows)
+        rows_of_group = table_starts.sizes + GROUP_SIZE * group + _POSITIONS_IN_GROUP  # (GROUP_SIZE, rows)
         sizes_of_group = self.sizes[np.minimum(rows_of_group, len(self.sizes) - 1)]
         sizes_before = np.where(position > _POSITIONS_IN_GROUP, sizes_of_group, 0).sum(axis=0, dtype=np.int64)
-        return np.asarray(table_starts[2] + self.starts[table_starts[1] + group] + sizes_before)
+        return np.asarray(table_starts.entries + self.starts[table_starts.groups + group] + sizes_before)
 
 
 def decode_weights(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
