@@ -189,7 +189,10 @@ def test_an_address_without_a_host_is_refused(address):
         hosts.host_of(address)
 
 
-@pytest.mark.parametrize("host", ["", "http://example.org", "a b", "a/b", "user@host", "a,b"])
+@pytest.mark.parametrize(
+    "host",
+    ["", "http://example.org", "a b", "a/b", "user@host", "a,b", "a\0b", "\0", "a\x1b", "a\x7f", "\ud800"],
+)
 def test_only_a_host_can_be_allowed(host):
     with pytest.raises(InputError, match="is no host"):
         hosts.allow_host(host)

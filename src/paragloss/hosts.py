@@ -22,7 +22,8 @@ from paragloss.errors import ConsentError, InputError
 
 ALLOWED_HOSTS_VARIABLE = "PARAGLOSS_ALLOWED_HOSTS"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_HOST_ENTRY = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:/@,#\[\]]+)(:[0-9]{1,5})?")
+#: Control characters and lone surrogates can't stand in an environment variable.
+_HOST_ENTRY = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:/@,#\[\]\x00-\x1f\x7f-\x9f\ud800-\udfff]+)(:[0-9]{1,5})?")
 
 
 def is_address(text: str) -> bool:

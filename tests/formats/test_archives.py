@@ -14,7 +14,7 @@ from ole_files import write_ole
 from paragloss.errors import InputError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.eml import build_eml
-from paragloss.formats.pst import MESSAGES_PER_PART, read_item, write_messages
+from paragloss.formats.pst import MESSAGES_PER_PART, read_message, write_messages
 from paragloss.formats.unpacking import MemberWriter
 
 
@@ -260,7 +260,7 @@ def make_pst_folder(name, messages, folders=()):
 def test_a_message_of_a_pst_mailbox_becomes_a_mail_file(tmp_path):
     attachments = [make_pst_attachment("plan.txt", b"Regen"), make_pst_attachment("logo.png", bytes(20_000), "logo@1")]
     path = tmp_path / "1.eml"
-    path.write_bytes(build_eml(read_item(make_pst_message(attachments=attachments))))
+    path.write_bytes(build_eml(read_message(make_pst_message(attachments=attachments))))
     errors = []
     letter, plan = read_documents(path, on_error=errors.append)
     assert (letter.title, letter.text, letter.meta["from"]) == ("Wetter", "Morgen regnet es.", "Anna")

@@ -16,7 +16,7 @@ def folder(tmp_path):
 
 
 def make_id(roots, root, relative):
-    roots.add([root])
+    roots.add_folders([root])
     return roots.make_id(root, relative)
 
 
@@ -27,7 +27,7 @@ def test_one_folder_needs_no_prefix(folder):
 
 def test_files_of_one_name_in_two_folders_have_two_ids(folder):
     folders = IndexedFolders()
-    folders.add([folder / "c/a", folder / "c/b"])
+    folders.add_folders([folder / "c/a", folder / "c/b"])
     assert [folders.make_id(folder / f"c/{x}", "notes.txt") for x in "ab"] == ["a/notes.txt", "b/notes.txt"]
     one_by_one = IndexedFolders()
     assert [make_id(one_by_one, folder / f"c/{x}", "notes.txt") for x in "ab"] == ["notes.txt", "b/notes.txt"]
@@ -51,7 +51,7 @@ def test_a_prefix_is_no_folder_of_another(folder):
 
 def test_a_folder_that_was_moved_keeps_its_ids(folder):
     roots = IndexedFolders(is_moved=lambda old, new: (old, new) == (str(folder / "c/b"), str(folder / "elsewhere/b")))
-    roots.add([folder / "c/a", folder / "c/b"])
+    roots.add_folders([folder / "c/a", folder / "c/b"])
     shutil.move(folder / "c/b", folder / "e")
     (folder / "elsewhere").mkdir()
     shutil.move(folder / "e", folder / "elsewhere/b")

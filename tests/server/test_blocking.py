@@ -569,3 +569,13 @@ def test_the_user_of_this_machine_allows_a_host_by_the_page_and_nobody_else_does
         shared = TestClient(with_keys, base_url="http://localhost", headers={"authorization": f"Bearer {'w' * 20}"})
         assert shared.post("/api/hosts", json={"host": "other.example.org"}).status_code == 403
     assert not hosts.is_host_allowed("https://other.example.org/v1")
+
+
+@pytest.mark.parametrize(("host", "status"), [("\0", 400), ("a\0.example.org", 400), ("a\x1b", 400), ("\ud800", 422)])
+def test_a_host_with_impossible_characters_is_refused(library, host, status, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with TestClient(build_application(library), base_url="http://localhost") as client:
+        content = json.dumps({"host": host})  # with characters escaped: a lone surrogate has no bytes
+        response = client.post("/api/hosts", content=content, headers={"content-type": "application/json"})
+    assert response.status_code == status
+    assert "host" in response.json()["error"]

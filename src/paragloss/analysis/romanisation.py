@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 _VOWELS = frozenset("aeiou")
 #: Arabic, Persian and Hebrew letters. `o/w` is a vowel behind a consonant and a consonant elsewhere.
@@ -20,6 +21,7 @@ _KATAKANA = """
 """
 #: Small letters, which change the syllable before them: vowels replace its vowel, the others make it palatal.
 _SMALL_VOWELS, _SMALL_PALATALS = "ァィゥェォ", "ャュョ"
+_SMALL_TSU, _LONG_VOWEL_MARK = "ッ", "ー"
 _HANGUL_INITIALS = "g kk n d tt r m b pp s ss - j jj ch k t p h".split()  # noqa: SIM905
 _HANGUL_VOWELS = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split()  # noqa: SIM905
 _HANGUL_FINALS = "- k k ks n n n t l k m l l l p l m p p t t ng t t k t p t".split()  # noqa: SIM905
@@ -107,20 +109,29 @@ def _katakana_sounds() -> dict[str, str]:
 
 
 def _transcribe_kana(word: str) -> str:
-    """Transcribe katakana by Hepburn's rules; a long vowel is written as a short one."""
+    """Transcribe katakana by Hepburn's rules.
+
+    The mark of a long vowel has no letter; the small tsu doubles the consonant behind it.
+    """
     latin = ""
-    doubles_consonant = False  # whether ッ, which doubles the consonant behind it, is the letter before
-    for char in word:
+    for previous_char, char in pairwise(" " + word):
         sound = _katakana_sounds()[char]
         if char in _SMALL_VOWELS:
             latin = _replace_final_vowel(latin, sound)
         elif char in _SMALL_PALATALS:
             latin = _add_palatal(latin, sound)
-        elif char not in "ーッ":
-            begins_with_consonant = sound[0] not in _VOWELS
-            latin += sound[0] + sound if doubles_consonant and begins_with_consonant else sound
-        doubles_consonant = char == "ッ"
+        elif char in (_LONG_VOWEL_MARK, _SMALL_TSU):
+            continue
+        elif previous_char == _SMALL_TSU:
+            latin += _double_consonant(sound)
+        else:
+            latin += sound
     return latin
+
+
+def _double_consonant(sound: str) -> str:
+    """Repeat the first letter of a syllable if it is a consonant: ka makes kka, a stays."""
+    return sound if sound[0] in _VOWELS else sound[0] + sound
 
 
 def _replace_final_vowel(latin: str, vowel: str) -> str:

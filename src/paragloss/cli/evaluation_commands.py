@@ -13,7 +13,9 @@ from paragloss.cli.output import check_writable, print_json, print_table
 from paragloss.cli.program import AsJson, app
 
 if TYPE_CHECKING:
-    from paragloss.evaluation import Scores
+    from collections.abc import Mapping
+
+    from paragloss.evaluation import Comparison, Scores
 
 Judgments = Annotated[str, typer.Argument(help="TREC judgments.")]
 Measures = Annotated[str, typer.Option(help='Measures, such as "RR nDCG@10 P@1".')]
@@ -65,13 +67,18 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs, with significance tests."""
-    from paragloss.evaluation import compare
+    from paragloss.evaluation import compare as compare_scores
 
     first_scores, second_scores = _measure_runs([first, second], qrels, measures, report).scores
-    results = {name: compare(first_scores[name], second_scores[name]) for name in first_scores}
+    results = {name: compare_scores(first_scores[name], second_scores[name]) for name in first_scores}
     if as_json:
         print_json({name: result._asdict() for name, result in results.items()})
-        return
+    else:
+        _print_comparison(results)
+
+
+def _print_comparison(results: Mapping[str, Comparison]) -> None:
+    """Print a row for each measure with the means of both runs and the tests of their difference."""
     rows = []
     for name, result in results.items():
         means = [f"{result.first:.4f}", f"{result.second:.4f}", f"{result.difference:+.4f}"]

@@ -24,10 +24,10 @@ def gloss(
     file: Annotated[str, typer.Argument(help="A text, HTML, PDF, Word, ... file; - reads standard input.")],
     to: Annotated[str, typer.Option(help="Language to explain the text in.")] = "en",
     lang: Annotated[str, typer.Option(help="Language of the text; detected by default.")] = "",
-    by: Annotated[
+    dictionaries: Annotated[
         list[str] | None, typer.Option("--with", help="Also use this saved table or dictionary. Repeatable.")
     ] = None,
-    query: Annotated[
+    question: Annotated[
         str, typer.Option("--asked", help="What you are looking for; helps to choose between senses.")
     ] = "",
     as_html: Annotated[
@@ -42,7 +42,7 @@ def gloss(
     text, file_lang = _read_text(file)
     source = _choose_language(lang or file_lang, text, file)
     target = normalise(to)
-    glossed = gloss_text(text, source, target, _open_sources(by or [], source, target), query=query)
+    glossed = gloss_text(text, source, target, _open_sources(dictionaries or [], source, target), query=question)
     if as_json:
         print_json(glossed.as_json())
     elif as_html:

@@ -199,16 +199,21 @@ def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads(data)
         if manifest["format"] != FORMAT:
             raise InputError(describe_unknown_format(file, manifest, str(FORMAT)))
-        Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))  # raises an error for wrong values
-        shape = manifest["shape"]
-        has_tables = isinstance(manifest["parts"], dict) and isinstance(shape["dense"], dict)
-        if not (has_tables and isinstance(shape["sparse"], list)):
-            raise TypeError("a table or a list is missing")
+        _check_manifest(manifest)
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
             f"{file} is no whole backup: its list of parts can't be read ({type(error).__name__}); take another"
         ) from None
     return manifest
+
+
+def _check_manifest(manifest: Mapping[str, Any]) -> None:
+    """Raise ValueError, TypeError or KeyError if a setting of the index, a table or a list is missing or wrong."""
+    Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))  # raises an error for wrong values
+    shape = manifest["shape"]
+    required_types = [(manifest["parts"], dict), (shape["dense"], dict), (shape["sparse"], list)]
+    if not all(isinstance(value, required_type) for value, required_type in required_types):
+        raise TypeError("a table or a list is missing")
 
 
 def _read_parts(file: str) -> Iterator[tuple[str, bytes]]:

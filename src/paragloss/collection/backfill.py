@@ -55,7 +55,7 @@ class PassageCache:
     """The vectors of passages that several documents have, and which of them have been given to an encoder."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, Floats] = {}
+        self._vector_by_repeated_passage: dict[str, Floats] = {}
         self._requested: set[str] = set()
 
     def list_texts(self, tasks: Sequence[EncodingTask]) -> list[str]:
@@ -72,25 +72,27 @@ class PassageCache:
         return texts
 
     def assign_rows(self, tasks: Sequence[EncodingTask], rows: Floats) -> list[EncodedTask]:
-        """Return the vectors of each task.
+        """Distribute encoded vectors to the titles and passages of tasks.
 
-        Tasks must come in the order in which their texts were listed.
+        A passage that several documents have was encoded for the first of them only: its vector is cached for the
+        others. Tasks must come in the order in which their texts were listed.
 
         :param rows: the vectors of the texts that `list_texts` returned for these tasks, in its order.
+        :return: the vectors of each task.
         """
-        remaining_rows = iter(rows)
+        new_vectors = iter(rows)
         encoded_tasks = []
         for task in tasks:
-            title_row = next(remaining_rows)
-            passage_rows = []
+            title_vector = next(new_vectors)
+            passage_vectors = []
             for passage in task.passages:
-                row = self._rows.get(passage)
-                if row is None:
-                    row = next(remaining_rows)
+                vector = self._vector_by_repeated_passage.get(passage)
+                if vector is None:
+                    vector = next(new_vectors)
                 if passage in task.repeated:
-                    self._rows[passage] = row
-                passage_rows.append(row)
-            encoded_tasks.append(EncodedTask(title_row, passage_rows))
+                    self._vector_by_repeated_passage[passage] = vector
+                passage_vectors.append(vector)
+            encoded_tasks.append(EncodedTask(title_vector, passage_vectors))
         return encoded_tasks
 
 

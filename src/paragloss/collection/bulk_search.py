@@ -55,7 +55,7 @@ _state: State | None = None
 def _start(opening_arguments: tuple[str, bool]) -> None:
     global _state
     location, default = opening_arguments
-    _state = opening.open(location, default=default)
+    _state = opening.open_collection(location, default=default)
 
 
 def _rank(job: tuple[Sequence[Query], SearchOptions]) -> list[Ranking]:

@@ -98,7 +98,7 @@ class Collection:
 
         Example: `Collection.open("library")`
         """
-        return cls(opening.open(location, default=default))
+        return cls(opening.open_collection(location, default=default))
 
     @classmethod
     def open_or_create(cls, location: str, **options: Unpack[CollectionKeywords]) -> Collection:

@@ -69,7 +69,7 @@ def list_files_to_index(paths: Sequence[str], roots: IndexedFolders) -> list[Ind
     :param roots: the indexed folders, which give files their names; the folders of the paths are added to them.
     """
     locations = [_locate(path) for path in paths]
-    roots.add([location.folder_name for location in locations])
+    roots.add_folders([location.folder_name for location in locations])
     files_by_url: dict[str, IndexedFile] = {}
     for location in locations:
         for file_path in sorted(location.system.find(location.path)):

@@ -11,12 +11,9 @@ from paragloss.types import Document
 def assign_languages(documents: Sequence[Document], lang: str | None = None) -> list[Document]:
     """Give every document a language code.
 
-    Args:
-        documents: Documents with or without a language.
-        lang: The language of those without; if None it is identified in each document by itself.
-
-    Returns:
-        The documents in the same order. One without any letters has the language `languages.UNKNOWN`.
+    :param documents: documents with or without a language.
+    :param lang: the language of those without; None identifies it in each of them.
+    :return: the documents in the same order. One without any letters has the language `languages.UNKNOWN`.
     """
     return [document._replace(lang=_choose_language(document, lang)) for document in documents]
 

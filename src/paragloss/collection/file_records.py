@@ -187,24 +187,26 @@ class FileTracker:
     """Decides which files of one `index_files` call are read, and records what they gave."""
 
     def __init__(self, store: AnyStore, *, lang: str = "", reads_all: bool = False) -> None:
-        """Load the records of a collection, with what an earlier process had read when it was killed.
+        """Load the records of a collection, and add what an earlier process had read when it was killed.
 
         :param lang: the language given for documents that don't state theirs; a file read with another is read again.
         :param reads_all: read unchanged files too.
         """
         self._store, self._lang, self._reads_all = store, lang, reads_all
         self._table = _FileTable(store)
-        self.unchanged_count = 0  # files seen that need not be read
-        self._present: set[str] = set()  # paths of all files seen
+        # What is seen while folders are listed.
+        self.unchanged_count = 0  # files that need not be read
+        self._present: set[str] = set()  # paths of all files
         self._unlisted_folders: list[str] = []
+        # What is read.
         self._readings: deque[_Reading] = deque()  # in the order in which files are read
         self._read_states: set[tuple[int, int]] = set()  # sizes and times of files that are read
         self._document_count = 0  # that all files have given so far
-        self._pending: dict[str, list[str]] = {}  # ids given by each file since the last save
         self._rereads: dict[str, None] = {}  # files that hold an id whose owner gave it up, in order
+        # What is not saved yet.
+        self._pending: dict[str, list[str]] = {}  # ids given by each file since the last save
         self._last_save = time.monotonic()
-        for path, ids in _read_json(store, _PENDING_BLOB).items():
-            self._recover_killed_reading(path, ids)
+        self._recover_killed_readings()
 
     # Before and while files are read
 
@@ -399,6 +401,11 @@ class FileTracker:
         self.save()
 
     # Records
+
+    def _recover_killed_readings(self) -> None:
+        """Record what a process that was killed had read of each file since it last saved the records."""
+        for path, ids in _read_json(self._store, _PENDING_BLOB).items():
+            self._recover_killed_reading(path, ids)
 
     def _recover_killed_reading(self, path: str, ids: Sequence[str]) -> None:
         """Record what a killed process had read of a file.

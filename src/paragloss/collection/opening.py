@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paragloss import hosts
@@ -112,7 +113,7 @@ def open_or_create(location: str, options: CollectionOptions) -> State:
     while True:
         try:
             if collection_exists(location):
-                return open(location, default=options.default, build_empty=True)
+                return open_collection(location, default=options.default, build_empty=True)
             return create(location, options)
         except StoreError as error:
             is_being_created = isinstance(error, InUseError) or collection_exists(location)
@@ -126,7 +127,7 @@ def has_shipped_encoder(meaning: bool | None, default: bool) -> bool:
     return default and os.environ.get("PARAGLOSS_MEANING") != "0" if meaning is None else meaning
 
 
-def open(location: str, *, default: bool = True, build_empty: bool = False) -> State:
+def open_collection(location: str, *, default: bool = True, build_empty: bool = False) -> State:
     """Open a collection.
 
     :param default: False leaves the default model out this time.
@@ -136,14 +137,26 @@ def open(location: str, *, default: bool = True, build_empty: bool = False) -> S
     """
     store = open_store(location)
     try:
-        check_finished(store, location, build_empty=build_empty)
-        index = choose_index_class(store).open_or_build(store)
-        return State(location, store, index, default=default)
-    except BaseException as error:
+        with _damage_as_store_error(location):
+            check_finished(store, location, build_empty=build_empty)
+            index = choose_index_class(store).open_or_build(store)
+            return State(location, store, index, default=default)
+    except BaseException:
         store.close()
-        is_damaged = isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError)
-        if not is_damaged:
-            raise
+        raise
+
+
+@contextmanager
+def _damage_as_store_error(location: str) -> Iterator[None]:
+    """Turn the errors that values of a wrong kind in a collection's own records cause into a StoreError.
+
+    :param location: the folder or address of the collection, for the error.
+    """
+    try:
+        yield
+    except ParaglossError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
         damage = "what it notes of itself is damaged"
         raise StoreError(f"{location}: {damage} ({error}): restore a copy, or index again") from error
 

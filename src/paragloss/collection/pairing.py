@@ -118,16 +118,24 @@ def make_page_key(path: str, lang: str) -> str:
     `x.de.html`), or its name in English or in itself (`German/`, `Deutsch/`).
     """
     pieces: list[str] = []
-    end = 0  # of the last mention
-    for word in _WORD.finditer(path):
-        if word.start() < end or not _names_language(word[0], lang):
+    position = 0  # behind the mention before
+    for start, end in _find_mentions(path, lang):
+        pieces += [path[position:start], "*"]
+        position = end
+    return "".join([*pieces, path[position:]])
+
+
+def _find_mentions(path: str, lang: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of each mention of a language in a path; the region behind a code belongs to it."""
+    position = 0
+    while word := _WORD.search(path, position):
+        position = word.end()
+        if not _names_language(word[0], lang):
             continue
-        pieces += [path[end : word.start()], "*"]
         is_code = len(word[0]) <= _MAX_CODE_LENGTH
-        region = _REGION.match(path, word.end()) if is_code else None
-        end = region.end() if region is not None else word.end()
-    pieces.append(path[end:])
-    return "".join(pieces)
+        if is_code and (region := _REGION.match(path, word.end())):
+            position = region.end()
+        yield word.start(), position
 
 
 def _names_language(word: str, lang: str) -> bool:

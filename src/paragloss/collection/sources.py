@@ -48,7 +48,7 @@ def read_sources(
 
     recorded_files = tracker or FileTracker(store)
     with open_indexed_folders(store, recorded_files) as folders:
-        folders.add([path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)])
+        folders.add_folders([path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)])
     read_path = partial(read_documents, on_error=on_error, readers=readers, on_scanned_page=scanning)
     if tracker is not None:
         read_path = partial(read_path, should_read=tracker.note_file, on_file_end=tracker.finish_reading)

@@ -187,11 +187,23 @@ def _split_long_batches(batches: Iterator[list[Document]]) -> Iterator[list[Docu
 def index_files(state: State, paths: Sequence[str], options: FileOptions) -> IndexReport:
     """Read files and folders into the collection: those that are new or have changed since, or all if `options.again`.
 
-    A file that holds an id which its owner gave up is read once more, so that its own document comes back. Its pruning
-    waits for that.
+    Two files may have documents of the same id, of which the later one replaces the other. Where a file loses its
+    document, the other files that have one of this id are read again, so that theirs comes back.
 
     :param paths: files, folders, and `irds:DATASET`.
     :return: how many documents were read, files had not changed, and documents were removed.
+    """
+    report, rereads = _index_files_once(state, paths, options)
+    while rereads:
+        reread_report, rereads = _index_files_once(state, rereads, replace(options, again=False))
+        report = report._replace(read=report.read + reread_report.read, removed=report.removed + reread_report.removed)
+    return report
+
+
+def _index_files_once(state: State, paths: Sequence[str], options: FileOptions) -> tuple[IndexReport, list[str]]:
+    """Read files, and remove documents that are gone if `options.prune`.
+
+    :return: the report, and the files to read again because another file has lost a document of an id that they have.
     """
     tracker = FileTracker(state.store, lang=options.lang or "", reads_all=options.again)
     read_count = _read_files(state, paths, options, tracker)
@@ -199,10 +211,7 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Ind
     rereads = tracker.take_rereads()
     if rereads:
         tracker.save()
-        report = index_files(state, rereads, replace(options, again=False))
-        read_count += report.read
-        removed_count += report.removed
-    return IndexReport(read_count, tracker.unchanged_count, removed_count)
+    return IndexReport(read_count, tracker.unchanged_count, removed_count), rereads
 
 
 def _read_files(state: State, paths: Sequence[str], options: FileOptions, tracker: FileTracker) -> int:

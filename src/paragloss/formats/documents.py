@@ -114,17 +114,21 @@ def read_documents(
 ) -> Iterator[Document]:
     """Read the documents of a file, a folder or `irds:DATASET`.
 
-    `meta["path"]` of a document is its file, `meta["member"]` the file inside an archive that it comes from, and
-    `meta["mail"]` the id of the message that it is attached to. Its language is what the file declares, else what its
-    path says (`fr/a.txt`, `a.fr.txt`), else "".
+    The language of a document is the one that the file declares, else the one that its path names (`fr/a.txt`,
+    `a.fr.txt`), else "". Its metadata say where it comes from: `path` is the file, `member` the file inside an archive,
+    and `mail` the id of the message to which it is attached.
 
-    :param make_id: makes an id of the path below the folder; rows without an id are named after it and their number
-    :param should_read: called before a file is read; False leaves it out
-    :param on_file_end: called after a file, with whether it was read to its end, and for folders that can't be listed
+    :param path: the file or folder to read
+    :param make_id: makes the id of a file from its path below the folder; rows without an id get that of their file
+        and their number
+    :param should_read: decides before a file is read whether to read it
+    :param on_file_end: called after each file, with whether it was read to its end; and with False for each folder that
+        can't be listed
     :param on_error: called for each file or row that can't be read, and for each file of an unknown format; without
         it the first bad file raises, and a warning counts the files of unknown formats
     :param on_scanned_page: called after each page of a scan
-    :param readers: how many processes read the next files of a folder ahead; the order of documents stays
+    :param readers: how many processes read ahead in a folder; documents come in the order of the files all the same
+    :return: the documents, read one after the other as they are asked for
     """
     if str(path).startswith(irds.IRDS_PREFIX):
         yield from irds.read_irds_documents(str(path))
@@ -182,8 +186,8 @@ class _FolderReader:
         """
         queue = deque[_SourceFile]()
         with closing(sandbox.ParallelReaders(self._readers, self._file_reader.on_scanned_page)) as readers:
-            for source in self._list_sources(readers):
-                queue.append(source)
+            for source in self._list_sources():
+                queue.append(self._read_ahead(source, readers))
                 if len(queue) > 2 * self._readers:
                     yield from self._file_reader.read_reporting_errors(queue.popleft())
             while queue:
@@ -205,26 +209,30 @@ class _FolderReader:
         message = f"left out {self._n_left_out.total()} files of kinds that can't be read: {counts}"
         warnings.warn(f"{self._folder}: {message}", stacklevel=4)
 
-    def _list_sources(self, readers: sandbox.ParallelReaders) -> Iterator[_SourceFile]:
-        """Yield the files to be read, and count the others; `readers` start to read those of foreign formats."""
+    def _list_sources(self) -> Iterator[_SourceFile]:
+        """Yield the files to read, and with a problem those of unknown formats if errors are reported.
+
+        Files of supported and of unknown formats are counted in `_n_supported` and `_n_left_out`.
+        """
         on_error = self._file_reader.on_error
         for relative, path in list_files(self._folder, on_unlisted=self._report_unlisted, on_error=on_error):
             if is_readable_member(path):
                 self._n_supported += 1
                 if self._should_read(path):
-                    yield self._begin_reading(path, relative, readers)
-                continue
-            kind = _kind_by_name(path)
-            self._n_left_out[kind or "without a suffix"] += 1
-            if on_error is not None:
-                yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
+                    yield _SourceFile(path, relative, self._make_id(decode_path(relative)))
+            else:
+                kind = _kind_by_name(path)
+                self._n_left_out[kind or "without a suffix"] += 1
+                if on_error is not None:
+                    yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
 
-    def _begin_reading(self, path: Path, relative: str, readers: sandbox.ParallelReaders) -> _SourceFile:
-        """Let `readers` read a file if its format is a foreign one, and return it as a file to read."""
-        id = self._make_id(decode_path(relative))
-        kind = _kind_by_name(path)
-        pending = readers.submit(kind, path, id) if kind in FOREIGN_READERS else None
-        return _SourceFile(path, relative, id, pending)
+    @staticmethod
+    def _read_ahead(source: _SourceFile, readers: sandbox.ParallelReaders) -> _SourceFile:
+        """Let other processes begin to read a file of a foreign format; return it with its pending document."""
+        kind = _kind_by_name(source.path)
+        if source.problem or kind not in FOREIGN_READERS:
+            return source
+        return source._replace(pending=readers.submit(kind, source.path, source.id))
 
     def _report_unlisted(self, folder: Path) -> None:
         self._file_reader.on_file_end(folder, False)

@@ -31,11 +31,13 @@ class IndexedFolders:
         self.moves: dict[str, str] = {}  # old path of each folder that turned out to be moved -> its new path
         self._is_moved = is_moved
 
-    def add(self, paths: Sequence[PathLike]) -> None:
-        """Give each of these folders, and the folders of these files, a prefix for the ids of its files.
+    def add_folders(self, paths: Sequence[PathLike]) -> None:
+        """Add folders to the indexed ones, each with a prefix for the ids of its files.
 
-        A folder inside an indexed one, or inside another one of these, needs none. One that is an indexed folder at
-        another path keeps its prefix.
+        A folder inside an indexed folder, or inside another folder that is being added, is not added. An indexed folder
+        that was moved keeps its prefix: its new path replaces the old one.
+
+        :param paths: the folders to add; of a file, its folder is added.
         """
         folders = list(dict.fromkeys(map(_resolve_folder, paths)))
         new_folders: list[str] = []

@@ -126,23 +126,30 @@ def _write_message(message_place: _FolderMessage, writer: MemberWriter) -> None:
     message = message_place.folder.get_sub_message(message_place.number)
     if not hasattr(message, "subject"):  # settings of the mailbox are items without a text
         return
-    item = read_item(message)
+    item = read_message(message)
     if item.text or item.html or item.subject or item.attachments:
         writer.write(f"{message_place.folder_path}{message_place.number + 1}.eml", io.BytesIO(build_eml(item)))
 
 
-def read_item(message: Any) -> MailItem:
-    """Return what a message of a mailbox (`pypff.message`) says; messages attached to it are left out."""
+def read_message(message: Any) -> MailItem:
+    """Read the headers, the body and the attached files of a message of an Outlook mailbox.
+
+    :param message: a `pypff.message`; messages attached to it are left out.
+    """
     properties = _read_texts(message, {_DISPLAY_TO, _SENDER_ADDRESS, _SENDER_SMTP_ADDRESS})
-    address = properties.get(_SENDER_SMTP_ADDRESS) or properties.get(_SENDER_ADDRESS, "")
+    sender_name = str(message.sender_name or "")
+    sender_address = properties.get(_SENDER_SMTP_ADDRESS) or properties.get(_SENDER_ADDRESS, "")
+    date_header = find_date_header(str(message.transport_headers or ""))
+    delivery_time = str(message.delivery_time or "")
+    plain_text = _decode_body(message.plain_text_body)
     html = _decode_body(message.html_body)
     rtf = message.rtf_body or b""
     return MailItem(
         subject=str(message.subject or ""),
-        sender=join_sender(str(message.sender_name or ""), address),
+        sender=join_sender(sender_name, sender_address),
         to=properties.get(_DISPLAY_TO, ""),
-        date=find_date_header(str(message.transport_headers or "")) or str(message.delivery_time or ""),
-        text=choose_body(_decode_body(message.plain_text_body), html, rtf),
+        date=date_header or delivery_time,
+        text=choose_body(plain_text, html, rtf),
         html=html,
         attachments=list(_read_attachments(message)),
     )

@@ -120,22 +120,16 @@ class SandboxedReader:
         return Failure(error="the process that reads files can't be started; try again", location=request["path"])
 
     def _get_process(self) -> subprocess.Popen[bytes]:
-        """Return the running child process of this process; start one where there is none."""
+        """Return the running child process, or start one that ends with this process.
+
+        A child that has ended, or that belongs to the process from which this one was forked, is replaced.
+        """
         process = self._process
         if process is not None and self._owner_pid == os.getpid() and process.poll() is None:
             return process
         self.close()
-        package_folder = str(Path(__file__).parents[2])
-        import_path = os.pathsep.join(filter(None, [package_folder, os.environ.get("PYTHONPATH")]))
         self._owner_pid = os.getpid()
-        # -P: what lies in the current folder must not be taken for a module.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "paragloss.formats.sandbox_child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": import_path},
-        )
+        self._process = _start_child()
         atexit.register(self.close)
         return self._process
 
@@ -180,6 +174,20 @@ class ParallelReaders:
     def _close_readers(self) -> None:
         for reader in self._readers:
             reader.close()
+
+
+def _start_child() -> subprocess.Popen[bytes]:
+    """Start a process that reads files: requests go to its standard input, answers come from its output."""
+    package_folder = str(Path(__file__).parents[2])
+    import_path = os.pathsep.join(filter(None, [package_folder, os.environ.get("PYTHONPATH")]))
+    return subprocess.Popen(
+        # -P: what lies in the current folder must not be taken for a module.
+        [sys.executable, "-P", "-m", "paragloss.formats.sandbox_child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": import_path},
+    )
 
 
 @contextmanager

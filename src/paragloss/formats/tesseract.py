@@ -94,20 +94,22 @@ def recognize_page(image: PageImage) -> list[RecognizedWord]:
     :return: the words in the order of reading; none if the picture seems to have no text
     :raises InputError: if the page is clearly in a script of which no language is installed
     """
-    orientation = detect_orientation(image)
-    segmentation = _SEGMENT_UPRIGHT if orientation.is_upright else _SEGMENT_ROTATED
+    script, is_script_clear, is_upright = detect_orientation(image)
+    segmentation = _SEGMENT_UPRIGHT if is_upright else _SEGMENT_ROTATED
     image = image._replace(arguments=(*image.arguments, "--psm", segmentation))
-    if not orientation.script and not _shows_text(image):
+    if not script and not _shows_text(image):
         return []
-    fitting = [lang for lang in _list_languages() if orientation.script in scripts_of(lang)]
-    first_choice = _choose_first_languages(fitting, orientation.script)
+    languages = [lang for lang in _list_languages() if script in scripts_of(lang)]
+    first_languages = _choose_first_languages(languages, script)
     words: list[RecognizedWord] = []
-    if orientation.is_script_clear and fitting:
-        words = _recognize_twice(image, first_choice, fitting)
-    if measure_confidence(words) < CLEAR_CONFIDENCE:
-        words = _try_scripts(image, words, first_choice)
-    if measure_confidence(words) < CLEAR_CONFIDENCE and orientation.is_script_clear and not fitting:
-        raise InputError(_explain_missing_language(image, orientation.script))
+    if is_script_clear and languages:
+        words = _recognize_twice(image, first_languages, languages)
+    if measure_confidence(words) >= CLEAR_CONFIDENCE:
+        return words
+    words = _try_scripts(image, words, first_languages)
+    is_language_missing = is_script_clear and not languages
+    if is_language_missing and measure_confidence(words) < CLEAR_CONFIDENCE:
+        raise InputError(_explain_missing_language(image, script))
     return words
 
 

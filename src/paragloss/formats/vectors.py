@@ -191,20 +191,26 @@ def _read_binary(path: PathLike, n_words: int, dim: int) -> tuple[list[str], Flo
     """
     if not 1 <= dim <= _MAX_DIM:
         raise InputError(f"the header promises {dim} dimensions; expected 1 to {_MAX_DIM}", location=path)
+    vector_size = 4 * dim  # bytes
     words: list[str] = []
-    data = bytearray()
-    with open_bytes(path) as stream:
+    data = bytearray()  # of all vectors, one behind the other
+    with open_bytes(path) as stream:  # which turns an EOFError into an InputError that names the file
         stream.readline(MAX_LINE_BYTES)  # the header
         for number in range(n_words):
             words.append(_read_binary_word(stream, path, number))
-            vector_bytes = stream.read(4 * dim)
-            if len(vector_bytes) < 4 * dim:
-                raise EOFError(f"{number:,} of {n_words:,} words")  # `open_bytes` makes it an InputError
+            vector_bytes = stream.read(vector_size)
+            if len(vector_bytes) < vector_size:
+                raise EOFError(f"{number:,} of {n_words:,} words")
             data += vector_bytes
-    matrix: Floats = np.frombuffer(bytes(data), dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
+    return words, _parse_binary_vectors(bytes(data), dim, path)
+
+
+def _parse_binary_vectors(data: bytes, dim: int, path: PathLike) -> Floats:
+    """Return 32-bit floats as vectors, (n_words, dim); raise InputError if one is not finite."""
+    matrix: Floats = np.frombuffer(data, dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
     if not np.isfinite(matrix).all():
         raise InputError("a value is not finite; the file is damaged, fetch it again", location=path)
-    return words, matrix
+    return matrix
 
 
 def _read_binary_word(stream: BinaryIO, path: PathLike, number: int) -> str:

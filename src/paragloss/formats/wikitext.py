@@ -52,13 +52,18 @@ def _remove_elements(text: str) -> str:
 
 
 def _find_elements(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of each outermost element to be removed, see `_remove_elements`."""
+    """Yield the (start, end) of each outermost element to be removed: notes, formulas and the like.
+
+    Tags inside an element are read while its end is looked for, so that the loop goes on behind it.
+    """
     tags = _REMOVED_TAG.finditer(text)
     for tag in tags:
-        if tag["slash"]:  # closes what is not open
+        is_unopened_end = bool(tag["slash"])
+        is_empty_element = tag[0].endswith("/>")
+        if is_unopened_end:
             continue
-        has_content = not tag[0].endswith("/>")
-        yield tag.start(), _find_element_end(text, tag, tags) if has_content else tag.end()
+        end = tag.end() if is_empty_element else _find_element_end(text, tag, tags)
+        yield tag.start(), end
 
 
 def _find_element_end(text: str, opening: re.Match[str], tags: Iterator[re.Match[str]]) -> int:

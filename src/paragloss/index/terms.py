@@ -321,15 +321,29 @@ def analyze_document(
         terms[INNER] = _list_subwords(document, terms, main_tokens, analyze)
     if TITLE_SUBWORDS in layout.fields:
         terms[TITLE_SUBWORDS] = _list_title_subwords(document, terms.get("title", ()), analyze)
-    if "text" not in terms:
-        return AnalyzedDocument(terms, b"", b"")
-    for tokens in foreign_tokens:
-        field = translation_field(tokens.lang)
-        if field not in layout.fields:
-            terms[field] = tokens.token_terms()
+    has_text = "text" in terms
+    if not has_text:
+        return AnalyzedDocument(terms, packed_tokens=b"", signature=b"")
+    terms |= _list_foreign_terms(layout.fields, foreign_tokens)
     stored_tokens = tokenization.truncate_texts([main_tokens, *foreign_tokens])
     packed_tokens = tokenization.pack_texts(stored_tokens, select_passages(document.text))
     return AnalyzedDocument(terms, packed_tokens, compute_signature(terms["text"]))
+
+
+def _list_foreign_terms(fields: Sequence[str], foreign_tokens: Iterable[TokenizedText]) -> dict[str, list[str]]:
+    """Return the terms of parts of a text in other languages, by the field of texts translated into each language.
+
+    A language whose field holds translations of whole documents is left out.
+
+    :param fields: the fields that are indexed.
+    :param foreign_tokens: the tokens of these parts, by language.
+    """
+    terms_by_field = {}
+    for tokens in foreign_tokens:
+        field = translation_field(tokens.lang)
+        if field not in fields:
+            terms_by_field[field] = tokens.token_terms()
+    return terms_by_field
 
 
 def _list_field_terms(

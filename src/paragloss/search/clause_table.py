@@ -168,21 +168,24 @@ class ClauseTable:
         return np.array([self.languages.get(lang, -1) for lang in languages], np.int64)
 
     def _match_terms(self, bags: CountedTerms, language_rows: Integers) -> TermMatches:
-        """Find the terms of documents that are in this table.
+        """Find the terms of documents that are in this table: one match for each pair of a term and a table entry.
 
+        :param bags: the terms of the fields of all documents, with how often each occurs.
         :param language_rows: the row of each document's language in the weights, (n_docs,).
         """
+        # The entries of a term follow each other in the table. Of each term of `bags`, (n_terms,):
         first_entries = self.term_ids.searchsorted(bags.ids, side="left")
         n_entries = self.term_ids.searchsorted(bags.ids, side="right") - first_entries
-        terms = list_groups(n_entries)  # position of each match in `bags.ids`
-        entries = concatenate_ranges(first_entries, n_entries)
-        parts = list_groups(bags.size)[terms]
+        # Of each match, (n_matches,): the positions of its entry in this table, of its term and of its field in `bags`.
+        entry_positions = concatenate_ranges(first_entries, n_entries)
+        term_positions = list_groups(n_entries)
+        field_positions = list_groups(bags.size)[term_positions]
         return TermMatches(
-            documents=bags.row[parts],
-            fields=bags.field[parts],
-            entries=entries,
-            counts=bags.counts[terms] * self.counts[entries],
-            length_norms=self._length_norms(bags, language_rows)[parts],
+            documents=bags.row[field_positions],
+            fields=bags.field[field_positions],
+            entries=entry_positions,
+            counts=bags.counts[term_positions] * self.counts[entry_positions],
+            length_norms=self._length_norms(bags, language_rows)[field_positions],
         )
 
     def _sum_by_clause(self, amounts: Doubles, matches: TermMatches, n_documents: int) -> Doubles:

@@ -7,12 +7,12 @@ are explained in `encoders.explanations`. docs/understand/why.md derives it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
-from paragloss.types import Contribution, Document, Query, RankedList, ScoreExplanation
+from paragloss.types import Alternative, Contribution, Document, Query, RankedList, ScoreExplanation
 
 #: The translator that explanations name for words that were searched as they are.
 UNTRANSLATED = "bm25"
@@ -83,9 +83,13 @@ def _explain_expected_probability(
 def explain_matches(
     matches: Sequence[Match], origins: Mapping[tuple[str, str], Mapping[str, float]], score: float
 ) -> ScoreExplanation:
-    """Explain a score by pairs of words; a pair that several translators know is divided by their weights.
+    """Explain the score of a document by the pairs of a query term and a word of the document that match.
 
-    :param origins: the weights of the translators of each pair, see `list_origins`.
+    What a pair adds to the score is divided among the translators that gave the word for the term, by their weights.
+
+    :param matches: the pairs, with what each adds to the score.
+    :param origins: for each pair of query term and translated term the weights of its translators, by their names.
+    :param score: the score of the document.
     """
     contributions = []
     for source, word, gain in matches:
@@ -114,18 +118,27 @@ def _weigh_translators(
 
 
 def list_origins(query: Query) -> dict[tuple[str, str], dict[str, float]]:
-    """Return the translators of every pair of query term and translated term, with their weights.
+    """Return for each pair of query term and translated term the weights of the translators that gave it, by name.
 
-    The words of a phrase share its weight.
+    :param query: a translated query, whose clauses tell what each translator gave for them.
     """
     origins: dict[tuple[str, str], dict[str, float]] = {}
-    analyze = analyzer(query.lang).terms
     for clause in query.clauses:
         for translator_name, share, alternatives in clause.origins:
-            for alternative in alternatives:
-                terms = alternative.terms or tuple(analyze(alternative.text))
-                for term in terms:
-                    weights = origins.setdefault((clause.source, term), {})
-                    weight = share * alternative.weight / len(terms)
-                    weights[translator_name] = weights.get(translator_name, 0.0) + weight
+            for term, weight in _list_weighted_terms(alternatives, share, query.lang):
+                weights = origins.setdefault((clause.source, term), {})
+                weights[translator_name] = weights.get(translator_name, 0.0) + weight
     return origins
+
+
+def _list_weighted_terms(alternatives: Iterable[Alternative], share: float, lang: str) -> Iterator[tuple[str, float]]:
+    """Yield the terms of translations with their weights; the terms of a phrase share its weight.
+
+    :param share: the weight of the translator that gave them, by which all are multiplied.
+    :param lang: the language of the translations.
+    """
+    analyze = analyzer(lang).terms
+    for alternative in alternatives:
+        terms = alternative.terms or tuple(analyze(alternative.text))
+        for term in terms:
+            yield term, share * alternative.weight / len(terms)

@@ -50,19 +50,27 @@ class OptionType(NamedTuple):
         return f"{self.name}=xx" if self.kind is str else f"{self.name}={self.default}"
 
     def convert(self, text: str | None) -> Any:
-        """Convert what is written behind the option's name; None if it does not fit.
+        """Convert the text behind the option's name to a value of the option's type.
 
         :param text: None if only the name is written, which turns a switch on.
+        :return: the value; None if the text stands for no value of this type.
         """
         if self.kind is bool:
             return {None: True, "yes": True, "no": False}.get(text)
         if not text:
             return None
-        if self.kind is int:
-            return int(text) if text.isdecimal() and int(text) >= self.minimum else None
+        if self.kind is int or self.kind is float:
+            return self._convert_number(text)
+        is_allowed = self.kind is str or text in self.kind
+        return text if is_allowed else None
+
+    def _convert_number(self, text: str) -> float | None:
+        """Convert a text to a whole or a decimal number; None if it is none, or a whole number below the minimum."""
         if self.kind is float:
             return float(text) if _DECIMAL.fullmatch(text) else None
-        return text if self.kind is str or text in self.kind else None
+        if not text.isdecimal() or int(text) < self.minimum:
+            return None
+        return int(text)
 
     def describe_values(self) -> str:
         """Say which values the option takes."""

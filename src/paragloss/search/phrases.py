@@ -125,17 +125,30 @@ def find_phrase(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool
     :param forms: the phrase as it is written, and the translations of its words.
     :param inside_words: a translation that is a part of a compound, or sounds like a name, counts as well.
     """
-    token_ranges = [(first, first + len(forms.written) - 1) for first in _find_runs(tokens, forms.written)]
+    token_ranges = _find_as_written(tokens, forms)
     if forms.translations:
-        words_by_part = _find_compounds(tokens, forms) if inside_words else {}
-        intervals = sorted(_find_translations(tokens, forms, words_by_part))
-        max_window = forms.word_count + MAX_EXTRA_WORDS
-        token_ranges += _find_windows(intervals, len(forms.translations), max_window)
+        token_ranges += _find_translated(tokens, forms, inside_words=inside_words)
     token_ends = tokens.starts + tokens.lengths[tokens.word_indices]
     spans = set()
     for first, last in token_ranges:
-        spans.add((int(tokens.starts[first]), int(token_ends[first : last + 1].max())))
+        end = int(token_ends[first : last + 1].max())
+        spans.add((int(tokens.starts[first]), end))
     return sorted(spans)
+
+
+def _find_as_written(tokens: TokenizedText, forms: PhraseForms) -> list[tuple[int, int]]:
+    """Return the first and last token of each occurrence of the phrase as it is written."""
+    return [(first, first + len(forms.written) - 1) for first in _find_runs(tokens, forms.written)]
+
+
+def _find_translated(tokens: TokenizedText, forms: PhraseForms, *, inside_words: bool) -> Iterator[tuple[int, int]]:
+    """Return the first and last token of each occurrence of the phrase's translated words near each other.
+
+    :param inside_words: a translation that is a part of a compound, or sounds like a name, counts as well.
+    """
+    words_by_part = _find_compounds(tokens, forms) if inside_words else {}
+    intervals = sorted(_find_translations(tokens, forms, words_by_part))
+    return _find_windows(intervals, len(forms.translations), width=forms.word_count + MAX_EXTRA_WORDS)
 
 
 def _find_runs(tokens: TokenizedText, terms: Terms) -> list[int]:

@@ -184,7 +184,8 @@ class PipelineBuilder:
         else:
             message = f"no {node.name!r} in this collection to search with; it has {', '.join(self._parts.names)}"
             raise self._make_error(message, node)
-        searcher: Searcher = self._call_maker(node, maker)
+        (settings,) = self._bind(node, maker)
+        searcher: Searcher = self._call_for_step(node, maker, settings)
         return searcher
 
     def _build_feedback(self, searcher: Searcher, step: Node) -> Searcher:
@@ -256,7 +257,7 @@ class PipelineBuilder:
         :param next_maker: the function that takes the other options of the step, because they are for what follows.
         """
         settings, next_settings = self._bind(step, make_translator, next_maker)
-        translator = self._call_maker(step, make_translator, settings)
+        translator = self._call_for_step(step, make_translator, settings)
         if chain.translator is not None:
             intermediate_language = makers.get_intermediate_language(**chain.next_settings)
             translator = ChainedTranslator(chain.translator, translator, via=intermediate_language)
@@ -280,7 +281,8 @@ class PipelineBuilder:
             raise self._make_error(f"{step.name} chooses among translations: put it behind a translator", step)
         if step.name == TOGETHER:
             maker = partial(makers.make_cooccurrence_translator, self._search, translator)
-            wrapped: Translator = self._call_maker(step, maker)
+            (settings,) = self._bind(step, maker)
+            wrapped: Translator = self._call_for_step(step, maker, settings)
             return wrapped
         (settings,) = self._bind(step, makers.make_parallel_text_translator)
         return makers.make_parallel_text_translator(self._search, translator, step.name, **settings)
@@ -323,21 +325,19 @@ class PipelineBuilder:
         """Return for each function the keyword arguments that the part's options give it."""
         return bind_options(part, self._text, functions, self._fields)
 
-    def _call_maker(
-        self, part: PipelinePart, maker: Callable[..., Any], settings: Mapping[str, Any] | None = None
-    ) -> Any:
-        """Call the function that makes a part; its input errors point at the part.
+    def _call_for_step(self, step: PipelinePart, make: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
+        """Make the searcher or translator of a step of the pipeline; errors point at the step.
 
-        :param settings: the keyword arguments of the function; those that the options of the part set if None.
+        :param make: the function that makes it.
+        :param settings: the keyword arguments of the function.
+        :raises LineSyntaxError: if the function raises an InputError.
         """
-        if settings is None:
-            (settings,) = self._bind(part, maker)
         try:
-            return maker(**settings)
-        except LineSyntaxError:
+            return make(**settings)
+        except LineSyntaxError:  # points at a place in the pipeline already
             raise
         except InputError as error:
-            raise self._make_error(str(error), part) from None
+            raise self._make_error(str(error), step) from None
 
     def _make_error(self, message: str, node: Node) -> LineSyntaxError:
         return LineSyntaxError(message, self._text, find_start(node))

@@ -182,10 +182,14 @@ class Library:
     async def _submit_in_turn(
         self, client: str, deadline: YieldingDeadline, submit: Callable[[YieldingDeadline], Future[T]]
     ) -> Future[T]:
-        """Wait for the client's turn and submit work, which counts until it ends, even if nobody waits for it.
+        """Wait for the client's turn and submit work.
+
+        The client's turn ends with the work, even if nobody waits for the result any longer. Until then `close` can
+        cancel the work by its deadline.
 
         :param client: the address of whoever asks.
-        :param deadline: is told whether the work has to give way, and knows its processor time in the end.
+        :param deadline: the deadline of the work. Its `is_long` is set if the client has used more than its share, so
+            that the work gives way to that of others; it measures the processor time, which is charged to the client.
         :param submit: starts the work and returns its future result.
         """
         turn = await self._reads.enter(client, self.limits.seconds)
@@ -195,9 +199,13 @@ class Library:
         except BaseException:
             self._reads.leave(turn)
             raise
+
+        def end_turn() -> None:
+            self._reads.leave(turn, deadline.processor_seconds)
+
         self._deadlines.add(deadline)
         future.add_done_callback(lambda _: self._deadlines.discard(deadline))
-        self._call_when_done(future, lambda: self._reads.leave(turn, deadline.processor_seconds))
+        self._call_when_done(future, end_turn)
         return future
 
     def _call_when_done(self, future: Future[Any], leave: Callable[[], None]) -> None:

@@ -94,28 +94,34 @@ class _FileIndexer:
     async def run(self) -> AsyncIterator[bytes]:
         """Yield lines of progress until the file is indexed; it is deleted at the end whatever happens."""
         try:
-            async for line in self._index():
+            async for line in self._index_documents():
                 yield line
         except ParaglossError as error:
             yield _format_line(error=self._hide_folder(error), indexed=self._indexed)
         finally:
             shutil.rmtree(self._path.parent, ignore_errors=True)
 
-    async def _index(self) -> AsyncIterator[bytes]:
-        """Read the documents of the file and add them in batches, and yield lines of progress."""
+    async def _index_documents(self) -> AsyncIterator[bytes]:
+        """Read the documents of the file in batches and add them to the collection.
+
+        :return: lines of progress: of a scan while a batch is read, one after each batch, and a summary at the end.
+        :raises InputError: if reading takes longer than the server allows.
+        """
         n_rows = await asyncio.to_thread(_count_rows, self._path)
         end_time = time.monotonic() + self._context.library.limits.reading
         documents = self._read_documents()
-        while True:
+        is_at_end = False
+        while not is_at_end:
+            # Reading would block the event loop, so a thread does it.
             reading = asyncio.ensure_future(asyncio.to_thread(self._read_batch, documents))
             async for line in self._report_scan_until(reading):
                 yield line
             batch = reading.result()
-            if not batch:
-                break
-            await self._add(batch)
-            yield _format_line(indexed=self._indexed, of=n_rows)
-            self._check_time(end_time)
+            is_at_end = not batch
+            if batch:
+                await self._add(batch)
+                yield _format_line(indexed=self._indexed, of=n_rows)
+                self._check_time(end_time)
         yield await self._summarize()
 
     def _check_time(self, end_time: float) -> None:

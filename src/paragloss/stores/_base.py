@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from paragloss.bm25 import Ids, filter_entries
 from paragloss.stores import _limits
@@ -18,6 +18,8 @@ from paragloss.stores._validation import validate_dense_rows, validate_document,
 from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
+#: Where a page of records begins, in the words of the engine.
+PageStart: TypeAlias = Any
 
 
 class BaseStore:
@@ -124,53 +126,68 @@ class BaseStore:
     ) -> Iterator[list[Record]]:
         """Yield all records, a batch at a time.
 
+        :param where: a filter of languages and metadata; None reads all records.
         :param batch: records in a batch.
         :param vectors: whether to read vectors, or the names of those to read.
         :param without_vector: read only documents that have no vector of this name.
         :param text: whether to read texts; without them ids, languages, titles and metadata are read.
         """
-        offset = None
+        page_size = batch or _limits.READ_BATCH
+        page_start = None
         while True:
-            records, offset = self.read_page(where, offset, batch or _limits.READ_BATCH, vectors, without_vector, text)
+            records, page_start = self.read_page(where, page_start, page_size, vectors, without_vector, text)
             if records:
                 yield records
-            if offset is None:
+            if page_start is None:
                 return
 
     def read_page(
         self,
         where: Where | None,
-        offset: Any,
-        batch: int,
+        page_start: PageStart | None,
+        page_size: int,
         vectors: bool | Sequence[str],
         without_vector: str | None = None,
-        text: bool = True,
-    ) -> tuple[list[Record], Any]:
-        """Return up to `batch` records from an offset on, and the next offset (None at the end); see `scroll`.
+        with_texts: bool = True,
+    ) -> tuple[list[Record], PageStart | None]:
+        """Read one page of the records that match a filter.
 
+        :param where: a filter of languages and metadata; None reads all records.
+        :param page_start: where the page begins: None for the first one, else what the page before returned.
+        :param page_size: how many records to read at most.
+        :param vectors: True reads all vectors, False none; or the names of those to read.
         :param without_vector: read only documents that have no vector of this name.
+        :param with_texts: False leaves out the texts: ids, languages, titles and metadata are read.
+        :return: the records, and where the next page begins; None if this is the last one.
         """
         condition = self._make_filter(where, without_vector)
         if condition is MATCHES_NOTHING:
             return [], None
-        payload_keys = True if text else list(KEYS_WITHOUT_TEXT)
+        payload_keys = True if with_texts else list(KEYS_WITHOUT_TEXT)
         vector_names = self._schema.select_names(vectors) or False
-        points, next_offset = self._read_points(condition, offset, batch, payload_keys, vector_names)
-        return [self._make_record(point) for point in points], next_offset
+        points, next_start = self._read_points(condition, page_start, page_size, payload_keys, vector_names)
+        return [self._make_record(point) for point in points], next_start
 
     def scroll_sparse(self, name: str, where: Where | None = None) -> Iterator[tuple[list[Any], SparseRows]]:
-        """Yield point ids and one sparse vector of all documents, a batch at a time.
+        """Yield the sparse vectors of one name, a batch of documents at a time.
 
         Reads nothing else, and takes a third of the time of `scroll`.
+
+        :return: pairs of the point ids of a batch, and its vectors in the same order; the vector of a document that has
+            none is empty.
         """
         condition = self._make_filter(where)
         vector_names = [self._schema.check_vector(name)]
-        offset = None
-        while condition is not MATCHES_NOTHING:
-            points, offset = self._read_points(condition, offset, _limits.READ_BATCH, False, vector_names)
+        if condition is MATCHES_NOTHING:
+            return
+        page_start = None
+        while True:
+            points, page_start = self._read_points(
+                condition, page_start, _limits.READ_BATCH, payload_keys=False, vector_names=vector_names
+            )
             vectors = [(point.vector or {}).get(name) for point in points]
             yield [point.id for point in points], _pack_vectors(vectors)
-            if offset is None:
+            if page_start is None:
                 return
 
     def salvage_records(self) -> Iterator[tuple[list[Record], int]]:

@@ -191,18 +191,25 @@ class _VectorTable:
         self._recent_points.append(point_id)
 
     def _gather(self, rows: npt.NDArray[np.int64], term_ids: Ids | None) -> SparseRows:
-        """Join the vectors of some rows, with the entries that `term_ids` keeps; a row of -1 is an empty vector."""
-        starts = self._starts[rows]  # (n_points,), into the table's entries
+        """Join the vectors of some rows, with the entries that `term_ids` keeps; a row of -1 is an empty vector.
+
+        :param rows: the row of each point in this table, (n_points,).
+        :param term_ids: keep the entries with these ids, and a few others; None keeps all entries.
+        """
+        starts = self._starts[rows]  # (n_points,) first entry of each vector in the table
         sizes = np.where(rows >= 0, self._sizes[rows], 0)  # (n_points,)
-        ends_in_result = sizes.cumsum()
+        indices = self._join_indices(starts, sizes)  # of all entries, vector after vector
+        selected = np.arange(len(indices)) if term_ids is None else make_id_filter(term_ids)(indices)
+        joined_ends = sizes.cumsum()  # (n_points,) where each vector ends in `indices`
+        counts = np.diff(selected.searchsorted(joined_ends), prepend=0)  # (n_points,) selected entries of each vector
+        joined_starts = joined_ends - sizes
+        table_positions = selected + (starts - joined_starts).repeat(counts)
+        return SparseRows(counts, indices.take(selected), self._values.take(table_positions))
+
+    def _join_indices(self, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+        """Return the indices of vectors one after the other, given where each begins in the table and its size."""
         spans = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
-        indices = np.concatenate([self._indices[:0], *(self._indices[start:end] for start, end in spans)])
-        # Positions in `indices` of the entries to return, and how many of them each point has.
-        positions = np.arange(len(indices)) if term_ids is None else make_id_filter(term_ids)(indices)
-        counts = np.diff(positions.searchsorted(ends_in_result), prepend=0)
-        # What to add to a position in `indices` to get the position of that entry in the table.
-        offsets = (starts - (ends_in_result - sizes)).repeat(counts)
-        return SparseRows(counts, indices.take(positions), self._values.take(positions + offsets))
+        return np.concatenate([self._indices[:0], *(self._indices[start:end] for start, end in spans)])
 
 
 def _double_length(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
