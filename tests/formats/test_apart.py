@@ -189,6 +189,7 @@ def test_a_module_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sandbox.SHARED_READER.close()
     assert read_one(tmp_path / "a.rtf", RTF).title == "Rain"
+    sandbox.SHARED_READER.close()  # later tests can't unpack .7z files by a process whose current folder is removed
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="limits are read from /proc")
