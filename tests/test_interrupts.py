@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 from free_ports import find_free_ports
@@ -71,8 +72,12 @@ def interrupt(arguments, *, after, again_after=None):
                 time.sleep(pause)
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGINT)
-        errors = process.communicate(timeout=120)[1]
-        wait_for_end_of_group(process.pid)
+        try:
+            errors = process.communicate(timeout=120)[1]
+            wait_for_end_of_group(process.pid)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # only a failing test leaves anything to end
     return process.returncode, [line for line in errors.splitlines() if not is_progress(line)]
 
 
