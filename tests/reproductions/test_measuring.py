@@ -110,14 +110,14 @@ def test_external_pairs_are_halves_of_sentences_that_are_not_trained_on():
     assert xcnn_table_1.make_external_pairs(concepts, {"a"}) == [("a b c", "d e f g")]
 
 
-def test_a_budget_is_that_of_the_network_trained_last():
+def test_a_budget_is_that_of_the_network_whose_best_epoch_was_nearest_to_its_last():
     def fit(train, *, progress):
-        for measures in ([0.9, 0.8], [0.1, 0.4, 0.4, 0.3]):
+        for measures in ([0.7, 0.8, 0.9, 0.6], [0.1, 0.4, 0.4, 0.3]):
             for epoch, measure in enumerate(measures, 1):
                 progress(EpochProgress(epoch, 50, 1.0, measure))
         return "model"
 
-    assert corpora.fit_with_budget(fit, CONCEPTS) == ("model", {"best epoch": 2.0, "epochs": 4.0})
+    assert corpora.fit_with_budget(fit, CONCEPTS) == ("model", {"best epoch": 3.0, "epochs": 4.0})
 
 
 def test_without_validation_the_last_epoch_is_the_best():

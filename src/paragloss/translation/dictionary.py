@@ -124,7 +124,11 @@ class Dictionary:
         :param entries: an `Entry` for each translation; headwords are tokenized and lower-cased as queries are.
         :param source: the language of the headwords.
         :param target: the language of the translations.
-        :param choose: this and the other settings are those of a Dictionary.
+        :param choose: "every", the "best" or a "random" translation.
+        :param stem: look up a word that is no headword by its stem.
+        :param carry: writes a word without an entry in the script of the target language.
+        :param most: the number of translations that are kept of a word.
+        :param seed: selects other translations at "random".
         :return: the dictionary.
         """
         senses = _group_entries(entries, source)
