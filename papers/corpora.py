@@ -56,20 +56,28 @@ def training_budget(meta: Mapping[str, Any]) -> Columns:
 def fit_with_budget(fit: Callable[..., Encoder], train: Sequence[Concept], **settings: Any) -> tuple[Encoder, Columns]:
     """Fit a method that is trained by epochs, and return the columns BUDGET of one of its networks.
 
-    Of several networks it is the one whose best epoch was nearest to its last.
+    Of several networks it is the one whose best epoch was nearest to its last. Trainings that are not validated, such
+    as BAE's pretraining, keep the parameters of their last epoch by design: they count only if nothing else is trained.
     """
-    measures_by_network: list[list[float]] = []
+    epochs_by_network: list[list[EpochProgress]] = []
 
     def record(progress: EpochProgress) -> None:
         if progress.epoch == 1:
-            measures_by_network.append([])
-        # Without a validation set the parameters of the last epoch are kept.
-        measures_by_network[-1].append(progress.epoch if progress.measure is None else progress.measure)
+            epochs_by_network.append([])
+        epochs_by_network[-1].append(progress)
 
     model = fit(train, progress=record, **settings)
-    budgets = [(float(np.argmax(measures) + 1), float(len(measures))) for measures in measures_by_network]
+    validated = [network for network in epochs_by_network if network[0].measure is not None]
+    budgets = [_find_best_epoch(network) for network in validated or epochs_by_network]
     best_epoch, epochs = max(budgets, key=lambda budget: budget[0] / budget[1], default=(0.0, 0.0))
     return model, dict(zip(BUDGET, (best_epoch, epochs), strict=True))
+
+
+def _find_best_epoch(network: Sequence[EpochProgress]) -> tuple[float, float]:
+    """Return the number of the epoch with the best measure, the last one where none was measured, and of all epochs."""
+    measures = [epoch.measure for epoch in network if epoch.measure is not None]
+    best_epoch = int(np.argmax(measures)) + 1 if measures else len(network)
+    return float(best_epoch), float(len(network))
 
 
 class Split(NamedTuple):

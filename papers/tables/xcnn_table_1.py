@@ -35,12 +35,12 @@ MIN_WORDS = 3
 EXTERNAL_SENTENCES = 20_000
 APERTIUM_ROW = "MT, Apertium"
 #: Training stops sooner, when three epochs do not bring held-out pairs closer.
-MAX_HUB_EPOCHS = 100
+MAX_HUB_EPOCHS, MAX_S2NET_EPOCHS = 100, 200
 CLOSED_FORMS: dict[str, Callable[..., Encoder]] = {"CL-LSI": lsi.fit, "OPCA": opca.fit}
 NETWORKS: dict[str, Callable[..., Encoder]] = {
     "BAE": bae.fit,
-    "S2Net": s2net.fit,
-    "S2Net from OPCA": partial(s2net.fit, start="opca"),
+    "S2Net": partial(s2net.fit, epochs=MAX_S2NET_EPOCHS),
+    "S2Net from OPCA": partial(s2net.fit, start="opca", epochs=MAX_S2NET_EPOCHS),
     "XCNN": partial(xcnn.fit, hub="en", hub_epochs=MAX_HUB_EPOCHS),
 }
 

@@ -120,6 +120,15 @@ def test_a_budget_is_that_of_the_network_whose_best_epoch_was_nearest_to_its_las
     assert corpora.fit_with_budget(fit, CONCEPTS) == ("model", {"best epoch": 3.0, "epochs": 4.0})
 
 
+def test_an_unvalidated_pretraining_says_nothing_about_a_budget():
+    def fit(train, *, progress):
+        progress(EpochProgress(1, 1, 1.0))
+        for epoch, measure in enumerate([0.1, 0.3, 0.2], 1):
+            progress(EpochProgress(epoch, 50, 1.0, measure))
+
+    assert corpora.fit_with_budget(fit, CONCEPTS)[1] == {"best epoch": 2.0, "epochs": 3.0}
+
+
 def test_without_validation_the_last_epoch_is_the_best():
     def fit(train, *, progress):
         progress(EpochProgress(1, 2, 1.0))
