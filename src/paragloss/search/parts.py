@@ -467,8 +467,6 @@ SEARCHERS: Mapping[str, Callable[..., Searcher]] = {
     "translated": make_document_translation_searcher,
 }
 TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"mt": make_machine_translator}
-#: Those of them that stay in the query's own language.
-EXPANDERS = (FEEDBACK,)
 FUSIONS: Mapping[str, Callable[..., Searcher]] = {
     "rrf": fuse_by_rank,
     "sum": fuse_by_sum,

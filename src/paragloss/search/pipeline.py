@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 from paragloss.errors import InputError, LineSyntaxError
 from paragloss.index.terms import FIELDS, list_own_fields
@@ -25,10 +24,12 @@ from paragloss.translation.combined import list_known_targets
 from paragloss.translation.expansion import ChainedTranslator
 from paragloss.types import Query, Searcher, Translator
 
+T = TypeVar("T")
+
 
 def build(pipeline: str, search: SearchContext) -> Searcher:
     """Build the searcher that a pipeline describes; errors point at the part that is wrong."""
-    return PipelineBuilder(pipeline, search).build()
+    return _PipelineBuilder(pipeline, search).build_node(parse(pipeline))
 
 
 def list_part_options(parts: Parts) -> dict[str, list[str]]:
@@ -88,33 +89,22 @@ class ChainSteps(NamedTuple):
     feedback: Sequence[Node]  # search again with words of the results
 
 
-class TranslatorChain(NamedTuple):
-    """Translators one after the other as one."""
-
-    translator: Translator | None = None  # None for an empty chain
-    next_settings: Mapping[str, Any] = MappingProxyType({})  # options of the last translator for what follows it
-
-
 class Rewording(NamedTuple):
-    """The steps before a search as one translator."""
+    """Steps of a chain that change the query's words, as one translator."""
 
     translator: Translator
-    keeps_language: bool
-    search_settings: Mapping[str, Any]  # those options of the last translator that say how its words are searched
+    keeps_language: bool  # expands the query in its own language, and does not translate it
+    next_settings: Mapping[str, Any]  # those options of the last translator that are for the step after it
 
 
-class PipelineBuilder:
+class _PipelineBuilder:
     """Builds the searcher of one pipeline; errors point at the part that is wrong."""
 
     def __init__(self, text: str, search: SearchContext) -> None:
         self._text, self._search, self._parts = text, search, search.parts
         self._fields = list_own_fields(search.parts.statistics)
 
-    def build(self) -> Searcher:
-        """Build the searcher."""
-        return self._build_node(parse(self._text))
-
-    def _build_node(self, node: Node) -> Searcher:
+    def build_node(self, node: Node) -> Searcher:
         """Build the searcher of a node of the tree: reranked, fused or a chain."""
         if isinstance(node, Ranked):
             return self._build_reranked(node)
@@ -122,45 +112,47 @@ class PipelineBuilder:
             return makers.fuse_by_scaled_sum(*self._build_terms(node))
         if isinstance(node, PipelinePart) and _is_fusion(node):
             assert node.inner is not None
-            fuse = makers.FUSIONS[node.name]
-            (settings,) = self._bind(node, fuse)
-            return fuse(*self._build_terms(node.inner), **settings)
+            return self._make(node, makers.FUSIONS[node.name], *self._build_terms(node.inner))
         return self._build_chain(list(_flatten_chain(node)))
 
     def _build_terms(self, node: Node) -> tuple[list[Searcher], list[float]]:
         """Build the searchers that are fused, with their weights."""
         terms = _list_terms(node)
-        return [self._build_node(term.search) for term in terms], [_weight_of(term) for term in terms]
+        return [self.build_node(term.search) for term in terms], [_get_weight(term) for term in terms]
 
     def _build_reranked(self, node: Ranked) -> Searcher:
-        """Build a searcher and the rerankers that score its results, one after the other."""
-        searcher = self._build_node(node.search)
+        """Build a searcher and the rerankers that score its results, one after the other.
+
+        :raises LineSyntaxError: for a reranker that the collection does not have.
+        """
+        searcher = self.build_node(node.search)
         for part in node.rerankers:
             if part.name not in self._parts.rerankers:
                 names = ", ".join(self._parts.rerankers) or "none"
                 raise self._make_error(f"no reranker {part.name!r} in this collection; it has {names}", part)
-            (settings,) = self._bind(part, makers.make_reranked_searcher)
-            searcher = makers.make_reranked_searcher(self._search, searcher, part.name, **settings)
+            searcher = self._make(part, makers.make_reranked_searcher, self._search, searcher, part.name)
         return searcher
 
     def _build_chain(self, steps: Sequence[Node]) -> Searcher:
-        """Build a chain: steps that reword the query, a step that searches, and steps of feedback from its results.
+        """Build the searcher of a chain of steps, such as `feedback|table|feedback`.
 
-        A chain without a step that searches searches the reworded query by its clauses.
+        Steps that reword the query come first, then at most one that searches, then feedback from its results. A chain
+        without a step that searches searches the reworded query by its clauses.
+
+        :param steps: one at least.
         """
         chain = self._split_chain(steps)
-        rewording: Rewording | None = None
-        if chain.search is None:
-            rewording = self._build_rewording(chain.rewording, makers.make_clause_searcher)
-        elif chain.rewording:
-            rewording = self._build_rewording(chain.rewording, _take_no_options)
+        next_maker = _take_no_options if chain.search is not None else makers.make_clause_searcher
+        rewording = self._build_rewording(chain.rewording, next_maker) if chain.rewording else None
         if chain.search is not None:
             searcher = self._build_search_step(chain.search)
         else:
             assert rewording is not None, "a chain has a step"
-            searcher = makers.make_clause_searcher(self._search, **rewording.search_settings)
+            searcher = makers.make_clause_searcher(self._search, **rewording.next_settings)
         for step in chain.feedback:
-            searcher = self._build_feedback(searcher, step)
+            if not _is_feedback(step):
+                raise self._make_error(f"only {FEEDBACK} can follow what searches", step)
+            searcher = self._make(step, makers.make_feedback_searcher, self._search, searcher)
         return searcher if rewording is None else self._apply_rewording(rewording, searcher)
 
     def _split_chain(self, steps: Sequence[Node]) -> ChainSteps:
@@ -174,40 +166,31 @@ class PipelineBuilder:
         return ChainSteps(rewording, later_steps[0], later_steps[1:])
 
     def _build_search_step(self, node: Node) -> Searcher:
-        """Build the step of a chain that searches: bm25, an encoder, or anything in parentheses."""
-        if not isinstance(node, PipelinePart) or _is_fusion(node):
-            return self._build_node(node)
-        if node.name in self._parts.encoders:
-            maker: Callable[..., Searcher] = partial(makers.make_encoder_searcher, self._search, node.name)
-        elif node.name in makers.SEARCHERS:
-            maker = partial(makers.SEARCHERS[node.name], self._search)
-        else:
-            message = f"no {node.name!r} in this collection to search with; it has {', '.join(self._parts.names)}"
-            raise self._make_error(message, node)
-        (settings,) = self._bind(node, maker)
-        searcher: Searcher = self._call_for_step(node, maker, settings)
-        return searcher
+        """Build the step of a chain that searches: bm25, an encoder, or anything in parentheses.
 
-    def _build_feedback(self, searcher: Searcher, step: Node) -> Searcher:
-        """Build a second search that learns words from the results of a searcher; any other step is an error."""
-        if not isinstance(step, PipelinePart) or not _is_feedback(step):
-            raise self._make_error(f"only {FEEDBACK} can follow what searches", step)
-        (settings,) = self._bind(step, makers.make_feedback_searcher)
-        return makers.make_feedback_searcher(self._search, searcher, **settings)
+        :raises LineSyntaxError: for a name that the collection has nothing of.
+        """
+        if not isinstance(node, PipelinePart) or _is_fusion(node):
+            return self.build_node(node)
+        if node.name in self._parts.encoders:
+            return self._make(node, makers.make_encoder_searcher, self._search, node.name)
+        if node.name in makers.SEARCHERS:
+            return self._make(node, makers.SEARCHERS[node.name], self._search)
+        names = ", ".join(self._parts.names)
+        raise self._make_error(f"no {node.name!r} in this collection to search with; it has {names}", node)
 
     def _apply_rewording(self, rewording: Rewording, searcher: Searcher) -> Searcher:
-        """Build a searcher that rewords or translates queries before another one searches."""
-        translator = rewording.translator
-        if rewording.keeps_language:
-            return Reworded(searcher, translator, called=self._parts.name_translator(translator))
-        return self._build_translated(searcher, translator)
+        """Build a searcher that rewords or translates queries before another one searches.
 
-    def _build_translated(self, searcher: Searcher, translator: Translator) -> Searcher:
-        """Build a searcher that translates each query into every target language and merges the results.
+        A query is translated into every target language, and the results are merged. Documents in the query's own
+        language are searched with the query as it is.
 
-        Documents in the query's own language are searched with the query as it is.
+        :raises LanguageError: if the translator knows no foreign language that is searched.
         """
-        source, targets = self._search.source, self._search.targets
+        translator, source, targets = rewording.translator, self._search.source, self._search.targets
+        name = self._parts.name_translator(translator)
+        if rewording.keeps_language:
+            return Reworded(searcher, translator, called=name)
         languages = list(targets)
         if hasattr(searcher, "looks_inside"):  # it also searches the parts of documents in other languages
             languages += [lang for lang in self._parts.statistics.secondary_languages if lang not in targets]
@@ -216,7 +199,6 @@ class PipelineBuilder:
         if not translatable and foreign_targets:
             translator.translate(Query("", "", source), foreign_targets[0])  # raises an error that says what it knows
         own_language = [source] if source in languages else []
-        name = self._parts.name_translator(translator)
         return Merged(
             [Translated(searcher, translator, to=lang, called=name) for lang in [*own_language, *translatable]]
         )
@@ -227,41 +209,43 @@ class PipelineBuilder:
         An option of a translator may be meant for what follows it: before another translator `to`, the language that
         it translates into; before the search the options of the searcher.
 
+        :param nodes: the steps, one at least.
         :param search_maker: the function that makes the searcher, or one that takes no options.
+        :raises LineSyntaxError: for a step that does something else.
         """
         steps = [self._expect_rewording(node, is_first=number == 0) for number, node in enumerate(nodes)]
         translator_steps = [step for step in steps if self._find_translator(step) is not None]
-        chain = TranslatorChain()
+        rewording: Rewording | None = None
         for step in steps:
             make_translator = self._find_translator(step)
             if make_translator is None:
-                chain = chain._replace(translator=self._wrap_translator(step, chain.translator))
+                rewording = self._build_expander_or_chooser(step, rewording)
             else:
                 is_last = step is translator_steps[-1]
                 next_maker = search_maker if is_last else makers.get_intermediate_language
-                chain = self._append_translator(chain, step, make_translator, next_maker)
-        assert chain.translator is not None, "a chain has a step"
-        keeps_language = all(step.name in makers.EXPANDERS for step in steps)
-        return Rewording(chain.translator, keeps_language, chain.next_settings)
+                rewording = self._append_translator(rewording, step, make_translator, next_maker)
+        assert rewording is not None, "a chain has a step"
+        return rewording
 
     def _append_translator(
         self,
-        chain: TranslatorChain,
+        previous: Rewording | None,
         step: PipelinePart,
         make_translator: Callable[..., Translator],
         next_maker: Callable[..., object],
-    ) -> TranslatorChain:
-        """Build the translator of a step, and let it translate what the chain before it returns.
+    ) -> Rewording:
+        """Build the translator of a step, and let it translate what the steps before it return.
 
+        :param previous: the steps before it; None for the first step.
         :param make_translator: makes the translator from options of the step.
         :param next_maker: the function that takes the other options of the step, because they are for what follows.
         """
-        settings, next_settings = self._bind(step, make_translator, next_maker)
-        translator = self._call_for_step(step, make_translator, settings)
-        if chain.translator is not None:
-            intermediate_language = makers.get_intermediate_language(**chain.next_settings)
-            translator = ChainedTranslator(chain.translator, translator, via=intermediate_language)
-        return TranslatorChain(translator, next_settings)
+        settings, next_settings = bind_options(step, self._text, (make_translator, next_maker), self._fields)
+        translator = self._call(step, make_translator, settings)
+        if previous is not None:
+            intermediate_language = makers.get_intermediate_language(**previous.next_settings)
+            translator = ChainedTranslator(previous.translator, translator, via=intermediate_language)
+        return Rewording(translator, False, next_settings)
 
     def _expect_rewording(self, step: Node, *, is_first: bool) -> PipelinePart:
         """Return a step if it changes the query's words; raise LineSyntaxError if not."""
@@ -269,23 +253,22 @@ class PipelineBuilder:
             raise self._make_error("only what translates can stand here", step)
         return step
 
-    def _wrap_translator(self, step: PipelinePart, translator: Translator | None) -> Translator:
+    def _build_expander_or_chooser(self, step: PipelinePart, previous: Rewording | None) -> Rewording:
         """Build a step that expands the query, or that chooses among the alternatives of a translator.
 
-        :param translator: the translator before the step; None if the step is the first.
+        :param previous: the steps before it; None for the first step.
+        :raises LineSyntaxError: if there is no translator to choose from.
         """
         if step.name == FEEDBACK:
-            (settings,) = self._bind(step, makers.make_feedback_translator)
-            return makers.make_feedback_translator(self._search, **settings)
-        if translator is None:
+            return Rewording(self._make(step, makers.make_feedback_translator, self._search), True, {})
+        if previous is None:
             raise self._make_error(f"{step.name} chooses among translations: put it behind a translator", step)
+        arguments = self._search, previous.translator
         if step.name == TOGETHER:
-            maker = partial(makers.make_cooccurrence_translator, self._search, translator)
-            (settings,) = self._bind(step, maker)
-            wrapped: Translator = self._call_for_step(step, maker, settings)
-            return wrapped
-        (settings,) = self._bind(step, makers.make_parallel_text_translator)
-        return makers.make_parallel_text_translator(self._search, translator, step.name, **settings)
+            translator = self._make(step, makers.make_cooccurrence_translator, *arguments)
+        else:
+            translator = self._make(step, makers.make_parallel_text_translator, *arguments, step.name)
+        return previous._replace(translator=translator)
 
     def _is_rewording(self, step: Node, *, is_first: bool) -> bool:
         """Tell whether a step changes the query's words: it translates, chooses among translations, or expands.
@@ -298,10 +281,8 @@ class PipelineBuilder:
         is_expander = is_first and step.name == FEEDBACK
         return is_chooser or is_expander or self._find_translator(step) is not None
 
-    def _find_translator(self, step: Node) -> Callable[..., Translator] | None:
+    def _find_translator(self, step: PipelinePart) -> Callable[..., Translator] | None:
         """Return the function that makes the translator of a step from its options; None for a step of another kind."""
-        if not isinstance(step, PipelinePart):
-            return None
         if step.name in self._parts.translators:
             return partial(makers.choose_translator, self._search, step.name)
         if step.name in self._parts.encoders:
@@ -319,25 +300,29 @@ class PipelineBuilder:
         terms = _list_terms(inner)
         chains = [list(_flatten_chain(term.search)) for term in terms]
         translators = [self._build_rewording(chain, _take_no_options).translator for chain in chains]
-        return makers.mix_translators(self._search, translators, [_weight_of(term) for term in terms], most=most)
+        return makers.mix_translators(self._search, translators, [_get_weight(term) for term in terms], most=most)
 
-    def _bind(self, part: PipelinePart, *functions: Callable[..., Any]) -> list[dict[str, Any]]:
-        """Return for each function the keyword arguments that the part's options give it."""
-        return bind_options(part, self._text, functions, self._fields)
-
-    def _call_for_step(self, step: PipelinePart, make: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
-        """Make the searcher or translator of a step of the pipeline; errors point at the step.
+    def _make(self, part: PipelinePart, make: Callable[..., T], *arguments: Any) -> T:
+        """Make a searcher or translator; the options of its part are the keyword arguments of the function.
 
         :param make: the function that makes it.
+        :param arguments: its positional arguments.
+        :raises LineSyntaxError: for an option that the function does not have, or if it raises an InputError.
+        """
+        (settings,) = bind_options(part, self._text, (make,), self._fields)
+        return self._call(part, partial(make, *arguments), settings)
+
+    def _call(self, part: PipelinePart, make: Callable[..., T], settings: Mapping[str, Any]) -> T:
+        """Call the function that makes a part of the pipeline; an InputError becomes one that points at the part.
+
         :param settings: the keyword arguments of the function.
-        :raises LineSyntaxError: if the function raises an InputError.
         """
         try:
             return make(**settings)
         except LineSyntaxError:  # points at a place in the pipeline already
             raise
         except InputError as error:
-            raise self._make_error(str(error), step) from None
+            raise self._make_error(str(error), part) from None
 
     def _make_error(self, message: str, node: Node) -> LineSyntaxError:
         return LineSyntaxError(message, self._text, find_start(node))
@@ -357,7 +342,7 @@ def _list_terms(node: Node) -> tuple[Term, ...]:
     return node.terms if isinstance(node, FusedTerms) else (Term(None, node),)
 
 
-def _weight_of(term: Term) -> float:
+def _get_weight(term: Term) -> float:
     return 1.0 if term.weight is None else term.weight
 
 
@@ -365,7 +350,7 @@ def _is_fusion(part: PipelinePart) -> bool:
     return part.name in makers.FUSIONS and part.inner is not None
 
 
-def _is_feedback(step: Node) -> bool:
+def _is_feedback(step: Node) -> TypeGuard[PipelinePart]:
     return isinstance(step, PipelinePart) and step.name == FEEDBACK
 
 
