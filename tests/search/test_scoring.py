@@ -112,7 +112,7 @@ def test_lexical_evidence_is_bm25_with_title_and_text_added_before_they_saturate
         table = build_clause_table(query, [("en", split_into_clauses(query))], index.statistics)
         languages, rows = store.read_sparse("terms", ["both", "text", "none"])
         evidence = table.measure(languages, rows)
-        matches = table.attribute("en", store.read_sparse("terms", ["both"])[1])
+        matches = table.attribute_score("en", store.read_sparse("terms", ["both"])[1])
     # All texts and all titles are of average length: an occurrence counts 1, one in the title twice as much.
     matched_share = [3 / (3 + 1.2), 1 / (1 + 1.2), 0.0]
     assert evidence.combined_share == pytest.approx(matched_share)

@@ -114,15 +114,19 @@ class ClauseTable:
     request: SparseVector  # what the store is asked for documents of all languages
 
     def measure(self, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
-        """Measure documents, given their languages and their stored vectors."""
+        """Measure how far documents match the clauses of the query.
+
+        :param languages: the language of each document, (n_docs,).
+        :param rows: their stored vectors, one row each; terms of other clauses in them are ignored.
+        """
         bags = self.statistics.layout.unpack_rows(rows)
         language_rows = self._find_language_rows(languages)
         matches = self._match_terms(bags, language_rows)
         title_tf = self._sum_by_clause(matches.weigh(self.title_factors), matches, bags.rows)
         body_tf = self._sum_by_clause(matches.weigh(self.body_factors), matches, bags.rows)
-        return self._summarize(bags, language_rows, title_tf, body_tf)
+        return self._compute_evidence(bags, language_rows, title_tf, body_tf)
 
-    def attribute(self, language: str, rows: SparseRows) -> list[Match]:
+    def attribute_score(self, language: str, rows: SparseRows) -> list[Match]:
         """Divide the score of one document among the pairs of query term and document word that matched.
 
         :param language: the language of the document.
@@ -142,18 +146,25 @@ class ClauseTable:
     def _compute_gains(self, language: str, matches: TermMatches, evidence: LexicalEvidence) -> Doubles:
         """Return what each matched term of one document adds to its score; (n_matches,).
 
+        A clause adds weight * tf / (tf + k1) to the score, so that each of its occurrences adds weight / (tf + k1).
+
         :param language: the language of the document.
-        :param evidence: what was measured of the document.
+        :param matches: the terms of the document that are in this table.
+        :param evidence: what was measured of this document alone.
         """
         language_row = self.languages.get(language, -1)
         k1 = self.statistics.layout.k1
-        combined_gains = self.body_weights[language_row] / (evidence.combined_tf[0] + k1)  # (n_clauses,) per occurrence
+        # What one occurrence adds, by clause, (n_clauses,):
+        combined_gains = self.body_weights[language_row] / (evidence.combined_tf[0] + k1)
         title_gains = self.title_weights[language_row] / (evidence.title_tf[0] + k1)
-        clauses = self.clauses[matches.entries]
-        gains = matches.weigh(TITLE_BOOST * self.title_factors + self.body_factors) * combined_gains[clauses]
-        gains += matches.weigh(self.title_factors) * title_gains[clauses]
-        total_weight = evidence.query_weight[0] + evidence.query_title_weight[0]
-        return np.asarray(gains / max(total_weight, MIN_QUERY_WEIGHT))
+        # How many occurrences each match counts as, (n_matches,):
+        combined_occurrences = matches.weigh(TITLE_BOOST * self.title_factors + self.body_factors)
+        title_occurrences = matches.weigh(self.title_factors)
+        clauses = self.clauses[matches.entries]  # (n_matches,)
+        gains = combined_occurrences * combined_gains[clauses]
+        gains += title_occurrences * title_gains[clauses]
+        query_weight = evidence.query_weight[0] + evidence.query_title_weight[0]
+        return np.asarray(gains / max(query_weight, MIN_QUERY_WEIGHT))
 
     def _name_pair(self, entry: int, field: int) -> tuple[str, str]:
         """Return the query term and the word of a match, given its entry in this table and the field it is in."""
@@ -173,10 +184,10 @@ class ClauseTable:
         :param bags: the terms of the fields of all documents, with how often each occurs.
         :param language_rows: the row of each document's language in the weights, (n_docs,).
         """
-        # The entries of a term follow each other in the table. Of each term of `bags`, (n_terms,):
+        # The entries of a term follow each other in this table. For each term of `bags`, (n_terms,):
         first_entries = self.term_ids.searchsorted(bags.ids, side="left")
         n_entries = self.term_ids.searchsorted(bags.ids, side="right") - first_entries
-        # Of each match, (n_matches,): the positions of its entry in this table, of its term and of its field in `bags`.
+        # For each match, (n_matches,), where its entry is in this table, and its term and its field are in `bags`:
         entry_positions = concatenate_ranges(first_entries, n_entries)
         term_positions = list_groups(n_entries)
         field_positions = list_groups(bags.size)[term_positions]
@@ -185,23 +196,29 @@ class ClauseTable:
             fields=bags.field[field_positions],
             entries=entry_positions,
             counts=bags.counts[term_positions] * self.counts[entry_positions],
-            length_norms=self._length_norms(bags, language_rows)[field_positions],
+            length_norms=self._compute_length_norms(bags, language_rows)[field_positions],
         )
 
     def _sum_by_clause(self, amounts: Doubles, matches: TermMatches, n_documents: int) -> Doubles:
-        """Add what matches count, by document and clause; (n_docs, n_clauses)."""
+        """Add up the amounts of matches by document and clause; (n_docs, n_clauses).
+
+        :param amounts: one for each match, (n_matches,).
+        """
         n_clauses = len(self.sources)
-        cells = matches.documents * n_clauses + self.clauses[matches.entries]  # of the table, row after row
+        cells = matches.documents * n_clauses + self.clauses[matches.entries]  # positions in the flattened result
         totals = np.bincount(cells, amounts, n_documents * n_clauses)
         return np.asarray(totals, np.float64).reshape(n_documents, n_clauses)
 
-    def _length_norms(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
+    def _compute_length_norms(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
         """Compute BM25's length norm, 1 - b + b * length / average, of every field of every document; (n_parts,).
 
         A field of subwords has the norm of the field that they are from.
+
+        :param bags: the terms of all documents; a part of it is one field of one document.
+        :param language_rows: the row of each document's language in the weights, (n_docs,).
         """
         layout = self.statistics.layout
-        average_lengths = self._average_lengths(bags, language_rows)
+        average_lengths = self._list_average_lengths(bags, language_rows)
         norms = np.asarray(1 - layout.b + layout.b * bags.length / average_lengths)
         for subword_field, home_field in HOME_FIELDS.items():
             if subword_field in layout.fields and home_field in layout.fields:
@@ -210,7 +227,7 @@ class ClauseTable:
                 norms[is_subwords] = home_norms[bags.row[is_subwords]]
         return norms
 
-    def _average_lengths(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
+    def _list_average_lengths(self, bags: CountedTerms, language_rows: Integers) -> Doubles:
         """Return the average length that each field of each document is compared with; (n_parts,).
 
         It is the average of the document's language today, or what was stored with the document where that is unknown.
@@ -221,30 +238,37 @@ class ClauseTable:
         current = averages[language_of_part, bags.field]
         return np.where((language_of_part >= 0) & (current > 0), current, bags.average)
 
-    def _summarize(
+    def _compute_evidence(
         self, bags: CountedTerms, language_rows: Integers, title_tf: Doubles, body_tf: Doubles
     ) -> LexicalEvidence:
-        """Sum the saturated occurrences of all clauses, each by its weight in the language of the document.
+        """Compute how much of the query's weight each document matches, from how often it has each clause.
 
+        BM25 saturates occurrences: a clause that occurs tf times adds its weight times tf / (tf + k1). Its weight is
+        the one that it has in the language of the document.
+
+        :param bags: the terms of the documents, for the lengths of their texts.
         :param language_rows: the row of each document's language in the weights, (n_docs,).
-        :param title_tf: occurrences of clauses in titles, (n_docs, n_clauses).
+        :param title_tf: normalized occurrences of clauses in titles, (n_docs, n_clauses).
         :param body_tf: the same in bodies.
         """
         k1 = self.statistics.layout.k1
         combined_tf = TITLE_BOOST * title_tf + body_tf
+        # The weights of all clauses in the language of each document, (n_docs, n_clauses):
         body_weights, title_weights = self.body_weights[language_rows], self.title_weights[language_rows]
+        matched_body_weights = body_weights * (combined_tf / (combined_tf + k1))
+        matched_title_weights = title_weights * (title_tf / (title_tf + k1))
         return LexicalEvidence(
             title_tf=title_tf,
             combined_tf=combined_tf,
-            combined_weight=(body_weights * (combined_tf / (combined_tf + k1))).sum(axis=1),
-            title_weight=(title_weights * (title_tf / (title_tf + k1))).sum(axis=1),
+            combined_weight=matched_body_weights.sum(axis=1),
+            title_weight=matched_title_weights.sum(axis=1),
             query_weight=body_weights.sum(axis=1),
             query_title_weight=title_weights.sum(axis=1),
             match_rarity=self._compute_rarity(combined_tf > 0),
-            text_length=self._text_lengths(bags),
+            text_length=self._list_text_lengths(bags),
         )
 
-    def _text_lengths(self, bags: CountedTerms) -> Doubles:
+    def _list_text_lengths(self, bags: CountedTerms) -> Doubles:
         """Return how many terms the text of each document has; (n_docs,)."""
         layout = self.statistics.layout
         if "text" not in layout.fields:
@@ -263,9 +287,11 @@ def build_clause_table(
     statistics: Statistics,
     field_weights: Mapping[str, float] | None = None,
 ) -> ClauseTable | None:
-    """Compile the clauses of a query; None if there are none.
+    """Compile the clauses of a query in all searched languages into one table; None if there are no clauses.
 
+    :param query: the query as it was typed, in its own language.
     :param forms: each searched language with the clauses of the query in that language.
+    :param statistics: how many documents of each language have each term.
     :param field_weights: how much an occurrence in each field counts; the default weights if None. Fields without a
         weight are not searched.
     """
@@ -326,10 +352,11 @@ class _TableBuilder:
         statistics: Statistics,
         field_weights: Mapping[str, float],
     ) -> None:
-        """Assign numbers to the languages and the distinct query terms, and remember of which each clause is.
+        """Give each language a row and each distinct query term a column of the tables of weights.
 
+        :param query: the query as it was typed, in its own language.
         :param languages: the searched languages.
-        :param clause_list: each clause with its language.
+        :param clause_list: each clause with its language; clauses of one query term share a column.
         :param field_weights: how much an occurrence in each field counts.
         """
         self.statistics, self.layout = statistics, statistics.layout
@@ -345,7 +372,7 @@ class _TableBuilder:
         self.documents_per_language = summary.n_documents  # (n_fields, n_languages)
 
     def build(self) -> ClauseTable:
-        """Look up the clauses' terms, weigh them, and arrange them in the order of their ids."""
+        """Look up the terms of all clauses, weigh them, and sort them by their ids."""
         words = [(clause.source, word) for _, clause in self.clause_list for word in clause.words]
         terms = self._collect_terms()
         weights = self._weigh_clauses(terms)
@@ -360,8 +387,8 @@ class _TableBuilder:
             term_ids=entries.ids,
             clauses=self.column_of_clause[entries.clauses],
             counts=entries.counts,
-            body_weights=self._arrange(weights.body),
-            title_weights=self._arrange(weights.title),
+            body_weights=self._arrange_by_language(weights.body),
+            title_weights=self._arrange_by_language(weights.title),
             rates=self._estimate_rates(weights.clause_df),
             title_factors=self.title_factors,
             body_factors=self.body_factors,
@@ -371,7 +398,7 @@ class _TableBuilder:
         )
 
     def _collect_terms(self) -> _Terms:
-        """Return the alternatives that documents may hold, and at least one of each clause."""
+        """Return the alternatives that documents may hold; the first one of each clause even if none can hold it."""
         clauses = [clause for _, clause in self.clause_list]
         sizes = [len(clause.words) for clause in clauses]
         hashes = np.concatenate([clause.hashes for clause in clauses])
@@ -386,35 +413,45 @@ class _TableBuilder:
         )
 
     def _weigh_clauses(self, terms: _Terms) -> _ClauseWeights:
-        """Weigh the alternatives of each clause against each other, and the clauses by importance and idf."""
+        """Weigh the alternatives of each clause against each other, and the clauses by importance and idf.
+
+        :param terms: the alternatives, those of one clause after the other.
+        """
         first_terms = terms.clauses.searchsorted(np.arange(len(self.clause_list)))
-        text_frequencies = self._document_frequencies("text", INNER, terms)
-        title_frequencies = self._document_frequencies("title", TITLE_SUBWORDS, terms)
-        frequencies = np.stack([text_frequencies, title_frequencies])  # (2, n_terms)
+        text_df = self._count_matching_documents("text", INNER, terms)
+        title_df = self._count_matching_documents("title", TITLE_SUBWORDS, terms)
+        term_df = np.stack([text_df, title_df])  # (2, n_terms)
         documents_per_language = np.stack([self._count_documents("text"), self._count_documents("title")])
         documents = documents_per_language[:, self.row_of_clause]  # (2, n_clauses)
-        counts, clause_df = temper_alternatives(terms.probabilities, frequencies, first_terms, documents)
+        counts, clause_df = temper_alternatives(terms.probabilities, term_df, first_terms, documents)
         importance = np.array([clause.weight for _, clause in self.clause_list])
         body_weights, title_weights = importance * compute_idf(documents, clause_df)
         return _ClauseWeights(counts, clause_df[0], body_weights, title_weights)
 
     def _estimate_rates(self, clause_df: Doubles) -> Doubles:
-        """Return the share of documents that match each clause, all languages together; (n_clauses,).
+        """Estimate the share of documents that match each query term, all languages together; (n_columns,).
 
         A rate of its own for each language would make every term of a language with one document as rare as can be, and
         a copy of a document would lower the documents of its language.
-        """
-        documents = self._count_documents("text")[self.row_of_clause]
-        matching = np.bincount(self.column_of_clause, clause_df, len(self.columns))
-        searched = np.bincount(self.column_of_clause, documents, len(self.columns))
-        return np.asarray(np.minimum((matching + 1.0) / (searched + 2.0), 1.0))
 
-    def _document_frequencies(self, field: str, subword_field: str, terms: _Terms) -> Doubles:
-        """Return the document frequency of each term in a field, parts of compounds counted by their weight."""
-        word_frequencies = self._field_frequencies(field, terms.hashes)
-        subword_frequencies = self._field_frequencies(subword_field, terms.hashes)
+        :param clause_df: documents whose body matches each clause, (n_clauses,).
+        """
+        n_columns = len(self.columns)
+        documents_of_clause = self._count_documents("text")[self.row_of_clause]  # in the language of the clause
+        matching_documents = np.bincount(self.column_of_clause, clause_df, n_columns)
+        searched_documents = np.bincount(self.column_of_clause, documents_of_clause, n_columns)
+        return np.asarray(np.minimum((matching_documents + 1.0) / (searched_documents + 2.0), 1.0))
+
+    def _count_matching_documents(self, field: str, subword_field: str, terms: _Terms) -> Doubles:
+        """Return the document frequency of each term in a field; (n_terms,).
+
+        A document that has the term inside a compound counts by the weight of subwords. The sum is at most the number
+        of documents, since some have the term both ways.
+        """
+        word_df = self._look_up_df(field, terms.hashes)
+        subword_df = self._look_up_df(subword_field, terms.hashes)
         n_documents = self._count_documents(field)[self.row_of_clause[terms.clauses]]
-        return np.minimum(word_frequencies + terms.subword_weights * subword_frequencies, n_documents)
+        return np.minimum(word_df + terms.subword_weights * subword_df, n_documents)
 
     def _count_documents(self, field: str) -> Doubles:
         """Return how many documents of each language have a field; (n_languages,)."""
@@ -422,15 +459,18 @@ class _TableBuilder:
             return np.zeros(len(self.languages))
         return np.asarray(self.documents_per_language[self.layout.field(field)])
 
-    def _field_frequencies(self, field: str, hashes: Integers) -> Doubles:
+    def _look_up_df(self, field: str, hashes: Integers) -> Doubles:
+        """Return how many documents have each term in a field; zeros for a field that is not indexed."""
         if field not in self.layout.fields:
             return np.zeros(len(hashes))
         return self.statistics.df_of(self.layout.ids(self.layout.field(field), hashes)).astype(np.float64)
 
     def _list_entries(self, terms: _Terms, counts: Doubles) -> list[_Entries]:
-        """List the entries of all alternatives in each searched field, except translations of documents.
+        """List the entries of all alternatives in each searched field, except the field of documents' translations.
 
+        :param terms: the alternatives.
         :param counts: how much an occurrence of each alternative counts, (n_terms,).
+        :return: entries of each field; occurrences inside compounds count less.
         """
         factors = self.title_factors + self.body_factors
         subword_counts = counts * terms.subword_weights
@@ -443,11 +483,12 @@ class _TableBuilder:
         return entry_lists
 
     def _list_document_translations(self, words: list[tuple[str, str]]) -> _Entries:
-        """List the entries of the query's own words in the field that has translations of documents.
+        """List the entries of the query's own words in the field of documents' translations.
 
-        The ids of its terms depend on the language of the document, as those of all fields do.
+        Documents may have been translated into the query's language when they were indexed. Their translations are in
+        a field of their own, where the query's words are looked for as they are.
 
-        :param words: the list of words (the query's term, the alternative), to which these words are added.
+        :param words: the list of words (the query's term, the alternative); the words of these entries are appended.
         """
         field = translation_field(self.source_language)
         analyze = analyzer(self.source_language).terms
@@ -455,7 +496,7 @@ class _TableBuilder:
         for clause_number, (lang, clause) in enumerate(self.clause_list):
             terms = analyze(clause.source)
             entries = _Entries(
-                ids=self.statistics.ids(field, lang, terms),
+                ids=self.statistics.ids(field, lang, terms),  # by the language of the document, as in every field
                 words=len(words) + np.arange(len(terms)),
                 clauses=np.full(len(terms), clause_number),
                 counts=np.full(len(terms), 1 / max(len(terms), 1)),
@@ -480,19 +521,22 @@ class _TableBuilder:
         return np.where(is_title, factors, 0.0), np.where(is_title, 0.0, factors)
 
     def _make_request(self, entries: _Entries, body_weights: Doubles) -> SparseVector:
-        """Return the vector that the store is searched with; entries with equal ids are added.
+        """Return the sparse vector by which the store finds candidates; weights of entries with equal ids are added.
 
         An entry weighs as much as its clause's share of the query in its language, times the factor of its field.
+
+        :param body_weights: importance times idf of each clause, (n_clauses,).
         """
-        weight_of_language = np.bincount(self.row_of_clause, body_weights, len(self.languages))
-        clause_shares = body_weights / np.maximum(weight_of_language[self.row_of_clause], MIN_QUERY_WEIGHT)
+        query_weights = np.bincount(self.row_of_clause, body_weights, len(self.languages))  # (n_languages,)
+        clause_shares = body_weights / np.maximum(query_weights[self.row_of_clause], MIN_QUERY_WEIGHT)
         field_factors = TITLE_BOOST * self.title_factors + self.body_factors
         ids = entries.ids.astype(np.int64)
-        weights = entries.counts * clause_shares[entries.clauses] * field_factors[ids // self.layout.span]
+        fields = ids // self.layout.span  # (n_entries,)
+        weights = entries.counts * clause_shares[entries.clauses] * field_factors[fields]
         distinct_ids, values = sum_by_key(ids, weights)
         return SparseVector(distinct_ids.astype(np.uint32), values.astype(np.float32))
 
-    def _arrange(self, clause_weights: Doubles) -> Doubles:
+    def _arrange_by_language(self, clause_weights: Doubles) -> Doubles:
         """Arrange the weights of clauses by language and column; (n_languages + 1, n_clauses), the last row zeros."""
         table = np.zeros((len(self.languages) + 1, len(self.columns)))
         np.add.at(table, (self.row_of_clause, self.column_of_clause), clause_weights)

@@ -30,10 +30,10 @@ class Clause(NamedTuple):
 
 
 def split_into_clauses(query: Query, analyze: Callable[[str], Analyzer] = analyzer) -> list[Clause]:
-    """Split a query into clauses of terms of its language.
+    """Split a query into clauses, each of which has the words of one language that may stand for one query term.
 
-    A translated query has a clause for each translated term, without those of stop words only; any other query has
-    one for each of its terms.
+    A translated query has a clause for each of its translated terms, except those that consist of stop words only. Any
+    other query has a clause for each of its own words.
 
     :param analyze: returns the analyzer of a language.
     """
@@ -45,26 +45,27 @@ def split_into_clauses(query: Query, analyze: Callable[[str], Analyzer] = analyz
 
 @lru_cache(maxsize=20_000)  # people search for the same words again
 def _split_alternatives(translation: Translation, lang: str, analyze: Callable[[str], Analyzer]) -> Clause | None:
-    """Split the translations of a query term into terms of a language; None if they are stop words only.
+    """Make the clause of a query term from its translations; None if they consist of stop words only.
 
-    The probability of a translation of several words is divided among them.
+    The words of a translation of several words share its weight, and a word of several translations adds up theirs.
 
+    :param translation: a term of the query with its translations; a translation may come with its terms.
     :param lang: the language of the translations.
     :param analyze: returns the analyzer of a language.
     """
     tokenize = analyze(lang).terms
     total_weight = 0.0
-    weights: dict[str, float] = {}
+    weight_by_word: dict[str, float] = {}
     for alternative in translation.alternatives:
         words = alternative.terms or tokenize(alternative.text)
         if words:
             total_weight += alternative.weight
         for word in words:
-            weights[word] = weights.get(word, 0.0) + alternative.weight / len(words)
-    if not weights:
+            weight_by_word[word] = weight_by_word.get(word, 0.0) + alternative.weight / len(words)
+    if not weight_by_word:
         return None
-    probabilities = {word: weight / total_weight for word, weight in weights.items()}
-    subword_weights = [1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in weights]
+    probabilities = {word: weight / total_weight for word, weight in weight_by_word.items()}
+    subword_weights = [1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in weight_by_word]
     return _make_clause(translation.source, translation.weight, probabilities, subword_weights, lang)
 
 
@@ -77,7 +78,13 @@ def _make_untranslated_clause(word: str, lang: str) -> Clause:
 def _make_clause(
     source: str, weight: float, probabilities: dict[str, float], subword_weights: Sequence[float], lang: str
 ) -> Clause:
-    """Make a clause of words of a language with their probabilities."""
+    """Make a clause of words of a language; look up the hash of each word.
+
+    :param source: the query term that the words may translate.
+    :param weight: how much the query term counts.
+    :param probabilities: of each word.
+    :param subword_weights: for each word, how much it counts inside a compound.
+    """
     hashes = term_hashes(lang)
     return Clause(
         source,
@@ -90,7 +97,7 @@ def _make_clause(
 
 
 def attribute_clauses(query: Query, name: str) -> Query:
-    """Name the translator of each clause of a query, unless the clause names the translators that it is from."""
+    """Return a query whose clauses say which translator they are from; those that say so already stay as they are."""
     clauses = [
         clause if clause.origins else clause._replace(origins=((name, 1.0, clause.alternatives),))
         for clause in query.clauses

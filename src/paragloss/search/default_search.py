@@ -24,7 +24,6 @@ from paragloss.search.evidence import explain_matches, list_origins
 from paragloss.search.scoring import (
     FEATURE_NAMES,
     MeasuredCandidates,
-    ScoringModel,
     compute_probabilities,
     shipped_model,
 )
@@ -53,6 +52,8 @@ from paragloss.types import (
 #: 200 by words the first ten results of 720 queries were equally good; with 60 nDCG@10 falls by .001.
 WORD_CANDIDATES = 100
 VECTOR_CANDIDATES = 50
+#: Names the translator in explanations, where translations don't say which of several gave them.
+UNNAMED_TRANSLATOR = "translator"
 #: How much of the expected best of several unrelated passages is subtracted: passages of a document are alike.
 PASSAGE_CORRECTION = 0.5
 
@@ -91,8 +92,12 @@ class SemanticSearchers:
     def measure(self, similar: SimilarDocuments, documents: StoredTerms, text_lengths: Doubles) -> SemanticEvidence:
         """Measure how similar the title and the best passage of each document are to the query.
 
-        :param similar: the cosines that are known from searching; those of other documents are read.
-        :param text_lengths: the number of terms of each document, from which that of its passages is estimated.
+        One of many passages is similar by chance: how similar that would be is subtracted.
+
+        :param similar: the query's vector, and the cosines that are known from searching; other cosines are read.
+        :param documents: the documents that are measured.
+        :param text_lengths: the number of terms of each document, (n_docs,); it tells how many passages it has.
+        :return: 0 for documents without vectors.
         """
         passages = self.passages.measure(similar.query_vector, similar.passages, documents.doc_ids, documents.languages)
         expected_similarity = PASSAGE_CORRECTION * expected_best_of(text_lengths / TERMS_PER_PASSAGE)
@@ -164,9 +169,7 @@ class DefaultSearcher:
         *,
         targets: Sequence[str],
         translator: Translator | None = None,
-        translator_name: str = "translator",
         semantic: SemanticSearchers | None = None,
-        model: ScoringModel | None = None,
         variants: bool = True,
         step: Callable[[], None] = lambda: None,
     ) -> None:
@@ -175,17 +178,13 @@ class DefaultSearcher:
         :param statistics: have the frequencies of the documents' terms.
         :param targets: the languages of the documents that are searched.
         :param translator: translates queries; without one they are searched as they are.
-        :param translator_name: names the translator in explanations.
         :param semantic: compares vectors; without it only words are searched.
-        :param model: computes the scores; the model of the package if None.
         :param variants: whether names are also searched in other spellings, and by what they sound like.
         :param step: is called between the languages of a query; it may wait, or raise an error to end the search.
         """
         self._store, self._statistics, self._targets = store, statistics, tuple(targets)
-        self._translator, self._translator_name = translator, translator_name
-        self._semantic = semantic
+        self._translator, self._semantic = translator, semantic
         self._encoder = semantic.encoder if semantic is not None else None  # for `search_plan`, which prints searchers
-        self._model = model or shipped_model()
         self._variants, self._step = variants, step
 
     def max_score(self, lang: str) -> float:
@@ -197,13 +196,14 @@ class DefaultSearcher:
         return [self._rank(self.collect(query, k, where), k) for query in queries]
 
     def collect(self, query: Query, k: int, where: Where | None = None) -> QueryEvidence:
-        """Find candidates for a query by words and by vectors, and measure their features.
+        """Find candidates for a query by words and by vectors, and measure the features of all of them.
 
         :param k: how many results are asked for; at least as many documents are measured.
-        :param where: conditions that documents meet.
+        :param where: conditions that documents meet, by field; all documents if None.
         :return: the candidates with their features, and what they were measured by.
         """
-        forms = self.translate(query, [str(lang) for lang in (where or {}).get("lang", self._targets)])
+        languages = [str(lang) for lang in (where or {}).get("lang", self._targets)]
+        forms = self.translate(query, languages)
         table = self._build_clause_table(query, forms)
         documents = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
         similar = self._find_similar(query, max(k, VECTOR_CANDIDATES), where)
@@ -238,7 +238,7 @@ class DefaultSearcher:
         if clauses and self._variants and INNER in self._statistics.layout.fields:
             clauses = add_name_alternatives(clauses, query.lang, lang)
         form = Query(query.id, query.text, lang, tuple(clauses))
-        return attribute_clauses(form, self._translator_name) if clauses else form
+        return attribute_clauses(form, UNNAMED_TRANSLATOR) if clauses else form
 
     def _translate_clauses(self, query: Query, languages: Sequence[str]) -> Mapping[str, Sequence[Translation]]:
         """Translate a query into those of the languages that the translator knows."""
@@ -290,8 +290,8 @@ class DefaultSearcher:
         """Compute the features of all candidates, by words and by vectors, however they were found.
 
         :param documents: the candidates with their stored terms.
-        :param table: the clauses of the query, if it has any.
-        :param similar: the query's vector, if it has one, and the cosines that are known from searching.
+        :param table: the clauses of the query; None for a query without words.
+        :param similar: the query's vector, and the cosines that are known from searching; None for a query without one.
         """
         lexical = self._measure_words(table, documents)
         if similar is None or self._semantic is None or not documents.doc_ids:
@@ -312,7 +312,7 @@ class DefaultSearcher:
     def _rank(self, evidence: QueryEvidence, k: int) -> RankedList:
         """Return the k candidates with the highest probabilities, and the other candidates as lower hits."""
         candidates = evidence.candidates
-        probabilities = compute_probabilities(self._model.log_odds(candidates)).tolist()
+        probabilities = compute_probabilities(shipped_model().log_odds(candidates)).tolist()
         hits = [Hit(doc_id, score) for doc_id, score in zip(candidates.doc_ids, probabilities, strict=True)]
         ranked_hits = tuple(rank_hits(hits, len(hits)))
         explainer = partial(self._explain, evidence)
@@ -321,17 +321,20 @@ class DefaultSearcher:
         )
 
     def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> ScoreExplanation:
-        """Split the log-odds of a candidate into named parts, and the part of the words into pairs of words.
+        """Explain the score of a candidate: split its log-odds into named parts, and that of the words into pairs.
 
-        The last argument is the score, which all explainers get; this one computes the log-odds again.
+        Log-odds are added up by the model, probabilities are not. The last argument is the score, which all explainers
+        get; this one computes the log-odds again.
+
+        :param evidence: what was measured of all candidates; the document is one of them.
         """
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
-        contributions = self._model.explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
-        log_odds = {contribution.feature: contribution.log_odds for contribution in contributions}
+        contributions = shipped_model().explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
+        log_odds_by_feature = {contribution.feature: contribution.log_odds for contribution in contributions}
         parts = []
         for name, features in PARTS_OF_EXPLANATION.items():
-            part_log_odds = sum(log_odds[feature] for feature in features)
+            part_log_odds = sum(log_odds_by_feature[feature] for feature in features)
             if name == WORDS_PART:
                 parts.append((name, self._explain_words(evidence, document, candidates.languages[row], part_log_odds)))
             elif part_log_odds:
@@ -341,19 +344,21 @@ class DefaultSearcher:
     def _explain_words(
         self, evidence: QueryEvidence, document: Document, language: str, log_odds: float
     ) -> ScoreExplanation:
-        """Share the log-odds of the words among the pairs of words that matched.
+        """Divide what words contribute to a score among the pairs of a query term and a document word that matched.
 
+        :param evidence: what was measured of the query's candidates.
         :param language: the language of the document.
         :param log_odds: what the words contribute to the score of the document.
+        :return: the contributions of the pairs, whose sum is `log_odds`; one without words if no words match.
         """
         matches = []
         if evidence.table is not None:
             _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
-            matches = evidence.table.attribute(language, rows)
+            matches = evidence.table.attribute_score(language, rows)
         total = sum(match.score for match in matches)
         if not total:
             return _explain_whole(WORDS_PART, log_odds)
-        origins: dict[tuple[str, str], dict[str, float]] = {}  # translators of each pair of words, with their weights
+        origins: dict[tuple[str, str], dict[str, float]] = {}  # pair of words -> weights of its translators
         for form in evidence.forms.queries:
             origins.update(list_origins(form))
         return explain_matches(matches, origins, total).scale_to(log_odds)
@@ -362,11 +367,13 @@ class DefaultSearcher:
 def build_features(
     query: Query, lexical: LexicalEvidence, title_similarity: Floats, passage_similarity: Floats
 ) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    """Return the columns of the features, one value per candidate; `scoring.FEATURES` says what each means.
+    """Return the features of the candidates of a query by name; `scoring.FEATURES` says what each means.
 
     :param lexical: how far each candidate matches the words of the query.
-    :param title_similarity: in standard deviations, (n_candidates,).
-    :param passage_similarity: the same for the best passage.
+    :param title_similarity: how similar titles are to the query, in standard deviations above unrelated ones,
+        (n_candidates,).
+    :param passage_similarity: the same for the best passage of each candidate.
+    :return: a value for each candidate, (n_candidates,), for each feature.
     """
     n_terms = max(len(analyzer(query.lang).terms(query.text)), 1)
     return {

@@ -38,7 +38,7 @@ class Dense:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Rank the documents of all languages for each query."""
-        vectors = self.vectors(queries)
+        vectors = self.encode_queries(queries)
         rankings = self._search_vectors(vectors, k, where)
         return [
             RankedList(tuple(ranking), QueryForms(vectors={self.name: vector}), partial(self._explain, query))
@@ -49,10 +49,10 @@ class Dense:
         """Return the highest score of a document of a language: a cosine of 1, or 0 if the encoder can't read it."""
         return 1.0 if lang in self.encoder.langs else 0.0
 
-    def vectors(self, queries: Sequence[Query]) -> Floats:
+    def encode_queries(self, queries: Sequence[Query]) -> Floats:
         """Encode queries, those of one language together; (n_queries, dim).
 
-        Raises `LanguageError` for a language that the encoder does not know.
+        :raises LanguageError: for a query in a language that the encoder does not know.
         """
         vectors = np.zeros((len(queries), self.encoder.dim), np.float32)
         for lang in dict.fromkeys(query.lang for query in queries):
@@ -67,11 +67,12 @@ class Dense:
     def _search_vectors(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
         """Return the best k documents for each vector; none for a vector of zeros, which is not sent to the store."""
         rankings: list[Ranking] = [[] for _ in vectors]
-        positions = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)
-        if len(positions):
-            new_rankings = self.store.search_dense(self.name, vectors[positions], k, where, exact=self._exact)
-            for i, ranking in zip(positions.tolist(), new_rankings, strict=True):
-                rankings[i] = ranking
+        nonzero_positions = np.flatnonzero(vectors.any(axis=1))
+        if len(nonzero_positions):
+            nonzero_vectors = vectors[nonzero_positions]
+            new_rankings = self.store.search_dense(self.name, nonzero_vectors, k, where, exact=self._exact)
+            for position, ranking in zip(nonzero_positions.tolist(), new_rankings, strict=True):
+                rankings[position] = ranking
         return rankings
 
     def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:

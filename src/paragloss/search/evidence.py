@@ -34,7 +34,10 @@ class Match(NamedTuple):
 
 
 def add_explanations(explanations: Iterable[ScoreExplanation]) -> ScoreExplanation:
-    """Add up explanations of one document's score; parts with the same name are added."""
+    """Add up explanations of one document: their scores, and the parts that have the same name.
+
+    :return: the sum, which is exact if all of its terms are; explanations with a score of 0 are left out.
+    """
     nonzero = [explanation for explanation in explanations if explanation.score]
     if len(nonzero) == 1:
         return nonzero[0]
@@ -51,10 +54,14 @@ def add_explanations(explanations: Iterable[ScoreExplanation]) -> ScoreExplanati
 
 
 def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Document, score: float) -> ScoreExplanation:
-    """Explain the expected score of a document over several rankings of which one is the right one.
+    """Explain the expected score of a document when it is not certain which of several rankings is the right one.
+
+    A query may be in one of two languages, for example: there is a ranking for each reading of it.
 
     :param weighted: each ranking with the probability that it is the right one.
-    :param score: the expected score.
+    :param score: the expected score: the sum of probability times score over the rankings.
+    :return: parts of the explanations of all rankings, scaled by their probabilities; or, if scores are probabilities,
+        the explanation by one ranking and a part for the doubt.
     """
     if any(ranking.has_probabilities for _, ranking in weighted):
         return _explain_expected_probability(weighted, document, score)
@@ -67,12 +74,13 @@ def _explain_expected_probability(
 ) -> ScoreExplanation:
     """Explain an expected probability by the ranking that contributes most to it.
 
-    Log-odds of several rankings do not add up: one part more (DOUBT) is the difference to the expected score.
+    Explanations of probabilities split log-odds, and log-odds of several rankings do not add up. So one part more
+    (DOUBT) is the difference between the log-odds of the expected probability and those in that ranking.
 
     :param weighted: each ranking with the probability that it is the right one.
     :param score: the expected probability.
     """
-    _, main_ranking = max(weighted, key=lambda pair: pair[0] * pair[1].score_of(document.id))
+    _, main_ranking = max(weighted, key=lambda weighted_one: weighted_one[0] * weighted_one[1].score_of(document.id))
     explanation = main_ranking.explain(document)
     expected_log_odds = math.log(score / (1 - score))
     doubt = expected_log_odds - explanation.score
@@ -93,9 +101,9 @@ def explain_matches(
     """
     contributions = []
     for source, word, gain in matches:
-        weights = _weigh_translators(source, word, origins)
-        total_weight = sum(weights.values())
-        for translator_name, weight in weights.items():
+        weight_by_translator = _weigh_translators(source, word, origins)
+        total_weight = sum(weight_by_translator.values())
+        for translator_name, weight in weight_by_translator.items():
             contributions.append(Contribution(source, word, translator_name, gain * weight / total_weight))
     return ScoreExplanation(score, tuple(contributions))
 
@@ -108,6 +116,7 @@ def _weigh_translators(
     :param source: the term of the query.
     :param word: the word of the document, with a prefix if it matched by its sound or inside a longer word.
     :param origins: the weights of the translators of each pair, see `list_origins`.
+    :return: one pseudo-translator for words that were compared by sound, and for words that nothing translated.
     """
     if word.startswith(SOUND_PREFIX):
         return {BY_SOUND: 1.0}
@@ -118,9 +127,10 @@ def _weigh_translators(
 
 
 def list_origins(query: Query) -> dict[tuple[str, str], dict[str, float]]:
-    """Return for each pair of query term and translated term the weights of the translators that gave it, by name.
+    """Return which translators gave each translated term for each query term, with their weights.
 
-    :param query: a translated query, whose clauses tell what each translator gave for them.
+    :param query: a translated query, whose clauses say what each translator gave for them.
+    :return: for each pair of query term and translated term the weights of its translators, by their names.
     """
     origins: dict[tuple[str, str], dict[str, float]] = {}
     for clause in query.clauses:

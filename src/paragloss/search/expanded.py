@@ -49,7 +49,11 @@ class Expanded:
         return self.searcher.max_score(lang)
 
     def expand(self, query: Query, ranking: Sequence[Hit]) -> Query:
-        """Add the words of its best documents to a query."""
+        """Add words of a query's best documents to it, each as a clause of its own.
+
+        :param ranking: the best documents of a first search; those in other languages lend no words.
+        :return: the query with more clauses, whose text has the new words as well.
+        """
         documents = self._documents([hit.id for hit in ranking])
         clauses = rocchio(
             as_clauses(query),

@@ -16,6 +16,42 @@ from paragloss.types import Document, Hit, Query, QueryForms, RankedList, ScoreE
 Fusion: TypeAlias = Callable[[Sequence[Sequence[Hit]], Sequence[float]], dict[str, float]]
 
 
+def fuse_reciprocal_ranks(
+    rankings: Sequence[Sequence[Hit]], weights: Sequence[float], *, constant: int = 60
+) -> dict[str, float]:
+    """Score each document by the sum of weight / (constant + rank) over its rankings; ranks count from 1."""
+    fused: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for rank, hit in enumerate(ranking, start=1):
+            fused[hit.id] = fused.get(hit.id, 0.0) + weight / (constant + rank)
+    return fused
+
+
+def fuse_scaled_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
+    """Score each document by the sum of weight * score, with scores scaled to [0, 1] in each ranking.
+
+    The best hit of a ranking has 1 and the last one 0; if their scores are equal, all have 1.
+    """
+    fused: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        if not ranking:
+            continue
+        highest, lowest = ranking[0].score, ranking[-1].score
+        for hit in ranking:
+            scaled_score = (hit.score - lowest) / (highest - lowest) if highest > lowest else 1.0
+            fused[hit.id] = fused.get(hit.id, 0.0) + weight * scaled_score
+    return fused
+
+
+def fuse_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
+    """Score each document by the sum of weight * score, for scores that mean the same from query to query."""
+    fused: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for hit in ranking:
+            fused[hit.id] = fused.get(hit.id, 0.0) + weight * hit.score
+    return fused
+
+
 class Fused:
     """Fuses the rankings of several searchers of the same documents into one."""
 
@@ -23,19 +59,18 @@ class Fused:
         self,
         searchers: Sequence[Searcher],
         *,
-        fuse: Fusion | None = None,
+        fuse: Fusion = fuse_reciprocal_ranks,
         weights: Sequence[float] | None = None,
         depth: int = 100,
     ) -> None:
         """Fuse the rankings of searchers.
 
-        :param fuse: computes a score for each document from the rankings and the weights; reciprocal rank fusion if
-            None.
+        :param fuse: computes a score for each document from the rankings and the weights.
         :param weights: the weight of each searcher; all 1 if None.
         :param depth: how many hits of each searcher are fused.
+        :raises ValueError: if there are more or fewer weights than searchers.
         """
-        self._searchers = list(searchers)
-        self._fuse = fuse or fuse_reciprocal_ranks
+        self._searchers, self._fuse = list(searchers), fuse
         self._weights = list(weights) if weights is not None else [1.0] * len(self._searchers)
         if len(self._weights) != len(self._searchers):
             raise ValueError(f"{len(self._weights)} weights for {len(self._searchers)} searchers")
@@ -59,7 +94,10 @@ class Fused:
         return RankedList(tuple(hits), forms, partial(self._explain, rankings))
 
     def _explain(self, rankings: Sequence[RankedList], document: Document, score: float) -> ScoreExplanation:
-        """Explain a fused score by one part for each searcher: a fusion is a sum over its searchers."""
+        """Explain a fused score by one part for each searcher that found the document: a fusion is a sum over them.
+
+        :param rankings: the ranking of each searcher; parts are named by their numbers, from 1 on.
+        """
         parts = []
         for number, (ranking, weight) in enumerate(zip(rankings, self._weights, strict=True), start=1):
             share = self._fuse([ranking], [weight]).get(document.id, 0.0)
@@ -86,41 +124,8 @@ class Merged:
         return max((searcher.max_score(lang) for searcher in self.searchers), default=0.0)
 
 
-def fuse_reciprocal_ranks(
-    rankings: Sequence[Sequence[Hit]], weights: Sequence[float], *, constant: int = 60
-) -> dict[str, float]:
-    """Score each document by the sum of weight / (constant + rank) over its rankings; ranks count from 1."""
-    fused: dict[str, float] = {}
-    for ranking, weight in zip(rankings, weights, strict=True):
-        for rank, hit in enumerate(ranking, start=1):
-            fused[hit.id] = fused.get(hit.id, 0.0) + weight / (constant + rank)
-    return fused
-
-
-def fuse_scaled_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
-    """Score each document by the sum of weight * score, with scores scaled to [0, 1] in each ranking."""
-    fused: dict[str, float] = {}
-    for ranking, weight in zip(rankings, weights, strict=True):
-        if not ranking:
-            continue
-        best, last = ranking[0].score, ranking[-1].score
-        for hit in ranking:
-            scaled = (hit.score - last) / (best - last) if best > last else 1.0
-            fused[hit.id] = fused.get(hit.id, 0.0) + weight * scaled
-    return fused
-
-
-def fuse_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
-    """Score each document by the sum of weight * score, for scores that mean the same from query to query."""
-    fused: dict[str, float] = {}
-    for ranking, weight in zip(rankings, weights, strict=True):
-        for hit in ranking:
-            fused[hit.id] = fused.get(hit.id, 0.0) + weight * hit.score
-    return fused
-
-
 def merge_rankings(rankings: Sequence[RankedList], k: int) -> RankedList:
-    """Merge lists by score; a document that several of them have keeps its best score."""
+    """Merge rankings whose scores mean the same; a document that several of them have keeps its best score."""
     scores: dict[str, float] = {}
     for ranking in rankings:
         for hit in ranking:

@@ -197,7 +197,7 @@ class _Parser:
 def _tokenize(text: str) -> Iterator[_Token]:
     """Yield the signs, words and quoted words of a pipeline, and an "end" token.
 
-    Raises LineSyntaxError for a quote that is not closed.
+    :raises LineSyntaxError: for a quote that is not closed.
     """
     position = 0
     end = len(text.rstrip())

@@ -13,6 +13,7 @@ from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, make_sparse_vector
+from paragloss.index.terms import TERMS_VECTOR
 from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.statistics import Statistics
 from paragloss.types import (
@@ -33,9 +34,9 @@ class Lexical:
     """Searches documents of the query's own language, or of all `langs` with the words as they are.
 
     A query with clauses (a translated one) asks for every alternative at once, each with its weight; alternatives with
-    the same term add up, and the words of a phrase share its weight. `weights` says how much each field counts. A
-    `proportional` score is BM25 divided by the score of a document full of the query's words in that language: from 0
-    to 1, it can be compared between queries and languages.
+    the same term add up, and the words of a phrase share its weight. A `proportional` score is BM25 divided by the
+    score of a document full of the query's words in that language: from 0 to 1, it can be compared between queries and
+    languages.
     """
 
     def __init__(
@@ -46,7 +47,6 @@ class Lexical:
         weights: Mapping[str, float] | None = None,
         langs: Sequence[str] | None = None,
         proportional: bool = False,
-        name: str = "terms",
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
         """Search the sparse vectors of a store.
@@ -55,7 +55,6 @@ class Lexical:
         :param langs: search documents of these languages with the words as they are; only those of the query's own
             language if None.
         :param proportional: divide scores by the highest one possible.
-        :param name: the name of the sparse vectors.
         :param analyze: returns the analyzer of a language.
         """
         weights = dict.fromkeys(statistics.layout.fields, 1.0) if weights is None else dict(weights)
@@ -64,9 +63,8 @@ class Lexical:
         self._store = store
         self._statistics = statistics
         self._weights = weights
-        self._langs = None if langs is None else tuple(langs)
+        self._langs = None if langs is None else list(dict.fromkeys(langs))
         self._proportional = proportional
-        self._name = name
         self._analyze = analyze
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
@@ -89,8 +87,11 @@ class Lexical:
         return _add_vectors([self._scale(vector, highest_score) for vector, highest_score in weighted_queries])
 
     def matches(self, query: Query, id: str) -> list[Match]:
-        """List what every word adds to the score of a document, in its main language and in those of other blocks."""
-        (own_language,), rows = self._store.read_sparse(self._name, [id])
+        """List the words of a query that a document has, each with what it adds to the document's score.
+
+        :param id: the id of the document, which may have parts in other languages than its own.
+        """
+        (own_language,), rows = self._store.read_sparse(TERMS_VECTOR, [id])
         document_vector = SparseVector(rows.indices, rows.values)
         document_languages = [own_language, *self._statistics.secondary_languages]
         matches: list[Match] = []
@@ -99,10 +100,12 @@ class Lexical:
         return matches
 
     def _match_words(self, query: Query, lang: str, document_vector: SparseVector) -> Iterator[Match]:
-        """Yield the words of a query in a language that a document has, each with its part of the document's score.
+        """Yield the words of a query that a document has in one language, each with its part of the document's score.
 
         The score is a sum over words, so the part of a word is the score of a query of this word alone. A proportional
         score is divided by the highest one possible for the complete query.
+
+        :param document_vector: the stored vector of the document.
         """
         _, highest_score = self._make_query_vector(lang, self._sum_word_weights(query, lang))
         divisor = highest_score if self._proportional else 1.0
@@ -120,14 +123,14 @@ class Lexical:
     def _search_vectors(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         """Return the best k documents for each vector; none for an empty vector, which is not sent to the store."""
         rankings: list[Ranking] = [[] for _ in vectors]
-        positions = [i for i, vector in enumerate(vectors) if len(vector.indices)]
+        positions = [position for position, vector in enumerate(vectors) if len(vector.indices)]
         if positions:
+            nonempty_vectors = [vectors[position] for position in positions]
             # The ids of terms are those of a language: the store need not filter by it as well.
             conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
-            nonempty_vectors = [vectors[i] for i in positions]
-            new_rankings = self._store.search_sparse(self._name, nonempty_vectors, k, conditions or None)
-            for i, ranking in zip(positions, new_rankings, strict=True):
-                rankings[i] = ranking
+            new_rankings = self._store.search_sparse(TERMS_VECTOR, nonempty_vectors, k, conditions or None)
+            for position, ranking in zip(positions, new_rankings, strict=True):
+                rankings[position] = ranking
         return rankings
 
     def _scale(self, vector: SparseVector, highest_score: float) -> SparseVector:
@@ -140,13 +143,14 @@ class Lexical:
         return explain_matches(self.matches(query, document.id), list_origins(query), score)
 
     def _list_languages(self, query: Query, allowed_languages: Collection[Any] | None) -> list[str]:
-        """List the languages in which documents are searched for a query.
+        """List the languages in which documents are searched for a query; only those that documents have.
 
         :param allowed_languages: search no other languages than these; None for no limit.
         """
-        languages = (query.lang,) if query.clauses or self._langs is None else self._langs
-        searchable = [lang for lang in dict.fromkeys(languages) if lang in self._statistics.langs]
-        return [lang for lang in searchable if allowed_languages is None or lang in allowed_languages]
+        languages = [query.lang] if query.clauses or self._langs is None else self._langs
+        if allowed_languages is not None:
+            languages = [lang for lang in languages if lang in allowed_languages]
+        return [lang for lang in languages if lang in self._statistics.langs]
 
     def _sum_word_weights(self, query: Query, lang: str) -> dict[str, float]:
         """Return the words that are searched in a language with the sum of their weights."""
@@ -156,7 +160,10 @@ class Lexical:
         return weights
 
     def _list_words(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
-        """Yield the words that are searched in a language: (the query's term, the word, its weight)."""
+        """Yield the words that are searched in a language: (the query's term, the word, its weight).
+
+        The words of a translated query are those of all its alternatives; any other query is searched as it is.
+        """
         terms = self._analyze(lang).terms
         if not query.clauses:
             for word in terms(query.text):
@@ -169,6 +176,7 @@ class Lexical:
 
 
 def _add_vectors(vectors: Sequence[SparseVector]) -> SparseVector:
+    """Return the sum of sparse vectors."""
     if len(vectors) == 1:
         return vectors[0]
     entries: Counter[int] = Counter()

@@ -49,6 +49,12 @@ class OptionType(NamedTuple):
             return self.name
         return f"{self.name}=xx" if self.kind is str else f"{self.name}={self.default}"
 
+    def is_set_by(self, option: PartOption) -> bool:
+        """Tell whether an option as it is written sets this argument: by its name, or by one of its words alone."""
+        if option.name == self.name:
+            return option.value is not None or self.kind is bool
+        return isinstance(self.kind, tuple) and option.name in self.kind and option.value is None
+
     def convert(self, text: str | None) -> Any:
         """Convert the text behind the option's name to a value of the option's type.
 
@@ -84,31 +90,33 @@ class OptionType(NamedTuple):
 _FIELDS_TYPE = OptionType("fields", float, None)
 
 
-def list_option_types(make: Callable[..., Any]) -> dict[str, OptionType]:
-    """Return the options of a function by name; `fields` is not one of them."""
-    return {
-        name: OptionType.from_annotation(name, parameter.annotation, parameter.default)
+def list_option_types(make: Callable[..., Any]) -> list[OptionType]:
+    """List the keyword arguments of a function as options; `fields` is not one of them."""
+    return [
+        OptionType.from_annotation(name, parameter.annotation, parameter.default)
         for name, parameter in inspect.signature(make, eval_str=True).parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY and name != "fields"
-    }
+    ]
 
 
 def format_options(make: Callable[..., Any]) -> list[str]:
     """List the options of a function as they are written, with their defaults."""
-    return [option_type.format() for option_type in list_option_types(make).values()]
+    return [option_type.format() for option_type in list_option_types(make)]
 
 
 def bind_options(
     part: PipelinePart, text: str, makers: Sequence[Callable[..., Any]], fields: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return for each function the keyword arguments that the part's options give it.
+    """Turn the options of a part into keyword arguments of the functions that the part is made by.
 
     An option goes to the first function that has it. A function with an argument `fields` takes the options that name a
-    field.
+    field. `x:depth=5,title` gives a function with these arguments `{"depth": 5, "fields": {"title": None}}`.
 
+    :param part: the part with its options, as they are written.
     :param text: the pipeline, for errors.
     :param makers: the functions that the part is made by.
     :param fields: the names of fields that options may have.
+    :return: the keyword arguments of each function.
     :raises LineSyntaxError: if no function has an option, or a value does not fit.
     """
     arguments_by_maker: list[dict[str, Any]] = [{} for _ in makers]
@@ -124,15 +132,16 @@ def bind_options(
 
 
 def _find_option_type(option: PartOption, make: Callable[..., Any], fields: Sequence[str]) -> OptionType | None:
-    """Return the keyword argument of a function that an option sets; None if the function has no such option.
+    """Return the type of the keyword argument that an option sets; None if the function has no such argument.
 
-    :param option: `name=value`, the name of a switch, or one of the words that an argument may be.
-    :param fields: the names of fields, which are options of a function with an argument `fields`.
+    An option is written as `name=value`, as the name of a switch, as one of the words that an argument may be, or, for
+    a function with an argument `fields`, as the name of a field.
+
+    :param make: the function.
+    :param fields: the names of all fields.
     """
-    for option_type in list_option_types(make).values():
-        is_named = option.name == option_type.name and (option.value is not None or option_type.kind is bool)
-        is_word = isinstance(option_type.kind, tuple) and option.name in option_type.kind and option.value is None
-        if is_named or is_word:
+    for option_type in list_option_types(make):
+        if option_type.is_set_by(option):
             return option_type
     return _FIELDS_TYPE if option.name in fields and _has_fields(make) else None
 
@@ -167,6 +176,7 @@ def _parse_value(option: PartOption, option_type: OptionType, text: str) -> Any:
 def _describe_unknown(
     part: PipelinePart, option: PartOption, makers: Sequence[Callable[..., Any]], fields: Sequence[str]
 ) -> str:
+    """Return the message for an option that no function has; it lists those that there are."""
     options = [line for make in makers for line in format_options(make)]
     if any(map(_has_fields, makers)):
         options += [f"{field}=WEIGHT" for field in fields]

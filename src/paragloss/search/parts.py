@@ -129,19 +129,21 @@ def make_default_searcher(search: SearchContext) -> DefaultSearcher:
 def _mix_all_translators(search: SearchContext) -> Translator | None:
     """Combine the translators that know the query's language and one of the documents'; None if there are none."""
     languages = [*search.targets, *search.parts.statistics.secondary_languages]
-    trust_of_translator: list[tuple[Translator, float]] = []
-    for name, translator in search.parts.translators.items():
-        if list_known_targets(translator, search.source, languages):
-            trust = 1.0 if name == DEFAULT else _get_trust(translator)
-            trust_of_translator.append((translator, trust))
-    if not trust_of_translator:
+    translator_by_name = {
+        name: translator
+        for name, translator in search.parts.translators.items()
+        if list_known_targets(translator, search.source, languages)
+    }
+    if not translator_by_name:
         return None
-    translators, weights = zip(*trust_of_translator, strict=True)
-    return mix_translators(search, translators, weights)
+    weights = [_get_trust(name, translator) for name, translator in translator_by_name.items()]
+    return mix_translators(search, list(translator_by_name.values()), weights)
 
 
-def _get_trust(translator: Translator) -> float:
-    """Return how much a translator of the user's counts beside the default model."""
+def _get_trust(name: str, translator: Translator) -> float:
+    """Return how much a translator counts beside others: the default model 1, those of the user what they say."""
+    if name == DEFAULT:
+        return 1.0
     return translator.trust if isinstance(translator, TrustedTranslator) else USER_TABLE_TRUST
 
 
@@ -151,13 +153,14 @@ def _choose_encoder(search: SearchContext) -> SemanticSearchers | None:
     encoders = {name: encoder for name, encoder in parts.encoders.items() if search.source in encoder.langs}
     if not encoders:
         return None
-    pretrained = [name for name, encoder in encoders.items() if not isinstance(encoder, BagEncoder)]
-    name = next(iter([*pretrained, *encoders]))
+    pretrained_names = [name for name, encoder in encoders.items() if not isinstance(encoder, BagEncoder)]
+    name = next(iter(pretrained_names or encoders))
     title_name = title_vector_name(name)
+    has_title_vectors = title_name in parts.title_vectors
     return SemanticSearchers(
         make_query_encoder(encoders[name]),
         passages=_make_similarity_searcher(parts, name),
-        titles=_make_similarity_searcher(parts, title_name) if title_name in parts.title_vectors else None,
+        titles=_make_similarity_searcher(parts, title_name) if has_title_vectors else None,
     )
 
 
@@ -168,7 +171,9 @@ def _make_similarity_searcher(parts: Parts, vector_name: str) -> SimilaritySearc
 
 
 def make_bm25_searcher(search: SearchContext, *, fields: Fields | None = None) -> Searcher:
-    """Make a searcher by words as they are written in the query: names, numbers, cognates.
+    """Make a searcher by words as they are written in the query, in documents of all languages.
+
+    It finds names, numbers and words that several languages share.
 
     :param fields: the fields to search, with their weights; all fields if None.
     """
@@ -185,7 +190,7 @@ def make_bm25_searcher(search: SearchContext, *, fields: Fields | None = None) -
 def make_document_translation_searcher(search: SearchContext) -> Searcher:
     """Make a searcher of the documents' translations into the query's language, made when they were indexed.
 
-    Raises InputError for a collection without such translations.
+    :raises InputError: for a collection without such translations.
     """
     statistics = search.parts.statistics
     field = translation_field(search.source)
@@ -215,9 +220,12 @@ def make_encoder_searcher(search: SearchContext, name: str, *, csls: bool = Fals
 
 
 def make_query_encoder(encoder: Encoder, *, csls: bool = False) -> Encoder:
-    """Return the encoder for queries: a model with reference texts stores the hubness of documents with their vectors.
+    """Return an encoder whose query vectors fit the stored vectors of documents.
 
-    Raises InputError if CSLS is asked of a model without reference texts.
+    A model with reference texts stores the hubness of each document as one number more of its vector: query vectors
+    need one number more, too. It says whether hubness counts (CSLS) or not (cosine).
+
+    :raises InputError: if CSLS is asked of a model without reference texts.
     """
     if isinstance(encoder, BagEncoder) and encoder.reference:
         return Queries(encoder, csls=csls)
@@ -238,7 +246,7 @@ def make_clause_searcher(
     candidates: int = MAX_CANDIDATES,
     fields: Fields | None = None,
 ) -> Searcher:
-    """Make a searcher by the clauses of a translated query: each query term with its alternative translations.
+    """Make a searcher by the clauses of a translated query; a clause is a query term with its alternative translations.
 
     :param match: how alternatives count. "combined": as synonyms, likelier and rarer ones more, added over all fields
         as in the default search. "each": every alternative by itself with its weight. Other names are of matchings
@@ -271,11 +279,13 @@ def choose_translator(
 ) -> Translator:
     """Return a translator of the collection, restricted to some of its alternatives where options say so.
 
+    :param name: the name of the translator in the collection.
     :param choose: which alternatives of a word are used: every one, the best one, or a random one.
     :param top: use only so many of the best alternatives; 0 for all.
     :param seed: of the random choice.
     :param exact: look words up as they are written, not by their stems too (dictionaries only).
     :param carry: write words that the dictionary lacks in the script of the target language (dictionaries only).
+    :raises InputError: if `exact` or `carry` is asked of another kind of translator.
     """
     translator = search.parts.translators[name]
     if exact or carry:
@@ -298,11 +308,13 @@ def make_word_translator(
 ) -> Translator:
     """Make a translator that translates a word by its nearest words in the vector space of an encoder.
 
-    :param words: the option that asks for words; it is always set.
+    :param name: the name of the encoder in the collection.
+    :param words: always True: the option by which a pipeline asks for words instead of texts.
     :param top: how many nearest words are used.
     :param context: how much similarity to the query's other words counts beside similarity to the word itself.
     :param limit: how many of the most frequent words of a language are candidates.
     :param csls: rank the candidates by CSLS instead of the cosine.
+    :raises InputError: if the encoder has vectors of texts only.
     """
     assert words
     encoder = search.parts.encoders[name]
@@ -319,8 +331,7 @@ def make_machine_translator(
     """Make a translator that sends the query as a whole to a translation engine.
 
     :param engine: the collection's own engine, or the name of another one.
-
-    Raises InputError if the collection has no engine or the engine is not installed.
+    :raises InputError: if the collection has no engine or the engine is not installed.
     """
     engine_name = search.parts.machine if engine == "own" else engine
     if not engine_name:
@@ -349,6 +360,8 @@ def mix_translators(
     search: SearchContext, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20
 ) -> Translator:
     """Combine several translators into one that gives one clause for each word, with the alternatives of all of them.
+
+    Neighbouring words that documents write as one compound get a clause of their own.
 
     :param shares: the weight of each translator.
     :param most: how many alternatives of a word are used.
@@ -405,6 +418,7 @@ def make_cooccurrence_translator(
 ) -> Translator:
     """Make a step that keeps the translations of each query word that occur together with those of the other words.
 
+    :param translator: gives the translations among which is chosen.
     :param window: documents are cut into windows of so many terms; words in one window occur together.
     :param documents: in how many documents of a language co-occurrences are counted.
     :param by_length: estimate chance co-occurrence from the lengths of documents, as in Liu's thesis.

@@ -61,26 +61,35 @@ class Interval(NamedTuple):
 def build_phrase_forms(phrase: Query, lang: str, clauses: Sequence[Translation], *, only_best: bool) -> PhraseForms:
     """Collect the forms of a phrase in a language: as it is written, and its translations.
 
-    :param clauses: the words of the phrase as translated into the language.
+    :param phrase: the phrase in its own language.
+    :param lang: the language of the texts in which it is looked for.
+    :param clauses: the words of the phrase as translated into that language; none if it is not translated.
     :param only_best: use the likeliest translation of each word and no other.
     """
     words = [clause for clause in clauses if clause.required]
     if only_best:
         translations = likely_translations = [_list_translations(word, lang, min_weight=1.0) for word in words]
     else:
-        translations = [
-            _list_translations(word, lang, MIN_RELATIVE_WEIGHT)
-            | _list_name_forms(word, lang, with_sounds=len(words) > 1)
-            for word in words
-        ]
+        translations = [_list_accepted_translations(word, lang, is_alone=len(words) == 1) for word in words]
         likely_translations = [_list_translations(word, lang, MIN_RELATIVE_WEIGHT_OF_PHRASE) for word in words]
+    translations_of_all_words = frozenset.intersection(*likely_translations) if words else frozenset()
     written = tuple(list_content_terms(phrase.text, lang))
     return PhraseForms(
         lang,
         written,
         translations=tuple(terms for terms in translations if terms),
-        single_word_translations=frozenset.intersection(*likely_translations) if words else frozenset(),
+        single_word_translations=translations_of_all_words,
         word_count=len(list_content_terms(phrase.text, phrase.lang)) or len(written),
+    )
+
+
+def _list_accepted_translations(clause: Translation, lang: str, *, is_alone: bool) -> frozenset[Terms]:
+    """Return the terms of the likely translations of a word, and of all its forms if it is a name.
+
+    :param is_alone: whether the phrase has no other words; what a name sounds like does not count then.
+    """
+    return _list_translations(clause, lang, MIN_RELATIVE_WEIGHT) | _list_name_forms(
+        clause, lang, with_sounds=not is_alone
     )
 
 
@@ -104,8 +113,9 @@ def _list_translations(clause: Translation, lang: str, min_weight: float) -> fro
 
 
 def _list_name_forms(clause: Translation, lang: str, *, with_sounds: bool) -> frozenset[Terms]:
-    """Return the terms of the spellings that a name is listed with, whatever their weight: they share that of one form.
+    """Return the terms of all spellings of a name, whatever their weights: they share the weight of one form.
 
+    :param clause: a word with its translations; there are no spellings if it is not a name.
     :param with_sounds: add all that the name may sound like. Alone that is found in other names; words next to each
         other rarely sound like a person's two names (docs/understand/model-figures.md).
     """
@@ -179,9 +189,9 @@ def _find_translations(
             may_match_phrase = int(tokens.word_indices[position]) in matching_phrase
             yield Interval(position, position, word, may_match_phrase)
         for terms in translations:
-            firsts = _find_runs(tokens, terms) if len(terms) > 1 else []
-            for first in firsts:
-                yield Interval(first, first + len(terms) - 1, word)
+            if len(terms) > 1:
+                for first in _find_runs(tokens, terms):
+                    yield Interval(first, first + len(terms) - 1, word)
 
 
 def _find_compounds(tokens: TokenizedText, forms: PhraseForms) -> dict[str, list[int]]:
@@ -205,16 +215,17 @@ def _find_windows(intervals: Sequence[Interval], word_count: int, width: int) ->
 
     :param intervals: the tokens that match a word, in order.
     :param word_count: the number of words of the phrase.
-    :param width: the number of tokens of a window, in which a translation of several tokens counts as one.
+    :param width: how many tokens a window has at most; a translation of several tokens counts as one.
     """
-    latest: dict[int, Interval] = {}  # the last interval of each word
+    latest_match_of_word: dict[int, Interval] = {}
     previous_end = -1
     for interval in intervals:
-        latest[interval.word] = interval
-        if len(latest) < word_count:
+        latest_match_of_word[interval.word] = interval
+        matches = latest_match_of_word.values()
+        if len(matches) < word_count:
             continue
-        window = _find_window(latest.values())
-        is_same_token = word_count > 1 and len({match[:2] for match in latest.values()}) == 1
+        window = _find_window(matches)
+        is_same_token = word_count > 1 and len({(match.first, match.last) for match in matches}) == 1
         is_match = interval.may_match_phrase or not is_same_token
         if is_match and window.n_words <= width and window.first > previous_end:
             yield window.first, window.last

@@ -67,7 +67,10 @@ class QueryOperators(NamedTuple):
 
 
 def parse_operators(query: str) -> QueryOperators:
-    """Split a query into its words and the conditions that its operators set."""
+    """Split a query into its words and the conditions that its operators set.
+
+    Nothing is raised: operators that can't be used are left out or searched as words, and notes for the reader say so.
+    """
     if _SIGNS.isdisjoint(query):
         return QueryOperators(query)
     parser = _Parser()
@@ -88,16 +91,23 @@ class _Parser:
         self.notes: list[str] = []
 
     def take(self, match: re.Match[str]) -> str:
-        """Record an operator, and return the words that replace it in the text of the query."""
+        """Record an operator, and return the words that replace it in the text of the query.
+
+        :param match: a match of `_OPERATOR`: a filter such as `lang:de`, or a phrase or a word with a sign.
+        :return: the words of a required phrase or word, which are searched; "" for a filter or what is excluded.
+        """
         if match["name"]:
             self._record_filter(match["name"].lower(), match["quoted_value"] or match["value"])
             return ""
         term = " ".join((match["phrase"] or match["word"] or "").split())
-        is_excluded = "-" in (match["sign"], match["word_sign"])
         if not _has_letters(term):
             return term
-        self._record_term("excluded" if is_excluded else "required", term)
-        return "" if is_excluded else term
+        is_excluded = "-" in (match["sign"], match["word_sign"])
+        if is_excluded:
+            self._record_term("excluded", term)
+            return ""
+        self._record_term("required", term)
+        return term
 
     def build(self, text: str) -> QueryOperators:
         """Return the recorded operators with the text of the query."""
@@ -124,7 +134,10 @@ class _Parser:
             self._note(f"Only {MAX_CHECKED_TERMS} phrases and signed words can be checked; the others count as words.")
 
     def _record_filter(self, name: str, value: str) -> None:
-        """Record a filter such as `lang:de,fr`; a note for each value that can't be used."""
+        """Record a filter such as `lang:de,fr`, and a note for each of its values that can't be used.
+
+        :param name: "lang", which takes several values, "file", "after" or "before".
+        """
         values = [value]
         if name == "lang":
             values = [code for code in value.split(",") if code] or [""]
@@ -165,8 +178,8 @@ def _parse_language(value: str) -> str:
     try:
         return languages.normalise(value)
     except LanguageError:
-        names = {languages.language_name(code).lower(): code for code in languages.known_codes()}
-        return names.get(value.lower(), "")
+        code_by_name = {languages.language_name(code).lower(): code for code in languages.known_codes()}
+        return code_by_name.get(value.lower(), "")
 
 
 def _parse_day(value: str) -> int | None:

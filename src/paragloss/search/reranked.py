@@ -28,8 +28,8 @@ from paragloss.types import (
 class Reranked:
     """Scores the best hits of a searcher again with a reranker; the other hits keep their order below them.
 
-    A reranker may know only some languages (`langs`). Documents in other languages stay below too, and queries in other
-    languages are not reranked. A `Rescorer` is given the scores of the searcher.
+    A reranker may know only some languages (`langs`). Documents in other languages stay below, too, and the hits of
+    queries in other languages stay as they are. A `Rescorer` is given the scores of the searcher.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Reranked:
     def _rerank(self, query: Query, ranking: RankedList, k: int) -> RankedList:
         """Return the best k hits of a ranking, with its first hits in the order of the reranker's scores.
 
-        :param ranking: the hits of the wrapped searcher.
+        :param ranking: the hits of the wrapped searcher; it stays as it is if the reranker can't read any of the first.
         """
         first_hits = ranking[: self.depth]
         documents = self._read_documents(query, first_hits)
@@ -77,11 +77,12 @@ class Reranked:
 
     def _read_documents(self, query: Query, hits: Sequence[Hit]) -> list[Document]:
         """Read the documents whose language the reranker knows; none if it does not know the query's."""
-        langs = self.reranker.langs if isinstance(self.reranker, Multilingual) else None
-        if langs is not None and query.lang not in langs:
+        if not isinstance(self.reranker, Multilingual):
+            return list(self.documents([hit.id for hit in hits]))
+        langs = self.reranker.langs
+        if query.lang not in langs:
             return []
-        documents = self.documents([hit.id for hit in hits])
-        return [document for document in documents if langs is None or document.lang in langs]
+        return [document for document in self.documents([hit.id for hit in hits]) if document.lang in langs]
 
     def _score(self, query: Query, documents: Sequence[Document], searcher_scores: Mapping[str, float]) -> Floats:
         """Return the reranker's score of each document; `searcher_scores` has the searcher's by document id."""

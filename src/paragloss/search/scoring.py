@@ -102,7 +102,11 @@ class ScoringModel:
         return np.asarray(np.where(candidates.has_vectors, with_vectors, without))
 
     def explain(self, features: Floats, *, has_vectors: bool) -> list[FeatureContribution]:
-        """Split the log-odds of one candidate into what its features contribute; the intercept comes last."""
+        """Split the log-odds of one candidate into what its features contribute; the intercept comes last.
+
+        :param features: of the candidate, (n_features,).
+        :param has_vectors: whether the encoder has read the document, which decides between the two regressions.
+        """
         coefficients = self.with_vectors if has_vectors else self.without_vectors
         contributions = [
             FeatureContribution(name, float(value), float(value) * float(weight))

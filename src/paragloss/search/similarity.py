@@ -46,7 +46,8 @@ class Background:
         """Express a query's cosines with documents in standard deviations above the background of their language.
 
         :param languages: the language of each document, (n_docs,).
-        :param cosines: (n_docs,).
+        :param cosines: of the query with each document, (n_docs,).
+        :return: (n_docs,); the cosines themselves if there is no sample in any language.
         """
         if not self.rows:
             return cosines
@@ -55,13 +56,13 @@ class Background:
         return np.asarray((cosines - background.means[rows]) / background.deviations[rows])
 
     def _measure_cosines(self, query_vector: Floats) -> BackgroundCosines:
-        """Measure the cosines of a query with the sample of each language."""
+        """Measure mean and standard deviation of a query's cosines with the sample of each language."""
         cosines = self.vectors @ query_vector  # (n_vectors,)
         sizes = self.sizes.astype(np.int64)
-        starts = np.cumsum(sizes) - sizes  # of each language in the cosines
-        means = np.add.reduceat(cosines, starts) / self.sizes
-        distances = cosines - means.repeat(sizes)
-        variances = np.add.reduceat(distances**2, starts) / self.sizes
+        starts = np.cumsum(sizes) - sizes  # where each language begins in the cosines, (n_languages,)
+        means = np.add.reduceat(cosines, starts) / self.sizes  # (n_languages,)
+        distances = cosines - means.repeat(sizes)  # (n_vectors,)
+        variances = np.add.reduceat(distances**2, starts) / self.sizes  # (n_languages,)
         deviations = np.sqrt(self._smooth(variances))
         return BackgroundCosines(self._smooth(means), np.maximum(deviations, MIN_DEVIATION))
 
@@ -147,10 +148,11 @@ class SimilaritySearcher:
     def measure(
         self, query_vector: Floats, cosines: dict[str, float], doc_ids: Sequence[str], languages: Sequence[str]
     ) -> MeasuredSimilarity:
-        """Measure how similar documents are to a query.
+        """Measure how similar documents are to a query, in standard deviations above unrelated documents.
 
         :param cosines: the known cosines by document id; the others are read from the store.
-        :param languages: the language of each document.
+        :param doc_ids: the documents that are measured, (n_docs,).
+        :param languages: the language of each document, (n_docs,).
         """
         all_cosines = self._complete(query_vector, cosines, doc_ids)
         has_vectors = np.array([doc_id in all_cosines for doc_id in doc_ids], bool)

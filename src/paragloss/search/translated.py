@@ -38,7 +38,11 @@ class Translated:
         return self.searcher.max_score(lang) if lang == self._to else 0.0
 
     def translate(self, query: Query) -> Query:
-        """Return the translated query; a query in the target language stays as it is."""
+        """Return the translated query; a query in the target language stays as it is.
+
+        :return: its clauses are the query's terms with all alternatives, its text the likeliest alternative of each, or
+            the original text if there are none.
+        """
         if query.lang == self._to:
             return query
         clauses = tuple(self.translator.translate(query, self._to))

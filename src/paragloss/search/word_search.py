@@ -63,7 +63,9 @@ class WordSearcher:
 
         :param table: the clauses of the query.
         :param lang: the language of the query.
-        :param limit: how many candidates are found.
+        :param limit: how many candidates are scored.
+        :param where: conditions that documents meet; None for all.
+        :return: the candidates with a score above 0, in no particular order.
         """
         # The ids of terms are those of a language: the store need not filter by it as well.
         conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
@@ -79,5 +81,5 @@ class WordSearcher:
     def _explain(self, query: Query, document: Document, score: float) -> ScoreExplanation:
         table = self._build_table(query)
         _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
-        matches = table.attribute(query.lang, rows) if table is not None else []
+        matches = table.attribute_score(query.lang, rows) if table is not None else []
         return explain_matches(matches, list_origins(query), score)
