@@ -1,13 +1,15 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.documents import read_documents
+from paragloss.formats.documents import SUPPORTED_SUFFIXES, read_documents
 from paragloss.formats.folder_files import guess_path_language, list_files
 
 
@@ -187,3 +189,10 @@ def test_importing_the_front_door_loads_nothing_heavy():
     code = "import sys, json, paragloss.formats.documents; print(json.dumps(sorted(sys.modules)))"
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert not {"resiliparse", "selectolax", "pypdfium2", "docx", "ir_datasets", "lxml", "torch"} & set(loaded)
+
+
+def test_the_page_on_formats_lists_every_suffix_that_is_read_once():
+    page = (Path(__file__).parents[2] / "docs" / "look-up" / "formats.md").read_text("utf-8")
+    rows = [line.split(" | ") for line in page.partition("## Other files")[0].splitlines() if line.startswith("| ")]
+    described = [suffix for row in rows for suffix in re.findall(r"`(\.\w+)`", row[1])]
+    assert sorted(described) == sorted(SUPPORTED_SUFFIXES)
