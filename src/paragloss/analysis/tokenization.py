@@ -22,7 +22,7 @@ from paragloss.types import Analyzer, Integers, Record, TokenizedText
 
 #: Tokens beyond this many characters of a text are neither stored nor shown.
 MAX_TOKENIZED_CHARACTERS = 50_000
-_FORMAT_VERSION, _FIRST_VERSION_WITH_PASSAGES = 2, 2
+_FORMAT_VERSION = 2
 _HEADER = struct.Struct("<BI")  # format version, length of the text in characters
 _LANGUAGE_HEADER = struct.Struct("<BI")  # bytes of the language code, bytes of the terms
 _ARRAY_HEADER = struct.Struct("<BI")  # bytes per number, number of numbers
@@ -128,13 +128,10 @@ def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
     try:
         unpacked = memoryview(zlib.decompress(data))
         version, text_length = _HEADER.unpack_from(unpacked)
-        if not 1 <= version <= _FORMAT_VERSION or text_length != len(text):
+        if version != _FORMAT_VERSION or text_length != len(text):
             return None
-        position = _HEADER.size
-        passages: tuple[Span, ...] = ()
-        if version >= _FIRST_VERSION_WITH_PASSAGES:
-            passages, position = _unpack_spans(unpacked, position)
-        return TextAnalysis(tuple(_iterate_texts(unpacked, position, text)), passages)
+        passages, texts_start = _unpack_spans(unpacked, _HEADER.size)
+        return TextAnalysis(tuple(_iterate_texts(unpacked, texts_start, text)), passages)
     except (zlib.error, struct.error, ValueError):
         return None
 
