@@ -7,10 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from paragloss.analysis._stopwords import stopwords
 from paragloss.languages import identify_one, known_codes, script_of, scripts_of
@@ -143,9 +139,13 @@ def _find_candidate_languages(words: Sequence[str], lang: str) -> list[str]:
     function_word_counts = _count_foreign_function_words(words, lang)
     if function_word_counts.total() < min_count:
         return []
-    count_by_lang = _function_word_table().count_by_language(function_word_counts)
-    frequent_langs = [lang for lang, count in count_by_lang.items() if count >= min_count]
-    return sorted(frequent_langs, key=count_by_lang.__getitem__, reverse=True)[:MAX_CANDIDATES]
+    langs_by_word = _langs_by_function_word()
+    count_by_lang = Counter[str]()
+    for word, count in function_word_counts.items():
+        for word_lang in langs_by_word[word]:
+            count_by_lang[word_lang] += count
+    frequent_langs = [word_lang for word_lang, count in count_by_lang.items() if count >= min_count]
+    return sorted(frequent_langs, key=lambda word_lang: (-count_by_lang[word_lang], word_lang))[:MAX_CANDIDATES]
 
 
 def _count_foreign_function_words(words: Sequence[str], lang: str) -> Counter[str]:
@@ -223,34 +223,14 @@ def _function_words_beyond(lang: str, other: str) -> frozenset[str]:
 @cache
 def _foreign_function_words(lang: str) -> frozenset[str]:
     """Return the function words of all languages that are none in `lang`."""
-    return frozenset(_function_word_table().row_by_word) - _function_words().get(lang, frozenset())
-
-
-class _FunctionWordTable(NamedTuple):
-    """The function words of all languages as a table with a row for each word and a column for each language."""
-
-    row_by_word: dict[str, int]
-    langs: list[str]  # of the columns
-    is_word_of_lang: npt.NDArray[np.bool_]  # (words, languages)
-
-    def count_by_language(self, word_counts: Mapping[str, int]) -> dict[str, int]:
-        """Count the function words of each language in a text; a word of several languages counts for each of them.
-
-        :param word_counts: how often the text has each function word
-        """
-        rows = [self.row_by_word[word] for word in word_counts]
-        counts = np.array(list(word_counts.values())) @ self.is_word_of_lang[rows]  # (languages,)
-        return dict(zip(self.langs, counts.tolist(), strict=True))
+    return frozenset(_langs_by_function_word()) - _function_words().get(lang, frozenset())
 
 
 @cache
-def _function_word_table() -> _FunctionWordTable:
-    """Make the table of the function words of all languages that have a list of them."""
-    function_words = _function_words()
-    all_words = sorted(frozenset().union(*function_words.values()))
-    row_by_word = {word: row for row, word in enumerate(all_words)}
-    is_word_of_lang = np.zeros((len(all_words), len(function_words)), bool)
-    for column, words in enumerate(function_words.values()):
-        rows = [row_by_word[word] for word in words]
-        is_word_of_lang[rows, column] = True
-    return _FunctionWordTable(row_by_word, list(function_words), is_word_of_lang)
+def _langs_by_function_word() -> dict[str, list[str]]:
+    """Return the languages of each function word; "de" is one in a dozen of them."""
+    langs_by_word: dict[str, list[str]] = {}
+    for lang, words in _function_words().items():
+        for word in words:
+            langs_by_word.setdefault(word, []).append(lang)
+    return langs_by_word
