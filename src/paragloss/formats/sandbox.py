@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.pst import MailboxPart
@@ -144,11 +145,13 @@ class ParallelReaders:
     """
 
     def __init__(self, number: int, on_scanned_page: ScanProgress) -> None:
-        """Start threads; `on_scanned_page` is called after each page of a scan."""
+        """Prepare a number of threads; `on_scanned_page` is called after each page of a scan."""
         self._on_scanned_page = on_scanned_page
-        self._readers: list[SandboxedReader] = []
-        self._thread_local = threading.local()  # `reader`: that of the thread
-        self._threads = ThreadPoolExecutor(number, initializer=self._start_reader)
+        self._readers = [SandboxedReader() for _ in range(number)]
+        self._idle_readers = SimpleQueue[SandboxedReader]()
+        for reader in self._readers:
+            self._idle_readers.put(reader)
+        self._threads = ThreadPoolExecutor(number)
 
     def submit(self, kind: str, path: PathLike, id: str) -> Future[Document]:
         """Start to read a file, `kind` being the suffix that names its format; return its future document."""
@@ -163,13 +166,12 @@ class ParallelReaders:
         finally:
             self._close_readers()  # once more: a thread may have been starting a process at the first time
 
-    def _start_reader(self) -> None:
-        self._thread_local.reader = SandboxedReader()
-        self._readers.append(self._thread_local.reader)
-
     def _read(self, kind: str, path: PathLike, id: str) -> Document:
-        reader: SandboxedReader = self._thread_local.reader
-        return reader.read(kind, path, id, self._on_scanned_page)
+        reader = self._idle_readers.get()  # there are as many readers as threads
+        try:
+            return reader.read(kind, path, id, self._on_scanned_page)
+        finally:
+            self._idle_readers.put(reader)
 
     def _close_readers(self) -> None:
         for reader in self._readers:
