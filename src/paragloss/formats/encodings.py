@@ -93,12 +93,9 @@ def detect_encoding(sample: bytes) -> str:
     :param sample: the first bytes of a file
     :return: a name that Python's codecs know; "utf-8" where that fits, even if the text is damaged
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if sample.startswith(mark):
-            return encoding
-    utf16 = _detect_utf16(sample)
-    if utf16:
-        return utf16
+    declared_encoding = find_byte_order_mark(sample) or _detect_utf16(sample)
+    if declared_encoding:
+        return declared_encoding
     if b"\0" in sample or _looks_like_utf8(sample):
         return "utf-8"
     sample = _skip_ascii_lines(sample)
@@ -106,6 +103,11 @@ def detect_encoding(sample: bytes) -> str:
         return "iso2022_jp"
     non_latin = "" if _is_mostly_ascii(sample) else _guess_non_latin_encoding(sample)
     return non_latin or _guess_latin_encoding(sample)
+
+
+def find_byte_order_mark(sample: bytes) -> str:
+    """Return the encoding that the byte order mark at the beginning of a text stands for, "" if there is none."""
+    return next((encoding for mark, encoding in _BYTE_ORDER_MARKS if sample.startswith(mark)), "")
 
 
 def _guess_non_latin_encoding(sample: bytes) -> str:

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import EmptyFileError, InputError
-from paragloss.formats.encodings import detect_encoding
+from paragloss.formats.encodings import detect_encoding, find_byte_order_mark
 from paragloss.formats.text import PathLike, parse_declared_language, read_bytes
 from paragloss.types import Document
 
-_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
 _TAGS = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _INVISIBLE_TAGS = ["script", "style", "noscript", "template", "title"]
@@ -65,9 +64,9 @@ def parse_html(source: str, *, id: str) -> Document:
 
 def _decode_page(data: bytes) -> str:
     """Decode a page as a browser does: by its byte order mark, else its declaration, else its bytes."""
-    for mark, name in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return _decode_as(data[len(mark) :], name)
+    encoding_of_mark = find_byte_order_mark(data)
+    if encoding_of_mark:
+        return _decode_as(data, encoding_of_mark).removeprefix("\ufeff")
     declared = _CHARSET.search(data[:4096])
     if declared is not None:
         return _decode_as(data, declared[1].decode("ascii"))
