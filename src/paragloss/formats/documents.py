@@ -214,8 +214,7 @@ class _FolderReader:
 
         Files of supported and of unknown formats are counted in `_n_supported` and `_n_left_out`.
         """
-        on_error = self._file_reader.on_error
-        for relative, path in list_files(self._folder, on_unlisted=self._report_unlisted, on_error=on_error):
+        for relative, path in list_files(self._folder, on_error=self._report_unlisted):
             if is_readable_member(path):
                 self._n_supported += 1
                 if self._should_read(path):
@@ -223,7 +222,7 @@ class _FolderReader:
             else:
                 kind = _kind_by_name(path)
                 self._n_left_out[kind or "without a suffix"] += 1
-                if on_error is not None:
+                if self._file_reader.on_error is not None:
                     yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
 
     @staticmethod
@@ -234,8 +233,12 @@ class _FolderReader:
             return source
         return source._replace(pending=readers.submit(kind, source.path, source.id))
 
-    def _report_unlisted(self, folder: Path) -> None:
-        self._file_reader.on_file_end(folder, False)
+    def _report_unlisted(self, error: InputError) -> None:
+        """Report a folder that can't be listed; it counts as one that was not read to its end."""
+        if self._file_reader.on_error is None:
+            raise error
+        self._file_reader.on_file_end(Path(error.location), False)
+        self._file_reader.on_error(error)
 
 
 class _FileReader:
@@ -341,12 +344,20 @@ class _FileReader:
             next_message = part.next_message
 
     def _read_unpacked(self, source: _SourceFile, folder: str, depth: int) -> Iterator[Document]:
-        """Yield the documents of the files that were unpacked into a folder."""
-        for relative, member in list_files(folder):
-            if is_readable_member(member):
-                inner = _SourceFile(member, f"{source.relative}/{relative}", f"{source.id}/{relative}")
-                for document in self._read_member(inner, source.path, depth + 1):
+        """Yield the documents of the files that were unpacked into a folder; one that can't be read is reported.
+
+        :param source: the archive, mailbox or message that they were unpacked from
+        :param depth: how many files that is inside of
+        """
+        for relative, path in list_files(folder):
+            if not is_readable_member(path):
+                continue
+            member = _SourceFile(path, f"{source.relative}/{relative}", f"{source.id}/{relative}")
+            try:
+                for document in self._read_file(member, depth + 1):
                     yield _place_inside(document, source.path, relative)
+            except InputError as error:
+                self._report_member(error.reason, f"{source.path}/{path.name}")
 
     def _read_attachments(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
         """Yield the documents attached to a message; `meta["mail"]` is the id of the message.
@@ -356,15 +367,11 @@ class _FileReader:
         """
         if depth >= MAX_NESTING:
             return
+        message = source._replace(relative=".")  # its folder, such as `fr/`, says nothing of attachments' languages
         with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
             sandbox.SHARED_READER.unpack(kind, source.path, folder)
-            for relative, path in list_files(folder):
-                if not is_readable_member(path):
-                    continue
-                attachment = _SourceFile(path, relative, f"{source.id}/{relative}")
-                for document in self._read_member(attachment, source.path, depth + 1):
-                    placed = _place_inside(document, source.path, relative)
-                    yield placed._replace(meta={"mail": source.id, **placed.meta})
+            for document in self._read_unpacked(message, folder, depth):
+                yield document._replace(meta={"mail": source.id, **document.meta})
 
     def _read_mbox(self, source: _SourceFile, depth: int) -> Iterator[Document]:
         """Yield the messages of an mbox file, with ids such as `inbox:12`, and their attachments.
@@ -385,13 +392,6 @@ class _FileReader:
                         yield _place_in_mbox(document, source.path, number)
                 except InputError as error:
                     raise_or_report(InputError(error.reason), source.path, number, self.on_error)
-
-    def _read_member(self, member: _SourceFile, container: Path, depth: int) -> Iterator[Document]:
-        """Yield the documents of a file inside another; a bad one is reported, or a warning, and the rest is read."""
-        try:
-            yield from self._read_file(member, depth)
-        except InputError as error:
-            self._report_member(error.reason, f"{container}/{member.path.name}")
 
     def _report_member(self, reason: str, location: str) -> None:
         """Report what can't be read inside a file whose other parts are read: to `on_error`, else as a warning."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -11,22 +11,19 @@ from paragloss.errors import InputError
 from paragloss.formats.text import COMPRESSED_SUFFIXES, OnError, PathLike, is_language_code, parse_language_code
 
 
-def list_files(
-    root: PathLike, *, on_unlisted: Callable[[Path], None] = lambda _: None, on_error: OnError = None
-) -> Iterator[tuple[str, Path]]:
+def list_files(root: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, Path]]:
     """Yield (path relative to the root, path) of every file below a folder, sorted.
 
     Hidden files and folders are left out. A link is followed only to a file inside the root.
 
     :param root: the folder
-    :param on_unlisted: called with each folder that can't be listed
-    :param on_error: called with the error of such a folder; without it the error is raised
+    :param on_error: called with the error of each folder that can't be listed, whose location is the folder; without it
+        the error is raised
     """
     top = Path(root)
     resolved_top = top.resolve()
-    handle_error = partial(_handle_unlisted_folder, on_unlisted, on_error)
-    for folder, subfolders, file_names in os.walk(top, onerror=handle_error):
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+    for folder, subfolders, file_names in os.walk(top, onerror=partial(_report_unlisted_folder, on_error)):
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))  # os.walk enters these
         visible_names = sorted(name for name in file_names if not name.startswith("."))
         for name in visible_names:
             path = Path(folder) / name
@@ -38,12 +35,11 @@ def _leads_outside(path: Path, resolved_top: Path) -> bool:
     return path.is_symlink() and not path.resolve().is_relative_to(resolved_top)
 
 
-def _handle_unlisted_folder(on_unlisted: Callable[[Path], None], on_error: OnError, error: OSError) -> None:
-    """Report the error of a folder that can't be listed, see `list_files`."""
+def _report_unlisted_folder(on_error: OnError, error: OSError) -> None:
+    """Pass the error of a folder that can't be listed to `on_error`, or raise it where there is none."""
     unlisted = InputError(f"can't be listed ({error.strerror}); check its permissions", location=error.filename)
     if on_error is None:
         raise unlisted from error
-    on_unlisted(Path(error.filename))
     on_error(unlisted)
 
 
