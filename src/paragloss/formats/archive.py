@@ -18,7 +18,7 @@ from paragloss.formats.text import (
     parse_declared_language,
     read_bytes,
 )
-from paragloss.formats.unpacking import ALWAYS_ALLOWED_BYTES, MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES
+from paragloss.formats.unpacking import MAX_MEMBERS, limit_unpacked_bytes
 from paragloss.formats.xml import get_element_text, parse_elements
 from paragloss.types import Document
 
@@ -122,7 +122,6 @@ def _open_zip(data: bytes, path: PathLike) -> zipfile.ZipFile:
 def _check_declared_sizes(parts: Sequence[zipfile.ZipInfo], file_size: int, path: PathLike) -> None:
     """Raise InputError if the parts would unpack to far more bytes, or are far more, than in real documents."""
     unpacked_size = sum(part.file_size for part in parts)
-    max_unpacked_size = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * file_size))
-    if unpacked_size > max_unpacked_size or len(parts) > MAX_MEMBERS:
+    if unpacked_size > limit_unpacked_bytes(file_size) or len(parts) > MAX_MEMBERS:
         sizes = f"{file_size:,} bytes that unpack to {unpacked_size:,} in {len(parts):,} parts"
         raise InputError(f"{sizes}; no real document does, so it is refused", location=path)

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from paragloss.errors import InputError
 from paragloss.formats.archive import DocumentArchive
 from paragloss.formats.html import extract_visible_text
-from paragloss.formats.text import PathLike, TextLimit
+from paragloss.formats.text import PathLike, limit_text
 from paragloss.types import Document
 
 
@@ -22,13 +22,10 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
     package = _find_package(archive)
     if package not in archive.names:
         raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", location=path)
-    limit = TextLimit(path)
-    chapters: list[str] = []
-    for name in _list_chapters(archive, package):
-        markup = archive.read_part(name).decode("utf-8", "replace")
-        chapters.append(limit.count(extract_visible_text(markup)))
-    text = "\n\n".join(filter(None, chapters))
-    if_empty = f"no text in {len(chapters)} chapters; the book may be of images only"
+    chapter_parts = _list_chapters(archive, package)
+    chapters = (extract_visible_text(archive.read_part(part).decode("utf-8", "replace")) for part in chapter_parts)
+    text = "\n\n".join(filter(None, limit_text(chapters, path)))
+    if_empty = f"no text in {len(chapter_parts)} chapters; the book may be of images only"
     return archive.make_document(id, text, if_empty, properties_part=package)
 
 

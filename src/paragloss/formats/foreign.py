@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from paragloss.formats import docx, eml, epub, html, odf, old_office, outlook, pdf, pptx, rtf, scans, xlsx
 from paragloss.types import Document
@@ -14,9 +15,7 @@ READERS: dict[str, Callable[..., Document]] = {
     **dict.fromkeys((".odt", ".ods", ".odp"), odf.read_odf),
     **dict.fromkeys((".pptx", ".pptm", ".ppsx"), pptx.read_pptx),
     **dict.fromkeys((".xlsx", ".xlsm"), xlsx.read_xlsx),
-    ".doc": old_office.read_doc,
-    ".xls": old_office.read_xls,
-    ".ppt": old_office.read_ppt,
+    **{kind: partial(old_office.read_old_office, kind) for kind in (".doc", ".xls", ".ppt")},
     ".epub": epub.read_epub,
     ".eml": eml.read_eml,
     ".msg": outlook.read_msg,

@@ -44,25 +44,14 @@ _PICTURE_MARK = "[pic]"
 _CONVERSION_SECONDS = 60
 
 
-def read_doc(path: PathLike, *, id: str = "") -> Document:
-    """Read a binary Word document."""
-    return _read_old_office(".doc", path, id)
+def read_old_office(kind: str, path: PathLike, *, id: str = "") -> Document:
+    """Read a binary Word document, Excel workbook or PowerPoint presentation.
 
+    Such a file may also be Rich Text or of the modern format: Word writes those under the old suffix, too.
 
-def read_xls(path: PathLike, *, id: str = "") -> Document:
-    """Read a binary Excel workbook."""
-    return _read_old_office(".xls", path, id)
-
-
-def read_ppt(path: PathLike, *, id: str = "") -> Document:
-    """Read a binary PowerPoint presentation."""
-    return _read_old_office(".ppt", path, id)
-
-
-def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
-    """Read a file by the reader of the format that it is really in.
-
-    :param kind: the suffix of the file, under which Word writes Rich Text and files of the modern format, too
+    :param kind: the suffix of the file: `.doc`, `.xls` or `.ppt`
+    :param path: the file
+    :param id: the id of the document; by default the file's name
     :raises InputError: if the file is damaged, or no installed program finds a text in it
     """
     document_id = id or Path(path).name

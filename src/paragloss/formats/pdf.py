@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.right_to_left import has_right_to_left, reorder_page
-from paragloss.formats.text import MAX_PACKED_FILE_BYTES, PathLike, TextLimit, read_bytes
+from paragloss.formats.text import MAX_PACKED_FILE_BYTES, PathLike, limit_text, read_bytes
 from paragloss.types import Document
 
 #: PDFium's number for page objects that are pictures (FPDF_PAGEOBJ_IMAGE).
@@ -31,11 +31,12 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
     if not any(page.text or page.is_picture for page in pages):
         message = f"no text in {len(pages)} pages, and no picture of one; give a file that has some"
         raise EmptyFileError(message, location=path)
+    text = "\n\n\f".join(limit_text((page.text for page in pages), path))
     meta: dict[str, Any] = {"pages": len(pages)}
-    scanned_pages = [number for number, page in enumerate(pages) if page.is_picture]
-    if scanned_pages:
-        meta["unread"] = scanned_pages
-    return Document(id or Path(path).name, "\n\n\f".join(page.text for page in pages), "", title, {}, meta)
+    picture_numbers = [number for number, page in enumerate(pages) if page.is_picture]
+    if picture_numbers:
+        meta["unread"] = picture_numbers
+    return Document(id or Path(path).name, text, "", title, {}, meta)
 
 
 def _parse_pdf(data: bytes, path: PathLike) -> tuple[str, list[_Page]]:
@@ -49,7 +50,7 @@ def _parse_pdf(data: bytes, path: PathLike) -> tuple[str, list[_Page]]:
     try:
         with closing(pypdfium2.PdfDocument(data)) as pdf:
             title = str(pdf.get_metadata_dict().get("Title", "")).strip()
-            return title, list(_read_pages(pdf, path))
+            return title, list(_read_pages(pdf))
     except pypdfium2.PdfiumError as error:
         remedy = "it is damaged or needs a password; save it anew without one"
         raise InputError(f"can't be read as PDF ({error}); {remedy}", location=path) from error
@@ -62,12 +63,11 @@ class _Page(NamedTuple):
     is_picture: bool
 
 
-def _read_pages(pdf: Any, path: PathLike) -> Iterator[_Page]:
-    """Yield the pages of a file (`pypdfium2.PdfDocument`); raise InputError if they have too much text."""
-    limit = TextLimit(path)
+def _read_pages(pdf: Any) -> Iterator[_Page]:
+    """Yield the pages of a file (`pypdfium2.PdfDocument`)."""
     for number in range(len(pdf)):
         with closing(pdf[number]) as page:
-            text = limit.count(_read_page_text(page))
+            text = _read_page_text(page)
             is_picture = not text and any(page.get_objects(filter=[_PICTURE_OBJECT], max_depth=3))
         yield _Page(text, is_picture)
 

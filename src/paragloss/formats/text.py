@@ -118,21 +118,17 @@ def read_bytes(path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES) -> bytes:
         return _read_stream(stream, path, limit)
 
 
-class TextLimit:
-    """Counts the characters of a document, which may be compressed in its file, and stops when they are too many."""
+def limit_text(texts: Iterable[str], path: PathLike) -> Iterator[str]:
+    """Yield the parts of a document's text; raise InputError once they are too long together.
 
-    def __init__(self, path: PathLike) -> None:
-        """Count from 0; `path` is the file that the error names."""
-        self._path = path
-        self._n_characters = 0
-
-    def count(self, text: str) -> str:
-        """Count a part of the text and return it; raise InputError once all parts are too long together."""
-        self._n_characters += len(text)
-        if self._n_characters > MAX_DOCUMENT_BYTES:
-            message = f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file"
-            raise InputError(message, location=self._path)
-        return text
+    The text may be compressed in its file, `path`, so that the size of the file does not limit it.
+    """
+    n_characters = 0
+    for text in texts:
+        n_characters += len(text)
+        if n_characters > MAX_DOCUMENT_BYTES:
+            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", location=path)
+        yield text
 
 
 def join_fields(**lines_by_field: Iterable[str]) -> dict[str, str]:

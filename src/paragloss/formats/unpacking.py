@@ -13,8 +13,9 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -30,6 +31,11 @@ ALWAYS_ALLOWED_BYTES = 8 * 2**20
 _BLOCK = 1 << 20
 _ENCRYPTED = "the archive is encrypted; unpack it with its password and index the folder"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
+
+
+def limit_unpacked_bytes(archive_bytes: int) -> int:
+    """Return how many bytes an archive of a size may unpack to."""
+    return min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * archive_bytes))
 
 
 class MemberFile:
@@ -72,7 +78,7 @@ class MemberWriter:
     def __init__(self, path: PathLike, folder: PathLike) -> None:
         self.path = path
         self._folder = Path(folder)
-        self._limit = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * Path(path).stat().st_size))
+        self._limit = limit_unpacked_bytes(Path(path).stat().st_size)
         self.bytes_written = 0
         self._members = 0
 
@@ -114,7 +120,10 @@ def unpack(kind: str, path: PathLike, folder: PathLike) -> None:
     """Write the files inside an archive, or the attachments of a mail, into an empty folder.
 
     :param kind: the suffix that names the format, one of `UNPACKERS`
+    :param path: the archive or the mail
+    :param folder: the empty folder
     :raises InputError: if the archive is damaged, encrypted as a whole, or exceeds a limit
+    :raises MissingExtraError: if the library that reads the format is not installed
     """
     try:
         UNPACKERS[kind](path, MemberWriter(path, folder))
@@ -174,8 +183,9 @@ def _is_regular_file(member: Any) -> bool:
 def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
     """Write the files inside a 7z archive; folders and links are left out.
 
-    :param writer: gives the file for each member
-    :raises InputError: if the archive is damaged or encrypted
+    :param writer: opens the file that each member is written to, and counts its bytes
+    :raises InputError: if the archive is damaged or encrypted, or exceeds a limit
+    :raises MissingExtraError: if py7zr is not installed
     """
     try:
         import py7zr
@@ -203,18 +213,11 @@ class _SevenZipTargets:
         return self._writer.open_member(name)
 
 
-def _unpack_eml(path: PathLike, writer: MemberWriter) -> None:
-    for name, content in eml.read_attachments(path):
-        writer.write(name, content)
-
-
-def _unpack_msg(path: PathLike, writer: MemberWriter) -> None:
-    for name, content in outlook.read_msg_attachments(path):
-        writer.write(name, content)
-
-
-def _unpack_tnef(path: PathLike, writer: MemberWriter) -> None:
-    for name, content in tnef.read_tnef_attachments(path):
+def _unpack_attachments(
+    read_attachments: Callable[[PathLike], Iterable[tuple[str, IO[bytes]]]], path: PathLike, writer: MemberWriter
+) -> None:
+    """Write the files attached to a message; `read_attachments` returns their names and contents."""
+    for name, content in read_attachments(path):
         writer.write(name, content)
 
 
@@ -222,7 +225,7 @@ UNPACKERS: dict[str, Callable[[PathLike, MemberWriter], None]] = {
     ".zip": _unpack_zip,
     ".7z": _unpack_7z,
     **dict.fromkeys((".tar", ".tgz", ".tbz2", ".txz"), _unpack_tar),
-    ".eml": _unpack_eml,
-    ".msg": _unpack_msg,
-    tnef.SUFFIX: _unpack_tnef,
+    ".eml": partial(_unpack_attachments, eml.read_attachments),
+    ".msg": partial(_unpack_attachments, outlook.read_msg_attachments),
+    tnef.SUFFIX: partial(_unpack_attachments, tnef.read_tnef_attachments),
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 from paragloss.formats.archive import DocumentArchive
-from paragloss.formats.text import PathLike, TextLimit
+from paragloss.formats.text import PathLike, limit_text
 from paragloss.types import Document
 
 _MAX_DIGITS = 9
@@ -23,12 +23,9 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
     archive = DocumentArchive(path)
     shared_strings = [_join_text(item, ("t",)) for item in archive.read_part_elements("xl/sharedStrings.xml", ("si",))]
     sheet_parts = _list_sheets(archive)
-    limit = TextLimit(path)  # a shared string may be repeated in any number of cells
-    sheet_texts: list[str] = []
-    for part in sheet_parts:
-        lines = [limit.count(line) for line in _read_rows(archive, part, shared_strings)]
-        sheet_texts.append("\n".join(lines))
-    text = "\n\n".join(filter(None, sheet_texts))
+    # Limited line by line: a shared string may be repeated in any number of cells.
+    lines = limit_text(_read_sheets(archive, sheet_parts, shared_strings), path)
+    text = "\n".join(lines).rstrip("\n")
     if_empty = f"no text in {len(sheet_parts)} sheets; give a workbook that has some"
     return archive.make_document(id, text, if_empty, meta={"sheets": len(sheet_parts)})
 
@@ -40,18 +37,22 @@ def _list_sheets(archive: DocumentArchive) -> list[str]:
     return [match[0] for match in matches]
 
 
-def _read_rows(archive: DocumentArchive, sheet: str, shared_strings: list[str]) -> Iterator[str]:
-    """Yield the rows of a sheet that are not empty, each with tabs between its cells.
+def _read_sheets(archive: DocumentArchive, sheet_parts: Sequence[str], shared_strings: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each row that is not empty, with tabs between its cells, and an empty one behind each sheet.
 
-    :param sheet: the name of the part that is the sheet
+    :param sheet_parts: the names of the parts that are sheets; empty ones are left out
     :param shared_strings: the texts that cells refer to by their index
     """
     strings_by_index = {str(index): text for index, text in enumerate(shared_strings)}
-    for row in archive.read_part_elements(sheet, ("row",)):
-        cells = [_read_cell(cell, strings_by_index) for cell in row]
-        line = "\t".join(filter(None, cells))
-        if line:
-            yield line
+    for part in sheet_parts:
+        has_text = False
+        for row in archive.read_part_elements(part, ("row",)):
+            line = "\t".join(filter(None, [_read_cell(cell, strings_by_index) for cell in row]))
+            if line:
+                has_text = True
+                yield line
+        if has_text:
+            yield ""
 
 
 def _read_cell(cell: Element, strings_by_index: Mapping[str, str]) -> str:
