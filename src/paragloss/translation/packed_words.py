@@ -10,9 +10,9 @@ added) and the letters added; 15 letters added mean that the complete spelling f
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
-from functools import cached_property
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,6 @@ _MAX_ADDED = 14
 _ADDED_BITS = 15
 _COMPLETE_SPELLING = 15
 _MAX_BYTES = 255
-#: From this many terms on, `contains_terms` unpacks each group once.
-_MANY_TERMS = 10
 
 
 class PackedWordList:
@@ -42,7 +40,8 @@ class PackedWordList:
         self._data: memoryview = data.data
         self._starts = [*starts.tolist(), len(data)]  # Python integers: reading from an array takes ten times as long
         self._size = size
-        self._first_words = _FirstWords(self._data, self._starts)
+        # Binary searches need the same few first words again and again.
+        self._read_first_word = cache(self._unpack_first_word)
         self._number_by_term: dict[str, int] | None = None
 
     def __len__(self) -> int:
@@ -50,20 +49,12 @@ class PackedWordList:
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over all terms in their order."""
-        data, terms, term, offset = self._data.tobytes(), list[bytes](), b"", 0
-        end = len(data)
-        while offset < end:  # as `_unpack`, which takes twice as long
-            term_end = offset + 2 + data[offset + 1]
-            term = term[: data[offset]] + data[offset + 2 : term_end]
-            terms.append(term)
-            added = data[term_end] & _ADDED_BITS
-            offset = term_end + 1 + added if added != _COMPLETE_SPELLING else term_end + 2 + data[term_end + 1]
-        return iter(b"\n".join(terms).decode().split("\n") if terms else ())
+        return (term.decode() for term, _, _ in _unpack(self._data.tobytes()))
 
     def load_terms(self) -> Set[str]:
         """Return all terms and keep them in memory, which makes `find` ten times as fast."""
         if self._number_by_term is None:
-            self._number_by_term = dict(zip(self, range(self._size), strict=False))
+            self._number_by_term = {term: number for number, term in enumerate(self)}
         return self._number_by_term.keys()
 
     def join_words(self) -> str:
@@ -102,26 +93,8 @@ class PackedWordList:
             offset = _skip_spelling(data, term_end)
         return -1
 
-    def contains_terms(self, terms: Sequence[str]) -> list[bool]:
-        """Say for each term whether the list has it; many terms are looked up group by group."""
-        if len(terms) < _MANY_TERMS:
-            return [self.find(term) >= 0 for term in terms]
-        terms_by_group: dict[int, set[bytes]] = {-1: set()}  # -1: before the first group
-        answers = []
-        for term in terms:
-            key = term.encode()
-            group = bisect(self._all_first_words, key) - 1
-            if group not in terms_by_group:
-                terms_by_group[group] = {term_of_group for term_of_group, _, _ in _unpack(self._read_group(group))}
-            answers.append(key in terms_by_group[group])
-        return answers
-
-    @cached_property
-    def _all_first_words(self) -> list[bytes]:
-        return [self._first_words[group] for group in range(len(self._starts) - 1)]
-
     def entry(self, number: int) -> tuple[str, str]:
-        """Return (term, spelling) of a word."""
+        """Return (term, spelling) of the word with a number."""
         group, position = divmod(number, GROUP_SIZE)
         data, offset, term = self._read_group(group), 0, b""
         for _ in range(position + 1):
@@ -132,29 +105,16 @@ class PackedWordList:
 
     def _find_group(self, key: bytes) -> int:
         """Return the last group whose first word is not greater than the key; group 0 if all are."""
-        low, high, first_words = 0, len(self._starts) - 1, self._first_words
-        while high - low > 1:
-            middle = (low + high) // 2
-            if first_words[middle] <= key:
-                low = middle
-            else:
-                high = middle
-        return low
+        groups = range(len(self._starts) - 1)
+        return max(bisect_right(groups, key, key=self._read_first_word) - 1, 0)
+
+    def _unpack_first_word(self, group: int) -> bytes:
+        """Return the first word of a group; cached as `_read_first_word`."""
+        start = self._starts[group]
+        return self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
 
     def _read_group(self, group: int) -> bytes:
         return self._data[self._starts[group] : self._starts[group + 1]].tobytes()
-
-
-class _FirstWords(dict[int, bytes]):
-    """The first word of each group, read when it is first needed: binary searches need the same few."""
-
-    def __init__(self, data: memoryview, starts: Sequence[int]) -> None:
-        self._data, self._starts = data, starts
-
-    def __missing__(self, group: int) -> bytes:
-        start = self._starts[group]
-        self[group] = word = self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
-        return word
 
 
 def _unpack(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
