@@ -7,9 +7,10 @@ studies/default_model.py builds the model.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import cache, cached_property, lru_cache, wraps
-from itertools import islice, pairwise
+from functools import cache, lru_cache, wraps
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
@@ -20,7 +21,6 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
-from paragloss.groups import list_groups, list_positions
 from paragloss.languages import normalise, scripts_of
 from paragloss.translation.compounds import (
     COMPOUND_LINKERS,
@@ -29,7 +29,7 @@ from paragloss.translation.compounds import (
     join_words,
     split_compound,
 )
-from paragloss.translation.default._rows import TableStarts, TranslationRows, WordShares
+from paragloss.translation.default._rows import TranslationRows
 from paragloss.translation.packed_words import PackedWordList
 from paragloss.translation.related_languages import list_relatives, merge_clauses
 from paragloss.types import Alternative, Query, Translation
@@ -49,21 +49,16 @@ _MAX_PHRASE_WORDS = 3
 _MAX_COMPOUND_PARTS = 2
 #: The share of the word as it is: names and technical terms are often the same in both languages.
 _UNCHANGED_SHARE = 0.1
-#: Words whose translations are cached, about a kilobyte for each language.
-_CACHED_WORDS = 1_000
-#: Up to this many pairs of a word and a language are translated one by one, which is faster for few.
-_FEW_TRANSLATIONS = 3
+#: Translations of one word into one language that are cached, about a kilobyte each.
+_CACHED_TRANSLATIONS = 20_000
 #: The arrays of rows, with the name under which the metadata says where they begin and end.
 _ROW_RANGES = {"sizes": "sizes", "starts": "starts", "targets": "cells", "weights": "cells"}
 #: Damage of the packed arrays shows as one of these.
 _DAMAGE_ERRORS = (IndexError, KeyError, TypeError, ValueError, StopIteration, AttributeError, OverflowError)
 
-WordIds: TypeAlias = npt.NDArray[np.int64]
-Shares: TypeAlias = npt.NDArray[np.float64]
-#: (share, number of a word), best first.
-RankedWords: TypeAlias = Sequence[tuple[float, int]]
-_CacheKey: TypeAlias = tuple[str, str, bytes, bytes, str]
-_SHARE = itemgetter(0)
+#: (number of a word in its language, its share or probability) of several words.
+WordShares: TypeAlias = Sequence[tuple[int, float]]
+_SHARE = itemgetter(1)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -72,15 +67,16 @@ class LanguageTables(NamedTuple):
     """One language's words and, unless it is English, its tables from and into the English words that it knows."""
 
     words: PackedWordList
-    english: WordIds  # the numbers of the English words it knows, ascending
+    english: npt.NDArray[np.int64]  # the numbers of the English words it knows, ascending
     from_english: TranslationRows | None
     into_english: TranslationRows | None
-    table_starts: tuple[int, ...]  # where sizes, starts and entries of from_english begin in those of all languages
 
-    def find_rows(self, english: WordIds) -> WordIds:
-        """Return the rows of English words in from_english, -1 for those that the language does not know."""
-        rows = np.searchsorted(self.english, english)
-        return np.where(self.english.take(rows, mode="clip") == english, rows, -1)
+    def read_translations(self, english_word: int) -> WordShares:
+        """Return what an English word, given by its number, may be in this language, likeliest first; [] if unknown."""
+        assert self.from_english is not None, "English is not translated from English"
+        row = bisect_left(self.english.data, english_word)
+        is_known = row < len(self.english) and self.english.item(row) == english_word
+        return self.from_english.read_row(row) if is_known else []
 
 
 class QueryWord(NamedTuple):
@@ -88,30 +84,7 @@ class QueryWord(NamedTuple):
 
     written: str
     term: str
-    english: WordIds
-    shares: Shares
-
-
-class _Translations(NamedTuple):
-    """Translations of several words into several languages; all arrays have one item for each.
-
-    The owner of a translation is numbered language * number of words + word. Translations of an owner with equal shares
-    are sorted by `tie_order`.
-    """
-
-    owners: WordIds
-    targets: WordIds
-    shares: Shares
-    tie_order: WordIds
-
-
-class _TableRows(NamedTuple):
-    """Rows of the tables of several languages; the arrays have one item, or column, for each row."""
-
-    langs: WordIds  # positions of the languages
-    english: WordIds  # positions of the English words
-    numbers: WordIds  # of the rows in their tables
-    table_starts: TableStarts
+    english: tuple[tuple[int, float], ...]
 
 
 class DefaultModel:
@@ -125,14 +98,10 @@ class DefaultModel:
         self._meta, self._arrays = dict(meta), dict(arrays)
         self.langs: tuple[str, ...] = tuple(meta["langs"])
         self.read_language = lru_cache(maxsize=None)(_report_damage(self._read_language))
-        self._english_shares = lru_cache(maxsize=20_000)(_report_damage(self._compute_english_shares))
         self._entry = lru_cache(maxsize=20_000)(_report_damage(self._read_entry))
         self._number = lru_cache(maxsize=20_000)(_report_damage(self._find_number))
-        self._english_pairs = _report_damage(self._find_english_pairs)
-        self._translate_words = _report_damage(self._translate_words_at_once)
-        self._translate_word = _report_damage(self._translate_word_into)
-        # Translations of a word as `_make_cache_key` identifies it, by language; the latest words are last.
-        self._cached_translations: dict[_CacheKey, dict[str, Translation]] = {}
+        self._english_shares = lru_cache(maxsize=20_000)(_report_damage(self._find_english_shares))
+        self._translate_word = lru_cache(maxsize=_CACHED_TRANSLATIONS)(_report_damage(self._make_translation))
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -152,28 +121,26 @@ class DefaultModel:
 
         Raises LanguageError if the model has neither a language nor a relative of it.
         """
-        relatives = self._find_relatives(to)
-        if relatives:
-            return merge_clauses({relative: self.translate(query, relative) for relative in relatives}, normalise(to))
-        lang, code = self._code(query.lang), self._code(to)
-        clauses = []
-        for word in self.split_query(query.text, lang):
-            ranked = self._translate_word(word, code) if code != lang else ()
-            clauses.append(self._make_translation(word, ranked, lang, code))
-        return self._add_compounds(clauses, lang, code)
+        return self.translate_many(query, [to])[to]
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
         """Translate a query into several languages; its words are looked up once for all of them."""
         lang = self._code(query.lang)
-        related = [target for target in targets if self._find_relatives(target)]
-        codes = {target: self._code(target) for target in targets if target not in related}
-        words = self._translate_cached(self.split_query(query.text, lang), lang, set(codes.values()))
-        translations = {}
-        for target, code in codes.items():
-            translations[target] = self._add_compounds([word[code] for word in words], lang, code)
-        for target in related:
-            translations[target] = self.translate(query, target)
-        return translations
+        words = self.split_query(query.text, lang)
+        return {target: self._translate_words(words, lang, target) for target in targets}
+
+    def _translate_words(self, words: Sequence[QueryWord], lang: str, to: str) -> list[Translation]:
+        """Translate the words of a query into a language, which may be one that only has relatives with tables.
+
+        :param lang: the language of the query.
+        :return: a clause for each word, and for each compound that two neighbours make.
+        """
+        relatives = self._find_relatives(to)
+        if relatives:
+            clauses_by_relative = {relative: self._translate_words(words, lang, relative) for relative in relatives}
+            return merge_clauses(clauses_by_relative, normalise(to))
+        code = self._code(to)
+        return self._add_compounds([self._translate_word(word, lang, code) for word in words], lang, code)
 
     def _find_relatives(self, lang: str) -> list[str]:
         """Return the relatives through which a language is translated; none if it has a table of its own."""
@@ -182,17 +149,15 @@ class DefaultModel:
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """Return translations of an analysed term, best first; none if it is unknown."""
         source, target = self._code(source), self._code(target)
-        word = QueryWord(term, term, *self._english_shares(source, term))
-        return self._make_alternatives(self._translate_word(word, target), target)
+        return self._make_alternatives(self._rank_translations(self._english_shares(source, term), target), target)
 
-    def english(self, term: str, lang: str) -> list[tuple[int, float]]:
+    def english(self, term: str, lang: str) -> WordShares:
         """Return (number, share) of the English words that a term may be; none if it or its language is unknown."""
-        return self._english_pairs(lang, term) if lang in self.langs else []
+        return self._english_shares(lang, term) if lang in self.langs else ()
 
     def english_word_ids(self, term: str, lang: str) -> list[int]:
         """Return the numbers of the English words that are a term's `alternatives`, best first."""
-        pairs = [(share, number) for number, share in self.english(term, lang)]
-        return [number for _, number in _keep_likely(sorted(pairs, key=_SHARE, reverse=True))]
+        return [number for number, _ in _keep_likely(_sort_by_share(self.english(term, lang)))]
 
     def english_spelling(self, number: int) -> str:
         """Return the most frequent spelling of an English word."""
@@ -203,8 +168,9 @@ class DefaultModel:
         return self.read_language(self._code(lang)).words.find(term) >= 0
 
     def has_terms(self, terms: Sequence[str], lang: str) -> list[bool]:
-        """Say the same of many terms."""
-        return self.read_language(self._code(lang)).words.contains_terms(terms)
+        """Say the same of each of several terms."""
+        words = self.read_language(self._code(lang)).words
+        return [words.find(term) >= 0 for term in terms]
 
     def vocabulary(self, lang: str) -> Set[str]:
         """Return all terms of a language, some megabytes: for callers that look up very many."""
@@ -259,10 +225,10 @@ class DefaultModel:
         for position, span in enumerate(spans):
             english = self._english_shares(lang, span.term)
             if position in phrases:
-                english = _mix([(english, 1 - _PHRASE_SHARE), (phrases[position], _PHRASE_SHARE)])
-            compound_parts = [] if len(english.numbers) else self._split_compound(span.term, lang)
+                english = tuple(_mix_shares([(english, 1 - _PHRASE_SHARE), (phrases[position], _PHRASE_SHARE)]))
+            compound_parts = [] if english else self._split_compound(span.term, lang)
             written = text[span.start : span.end]
-            words += compound_parts or [QueryWord(written, span.term, *english)]
+            words += compound_parts or [QueryWord(written, span.term, english)]
         return words
 
     def _split_compound(self, term: str, lang: str) -> list[QueryWord]:
@@ -270,10 +236,13 @@ class DefaultModel:
         if lang not in COMPOUND_LINKERS:
             return []
         parts = split_compound(term, lang, lambda part: self.has_term(part, lang))
-        return [QueryWord(part, part, *self._english_shares(lang, part)) for part in parts]
+        return [QueryWord(part, part, self._english_shares(lang, part)) for part in parts]
 
     def _find_phrases(self, terms: Sequence[str], lang: str) -> dict[int, WordShares]:
-        """Return the English of the phrase around each term, by position; longest phrases first, from the left."""
+        """Return the English of the known phrase around a term, by the position of the term.
+
+        Phrases do not overlap: from the left, the longest one that begins at a term is taken.
+        """
         phrases: dict[int, WordShares] = {}
         position = 0
         while position < len(terms):
@@ -287,8 +256,7 @@ class DefaultModel:
     def _find_phrase_end(self, terms: Sequence[str], start: int, lang: str) -> int:
         """Return where the longest known phrase ends that begins at a term; start + 1 if there is none."""
         for end in range(min(start + _MAX_PHRASE_WORDS, len(terms)), start + 1, -1):
-            english_words, _ = self._english_shares(lang, " ".join(terms[start:end]))
-            if len(english_words):
+            if self._english_shares(lang, " ".join(terms[start:end])):
                 return end
         return start + 1
 
@@ -315,53 +283,20 @@ class DefaultModel:
         entries = [self._entry(to, number) for number in numbers if number >= 0]
         return tuple(Alternative(spelling, 1 / len(entries), (term,)) for term, spelling in entries)
 
-    def _translate_cached(self, words: Sequence[QueryWord], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
-        """Translate each word into some languages, by language; translations of recent words come from the cache.
-
-        :param to: the languages to translate into.
-        :return: for each word its translation by language.
-        """
-        keys = [_make_cache_key(word, lang) for word in words]
-        translations = {key: dict(self._cached_translations.pop(key, {})) for key in keys}
-        missing = {key: word for key, word in zip(keys, words, strict=True) if not translations[key].keys() >= to}
-        new_translations = self._translate_new_words(list(missing.values()), lang, to)
-        for key, translations_of_word in zip(missing, new_translations, strict=True):
-            translations[key].update(translations_of_word)
-        self._cached_translations.update(translations)  # appends them, so that the oldest come first
-        self._drop_oldest_translations()
-        return [translations[key] for key in keys]
-
-    def _translate_new_words(self, words: Sequence[QueryWord], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
-        """Translate each word into some languages, by language."""
-        ranked_by_lang = self._translate_words(words, to - {lang})
-        translations = []
-        for number, word in enumerate(words):
-            ranked_of_word = {code: ranked_by_lang[code][number] if code in ranked_by_lang else () for code in to}
-            translations.append(
-                {code: self._make_translation(word, ranked, lang, code) for code, ranked in ranked_of_word.items()}
-            )
-        return translations
-
-    def _drop_oldest_translations(self) -> None:
-        """Remove the oldest translations beyond the size of the cache."""
-        n_surplus = max(0, len(self._cached_translations) - _CACHED_WORDS)
-        for key in list(islice(self._cached_translations, n_surplus)):
-            self._cached_translations.pop(key, None)
-
-    def _make_translation(self, word: QueryWord, ranked: RankedWords, lang: str, to: str) -> Translation:
+    def _make_translation(self, word: QueryWord, lang: str, to: str) -> Translation:
         """Make the clause of a query word: its translations, and the word as it is written, each with its weight.
 
         The word as it is written is an alternative if documents in the other language may have it, because it is in
         their script or in Latin letters. It is the only one of a number, and of a word without translations.
 
-        :param ranked: the translations of the word, likeliest first.
         :param lang: the language of the query.
-        :param to: the language of the translations.
+        :param to: the language of the translations; if it is that of the query, the word stays as it is.
         """
         can_be_unchanged = word.term.isascii() or _share_script(lang, to)
         alternatives: tuple[Alternative, ...] = ()
-        if not word.term.isdigit():
-            alternatives = self._make_alternatives(ranked, to, 1 - _UNCHANGED_SHARE if can_be_unchanged else 1.0)
+        if to != lang and not word.term.isdigit():
+            translated_share = 1 - _UNCHANGED_SHARE if can_be_unchanged else 1.0
+            alternatives = self._make_alternatives(self._rank_translations(word.english, to), to, translated_share)
         if not alternatives:
             alternatives = (Alternative(word.written, 1.0),)
         elif can_be_unchanged:
@@ -369,82 +304,42 @@ class DefaultModel:
             alternatives = tuple(sorted([*alternatives, unchanged], key=lambda alternative: -alternative.weight))
         return Translation(word.written, alternatives)
 
-    def _make_alternatives(self, ranked: RankedWords, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
-        """Turn likely words into alternatives with weights that sum to `mass`."""
-        likely = [(share, self._entry(to, number)) for share, number in _keep_likely(ranked)]
-        scale = mass / sum([share for share, _ in likely]) if likely else 0.0
-        return tuple([Alternative(spelling, scale * share, (term,)) for share, (term, spelling) in likely])
+    def _make_alternatives(self, ranked: WordShares, to: str, total_weight: float = 1.0) -> tuple[Alternative, ...]:
+        """Turn the likely ones of ranked words into alternatives.
 
-    def _translate_word_into(self, word: QueryWord, to: str) -> RankedWords:
-        """Translate a word into one language by the translations of its English words, weighted by their shares."""
-        language = self.read_language(to)
-        translations = WordShares(word.english, word.shares)
-        if language.from_english is not None:
-            rows = zip(language.find_rows(word.english).tolist(), word.shares.tolist(), strict=True)
-            translations = _mix([(language.from_english.row(row), share) for row, share in rows if row >= 0])
-        pairs = zip(translations.shares.tolist(), translations.numbers.tolist(), strict=True)
-        return sorted(pairs, key=lambda pair: -pair[0])[:MAX_ALTERNATIVES]
-
-    def _translate_words_at_once(self, words: Sequence[QueryWord], to: Set[str]) -> dict[str, list[RankedWords]]:
-        """Translate several words into several languages, with array operations over all of them if they are many."""
-        if len(words) * len(to) <= _FEW_TRANSLATIONS:
-            return {lang: [self._translate_word_into(word, lang) for word in words] for lang in to}
-        ranked_by_lang = {lang: [self._translate_word_into(word, lang) for word in words] for lang in to & {PIVOT}}
-        langs = [lang for lang in to if lang != PIVOT]
-        if langs:
-            ranked_lists = _rank_by_owner(self._gather_translations(words, langs), len(langs) * len(words))
-            for number, lang in enumerate(langs):
-                ranked_by_lang[lang] = ranked_lists[number * len(words) : (number + 1) * len(words)]
-        return ranked_by_lang
-
-    def _gather_translations(self, words: Sequence[QueryWord], langs: Sequence[str]) -> _Translations:
-        """Read the translations of all English words that query words may be, in some languages.
-
-        The share of a translation is multiplied by that of its English word. If only one of the English words that a
-        query word may be has translations, its own share counts as 1, and its translations keep their order.
+        :param ranked: words of the language `to`, likeliest first.
+        :param total_weight: what the weights of the alternatives sum to.
         """
-        english = np.concatenate([word.english for word in words])
-        english_shares = np.concatenate([word.shares for word in words])
-        word_of_english = list_groups([len(word.english) for word in words])
-        rows = self._find_table_rows(english, langs)
-        sizes, targets, shares = self._all_rows.read_rows_of_tables(rows.numbers, rows.table_starts)
-        owner_of_row = rows.langs * len(words) + word_of_english[rows.english]
-        rows_per_owner = np.bincount(owner_of_row[sizes > 0], minlength=len(langs) * len(words))
-        is_only_row = rows_per_owner[owner_of_row] == 1
-        share_of_row = np.where(is_only_row, 1.0, english_shares[rows.english])
-        row_of_translation = list_groups(sizes)
-        return _Translations(
-            owners=owner_of_row[row_of_translation],
-            targets=targets,
-            shares=shares * share_of_row[row_of_translation],
-            tie_order=np.where(is_only_row[row_of_translation], list_positions(sizes), targets),
-        )
+        likely = _keep_likely(ranked)
+        scale = total_weight / sum([share for _, share in likely]) if likely else 0.0
+        alternatives = []
+        for number, share in likely:
+            term, spelling = self._entry(to, number)
+            alternatives.append(Alternative(spelling, scale * share, (term,)))
+        return tuple(alternatives)
 
-    def _find_table_rows(self, english: WordIds, langs: Sequence[str]) -> _TableRows:
-        """Find the rows of English words in the tables of some languages."""
-        languages = [self.read_language(lang) for lang in langs]
-        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words), -1 for none
-        lang_index, english_index = np.nonzero(rows >= 0)
-        starts_by_lang = np.array([language.table_starts for language in languages])  # (langs, 3)
-        table_starts = TableStarts(*starts_by_lang[lang_index].T)
-        return _TableRows(lang_index, english_index, rows[lang_index, english_index], table_starts)
+    def _rank_translations(self, english_words: WordShares, to: str) -> WordShares:
+        """Return the likeliest translations of a word into one language, given the English words that it may be.
 
-    def _compute_english_shares(self, lang: str, term: str) -> WordShares:
-        """Return the numbers of the English words that a term may be, and their shares."""
-        pairs = self._find_english_pairs(lang, term)
-        numbers, shares = [number for number, _ in pairs], [share for _, share in pairs]
-        return WordShares(np.array(numbers, np.int64), np.array(shares, np.float64))
+        The share of a translation is the sum of its probabilities as a translation of these words, each times the share
+        of the English word. If only one of these has translations, its own share counts as 1.
+        """
+        language = self.read_language(to)
+        shares = english_words
+        if language.from_english is not None:
+            shares = _mix_shares([(language.read_translations(number), share) for number, share in english_words])
+        return _sort_by_share(shares)[:MAX_ALTERNATIVES]
 
-    def _find_english_pairs(self, lang: str, term: str) -> list[tuple[int, float]]:
+    def _find_english_shares(self, lang: str, term: str) -> tuple[tuple[int, float], ...]:
         """Return the English words a term may be; an ASCII word without a translation may be the same in English."""
         language = self.read_language(lang)
         number = language.words.find(term)
         if language.into_english is not None:
-            pairs = language.into_english.first_pairs(number, _MAX_ENGLISH_WORDS) if number >= 0 else []
-            if pairs:
-                return [(language.english.item(target), share) for target, share in pairs]
+            shares = language.into_english.read_row(number, _MAX_ENGLISH_WORDS) if number >= 0 else []
+            if shares:
+                return tuple([(language.english.item(column), share) for column, share in shares])
             number = self._number(PIVOT, term) if term.isascii() else -1
-        return [(number, 1.0)] if number >= 0 else []
+        return ((number, 1.0),) if number >= 0 else ()
 
     def _read_entry(self, lang: str, number: int) -> tuple[str, str]:
         return self.read_language(lang).words.entry(number)
@@ -467,19 +362,12 @@ class DefaultModel:
         word_bytes, groups = self._slice("words", ranges["text"]), self._slice("groups", ranges["groups"])
         words = PackedWordList(word_bytes, groups, ranges["words"])
         if lang == PIVOT:
-            return LanguageTables(words, np.zeros(0, np.int64), None, None, ())
+            return LanguageTables(words, np.zeros(0, np.int64), None, None)
         english = np.flatnonzero(np.unpackbits(self._slice("english", ranges["english"])))
-        table_starts = tuple(ranges["there"][name][0] for name in ("sizes", "starts", "cells"))
-        from_english, into_english = self._read_rows(ranges["there"]), self._read_rows(ranges["back"])
-        return LanguageTables(words, english, from_english, into_english, table_starts)
+        return LanguageTables(words, english, self._read_rows(ranges["there"]), self._read_rows(ranges["back"]))
 
     def _read_rows(self, ranges: Mapping[str, Sequence[int]]) -> TranslationRows:
         return TranslationRows(**{name: self._slice(name, ranges[key]) for name, key in _ROW_RANGES.items()})
-
-    @cached_property
-    def _all_rows(self) -> TranslationRows:
-        """The rows of all languages, one after the other."""
-        return TranslationRows(**{name: np.asarray(self._arrays[name]) for name in _ROW_RANGES})
 
     def _slice(self, name: str, bounds: Sequence[int]) -> npt.NDArray[Any]:
         return np.asarray(self._arrays[name])[bounds[0] : bounds[1]]
@@ -528,37 +416,27 @@ def _share_script(first: str, second: str) -> bool:
     return bool(set(scripts_of(first)) & set(scripts_of(second)))
 
 
-def _keep_likely(ranked: RankedWords) -> RankedWords:
-    """Drop translations whose share among all of a word is too small."""
-    threshold = _MIN_SHARE * sum([share for share, _ in ranked])
-    return [pair for pair in ranked if pair[0] >= threshold]
+def _keep_likely(ranked: WordShares) -> WordShares:
+    """Drop the words whose share among all of them is too small."""
+    threshold = _MIN_SHARE * sum([share for _, share in ranked])
+    return [(number, share) for number, share in ranked if share >= threshold]
 
 
-def _make_cache_key(word: QueryWord, lang: str) -> _CacheKey:
-    """Return what the translations of a query word depend on."""
-    return word.written, word.term, word.english.tobytes(), word.shares.tobytes(), lang
+def _sort_by_share(words: WordShares) -> list[tuple[int, float]]:
+    """Sort words by their shares, greatest first; equal ones stay in order."""
+    return sorted(words, key=_SHARE, reverse=True)
 
 
-def _mix(rows: Iterable[tuple[WordShares, float]]) -> WordShares:
-    """Add up the shares of words in several rows, each with a weight; rows without words do not count."""
-    filled = [(row, weight) for row, weight in rows if len(row.numbers)]
-    if not filled:
-        return WordShares(np.zeros(0, np.int64), np.zeros(0))
-    if len(filled) == 1:
-        return filled[0][0]
-    numbers, index = np.unique(np.concatenate([row.numbers for row, _ in filled]), return_inverse=True)
-    weighted_shares = np.concatenate([row.shares * weight for row, weight in filled])
-    return WordShares(numbers, np.asarray(np.bincount(index, weighted_shares), np.float64))
+def _mix_shares(rows: Iterable[tuple[WordShares, float]]) -> WordShares:
+    """Add up the shares of the words of several rows, each times the weight of its row; words by their numbers.
 
-
-def _rank_by_owner(translations: _Translations, n_owners: int) -> list[RankedWords]:
-    """Add up the shares of each owner's words and return its best words, for owners 0 to n_owners - 1."""
-    owners, targets, shares, tie_order = translations
-    # One item for each different word of an owner; sorted by owner.
-    keys, first, index = np.unique(owners << 32 | targets, return_index=True, return_inverse=True)
-    owner_of_key = keys >> 32
-    totals = np.bincount(index.ravel(), shares)
-    best_first = np.lexsort((tie_order[first], -totals, owner_of_key))  # within each owner
-    pairs = list(zip(totals[best_first].tolist(), targets[first][best_first].tolist(), strict=True))
-    edges = np.searchsorted(owner_of_key, np.arange(n_owners + 1)).tolist()
-    return [pairs[start : min(end, start + MAX_ALTERNATIVES)] for start, end in pairwise(edges)]
+    Rows without words do not count, and a single other row is returned as it is, whatever its weight.
+    """
+    filled_rows = [(words, weight) for words, weight in rows if words]
+    if len(filled_rows) == 1:
+        return filled_rows[0][0]
+    share_by_number: dict[int, float] = {}
+    for words, weight in filled_rows:
+        for number, share in words:
+            share_by_number[number] = share_by_number.get(number, 0.0) + share * weight
+    return sorted(share_by_number.items())

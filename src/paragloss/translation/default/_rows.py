@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.groups import list_positions
-
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
@@ -19,30 +17,6 @@ LOG_SCALE = 32.0
 MAX_ROW_SIZE = 255
 _PROBABILITIES = np.exp(-np.arange(256) / LOG_SCALE)
 _PROBABILITY_LIST = _PROBABILITIES.tolist()
-_POSITIONS_IN_GROUP = np.arange(GROUP_SIZE)[:, None]
-
-
-class WordShares(NamedTuple):
-    """Words of a language, by their numbers, each with a share or a probability."""
-
-    numbers: npt.NDArray[np.int64]
-    shares: npt.NDArray[np.float64]
-
-
-class TableStarts(NamedTuple):
-    """Where the table of each of some rows begins in the arrays of all tables, (rows,) each."""
-
-    sizes: npt.NDArray[np.int64]
-    groups: npt.NDArray[np.int64]
-    entries: npt.NDArray[np.int64]
-
-
-class RowEntries(NamedTuple):
-    """The entries of some rows, row after row."""
-
-    sizes: npt.NDArray[np.int64]  # (rows,) number of entries of each row
-    targets: npt.NDArray[np.int64]  # (entries,) numbers of target words
-    probabilities: npt.NDArray[np.float64]  # (entries,)
 
 
 class TranslationRows(NamedTuple):
@@ -53,43 +27,18 @@ class TranslationRows(NamedTuple):
     targets: npt.NDArray[np.unsignedinteger]  # (entries,)
     weights: npt.NDArray[np.generic]  # (entries,): bytes on the log scale, or floating point before packing
 
-    def row(self, number: int) -> WordShares:
-        """Return the target words of a row and their probabilities."""
-        entries = self._find_entries(number)
-        return WordShares(self.targets[entries].astype(np.int64), decode_weights(self.weights[entries]))
+    def read_row(self, number: int, max_entries: int = MAX_ROW_SIZE) -> list[tuple[int, float]]:
+        """Return the first entries of a row as (number of the target word, probability), best first.
 
-    def first_pairs(self, number: int, limit: int) -> list[tuple[int, float]]:
-        """Return the first entries of a row as Python numbers, which takes a third of the time."""
-        entries = self._find_entries(number, limit)
-        weights = self.weights[entries].tolist()
-        if self.weights.dtype == np.uint8:
-            weights = [_PROBABILITY_LIST[level] for level in weights]
-        return list(zip(self.targets[entries].tolist(), weights, strict=True))
-
-    def _find_entries(self, number: int, limit: int = MAX_ROW_SIZE) -> slice:
+        They are Python numbers: rows are short, and array operations on them take three times as long.
+        """
         group = number // GROUP_SIZE
         start: int = self.starts.item(group) + sum(self.sizes[group * GROUP_SIZE : number].tolist())
-        return slice(start, start + min(self.sizes.item(number), limit))
-
-    def read_rows_of_tables(self, numbers: npt.NDArray[np.int64], table_starts: TableStarts) -> RowEntries:
-        """Read many rows at once, where the arrays hold several tables one after the other.
-
-        :param numbers: (rows,) the number of each row in its table.
-        :param table_starts: where the table of each row begins in the arrays.
-        :return: the target words of the rows and their probabilities.
-        """
-        sizes = self.sizes[table_starts.sizes + numbers].astype(np.int64)  # (rows,)
-        first_entries = self._find_first_entries(numbers, table_starts)  # (rows,)
-        entries = np.repeat(first_entries, sizes) + list_positions(sizes)  # (all entries of the rows,)
-        return RowEntries(sizes, self.targets[entries].astype(np.int64), decode_weights(self.weights[entries]))
-
-    def _find_first_entries(self, numbers: npt.NDArray[np.int64], table_starts: TableStarts) -> npt.NDArray[np.int64]:
-        """Return where each row begins, (rows,): at the start of its group, behind the rows before it in the group."""
-        group, position = np.divmod(numbers, GROUP_SIZE)
-        rows_of_group = table_starts.sizes + GROUP_SIZE * group + _POSITIONS_IN_GROUP  # (GROUP_SIZE, rows)
-        sizes_of_group = self.sizes[np.minimum(rows_of_group, len(self.sizes) - 1)]
-        sizes_before = np.where(position > _POSITIONS_IN_GROUP, sizes_of_group, 0).sum(axis=0, dtype=np.int64)
-        return np.asarray(table_starts.entries + self.starts[table_starts.groups + group] + sizes_before)
+        entries = slice(start, start + min(self.sizes.item(number), max_entries))
+        probabilities = self.weights[entries].tolist()
+        if self.weights.dtype == np.uint8:
+            probabilities = [_PROBABILITY_LIST[level] for level in probabilities]
+        return list(zip(self.targets[entries].tolist(), probabilities, strict=True))
 
 
 def decode_weights(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
