@@ -99,27 +99,6 @@ def test_what_is_said_can_be_written_as_json():
     assert [word["kind"] for word in json.loads(json.dumps(written))["words"]] == ["unknown", "other", "word"]
 
 
-def test_it_is_written_as_json_writes_its_words():
-    text = 'Der "Zug" fährt\tzu dem Haus nach Wien ab. 12 Вчера Меркель\\Путин.'
-    for lang in ("de", "ru"):
-        glossed = gloss(text, lang, "en", {"default": default.open(), "lexicon": lexicon.open()}, query="train")
-        words = [
-            {
-                **{
-                    name: value
-                    for name, value in word._asdict().items()
-                    if value or name not in ("romanised", "before")
-                },
-                "meanings": [meaning._asdict() for meaning in word.meanings],
-            }
-            for word in glossed.words
-        ]
-        for word, span in zip(words, glossed.rendered_spans, strict=True):
-            word.update({"rendered": list(span)} if span else {})
-        expected = {"lang": lang, "to": "en", "words": words, "rendering": glossed.rendering}
-        assert json.loads(glossed.to_json_text()) == glossed.as_json() == expected
-
-
 @pytest.mark.parametrize(
     ("lang", "text", "word", "meaning"),
     [

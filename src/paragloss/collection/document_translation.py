@@ -113,4 +113,4 @@ def _add_translation(document: Document, text: str | None, lang: str) -> Documen
 def _open_engine(name: str, source: str, target: str) -> Engine | None:
     from paragloss.translation import engines  # needed only where something is translated
 
-    return engines.named(name, source, target)
+    return engines.open_engine(name, source, target)

@@ -161,7 +161,7 @@ def translator(name: str, source: str, target: str) -> Translator:
         hosts.allow_host(hosts.host_of(name), remember=False)
     if Path(name).is_file():
         return _open_dictionary_file(name, source, target)
-    engine = engines.named(name, source, target)
+    engine = engines.open_engine(name, source, target)
     if engine is not None:
         return MachineTranslator(engine)
     model = load(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -92,7 +91,3 @@ class Gloss(NamedTuple):
             if span:
                 word["rendered"] = list(span)
         return {"lang": self.lang, "to": self.to, "words": words, "rendering": self.rendering}
-
-    def to_json_text(self) -> str:
-        """Serialize `as_json` compactly."""
-        return json.dumps(self.as_json(), ensure_ascii=False, separators=(",", ":"))

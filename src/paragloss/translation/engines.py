@@ -216,6 +216,3 @@ def _extra(module: str) -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtraError(f"this engine ({module})", "mt") from None
-
-
-named = open_engine

@@ -23,12 +23,6 @@ class SpellingRule(NamedTuple):
     is_optional: bool = False
 
 
-class RelatedLanguage(NamedTuple):
-    """The relatives of a language, nearest first, each with the rules that turn its words into the language's own."""
-
-    rules_by_relative: Mapping[str, tuple[SpellingRule, ...]]
-
-
 def _parse_rules(text: str) -> tuple[SpellingRule, ...]:
     """Parse `pattern=replacement` items; a `?` before an item makes the rule optional."""
     rules = []
@@ -38,11 +32,13 @@ def _parse_rules(text: str) -> tuple[SpellingRule, ...]:
     return tuple(rules)
 
 
-def _relate(**rules_by_relative: str) -> RelatedLanguage:
-    return RelatedLanguage({lang: _parse_rules(text) for lang, text in rules_by_relative.items()})
+def _relate(**rules_by_relative: str) -> dict[str, tuple[SpellingRule, ...]]:
+    """Parse the rules of each relative of a language."""
+    return {lang: _parse_rules(text) for lang, text in rules_by_relative.items()}
 
 
-RELATED_LANGUAGES: Mapping[str, RelatedLanguage] = {
+#: The relatives of each language, nearest first, each with the rules that turn its words into the language's own.
+RELATED_LANGUAGES: Mapping[str, Mapping[str, tuple[SpellingRule, ...]]] = {
     "af": _relate(
         nl="lijk=lik ij=y sch=sk tie$=sie ties$=sies isch(e?)$=ies\\1 z=s c(?=[aoulrkt])=k "
         "(?<=[aeiou])v(?=[aeiou])=w cht$=g ?en$=e ?en$= ?(?<=[aeiou])ge(?=n?$)=e"
@@ -81,8 +77,7 @@ _UNCHANGED_SHARE = 0.2
 
 def list_relatives(lang: str, langs: Collection[str]) -> list[str]:
     """Return the relatives of a language that are among `langs`, nearest first; none for a language without any."""
-    related = RELATED_LANGUAGES.get(lang)
-    return [relative for relative in related.rules_by_relative if relative in langs] if related else []
+    return [relative for relative in RELATED_LANGUAGES.get(lang, ()) if relative in langs]
 
 
 @lru_cache(maxsize=20_000)
@@ -92,7 +87,7 @@ def respell(word: str, relative: str, lang: str) -> tuple[str, ...]:
     :return: up to six variants; the word as it is if no rule applies.
     """
     variants = [word.lower()]
-    for rule in RELATED_LANGUAGES[lang].rules_by_relative[relative]:
+    for rule in RELATED_LANGUAGES[lang][relative]:
         changed = [rule.pattern.sub(rule.replacement, variant) for variant in variants]
         variants = list(dict.fromkeys([*variants, *changed] if rule.is_optional else changed))[:_MAX_VARIANTS]
     return tuple(variants)
