@@ -32,8 +32,6 @@ FLOORS = {
     "lab.learning": 14,
     "lab.descent": 15,
     "lab.methods": 16,
-    "lab.learning_on": 17,
-    "lab.advisor": 19,
     "lab.commands": 20,
 }  # fmt: skip
 #: Rooms of floor 1 that others on it may enter: files and analyzers speak of languages, and what tells languages is

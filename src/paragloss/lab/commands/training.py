@@ -36,9 +36,6 @@ JudgedFiles = Annotated[
     typer.Option(help="Learn from QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS (ordinal, knrm). Repeatable."),
 ]
 
-#: With fewer concepts, a tenth of them are too few texts to measure what learning improved.
-MIN_CONCEPTS_FOR_GAIN = 100
-
 
 @app.command(context_settings=_PASS_UNKNOWN_FLAGS, add_help_option=False, rich_help_panel=TRAINING)
 def train(
@@ -127,7 +124,7 @@ def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str
 
 
 def _train_aligned(method: str, module: ModuleType, settings: dict[str, Any], aligned: list[Concept], out: str) -> None:
-    """Train a model on aligned texts and save it; say what a table gained if it learned on from another one.
+    """Train a model on aligned texts and save it.
 
     :param module: the method, whose `fit` is called with the settings
     """
@@ -135,8 +132,6 @@ def _train_aligned(method: str, module: ModuleType, settings: dict[str, Any], al
 
     run = partial(engine.train, module.fit, aligned)
     _fit_and_save(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
-    if method == "table" and settings.get("start"):
-        _print_gain(aligned, settings)
 
 
 def _train_judged(
@@ -189,17 +184,6 @@ def _add_language(
     extended_model.save(model_folder)
     seconds = time.perf_counter() - started
     print(f"added {code} from {len(aligned)} concepts in {seconds:.1f} s: {model_folder}")
-
-
-def _print_gain(aligned: list[Concept], settings: dict[str, Any]) -> None:
-    """Measure what continuing from a table gained, on texts that a second training leaves out, and print it."""
-    from paragloss.lab.learning_on import measure_gains
-
-    if len(aligned) < MIN_CONCEPTS_FOR_GAIN:
-        print(f"{len(aligned)} concepts are too few to say by how much that helps: {MIN_CONCEPTS_FOR_GAIN} would do")
-        return
-    for source, target, texts, before, after in measure_gains(aligned, **settings):
-        print(f"{source}->{target}: {texts} held-out texts found with RR {before:.3f} before, {after:.3f} after")
 
 
 def _fit_and_save(
