@@ -10,7 +10,7 @@ so that it describes itself: term counts come back out of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import chain, pairwise
@@ -289,16 +289,11 @@ def concatenate_rows(parts: Sequence[SparseRows]) -> SparseRows:
     )
 
 
-def make_id_filter(ids: Ids) -> Callable[[Ids], Integers]:
-    """Return a function that finds the positions of some ids, and of a few that share their bucket, in an array."""
-    is_wanted = np.zeros(FILTER_BUCKETS, bool)
-    is_wanted[ids & (FILTER_BUCKETS - 1)] = True
-    return lambda indices: np.flatnonzero(is_wanted.take(indices & (FILTER_BUCKETS - 1)))
-
-
 def filter_entries(rows: SparseRows, ids: Ids) -> SparseRows:
     """Return the vectors with only the entries of some ids, and of a few that share their bucket."""
-    positions = make_id_filter(ids)(rows.indices)
+    is_wanted_bucket = np.zeros(FILTER_BUCKETS, bool)
+    is_wanted_bucket[ids & (FILTER_BUCKETS - 1)] = True
+    positions = np.flatnonzero(is_wanted_bucket.take(rows.indices & (FILTER_BUCKETS - 1)))
     row_ends = np.searchsorted(positions, np.cumsum(rows.sizes))
     return SparseRows(np.diff(row_ends, prepend=0), rows.indices[positions], rows.values[positions])
 

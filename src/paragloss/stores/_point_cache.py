@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,12 +28,13 @@ class PointCache:
         self.document_ids = DocumentIds(self._read_document_ids)
         self._shard = shard
         self._has_id_index = "id" in shard.list_indexed_keys()  # older collections index languages only
-        self._vectors = SparseVectorCache()
+        self._vectors: defaultdict[str, SparseVectorCache] = defaultdict(SparseVectorCache)  # by vector name
         self._payloads: dict[int, Mapping[str, Any]] = {}
 
     def forget(self, point_ids: Sequence[int]) -> None:
         """Remove points that are about to be written or deleted."""
-        self._vectors.forget(point_ids)
+        for vectors in self._vectors.values():
+            vectors.forget(point_ids)
         for point_id in point_ids:
             self._payloads.pop(point_id, None)
 
@@ -60,7 +62,7 @@ class PointCache:
             return self._read_vectors(name, missing)
 
         with self._shard.lock:  # nothing may be written between reading and caching
-            return self._vectors.get_rows(name, point_ids, read, term_ids)
+            return self._vectors[name].get_rows(point_ids, read, term_ids)
 
     def preload(self, name: str) -> Iterator[int]:
         """Read document ids and the sparse vectors of a name in advance, as many as the cache holds.
@@ -74,7 +76,7 @@ class PointCache:
                 points, offset = self._shard.call("scroll", request)
                 point_ids = [point.id for point in points]
                 self.document_ids.add(self._read_document_ids(point_ids))
-                if not self._vectors.add(name, self._read_vectors(name, point_ids)):
+                if not self._vectors[name].preload(self._read_vectors(name, point_ids)):
                     return
             n_read += len(points)
             yield n_read
