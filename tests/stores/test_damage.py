@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -320,32 +319,6 @@ def test_files_that_crash_the_reader_are_reported_after_a_kill(intact, monkeypat
     monkeypatch.undo()
     with Collection.open(str(intact)) as collection:
         assert collection.count() == 50
-
-
-def test_threads_that_open_collections_restore_standard_error(tmp_path):
-    """Each sets it aside while the engine opens."""
-    before, locations = os.fstat(2), [str(tmp_path / str(n)) for n in range(8)]
-    for location in locations:
-        create_store(location, dense={}, sparse=["terms"]).close()
-    barrier = threading.Barrier(len(locations))
-
-    def work(location):
-        barrier.wait()
-        for _ in range(5):
-            with open_store(location):
-                pass
-
-    sys.setswitchinterval(1e-5)
-    threads = [threading.Thread(target=work, args=(location,)) for location in locations]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(0.005)
-    after = os.fstat(2)
-    assert (after.st_dev, after.st_ino) == (before.st_dev, before.st_ino)
 
 
 def test_a_folder_of_other_files_is_never_overwritten(tmp_path):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from contextlib import suppress
 
 import qdrant_edge
 
@@ -21,15 +22,17 @@ _POINTS_PER_REQUEST = 200
 
 
 def main(job: str, shard_folder: str, parent_pid: str) -> None:
-    """Open the engine's folder, do one job and close it."""
+    """Open the engine's folder, do one job and close it. Fails if the folder can't be opened or optimized."""
     _end_with_parent(int(parent_pid))
     shard = qdrant_edge.EdgeShard.load(shard_folder)
-    if job == "read":
-        _read_all_points(shard)
-    else:
+    if job == "optimize":
         shard.optimize()
-    shard.flush()
-    shard.close()
+        shard.flush()
+        shard.close()
+    else:
+        with suppress(BaseException):  # also a panic of the engine, which is no Exception
+            _read_all_points(shard)
+            shard.close()
 
 
 def _end_with_parent(parent_pid: int) -> None:
