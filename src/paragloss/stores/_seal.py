@@ -10,6 +10,7 @@ import json
 import os
 import zlib
 from pathlib import Path
+from typing import IO
 
 from paragloss.atomic_files import write_file_atomically
 from paragloss.errors import StoreError
@@ -19,8 +20,7 @@ _SEALED_PARTS = ("meta.json", "blobs", "models", "shard")
 #: Bytes of a file that enter its checksum, at most: half of them from its start, half from its end.
 _MAX_CHECKED_BYTES = 1 << 20
 _BLOCK_SIZE = 1 << 16
-_BEYOND_ANY_FILE = 1 << 62
-_MISSING_FILE = -1
+_NO_FILE = -1
 
 
 def write_seal(folder: Path) -> None:
@@ -68,38 +68,26 @@ def _list_sealed_files(folder: Path) -> list[str]:
 
 
 def _checksum_file(path: str) -> int:
-    """Return a checksum of a file's size, start and end, independent of its holes; -1 if there is no such file."""
+    """Return a checksum of a file's size, start and end, independent of its holes; -1 if it can't be opened."""
+    half = _MAX_CHECKED_BYTES // 2
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    except OSError:
-        return _MISSING_FILE
-    try:
-        size = os.fstat(descriptor).st_size
-        half = _MAX_CHECKED_BYTES // 2
-        start_of_end = max(half, size - half)
-        checksum = zlib.crc32(str(size).encode())
-        checksum = _extend_checksum(descriptor, 0, min(size, half), checksum)
-        return _extend_checksum(descriptor, start_of_end, size, checksum)
-    finally:
-        os.close(descriptor)
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            checksum = zlib.crc32(str(size).encode())
+            checksum = _extend_checksum(file, 0, min(size, half), checksum)
+            return _extend_checksum(file, max(half, size - half), size, checksum)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return _NO_FILE
 
 
-def _extend_checksum(descriptor: int, start: int, end: int, checksum: int) -> int:
-    """Add the blocks of a file between two offsets to a checksum; blocks of zeros are skipped."""
-    offset = _find_data(descriptor, start)
-    while offset < end:
-        offset -= offset % _BLOCK_SIZE  # so that blocks are the same wherever the file system has holes
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        block = os.read(descriptor, min(_BLOCK_SIZE, end - offset))
+def _extend_checksum(file: IO[bytes], start: int, end: int, checksum: int) -> int:
+    """Add the blocks of a file between two offsets to a checksum.
+
+    Blocks of zeros are skipped, so that a copy in which holes became zeros, or the reverse, has the same checksum.
+    """
+    for offset in range(start - start % _BLOCK_SIZE, end, _BLOCK_SIZE):
+        file.seek(offset)
+        block = file.read(min(_BLOCK_SIZE, end - offset))
         if block != bytes(len(block)):
             checksum = zlib.crc32(block, zlib.crc32(str(offset).encode(), checksum))
-        offset = _find_data(descriptor, offset + _BLOCK_SIZE)
     return checksum
-
-
-def _find_data(descriptor: int, offset: int) -> int:
-    """Return the first offset from `offset` on that is not in a hole, as far as the file system knows."""
-    try:
-        return os.lseek(descriptor, offset, os.SEEK_DATA) if hasattr(os, "SEEK_DATA") else offset
-    except OSError:  # there are only holes up to the end
-        return _BEYOND_ANY_FILE
