@@ -757,6 +757,13 @@ class Store(Protocol):
         """Note that the stored statistics are those of the documents."""
         ...
 
+    def has_unfinished_writes(self) -> bool:
+        """Tell whether another process is writing, or was killed while it did.
+
+        In both cases the next one that writes counts all documents.
+        """
+        ...
+
     def optimize(self) -> None:
         """Build the indexes that make searching fast; safe to call at any time."""
         ...

@@ -92,7 +92,7 @@ def _check_documents(store: AnyStore, progress: Callable[[int], None] | None) ->
     stored = journal.read_statistics(store)
     counted = Statistics(stored.statistics.layout)
     document_count, findings = _count_documents(store, counted, progress)
-    if not stored.is_complete or journal.has_unfinished_writes(store):
+    if not stored.is_complete or store.has_unfinished_writes():
         return findings  # the last writer was killed: the next one counts the statistics again
     if stored.n_entries == 0:  # the number of documents is recorded without those of the journal
         findings += _compare_document_counts(stored.statistics, document_count)

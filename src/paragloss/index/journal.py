@@ -35,22 +35,9 @@ class StoredStatistics(NamedTuple):
 class JournaledStore(Store, Protocol):
     """A store that others read and write."""
 
-    def has_no_unfinished_writes(self) -> bool:
-        """Tell whether every write has been completed."""
-        ...
-
     def delete_blob(self, name: str) -> None:
         """Remove named bytes."""
         ...
-
-
-def has_unfinished_writes(store: Store) -> bool:
-    """Tell whether a process is writing to a store on a server, or was killed while it did.
-
-    In both cases the next one that writes counts all documents.
-    """
-    has_no_unfinished_writes = getattr(store, "has_no_unfinished_writes", None)
-    return has_no_unfinished_writes is not None and not has_no_unfinished_writes()
 
 
 class JournaledIndex(TermIndex):
@@ -85,7 +72,7 @@ class JournaledIndex(TermIndex):
         if n_expected is None:
             return
         n_stored = self._store.count()
-        is_changing = not self._store.has_no_unfinished_writes() or self._has_news()
+        is_changing = self._store.has_unfinished_writes() or self._has_news()
         if n_stored != n_expected and not is_changing:
             raise StoreError(f"this collection is damaged: {n_stored} of its {n_expected} documents can be found")
 

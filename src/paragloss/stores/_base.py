@@ -15,15 +15,18 @@ from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uuid, pack_spar
 from paragloss.stores._schema import VectorSchema
 from paragloss.stores._top_k import number_distinct_keys
 from paragloss.stores._validation import validate_dense_rows, validate_document, validate_query_vectors
-from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Store, Where
 
 T = TypeVar("T")
 #: Where a page of records begins, in the words of the engine.
 PageStart: TypeAlias = Any
 
 
-class BaseStore:
-    """The half of `types.Store` that engines share. A subclass implements the methods at the end of this class."""
+class BaseStore(Store):
+    """The half of `types.Store` that engines share.
+
+    A subclass implements the other public methods, and the private ones at the end of this class.
+    """
 
     #: Whether a journal lets others read the term statistics while they are written, see `index.journal`.
     has_journal = False
@@ -256,6 +259,10 @@ class BaseStore:
     def mark_statistics_current(self) -> None:
         """Note that the stored statistics are those of the documents."""
 
+    def has_unfinished_writes(self) -> bool:
+        """Tell whether another process is writing, or was killed while it did; a folder has one process at a time."""
+        return False
+
     def take_over_writing(self) -> None:
         """Let the next write take over from another writer. A folder needs none: its lock ends with its process."""
 
@@ -343,29 +350,7 @@ class BaseStore:
             return None  # a filter without conditions is slow
         return self._combine_conditions(must=must, must_not=must_not or None)
 
-    # Methods that an engine implements; `types.Store` describes the public ones
-
-    def close(self) -> None:
-        """Close the collection."""
-        raise NotImplementedError
-
-    def get(
-        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
-    ) -> list[Record | None]:
-        """Return the records of documents, None for one that is not stored."""
-        raise NotImplementedError
-
-    def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
-        """Count documents; with `without_vector` only those that have no vector of that name."""
-        raise NotImplementedError
-
-    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
-        """Return the languages and one sparse vector of documents."""
-        raise NotImplementedError
-
-    def blob_versions(self) -> dict[str, str]:
-        """Return the names of all blobs, each with a version that changes when the blob does."""
-        raise NotImplementedError
+    # Methods that an engine implements beside the public ones of `types.Store`
 
     def _search(self, name: str, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
         """Return the k best documents of each query vector, best first, ties ordered by document id.

@@ -263,9 +263,9 @@ class ClusterStore(BaseStore):
         """Note that the stored statistics are those of the documents."""
         self._fence.mark_statistics_current()
 
-    def has_no_unfinished_writes(self) -> bool:
-        """Tell whether no process is writing, and the last one that did has finished."""
-        return self._fence.is_free()
+    def has_unfinished_writes(self) -> bool:
+        """Tell whether a process is writing, or the last one that did has not finished."""
+        return not self._fence.is_free()
 
     def take_over_writing(self) -> None:
         """Let the next write take over from another writer, which is refused from then on."""
