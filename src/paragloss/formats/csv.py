@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from paragloss.errors import InputError
 from paragloss.formats.rows import ConceptText, parse_concept_row, parse_document_row, parse_query_row
@@ -37,17 +37,23 @@ def read_csv_documents(path: PathLike, *, name: str = "", on_error: OnError = No
 
     In a table without text and title, ids count in that table only, so that all rows are named after file and line.
     """
-    return _read_table(path, parse_document_row, on_error, name, make_textless_record=_describe_row)
+    table = _Table(path, on_error)
+    make_document = parse_document_row if table.has_text else _describe_row
+    return table.read_records(make_document, name or file_stem(path))
 
 
 def read_csv_queries(path: PathLike) -> Iterator[Query]:
     """Yield a Query for each row."""
-    return _read_table(path, parse_query_row, None)
+    table = _Table(path, None)
+    table.require_text()
+    return table.read_records(parse_query_row, file_stem(path))
 
 
 def read_csv_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
     """Yield the texts of concepts: columns `concept`, `lang`, `text` and perhaps `title`."""
-    for concept_texts in _read_table(path, lambda row, _: parse_concept_row(row), on_error):
+    table = _Table(path, on_error)
+    table.require_text()
+    for concept_texts in table.read_records(lambda row, _: parse_concept_row(row), file_stem(path)):
         yield from concept_texts
 
 
@@ -85,106 +91,73 @@ def _format_row(document: Document) -> dict[str, object]:
     return {column: _escape_formula(value) for column, value in row.items()}
 
 
-def _read_table(
-    path: PathLike,
-    make_record: Callable[[dict[str, Any], str], T],
-    on_error: OnError,
-    name: str = "",
-    *,
-    make_textless_record: Callable[[dict[str, Any], str], T] | None = None,
-) -> Iterator[T]:
-    """Yield a record for every row of a table.
-
-    :param make_record: makes a record of a row, its cells by column, and of the id it has if it states none
-    :param on_error: called with the error of each bad row; without it the first error is raised
-    :param name: the beginning of such ids, before the number of the row's last line; by default the name of the file
-    :param make_textless_record: used for tables without text and title, with the columns as they are written; such
-        tables are refused if it is None
-    """
-    # The limit holds for the whole process, and its default would refuse a document of 128 KiB.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    lines = _CountedLines(path, on_error)
-    header_line = next((line for line in lines if line.strip()), "")
-    header = _parse_header(header_line, path, needs_text=make_textless_record is None)
-    if make_textless_record is not None and not header.has_text:
-        make_record = make_textless_record
-    table = csv.reader(lines, delimiter=header.delimiter, strict=True)
-    id_prefix = name or file_stem(path)
-    for line_number, cells in _read_rows(table, lines, path, on_error):
-        try:
-            record = make_record(_parse_row(header.columns, cells), f"{id_prefix}:{line_number}")
-        except InputError as error:
-            raise_or_report(error, path, line_number, on_error)
-        else:
-            yield record
-
-
-class _CountedLines:
-    """The lines of a file, with the number of the last one that was read: a row may take several lines."""
+class _Table:
+    """A table of which the header is read: its columns, and whether one of them is a text or a title."""
 
     def __init__(self, path: PathLike, on_error: OnError) -> None:
-        self._lines = read_lines(path, on_error=on_error)
-        self.number = 0
+        """Read the header of a table, its first line that is not blank.
 
-    def __iter__(self) -> _CountedLines:
-        return self
+        :param on_error: called with the error of each bad row; without it the first error is raised
+        :raises InputError: if the table has a column of texts or titles, and another one twice
+        """
+        # The limit holds for the whole process, and its default would refuse a document of 128 KiB.
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+        self._path, self._on_error = path, on_error
+        self._line_number = 0  # of the last line that was read: a row may take several lines
+        self._lines = self._read_counted_lines()
+        self._header = next((line for line in self._lines if line.strip()), "").strip("\r\n")
+        self._delimiter = max(_DELIMITERS, key=lambda mark: _rate_columns(_split_columns(self._header, mark)))
+        written_columns = _split_columns(self._header, self._delimiter)
+        self._columns = [column.lower() for column in written_columns]
+        self.has_text = "text" in self._columns or "title" in self._columns
+        if not self.has_text:
+            self._columns = _name_columns(written_columns)
+        elif len(set(self._columns)) < len(self._columns):
+            raise self._make_header_error("a column comes twice", "give each its own name")
 
-    def __next__(self) -> str:
-        self.number, line = next(self._lines)
-        return line + "\n"
+    def require_text(self) -> None:
+        """Raise InputError if the table has neither a column of texts nor one of titles."""
+        if not self.has_text:
+            raise self._make_header_error("no column 'text'", "name columns id, lang, title, text")
 
+    def read_records(self, make_record: Callable[[dict[str, Any], str], T], id_prefix: str) -> Iterator[T]:
+        """Yield a record for every row of the table that is not empty.
 
-def _read_rows(
-    table: Iterator[list[str]], lines: _CountedLines, path: PathLike, on_error: OnError
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number of the last line, cells) of every row that is not empty.
+        :param make_record: makes a record of a row, its cells by column, and of the id it has if it states none
+        :param id_prefix: the beginning of such an id, before the number of the row's last line
+        """
+        for line_number, cells in self._read_rows():
+            try:
+                record = make_record(_parse_row(self._columns, cells), f"{id_prefix}:{line_number}")
+            except InputError as error:
+                raise_or_report(error, self._path, line_number, self._on_error)
+            else:
+                yield record
 
-    :param table: the rows as the csv module parses them
-    :param lines: the lines it reads, which count themselves
-    """
-    while True:
-        try:
-            cells = next(table, None)
-        except csv.Error as error:
-            remedy = "close every quotation mark, and double those inside a quoted cell"
-            raise_or_report(InputError(f"not a row of a table ({error}); {remedy}"), path, lines.number, on_error)
-            continue
-        if cells is None:
-            return
-        if cells:
-            yield lines.number, cells
+    def _read_counted_lines(self) -> Iterator[str]:
+        for line_number, line in read_lines(self._path, on_error=self._on_error):
+            self._line_number = line_number
+            yield line + "\n"
 
+    def _read_rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield (number of the last line, cells) of every row that is not empty; what is no row is reported."""
+        rows = csv.reader(self._lines, delimiter=self._delimiter, strict=True)
+        is_at_end = False
+        while not is_at_end:
+            try:
+                cells = next(rows, None)
+            except csv.Error as error:
+                remedy = "close every quotation mark, and double those inside a quoted cell"
+                problem = InputError(f"not a row of a table ({error}); {remedy}")
+                raise_or_report(problem, self._path, self._line_number, self._on_error)
+                continue
+            is_at_end = cells is None
+            if cells:
+                yield self._line_number, cells
 
-class _Header(NamedTuple):
-    """The delimiter of a table, the names of its columns, and whether one of them is a text or a title."""
-
-    delimiter: str
-    columns: list[str]  # in lower case, or as they are written if there is no text
-    has_text: bool
-
-
-def _parse_header(line: str, path: PathLike, *, needs_text: bool) -> _Header:
-    """Split the header of a table into columns.
-
-    :param line: the first line of the table
-    :param path: the table, which errors name
-    :param needs_text: whether a table without a column of texts or titles is refused
-    :raises InputError: if it is refused, or has a column of texts or titles and another one twice
-    """
-    delimiter = max(_DELIMITERS, key=lambda delimiter: _rate_columns(_split_columns(line, delimiter)))
-    written_columns = _split_columns(line, delimiter)
-    columns = [column.lower() for column in written_columns]
-    has_text = "text" in columns or "title" in columns
-    if not has_text and not needs_text:
-        return _Header(delimiter, _name_columns(written_columns), has_text)
-    header_text = line.strip()[:60]
-    if not has_text:
-        reason = f"no column 'text' in the header {header_text!r}; name columns id, lang, title, text"
-        raise InputError(reason, location=f"{path}:1")
-    if len(set(columns)) < len(columns):
-        reason = f"a column comes twice in the header {header_text!r}; give each its own name"
-        raise InputError(reason, location=f"{path}:1")
-    return _Header(delimiter, columns, has_text)
+    def _make_header_error(self, problem: str, remedy: str) -> InputError:
+        header_text = self._header.strip()[:60]
+        return InputError(f"{problem} in the header {header_text!r}; {remedy}", location=f"{self._path}:1")
 
 
 def _split_columns(line: str, delimiter: str) -> list[str]:
