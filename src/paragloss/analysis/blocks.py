@@ -34,6 +34,7 @@ _IDENTIFIED_CHARACTERS = 500
 def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
     """Find the lines of a text that are in other languages than most of it.
 
+    :param text: the text of a document
     :param lang: the language of most of the text
     :return: for each other language the (start, end) of its lines, in order
     """
@@ -45,10 +46,11 @@ def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]
         return {}
     own_words = _function_words().get(lang, frozenset())
     classifier = _LineClassifier(own_words, function_words, lang_by_script)
-    spans_by_lang = _group_foreign_lines(text, words_by_line, classifier)
-    return {
-        candidate: spans for candidate, spans in spans_by_lang.items() if _are_in_language(text, spans, candidate, lang)
-    }
+    foreign_blocks: dict[str, list[tuple[int, int]]] = {}
+    for block_lang, spans in _group_foreign_lines(text, words_by_line, classifier).items():
+        if _are_in_language(text, spans, block_lang, lang):
+            foreign_blocks[block_lang] = spans
+    return foreign_blocks
 
 
 def _group_foreign_lines(

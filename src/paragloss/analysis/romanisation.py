@@ -81,13 +81,17 @@ def _transcribe_semitic(word: str) -> str:
     """
     latin = ""
     for position, char in enumerate(word):
-        follows_consonant = latin[-1:] not in ("", *_VOWELS)
+        follows_consonant = _is_consonant(latin[-1:])
         sound = _choose_semitic_sound(char, follows_consonant)
-        is_consonant = sound not in ("", *_VOWELS)
-        if is_consonant and follows_consonant and (position == 1 or latin[-2:-1] not in _VOWELS):
+        needs_vowel = position == 1 or latin[-2:-1] not in _VOWELS
+        if _is_consonant(sound) and follows_consonant and needs_vowel:
             latin += "a"
         latin += sound
     return latin
+
+
+def _is_consonant(sound: str) -> bool:
+    return bool(sound) and sound not in _VOWELS
 
 
 def _choose_semitic_sound(char: str, follows_consonant: bool) -> str:

@@ -11,7 +11,7 @@ MAX_LETTERS_PER_TERM = 40
 
 
 def check_yield(texts: Sequence[str], term_counts: Sequence[int], lang: str) -> int:
-    """Warn once for a batch in which some texts gave too few terms for their number of letters.
+    """Warn if some texts of a batch gave too few terms for their number of letters; one warning counts them all.
 
     :param texts: the texts of a batch
     :param term_counts: the number of terms of each text

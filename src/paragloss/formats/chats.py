@@ -56,30 +56,37 @@ def read_chat_days(path: PathLike, *, id: str = "") -> list[Document]:
     The id of a day is that of the chat with the day behind it, `chat.txt:2020-12-31`. `meta["date"]` is the day, and
     `meta["line_seconds"]` has for each line the second of the day at which its message was written.
 
-    :return: an empty list if the file is no chat, or a date in it does not exist.
+    :param id: the id of the chat; by default the file's name
+    :return: the days in the order of the chat; none if the file is no chat, or a date in it does not exist
     """
-    name = id or Path(path).name
-    messages = _read_messages(read_text(path).translate(_INVISIBLE))
-    order = _choose_date_order([message.date_numbers for message in messages])
+    chat_id = id or Path(path).name
+    messages = _parse_messages(read_text(path).translate(_INVISIBLE))
+    date_order = _choose_date_order([message.date_numbers for message in messages])
     messages_by_day: dict[str, list[_Message]] = {}
     for message in messages:
         try:
-            day = _format_day(message.date_numbers, order)
-        except ValueError:
+            day = _format_day(message.date_numbers, date_order)
+        except ValueError:  # there is no such day: only the first lines look like a chat
             return []
         messages_by_day.setdefault(day, []).append(message)
-    return [_make_day(name, day, day_messages) for day, day_messages in messages_by_day.items()]
+    return [_make_day(chat_id, day, day_messages) for day, day_messages in messages_by_day.items()]
 
 
-def _read_messages(text: str) -> list[_Message]:
-    """Split a chat into messages, none if it is no chat; a line without a time continues the message before it."""
+def _parse_messages(text: str) -> list[_Message]:
+    """Split the text of a chat into messages.
+
+    A line that does not begin with a time continues the message before it.
+
+    :param text: a text that is not blank
+    :return: the messages in their order; none if the first line is not that of a message
+    """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    pattern = _choose_pattern(lines[0])
+    first_line_pattern = _choose_pattern(lines[0])
+    if first_line_pattern is None:
+        return []
     messages: list[_Message] = []
-    if pattern is None:
-        return messages
     for line in lines:
-        match = pattern.match(line)
+        match = first_line_pattern.match(line)
         if match is not None:
             messages.append(_begin_message(match))
         else:
@@ -113,25 +120,26 @@ def _continue_message(message: _Message, line: str) -> None:
 def _count_seconds(parts: dict[str, str | None]) -> int:
     """Return the second of the day at which a message was written, by a clock of 12 or 24 hours.
 
-    :param parts: the named parts of its first line; `half` and `am_pm` are the half of the day, where it is told
+    :param parts: the named parts of its first line: `time` is the time, `11:59` or `11:59:01`; `half` (in East Asian
+        languages) or `am_pm` (a letter) is the half of the day, None where it is not told
     """
-    numbers = [int(number) for number in re.findall(r"\d+", parts["time"] or "")]
-    hours, minutes, seconds = numbers if len(numbers) == 3 else (*numbers, 0)
-    half = parts["half"] or (parts["am_pm"] or "").lower()
-    if half in _AFTERNOON and hours < 12:
+    hours, minutes, *seconds = [int(number) for number in re.findall(r"\d+", parts["time"] or "")]
+    half_of_day = (parts["half"] or parts["am_pm"] or "").lower()
+    if half_of_day in _AFTERNOON and hours < 12:
         hours += 12
-    elif half in _MORNING and hours == 12:
+    elif half_of_day in _MORNING and hours == 12:
         hours = 0
-    return 3600 * hours + 60 * minutes + seconds
+    return 3600 * hours + 60 * minutes + sum(seconds)  # the seconds are often missing
 
 
 def _choose_date_order(dates: Sequence[tuple[int, int, int]]) -> tuple[int, int, int]:
     """Tell by the numbers of a chat's dates whether they begin with the year, the month or the day.
 
-    If they may be read in two ways, that one is chosen in which the dates never go back, else the day is first.
+    A number above 31 must be a year, and one above 12 a day. If the dates may be read in two ways, that one is chosen
+    in which they never go back in time, else the day is first.
 
     :param dates: the three numbers of each date, in their written order
-    :return: the positions of year, month and day
+    :return: the positions of year, month and day among the numbers: (2, 1, 0) for 31.12.2020
     """
     if any(first > 31 for first, _, _ in dates):
         return _YEAR_FIRST

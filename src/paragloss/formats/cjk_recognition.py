@@ -24,31 +24,31 @@ def is_rapidocr_installed() -> bool:
     return importlib.util.find_spec("rapidocr") is not None
 
 
-def recognize_cjk(data: bytes, number: int = 0) -> RecognizedText:
-    """Recognise the text of a picture, or of one page of a TIFF file.
+def recognize_cjk(data: bytes, page_number: int = 0) -> RecognizedText:
+    """Recognise the Chinese or Japanese text of a picture, or of one page of a TIFF file.
 
     :param data: the bytes of the picture's file
-    :param number: the page of a TIFF file, from 0
-    :return: the text with its confidence; no text if it is not Chinese or Japanese
+    :param page_number: the page of a TIFF file, from 0
+    :return: the text with its mean confidence, weighted by the length of lines; "" if it is not Chinese or Japanese
     """
-    result = _load_engine()(_decode_picture(data, number))
-    lines: Sequence[str] = result.txts or ()
+    result = _load_engine()(_decode_picture(data, page_number))
+    lines: Sequence[str] = result.txts or ()  # None if nothing is recognised
     line_scores: Sequence[float] = result.scores or ()  # confidences from 0 to 1
     text = "\n".join(lines)
     if measure_cjk_share(text) < _MIN_CJK_SHARE:
         return RecognizedText("", 0.0)
-    n_letters = sum(len(line) for line in lines)
+    n_characters = sum(len(line) for line in lines)
     weighted_scores = [len(line) * score for line, score in zip(lines, line_scores, strict=True)]
-    return RecognizedText(text, 100 * sum(weighted_scores) / n_letters)
+    return RecognizedText(text, 100 * sum(weighted_scores) / n_characters)
 
 
-def _decode_picture(data: bytes, number: int) -> Any:
+def _decode_picture(data: bytes, page_number: int) -> Any:
     """Return the pixels of a page of a picture, (height, width, 3), blue, green, red as RapidOCR expects them."""
     import numpy as np
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
-        image.seek(number)
+        image.seek(page_number)
         return np.asarray(image.convert("RGB"))[:, :, ::-1]
 
 

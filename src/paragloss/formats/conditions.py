@@ -17,25 +17,27 @@ _CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<operator>>=|<=|>|<|=)(?P<
 
 
 def parse_conditions(texts: Sequence[str]) -> dict[str, list[AcceptedValue]]:
-    """Parse conditions into a filter.
+    """Parse conditions on documents into a filter.
 
     :param texts: conditions such as `year=1999` or `day>=2024-05-01`
-    :return: for each field the accepted values; several values of a field are alternatives, its limits hold together
+    :return: for each field, such as `meta.year`, the values that are accepted: several values of a field are
+        alternatives, while its limits are joined into one range
     :raises InputError: if there are too many, or one is not a condition
     """
     if len(texts) > MAX_CONDITIONS:
         raise InputError(f"--where is given {len(texts):,} times; at most {MAX_CONDITIONS} can be used at once")
-    accepted: dict[str, list[AcceptedValue]] = {}
-    ranges: dict[str, Range] = {}
+    values_by_field: dict[str, list[AcceptedValue]] = {}
+    range_by_field: dict[str, Range] = {}
     for text in texts:
         condition = _parse_condition(text)
         if condition.operator == "=":
-            accepted.setdefault(condition.field, []).extend(_list_meanings(condition.value))
+            values_by_field.setdefault(condition.field, []).extend(_list_meanings(condition.value))
         else:
-            ranges[condition.field] = _narrow_range(ranges.get(condition.field, Range()), condition)
-    for field, value_range in ranges.items():
-        accepted.setdefault(field, []).append(value_range)
-    return accepted
+            value_range = range_by_field.get(condition.field, Range())
+            range_by_field[condition.field] = _narrow_range(value_range, condition)
+    for field, value_range in range_by_field.items():
+        values_by_field.setdefault(field, []).append(value_range)
+    return values_by_field
 
 
 class _Condition(NamedTuple):

@@ -182,7 +182,12 @@ def _parse_pair(line: str) -> Entry:
 
 
 def _parse_cedict_line(line: str) -> list[Entry]:
-    """Parse an entry of CC-CEDICT: an Entry for each gloss and for each of the two spellings; comments give none."""
+    """Parse a line of CC-CEDICT, `Traditional Simplified [pin1 yin1] /gloss/gloss/`.
+
+    :return: an Entry for each gloss and each of the two spellings; none for a comment, or a gloss that only refers to
+        another word
+    :raises InputError: if the line has another form
+    """
     if line.startswith("#"):
         return []
     match = _CEDICT.fullmatch(line)
@@ -229,16 +234,19 @@ def _parse_base64(text: str) -> int:
 
 
 def _parse_dictd_article(article: str) -> Iterator[Entry]:
-    """Yield the entries of an article: those of each sense, a line that is not indented, behind the head.
+    """Yield an entry for each translation in an article of a dictd dictionary.
 
-    :param article: the head, a line with the headword; then lines of senses, and indented lines of examples
+    The article `cat /kæt/ <n>` with the line `1. chat, matou` below it gives cat - chat and cat - matou, both nouns.
+
+    :param article: a line with the headword, then lines of senses, among which the indented ones are examples
     """
     head, *lines = article.strip("\n").split("\n")
     headword, part_of_speech = _parse_dictd_head(head)
     if not headword:
         return
-    senses = [_SENSE_NUMBER.sub("", line) for line in lines if not line[:1].isspace()]
-    for sense in senses:
+    sense_lines = [line for line in lines if not line[:1].isspace()]
+    for line in sense_lines:
+        sense = _SENSE_NUMBER.sub("", line)
         for target, sense_mark in _split_translations(sense):
             yield Entry(headword, target, part_of_speech or sense_mark)
 
@@ -267,9 +275,9 @@ def _split_translations(sense: str) -> Iterator[tuple[str, str]]:
 
 
 def _parse_tei_entry(entry: Element) -> list[Entry]:
-    """Return an Entry for each spelling and each translation in an <entry> element.
+    """Return an Entry for each pair of a spelling and a translation in an <entry> element of TEI.
 
-    :raises InputError: if it has no spelling
+    :raises InputError: if the element has no spelling, <orth> in a <form>
     """
     spellings = [spelling for spelling in _read_descendants(entry, "form", "orth") if spelling]
     if not spellings:
@@ -312,15 +320,16 @@ def _parse_wiktionary_line(line: str, source: str, target: str, edition: str) ->
     word = _get_wiktionary_word(row)
     if not word:
         return []
-    lang, part_of_speech = row.get("lang_code"), str(row.get("pos") or "")
+    word_lang = row.get("lang_code")
+    part_of_speech = str(row.get("pos") or "")
     senses = [sense for sense in _get_list(row, "senses") if isinstance(sense, dict)]
     translations = list(_list_wiktionary_translations(row, senses))
     entries: list[Entry] = []
-    if lang == source:
-        entries += [Entry(word, text, part_of_speech) for text_lang, text in translations if text_lang == target]
-    elif lang == target:
-        entries += [Entry(text, word, part_of_speech) for text_lang, text in translations if text_lang == source]
-    if lang == source and target == edition:
+    if word_lang == source:
+        entries += [Entry(word, text, part_of_speech) for lang, text in translations if lang == target]
+    elif word_lang == target:
+        entries += [Entry(text, word, part_of_speech) for lang, text in translations if lang == source]
+    if word_lang == source and target == edition:
         entries += [Entry(word, gloss, part_of_speech) for gloss in _list_glosses(senses)]
     return list(dict.fromkeys(entries))  # each once
 

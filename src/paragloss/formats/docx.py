@@ -35,8 +35,9 @@ class _Run(NamedTuple):
 
 
 def read_docx(path: PathLike, *, id: str = "") -> Document:
-    """Read a Word document. Its title is the declared one, else its first title or heading.
+    """Read a Word document. Its title is the declared one, else its first paragraph in a style for titles or headings.
 
+    :param path: a `.docx` file
     :param id: the id of the document; by default the file's name
     :return: a document with the fields `headings` and `strong`, one heading or bold passage per line, where it has any
     :raises InputError: if the file is not a Word document, or has no text
@@ -50,7 +51,7 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
     return archive.make_document(
         id,
         "\n".join(block.text for block in blocks),
-        "no text in the document; give one that has some",
+        if_empty="no text in the document; give one that has some",
         title=headings[0] if headings else "",
         fields=join_fields(headings=headings, strong=bold_texts),
     )
@@ -93,8 +94,11 @@ def _is_bold(run: Element) -> bool:
 
 
 def _read_runs(element: Element, is_bold: bool = False) -> Iterator[_Run]:
-    """Yield the visible text in a paragraph, a cell, or an element inside them, in order.
+    """Yield the pieces of visible text in a paragraph, a cell, or an element inside them, in order.
 
+    Tabs and line breaks are pieces of their own; deleted text and boxes beside the text are left out.
+
+    :param element: an element of Word's XML, without namespaces: `p` is a paragraph, `r` a run, `t` its text
     :param is_bold: whether the element is inside a bold run
     """
     for child in element:

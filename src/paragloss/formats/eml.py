@@ -43,10 +43,12 @@ class MailItem(NamedTuple):
 
 
 def read_eml(path: PathLike, *, id: str = "") -> Document:
-    """Read a message as one document: its plain text, else the text of its HTML.
+    """Read a mail message as one document: its plain text, else the text of its HTML.
 
+    :param path: a `.eml` file
     :param id: the id of the document; by default the file's name
-    :return: a document with the names of the attached files in the field `attachments`
+    :return: a document with the subject as title, `from`, `to` and `date` as meta, and the names of the attached files
+        in the field `attachments`
     :raises InputError: if the file is damaged, or the message has neither a body nor a subject
     """
     data = read_bytes(path)
@@ -82,15 +84,18 @@ def make_mail_document(
 
 
 def read_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the name and the content of every attachment; an attached message is named after its subject."""
+    """Yield (name, content) of every attachment of a `.eml` file.
+
+    An attached message is named after its subject. Files without a name, and small pictures that the message shows
+    inside its text, are left out.
+    """
     for part in _parse_message(read_bytes(path)).iter_attachments():
         if part.get_content_type() == "message/rfc822":
             attached_message: EmailMessage = part.get_content()
             subject = _read_header(attached_message, "subject")
             yield make_message_file_name(subject), io.BytesIO(bytes(attached_message))
             continue
-        name = part.get_filename()
-        content = part.get_payload(decode=True)
+        name, content = part.get_filename(), part.get_payload(decode=True)
         if not name or not isinstance(content, bytes):
             continue
         if not is_inline_picture(name, part.get("content-id", ""), len(content)):
@@ -109,7 +114,7 @@ def is_inline_picture(name: str, content_id: str, size: int) -> bool:
 
 
 def build_eml(item: MailItem) -> bytes:
-    """Return a message in the format of a `.eml` file."""
+    """Return a message in the format of a `.eml` file: its plain text, or its HTML if it has only that."""
     message = EmailMessage()
     headers = {"Subject": item.subject, "From": item.sender, "To": item.to, "Date": item.date}
     for name, value in headers.items():

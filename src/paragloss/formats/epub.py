@@ -13,8 +13,9 @@ from paragloss.types import Document
 
 
 def read_epub(path: PathLike, *, id: str = "") -> Document:
-    """Read a book as one document, with a blank line between chapters.
+    """Read an electronic book as one document, with a blank line between chapters.
 
+    :param path: a `.epub` file
     :param id: the id of the document; by default the file's name
     :raises InputError: if the file is no book, or has no text
     """

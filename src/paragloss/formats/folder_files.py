@@ -44,9 +44,12 @@ def _report_unlisted_folder(on_error: OnError, error: OSError) -> None:
 
 
 def guess_path_language(relative: str) -> str:
-    """Return the language that a path names, or "": that of `report.fr.txt`, else of the nearest folder `fr/`.
+    """Return the language that the path of a file names: fr for `report.fr.txt` and `fr/2020/report.txt`.
+
+    The name of the file comes before its folders, and a nearer folder before one above it.
 
     :param relative: the path below the folder that is read, with slashes
+    :return: the code of the language, "" if the path names none
     """
     path = PurePosixPath(relative)
     name_parts = path.name.split(".")

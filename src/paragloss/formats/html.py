@@ -36,11 +36,12 @@ def read_html(path: PathLike, *, id: str = "") -> Document:
 
 
 def parse_html(source: str, *, id: str) -> Document:
-    """Parse the markup of a page into a document.
+    """Parse the markup of a web page into a document.
 
+    :param source: the markup
     :param id: the id of the document
-    :return: a document with the fields `headings`, `strong` and `url`, those that the page has, and in `meta` the
-        addresses of its translations
+    :return: a document with the fields `headings`, `strong` (words in bold) and `url`, those that the page has, and in
+        `meta` the addresses of its `translations`, if it names any
     :raises EmptyFileError: if the page has neither a text nor a title
     """
     from selectolax.lexbor import LexborHTMLParser

@@ -63,7 +63,9 @@ def write_jsonl_queries(path: PathLike, queries: Iterable[Query]) -> int:
 def parse_json_object(line: str) -> dict[str, Any]:
     """Parse a line that holds one JSON object.
 
-    :raises InputError: with the remedy, if it is no JSON, not an object, or holds what can't be stored
+    :return: the object's values by their keys
+    :raises InputError: if the line is no JSON, not an object, or has a value that can't be stored: half of a surrogate
+        pair, a number that is not finite, a whole number of more than 64 bits
     """
     try:
         value = _DECODER.decode(line)

@@ -25,14 +25,15 @@ def read_mbox_messages(path: PathLike) -> Iterator[bytes]:
             return
         if not first_line.startswith(b"From "):
             raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", location=path)
-        message, is_after_blank = bytearray(), False
+        message = bytearray()
+        follows_blank_line = False
         for line in lines:
-            if is_after_blank and line.startswith(b"From "):
+            if follows_blank_line and line.startswith(b"From "):
                 yield bytes(message)
                 message = bytearray()
             elif len(message) < MAX_DOCUMENT_BYTES:
                 message += _unquote_line(line)
-            is_after_blank = not line.strip()
+            follows_blank_line = not line.strip()
         yield bytes(message)
 
 

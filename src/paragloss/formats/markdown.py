@@ -135,7 +135,11 @@ class _TextRenderer:
 
 
 def _remove_contents_lists(tokens: list[Token]) -> list[Token]:
-    """Remove lists of nothing but links to sections of the page, each with the heading directly before it."""
+    """Remove tables of contents: lists of nothing but links to sections of the page, and the heading before each.
+
+    :param tokens: all tokens of a Markdown file, in order
+    :return: the other tokens
+    """
     shown_tokens: list[Token] = []
     position = 0
     while position < len(tokens):
@@ -196,7 +200,10 @@ class _InlineText(NamedTuple):
 
 
 def _render_inline(tokens: Sequence[Token]) -> _InlineText:
-    """Return the text of inline tokens without markup and images, and its passages in bold."""
+    """Return the text of a paragraph, heading or cell without markup and images, and its passages in bold.
+
+    :param tokens: the inline tokens inside the block, in order
+    """
     has_html = any(token.type == "html_inline" for token in tokens)
     pieces: list[str] = []
     strong_texts: list[str] = []

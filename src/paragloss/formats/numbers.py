@@ -27,7 +27,8 @@ def parse_number(value: object) -> float | None:
     """Return the number that a value of meta stands for, so that documents can be filtered and sorted by it.
 
     :param value: a number, or a text such as `3.5` or `2024-05-01T12:00`
-    :return: a number as it is; for a date its day, counted from the year 1; None if the value is neither
+    :return: the number; for a date its day, counted from the year 1, with the time as its fraction; None for a truth
+        value and everything else
     """
     if isinstance(value, bool):
         return None
@@ -66,9 +67,10 @@ def get_document_day(meta: Mapping[str, Any]) -> float | None:
 
 
 def _parse_day(value: object) -> float | None:
-    """Return the day, counted from the year 1, that a value stands for; None if it is no date.
+    """Return the day that a value of meta stands for, counted from the first day of the year 1.
 
-    A value may be an ISO date, a year, a date of eight digits such as 20240501, or seconds or milliseconds since 1970.
+    :param value: an ISO date, a year, a date of eight digits such as 20240501, or seconds or milliseconds since 1970
+    :return: the day, with its fraction if the value has a time; None if the value is no date
     """
     if isinstance(value, str) and _DATE.match(value.strip()):
         return parse_number(value)  # the day of the date

@@ -18,6 +18,7 @@ _SPACES = {"tab": "\t", "s": " ", "line-break": "\n"}
 def read_odf(path: PathLike, *, id: str = "") -> Document:
     """Read an OpenDocument file. Its title is the declared one, else its first heading.
 
+    :param path: a `.odt`, `.ods` or `.odp` file
     :param id: the id of the document; by default the file's name
     :return: a document with the field `headings`, if it has any
     :raises InputError: if the file is not an OpenDocument file, or has no text
@@ -37,7 +38,7 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
     return archive.make_document(
         id,
         "\n".join(lines),
-        "no text in the document; give one that has some",
+        if_empty="no text in the document; give one that has some",
         properties_part="meta.xml",
         title=headings[0] if headings else "",
         fields=join_fields(headings=headings),

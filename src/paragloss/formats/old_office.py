@@ -89,9 +89,10 @@ def _explain_missing_text(kind: str) -> str:
 
 
 def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
-    """Convert a file to the modern format of its kind in a temporary folder, and read that.
+    """Convert a binary Office file to the modern format of its kind in a temporary folder, and read that.
 
-    :param kind: the suffix that names the format of the file
+    :param kind: the suffix that names the format of the file: `.doc`, `.xls` or `.ppt`
+    :param path: the file
     :param id: the id of the document
     :raises InputError: if LibreOffice fails, or takes too long
     """

@@ -104,7 +104,10 @@ class _OleMessage:
         )
 
     def read_attachments(self) -> Iterator[Attachment]:
-        """Yield the attached files, and attached messages in the format of a `.eml` file."""
+        """Yield the attached files, and attached messages in the format of a `.eml` file.
+
+        Messages inside messages are followed to a depth of `_MAX_MESSAGE_DEPTH`.
+        """
         for storage in self._list_attachment_storages():
             attachment = _OleMessage(self._container, storage)
             name = attachment._read_text(_ATTACHMENT_LONG_NAME) or attachment._read_text(_ATTACHMENT_NAME)

@@ -24,7 +24,10 @@ def draw_pdf_page(path: PathLike, number: int) -> bytes:
 
 
 def enlarge_jpeg(path: PathLike) -> bytes:
-    """Return a JPEG picture as a grey one (PGM) of twice its size, unless that is too large."""
+    """Return a JPEG picture as a grey one (PGM) of twice its size, or less if that is too large.
+
+    PDFium draws the picture as the only content of a page of its size.
+    """
     import pypdfium2
 
     with closing(pypdfium2.PdfDocument.new()) as pdf:
@@ -39,9 +42,12 @@ def enlarge_jpeg(path: PathLike) -> bytes:
 
 
 def count_tiff_pages(data: bytes) -> int:
-    """Count the pictures in a TIFF file by following the chain of its directories.
+    """Count the pages of a TIFF file, one picture each, by following the chain of its directories.
 
     A directory is the number of its entries (2 bytes), its entries (12 bytes each) and the offset of the next one.
+
+    :param data: the bytes of the file
+    :return: the number of pages; of a truncated file that of those which are left, and at least 1
     """
     byte_order = "<" if data[:2] == b"II" else ">"
     directory_offsets: set[int] = set()  # a damaged chain may be a circle

@@ -40,10 +40,11 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
 
 
 def _parse_pdf(data: bytes, path: PathLike) -> tuple[str, list[_Page]]:
-    """Return the declared title and the pages of a PDF file; raise InputError if it is damaged or encrypted.
+    """Return the declared title and the pages of a PDF file.
 
     :param data: the bytes of the file
     :param path: its path, which errors name
+    :raises InputError: if the file is damaged or encrypted
     """
     import pypdfium2
 

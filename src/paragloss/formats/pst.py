@@ -62,11 +62,12 @@ def unpack_mailbox_part(path: PathLike, writer: MemberWriter, first_message: int
 
 
 def write_messages(root: Any, writer: MemberWriter, first_message: int) -> MailboxPart:
-    """Write some messages of the folders below a folder.
+    """Write one part of the messages in a folder and the folders below it; one that can't be read is left out.
 
     :param root: the folder, a `pypff.folder`
     :param writer: writes each message as a `.eml` file
     :param first_message: the number of the first message to write, counted from 0 in the order of folders
+    :return: where the next part begins, and what could not be read
     """
     failures: Counter[tuple[str, str]] = Counter()  # by folder and reason
     next_message = None
@@ -90,7 +91,11 @@ def _describe_failures(failures: Mapping[tuple[str, str], int]) -> list[str]:
 
 
 def _open_mailbox(path: PathLike) -> Any:
-    """Open a mailbox with libpff; raise InputError if it is damaged."""
+    """Open a mailbox as a `pypff.file`.
+
+    :raises InputError: if the mailbox is damaged
+    :raises MissingExtraError: if libpff is not installed
+    """
     try:
         import pypff
     except ImportError as error:

@@ -16,7 +16,8 @@ def read_queries(path: PathLike) -> Iterator[Query]:
     """Read the queries of a file, or of a collection of ir_datasets.
 
     :param path: a file, whose format its suffix or its first line tells, or `irds:DATASET`
-    :raises InputError: if neither tells the format
+    :return: the queries in their order, read as they are asked for
+    :raises InputError: if neither the suffix nor the first line tells the format
     """
     if str(path).startswith(irds.IRDS_PREFIX):
         return irds.read_irds_queries(str(path))

@@ -109,9 +109,12 @@ MIN_LINE_DISTANCE_BY_HEIGHT = 0.3
 
 
 def _read_lines_of_glyphs(textpage: Any) -> list[list[Glyph]]:
-    """Return the glyphs of each line.
+    """Return the glyphs of each line of a page.
 
-    A line ends where PDFium has a line break and the next glyph stands at another height.
+    A line ends where PDFium has a line break and the next glyph stands at another height: PDFium also breaks lines
+    between words.
+
+    :param textpage: the page's `pypdfium2.PdfTextPage`
     """
     lines: list[list[Glyph]] = [[]]
     follows_break = False
@@ -132,9 +135,10 @@ def _are_on_different_lines(previous: Glyph, glyph: Glyph) -> bool:
 
 
 def _read_glyphs(textpage: Any) -> Iterator[Glyph]:
-    """Yield the characters of a page with their boxes.
+    """Yield the characters of a page with their boxes, in the order in which PDFium reads them.
 
-    The glyphs of a line have the baseline of its first glyph; a line break has an empty box.
+    All glyphs between two line breaks get the baseline of the first of them; a line break has an empty box. Characters
+    that can't be printed or have no box are left out.
 
     :param textpage: the page's `pypdfium2.PdfTextPage`
     """

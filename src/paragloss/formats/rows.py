@@ -53,6 +53,7 @@ def parse_query_row(row: Mapping[str, Any], fallback: str) -> Query:
 def parse_concept_row(row: Mapping[str, Any]) -> list[ConceptText]:
     """Return the texts of a concept in a row: one language, or every language of an object `texts`.
 
+    :param row: the values of the row by their keys
     :raises InputError: if the row names no concept, or has one text without a language
     """
     concept = _get_row_name(row, "concept")
@@ -69,25 +70,25 @@ def parse_concept_row(row: Mapping[str, Any]) -> list[ConceptText]:
 
 
 def group_by_concept(concept_texts: Iterable[ConceptText]) -> list[Concept]:
-    """Join texts by concept, in the order in which concepts first appear.
+    """Join the texts that say the same in several languages, in the order in which their concepts first appear.
 
-    A text without letters and title is left out. Of two texts in a language the first is used; a warning counts the
-    others.
+    A text that is blank and has no title is left out. Of two texts in one language the first is used; a warning counts
+    the others.
     """
     texts_by_concept: dict[str, dict[str, ConceptText]] = {}  # of each concept, by language
-    repeated: list[ConceptText] = []
-    for item in concept_texts:
-        if not item.text.strip() and not item.title.strip():
+    repeated_texts: list[ConceptText] = []
+    for concept_text in concept_texts:
+        if not concept_text.text.strip() and not concept_text.title.strip():
             continue
-        texts = texts_by_concept.setdefault(item.concept, {})
-        if item.lang in texts:
-            repeated.append(item)
+        texts_by_lang = texts_by_concept.setdefault(concept_text.concept, {})
+        if concept_text.lang in texts_by_lang:
+            repeated_texts.append(concept_text)
         else:
-            texts[item.lang] = item
-    if repeated:
-        example = f"{repeated[0].concept!r} in {repeated[0].lang}"
-        warnings.warn(f"{len(repeated)} repeated texts were left out, the first being {example}", stacklevel=3)
-    return [_join_concept(name, texts) for name, texts in texts_by_concept.items()]
+            texts_by_lang[concept_text.lang] = concept_text
+    if repeated_texts:
+        example = f"{repeated_texts[0].concept!r} in {repeated_texts[0].lang}"
+        warnings.warn(f"{len(repeated_texts)} repeated texts were left out, the first being {example}", stacklevel=3)
+    return [_join_concept(concept, texts_by_lang) for concept, texts_by_lang in texts_by_concept.items()]
 
 
 def _join_concept(name: str, texts_by_lang: Mapping[str, ConceptText]) -> Concept:

@@ -25,8 +25,9 @@ _TITLE = re.compile(r"\{\\title ([^{}\\]{1,300})\}")
 
 
 def read_rtf(path: PathLike, *, id: str = "") -> Document:
-    """Read a file as one document. Letters are decoded with the code page that the file or the font names.
+    """Read a Rich Text file as one document. Letters are decoded with the code page that the file or the font names.
 
+    :param path: a `.rtf` file
     :param id: the id of the document; by default the file's name
     :raises InputError: if the file is damaged, of another format, or has no text
     """
@@ -69,6 +70,9 @@ def _expand_references(content: bytes) -> bytes:
 
     A byte of eight flags precedes eight items. An item is a byte of text, or, if its flag is set, a reference of two
     bytes to text before it.
+
+    :param content: the compressed bytes, without header and checksum
+    :return: the dictionary of the format with the text behind it, up to the end mark or the first damage
     """
     output = bytearray(_RTF_DICTIONARY)
     position = 0
@@ -89,11 +93,12 @@ def _expand_references(content: bytes) -> bytes:
 
 
 def _append_referenced_text(output: bytearray, reference: int) -> bool:
-    """Append the text that a reference of LZFu repeats; return False if it is the end mark, or damaged.
+    """Append the earlier text that a reference of Outlook's LZFu format stands for.
 
-    :param output: the text so far; the reference may run into what it appends itself
+    :param output: the text so far, which is extended; a reference may run into what it appends itself
     :param reference: 12 bits for a position among the last 4,096 bytes, 4 bits for the length less two; a reference to
         the current position is the end mark
+    :return: False if the reference is the end mark, or damaged, so that nothing was appended
     """
     distance = (len(output) - (reference >> 4)) % _RTF_WINDOW
     if distance == 0 or distance > len(output):

@@ -47,8 +47,10 @@ class SandboxedReader:
         """Read a file as one document, including its scanned pages, in a child process.
 
         :param kind: the suffix that names the format
+        :param path: the file
         :param id: the id of the document
         :param on_scanned_page: called after each page of a scan
+        :raises InputError: if the file can't be read, exceeds the limits or crashes the child process
         """
         with _errors_with_path(path) as absolute:
             seconds = _count_seconds(path)
@@ -63,18 +65,20 @@ class SandboxedReader:
             self._request(Request(action="unpack", path=absolute, kind=kind, seconds=seconds, folder=target))
 
     def unpack_mailbox_part(self, path: PathLike, folder: PathLike, first_message: int) -> MailboxPart:
-        """Write some messages of an Outlook mailbox into an empty folder, from the given one on (`pst`)."""
+        """Write some messages of an Outlook mailbox into an empty folder, in a child process.
+
+        :param first_message: the number of the first of them, 0 or what the part before returned
+        """
         with _errors_with_path(path) as absolute:
-            answer = self._request(
-                Request(
-                    action="unpack_mailbox_part",
-                    path=absolute,
-                    kind=".pst",
-                    seconds=min(_count_seconds(path), SECONDS_PER_MAILBOX_PART),
-                    folder=os.path.abspath(folder),
-                    first_message=first_message,
-                )
+            request = Request(
+                action="unpack_mailbox_part",
+                path=absolute,
+                kind=".pst",
+                seconds=min(_count_seconds(path), SECONDS_PER_MAILBOX_PART),
+                folder=os.path.abspath(folder),
+                first_message=first_message,
             )
+            answer = self._request(request)
         return MailboxPart(answer["next_message"], answer["problems"])
 
     def close(self) -> None:
@@ -106,8 +110,14 @@ class SandboxedReader:
         return answer
 
     def _exchange(self, request: Request) -> Answer | Failure:
-        """Send a request to the child process, started where there is none, and return the answer or the error."""
-        for _ in range(2):  # a process that ended by itself, because it had grown, is started again
+        """Send a request to the child process, started where there is none, and return its answer.
+
+        A process that ends by itself before it answers, because it has grown, is started again once.
+
+        :return: the answer, or the failure that the process reports or that ended it
+        """
+        max_starts = 2
+        for _ in range(max_starts):
             process = self._get_process()
             answer = _exchange_with(process, request)
             if answer is not None:
@@ -115,9 +125,8 @@ class SandboxedReader:
             exit_code = process.wait()
             self.close()
             if exit_code:
-                return Failure(
-                    error=f"{_explain_exit(exit_code, request)}, so it is left out", location=request["path"]
-                )
+                reason = _explain_exit(exit_code, request)
+                return Failure(error=f"{reason}, so it is left out", location=request["path"])
         return Failure(error="the process that reads files can't be started; try again", location=request["path"])
 
     def _get_process(self) -> subprocess.Popen[bytes]:

@@ -95,7 +95,10 @@ def receive_framed(stream: IO[bytes]) -> Any:
 
 
 def _answer_request(request: Request) -> Answer | Failure:
-    """Do what a request asks for; any error becomes a Failure, because this process has to go on."""
+    """Do what a request asks for with a file, and return the answer.
+
+    Any error becomes the answer, with `error` as the reason: this process has to go on with the next file.
+    """
     path, kind = request["path"], request["kind"]
     try:
         return _ACTIONS[request["action"]](request)

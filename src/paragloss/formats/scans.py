@@ -58,30 +58,31 @@ def read_image(path: PathLike, *, id: str = "") -> Document:
 def complete_scanned_pages(
     document: Document, path: PathLike, read_scanned_page: Callable[[int], Document], on_scanned_page: ScanProgress
 ) -> Document:
-    """Return a document with the text of those of its pages that are pictures.
+    """Read the pages of a document that are pictures, and return the document with their text.
 
-    :param document: as its reader made it: `meta["unread"]` are the numbers of such pages, `meta["pages"]` is the
-        number of all pages; those are separated by form feeds
+    :param document: as the reader of its format made it: `meta["unread"]` are the numbers of such pages, from 0,
+        `meta["pages"]` is the number of all pages, which are separated by form feeds
     :param path: its file
     :param read_scanned_page: returns the document of one page, by its number from 0
     :param on_scanned_page: called after each page
-    :return: the document with `meta["scanned"]`, the number of pages with text, and `meta["confidence"]`, from 0 to 1
+    :return: the document with `meta["scanned"]`, the number of pages with text, and `meta["confidence"]`, from 0 to 1;
+        as it is without `meta["unread"]` if no program that reads pictures is installed
     :raises InputError: if there is no text and no program to read the pictures, or no word on them
     """
     meta = dict(document.meta)
-    unread: Sequence[int] = meta.pop("unread", ())
-    if not unread:
+    unread_numbers: Sequence[int] = meta.pop("unread", ())
+    if not unread_numbers:
         return document
     if not can_read_scans():
         _check_has_text(document, path)
         return document._replace(meta=meta)
-    scanned_pages: list[Document] = []
-    for number in unread:
-        scanned_pages.append(read_scanned_page(number))
-        on_scanned_page(path, len(scanned_pages), len(unread))
     page_texts = document.text.split("\f") if document.text else [""] * meta["pages"]
-    for number, page in zip(unread, scanned_pages, strict=True):
+    scanned_pages: list[Document] = []
+    for number in unread_numbers:
+        page = read_scanned_page(number)
         page_texts[number] = page.text + "\n\n"
+        scanned_pages.append(page)
+        on_scanned_page(path, len(scanned_pages), len(unread_numbers))
     text = "\f".join(page_texts).rstrip()
     if not text:
         raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", location=path)
@@ -142,7 +143,11 @@ def _recognize(page: _ScannedPage) -> RecognizedText:
 
 
 def _recognize_likely_cjk(page: _ScannedPage) -> RecognizedText:
-    """Read a page that Tesseract takes for Chinese or Japanese by RapidOCR, and by Tesseract too if that is unclear."""
+    """Read a page that Tesseract takes for Chinese or Japanese by RapidOCR, and by Tesseract too if that is unclear.
+
+    :return: the reading of higher confidence
+    :raises InputError: that of Tesseract, if RapidOCR finds no text
+    """
     cjk_reading = _read_with_rapidocr(page)
     if cjk_reading.confidence >= CLEAR_CONFIDENCE:
         return cjk_reading

@@ -20,10 +20,12 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 def read_subtitles(path: PathLike, *, id: str = "") -> Document:
     """Read subtitles as one document, a line for each line shown.
 
-    A line that stays while the next comes is written once. `meta["line_seconds"]` has for each line the whole second
-    at which it is first shown.
+    A line that stays on the screen while the next one comes is in the text once. `meta["line_seconds"]` has for each
+    line the whole second at which it is first shown.
 
-    :raises InputError: if there is no line
+    :param path: a `.srt` or `.vtt` file
+    :param id: the id of the document; by default the file's name
+    :raises InputError: if there is no line with a time and words
     """
     shown_lines: list[_CueLine] = []
     for line in _read_cue_lines(read_text(path).replace("\r\n", "\n")):
@@ -37,10 +39,12 @@ def read_subtitles(path: PathLike, *, id: str = "") -> Document:
 
 
 def find_time_code(text: str, meta: Mapping[str, Any], offset: int) -> str:
-    """Return the time, such as `0:01:23`, at which the character at an offset of a document's text is shown.
+    """Return the time, such as `0:01:23`, at which a character of subtitles is shown, or of a chat was written.
 
-    :param text: the text of a document of subtitles
-    :param meta: its meta; without `line_seconds` the result is ""
+    :param text: the text of the document
+    :param meta: its meta; `line_seconds` has the second of each line
+    :param offset: the offset of the character in the text
+    :return: the time of the character's line; "" if the document has no times
     """
     seconds = meta.get("line_seconds")
     line_number = text.count("\n", 0, offset)

@@ -91,6 +91,8 @@ def detect_orientation(image: PageImage) -> Orientation:
 def recognize_page(image: PageImage) -> list[RecognizedWord]:
     """Read a page by the installed languages that give the highest confidence.
 
+    The languages of the script that Tesseract sees come first, then those of other scripts until a reading is clear.
+
     :return: the words in the order of reading; none if the picture seems to have no text
     :raises InputError: if the page is clearly in a script of which no language is installed
     """
@@ -153,10 +155,11 @@ def _shows_text(image: PageImage) -> bool:
 
 
 def _try_scripts(image: PageImage, words: list[RecognizedWord], first_choice: Sequence[str]) -> list[RecognizedWord]:
-    """Read a page by one language of each script until it is clear.
+    """Read a page by one installed language of each script until a reading is clear.
 
+    :param image: the page
     :param words: the reading so far
-    :param first_choice: the languages that are tried first
+    :param first_choice: the languages that are tried before others, English first among those
     :return: the reading of the highest confidence, perhaps the one so far
     """
     languages_by_script: dict[str, list[str]] = {}

@@ -158,9 +158,10 @@ def read_text(path: PathLike) -> str:
 
 
 def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError = None) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line without its end) of every line, blank ones too.
+    """Yield (number from 1, line without its end) of every line of a text file, blank ones too.
 
-    :param limit: a longer line, in bytes, is an error
+    :param path: the file, which may be compressed
+    :param limit: how many bytes a line may have
     :param on_error: called with the error of each line that is too long or not UTF-8; without it the error is raised
     :raises EmptyFileError: if all lines are blank
     """
@@ -215,9 +216,10 @@ def parse_numbered_items(
 
 
 def decode_utf8(data: bytes, offset: int = 0) -> str:
-    """Decode UTF-8.
+    """Decode the text of a file, or a part of it, as UTF-8.
 
-    :param offset: where the data begins in its file, for the message of the error
+    :param data: the bytes
+    :param offset: where they begin in the file, for the message of an error
     :raises InputError: if there is a zero byte or one that is not UTF-8
     """
     if b"\0" in data:

@@ -27,12 +27,14 @@ _CODE_PAGE, _ATTACHMENT_BEGIN, _ATTACHMENT_NAME, _ATTACHMENT_CONTENT = 0x69007, 
 
 
 def read_tnef_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the name and the content of every attached file.
+    """Yield (name, content) of every file that is packed into a `winmail.dat`.
 
+    :param path: the file, whose attributes are the code page of names and, by turns, the name and content of each file
     :raises InputError: if the file is damaged or of another format
     """
     data = read_bytes(path, limit=MAX_PACKED_FILE_BYTES)
-    encoding, name = "cp1252", ""
+    encoding = "cp1252"
+    name = ""
     for number, content in _read_attributes(data, path):
         if number == _CODE_PAGE and len(content) >= 4:
             encoding = f"cp{int.from_bytes(content[:4], 'little')}"

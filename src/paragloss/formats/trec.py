@@ -252,7 +252,12 @@ def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int,
 
 
 def _split_doc_elements(path: PathLike, on_error: OnError) -> Iterator[_DocElement]:
-    """Yield each <DOC> element up to its closing tag; one that is not closed ends before the next, or when too long."""
+    """Yield each <DOC> element of a file up to its closing tag.
+
+    One that is not closed ends before the next one, at the end of the file, or when it is too long.
+
+    :param on_error: called with the error of each line that can't be read; otherwise it is raised
+    """
     element: _DocElement | None = None
     for number, piece in _read_doc_pieces(path, on_error):
         if _DOC_START.search(piece):
@@ -289,9 +294,9 @@ def _parse_document(body: str, lang: str) -> Document:
 
 
 def _parse_topic(attribute_markup: str, body: str, lang: str) -> Query:
-    """Make a query of a topic's title.
+    """Make a query of the title of a TREC topic.
 
-    :param attribute_markup: the attributes in the topic's tag
+    :param attribute_markup: the attributes in the topic's tag, such as `lang="de"`
     :param body: the markup inside the topic
     :param lang: the language, unless the topic's attributes or tags such as <EN-title> name another
     :raises InputError: if the topic has no number or no title

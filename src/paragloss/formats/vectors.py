@@ -38,8 +38,9 @@ _MAX_DIM = 65_536
 
 
 def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
-    """Read the vectors of one language.
+    """Read the word vectors of one language, in any of the formats that other tools write.
 
+    :param path: the file, which may be compressed
     :return: the words and their vectors, (n_words, dim) float32; of equal words the first is used
     :raises InputError: if the file is damaged, or a pickle
     """
@@ -214,11 +215,13 @@ def _parse_binary_vectors(data: bytes, dim: int, path: PathLike) -> Floats:
 
 
 def _read_binary_word(stream: BinaryIO, path: PathLike, number: int) -> str:
-    """Read a word up to the blank behind it.
+    """Read a word of word2vec's binary format up to the blank behind it.
 
     :param stream: the file, at the beginning of the word
     :param path: the file's path, which errors name
-    :param number: how many words were read before
+    :param number: how many words were read before, for the messages of errors
+    :raises EOFError: if the file ends before the blank
+    :raises InputError: if the word is too long or not UTF-8
     """
     word = bytearray()
     while (byte := stream.read(1)) != b" ":

@@ -113,8 +113,11 @@ def _find_templates(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _replace_links(text: str) -> str:
-    """Replace [[target|label]] by its label, and files and categories, whose captions may hold links, by nothing."""
-    levels: list[list[str]] = [[]]
+    """Replace each link [[target|label]] by its label, and files and categories by nothing.
+
+    The caption of a file may have links inside, so the text of each open link is collected on a level of its own.
+    """
+    levels: list[list[str]] = [[]]  # the pieces of the text outside links, then those of each open link
     position = 0
     for mark in _BRACKETS.finditer(text):
         levels[-1].append(text[position : mark.start()])

@@ -57,8 +57,10 @@ UNKNOWN = "und"
 
 
 def normalise(code: str) -> str:
-    """Return the base code of a language: `pt-br` -> `pt`, `eng` -> `en`, `zh_Hant` -> `zh`.
+    """Return the base code of a language: `pt` for `pt-br`, `en` for `eng`, `zh` for `zh_Hant`.
 
+    :param code: a code of ISO 639, perhaps with a region, a script or an encoding behind it
+    :return: the code of two letters if the language has one, else that of three
     :raises LanguageError: if no language has this code
     """
     subtag = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]

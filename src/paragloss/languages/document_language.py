@@ -55,12 +55,15 @@ def _count_letters_by_language(body: str) -> Mapping[str, float]:
 
     The letters of each script are divided among the languages as in a sample of the lines in that script. Beside
     another script Latin letters count half: commands and names are in Latin letters in every language.
+
+    :return: the number of letters by the code of the language, without languages that have none
     """
     lines_by_script = _group_lines_by_script(body)
     letters_by_lang: dict[str, float] = defaultdict(float)
     for script, lines in lines_by_script.items():
-        weight = LATIN_WEIGHT_BESIDE_OTHERS if script == "Latn" and len(lines_by_script) > 1 else 1.0
-        script_letters = weight * weigh_letters("\n".join(lines))
+        script_letters = float(weigh_letters("\n".join(lines)))
+        if script == "Latn" and len(lines_by_script) > 1:
+            script_letters *= LATIN_WEIGHT_BESIDE_OTHERS
         sampled_letters = _count_sampled_letters(lines)
         sample_size = sum(sampled_letters.values())
         for lang, count in sampled_letters.items():

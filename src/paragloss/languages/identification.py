@@ -55,8 +55,9 @@ def identify_short(text: str, declared: str = "") -> str | None:
     text's script. A declared language is preferred to their choice unless the byte model finds it clearly less likely
     (MIN_LEAD_OVER_DECLARED).
 
+    :param text: the words or sentences
     :param declared: the code of the language that the text is said to be in; "" if unknown
-    :return: a language code; `declared`, or None without one, for a text without letters
+    :return: a language code; for a text without letters `declared`, or None if that is ""
     """
     script = script_of_language(text)
     if script is None:
@@ -74,6 +75,7 @@ def identify_short(text: str, declared: str = "") -> str | None:
 def _choose_by_both_models(text: str, byte_scores: Mapping[str, float]) -> str:
     """Choose the language of a short text by both models, of n-grams of bytes and of n-grams of characters.
 
+    :param text: the text
     :param byte_scores: the byte model's score of each candidate that it knows
     :return: the likeliest of the languages that both models know, unless one that only the byte model knows clearly
         leads (MIN_LEAD_OF_BYTE_MODEL)
