@@ -1,39 +1,31 @@
 """Which of a word's alternatives are used."""
 
+import pytest
+from translators import FixedTranslator, translate_weights
+
 from paragloss.translation.alternative_selection import SelectiveTranslator
-from paragloss.types import Alternative, Query, Translation
+
+BANK = FixedTranslator({"bank": {"Bank": 0.6, "Ufer": 0.3, "Damm": 0.1}})
 
 
-class ThreeAlternativesTranslator:
-    def knows(self, source, target):
-        return True
-
-    def translate(self, query, to):
-        three = (Alternative("Bank", 0.6), Alternative("Ufer", 0.3), Alternative("Damm", 0.1))
-        return [Translation(word, three) for word in query.text.split()]
+def select_alternatives(*choose, **options):
+    return translate_weights(SelectiveTranslator(BANK, *choose, **options), "bank")["bank"]
 
 
-def choose_alternatives(*choose, **options):
-    (clause,) = SelectiveTranslator(ThreeAlternativesTranslator(), *choose, **options).translate(
-        Query("q", "bank", "en"), "de"
-    )
-    return [a[:2] for a in clause.alternatives]
+@pytest.mark.parametrize(
+    ("options", "alternatives"),
+    [
+        ({}, {"Bank": 0.6, "Ufer": 0.3, "Damm": 0.1}),
+        ({"top": 2}, {"Bank": 0.6, "Ufer": 0.3}),
+        ({"choose": "best"}, {"Bank": 1.0}),  # a single one has the whole weight
+    ],
+)
+def test_all_the_best_or_the_best_few_alternatives_are_used(options, alternatives):
+    assert select_alternatives(**options) == alternatives
 
 
-def test_all_alternatives_are_kept_by_default():
-    assert choose_alternatives() == [("Bank", 0.6), ("Ufer", 0.3), ("Damm", 0.1)]
-
-
-def test_the_number_of_alternatives_can_be_limited():
-    assert choose_alternatives(top=2) == [("Bank", 0.6), ("Ufer", 0.3)]
-
-
-def test_a_single_chosen_alternative_has_the_whole_weight():
-    assert choose_alternatives("best") == [("Bank", 1.0)]
-    assert {choose_alternatives("random", seed=seed)[0] for seed in range(30)} == {
-        ("Bank", 1.0),
-        ("Ufer", 1.0),
-        ("Damm", 1.0),
-    }
-    assert {choose_alternatives("random", top=2, seed=seed)[0] for seed in range(30)} == {("Bank", 1.0), ("Ufer", 1.0)}
-    assert choose_alternatives("random") == choose_alternatives("random", seed=0) == choose_alternatives("random")
+def test_a_random_alternative_has_the_whole_weight_and_is_the_same_every_time():
+    drawn = [select_alternatives("random", seed=seed) for seed in range(30)]
+    assert {frozenset(one.items()) for one in drawn} == {frozenset({(text, 1.0)}) for text in ("Bank", "Ufer", "Damm")}
+    assert drawn[0] == select_alternatives("random", seed=0) == select_alternatives("random")
+    assert {text for seed in range(30) for text in select_alternatives("random", top=2, seed=seed)} == {"Bank", "Ufer"}

@@ -1,13 +1,14 @@
 """Several translators, one answer."""
 
 import pytest
+from translators import FixedTranslator, translate_weights
 
 from paragloss.errors import InputError, LanguageError
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation import default
 from paragloss.translation.combined import CombinedTranslator, list_known_targets, translate_many
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Alternative, Query, Translation, Translator
+from paragloss.types import Query, Translator
 
 GENERAL = Dictionary.build(
     [Entry("server", "Diener"), Entry("server", "Server"), Entry("red", "rot"), Entry("web", "Netz")], "en", "de"
@@ -15,42 +16,37 @@ GENERAL = Dictionary.build(
 OWN = Dictionary.build([Entry("server", "Server"), Entry("web server", "Webserver")], "en", "de")
 
 
-def translate_weights(text, *translators, **options):
-    clauses = CombinedTranslator(translators, **options).translate(Query("q", text, "en"), "de")
-    return {t.source: {a.text: round(a.weight, 6) for a in t.alternatives} for t in clauses}
+def combine(text, *translators, **options):
+    return translate_weights(CombinedTranslator(translators, **options), text)
 
 
 def test_alternatives_of_two_translators_weigh_more():
     assert isinstance(CombinedTranslator([GENERAL]), Translator)
-    assert translate_weights("server", GENERAL, OWN) == {"server": {"Server": 0.75, "Diener": 0.25}}
-    assert translate_weights("server", GENERAL, OWN, weights=[1, 3]) == {"server": {"Server": 0.875, "Diener": 0.125}}
+    assert combine("server", GENERAL, OWN) == {"server": {"Server": 0.75, "Diener": 0.25}}
+    assert combine("server", GENERAL, OWN, weights=[1, 3]) == {"server": {"Server": 0.875, "Diener": 0.125}}
 
 
-def test_a_word_that_only_one_knows_is_taken_from_that_one():
-    assert translate_weights("red", GENERAL, OWN) == {"red": {"rot": 1.0}}
-
-
-def test_a_word_that_none_knows_stays():
-    assert translate_weights("Xanten", GENERAL, OWN) == {"Xanten": {"Xanten": 1.0}}
+def test_a_word_is_taken_from_the_only_one_that_knows_it_or_stays():
+    assert combine("red Xanten", GENERAL, OWN) == {"red": {"rot": 1.0}, "Xanten": {"Xanten": 1.0}}
 
 
 def test_a_phrase_stands_for_its_words_in_the_order_of_the_query():
-    assert list(translate_weights("red web server", GENERAL, OWN)) == ["red", "web server"]
-    assert translate_weights("red web server", GENERAL, OWN)["web server"] == {"Webserver": 1.0}
+    weights_by_source = combine("red web server", GENERAL, OWN)
+    assert list(weights_by_source.items()) == [("red", {"rot": 1.0}), ("web server", {"Webserver": 1.0})]
 
 
 def test_a_compound_stands_beside_its_words():
     own = Dictionary.build([Entry("late", "spät")], "en", "de")
-    weights_by_source = translate_weights("layer order", default.open(), own)
+    weights_by_source = combine("layer order", default.open(), own)
     assert list(weights_by_source) == ["layer", "layer order", "order"]
     assert "Schichtreihenfolge" in weights_by_source["layer order"]
 
 
 def test_a_translator_of_other_languages_is_ignored():
     other = Dictionary.build([Entry("server", "serveur")], "en", "fr")
-    assert translate_weights("server", GENERAL, other) == {"server": {"Diener": 0.5, "Server": 0.5}}
+    assert combine("server", GENERAL, other) == {"server": {"Diener": 0.5, "Server": 0.5}}
     with pytest.raises(LanguageError, match="no dictionary for en->de; this one is en->fr"):
-        translate_weights("server", other)
+        combine("server", other)
 
 
 def test_a_weight_for_each():
@@ -78,24 +74,16 @@ def test_many_languages_at_once_equal_each_by_itself():
 
 
 def test_only_the_best_alternatives_are_kept_with_their_weights():
-    assert translate_weights("server", GENERAL, OWN, most=1) == {"server": {"Server": 0.75}}
+    assert combine("server", GENERAL, OWN, most=1) == {"server": {"Server": 0.75}}
 
 
 def test_a_translator_of_weight_zero_is_ignored():
-    assert translate_weights("web server", GENERAL, OWN, weights=[1, 0]) == translate_weights("web server", GENERAL)
+    assert combine("web server", GENERAL, OWN, weights=[1, 0]) == combine("web server", GENERAL)
     with pytest.raises(InputError, match="weight above 0"):
         CombinedTranslator([OWN], weights=[0.0])
 
 
 def test_each_translator_s_alternatives_share_its_weight_whatever_they_sum_to():
-    class Halves:
-        def knows(self, source, target):
-            return True
-
-        def translate(self, query, to):
-            return [Translation("server", (Alternative("Server", 0.3), Alternative("Ober", 0.1)))]
-
+    other = FixedTranslator({"server": {"Server": 0.3, "Ober": 0.1}})
     # 1/2 of (1/2, 1/2) and 1/2 of (3/4, 1/4)
-    assert translate_weights("server", GENERAL, Halves()) == {
-        "server": {"Server": 0.625, "Diener": 0.25, "Ober": 0.125}
-    }
+    assert combine("server", GENERAL, other) == {"server": {"Server": 0.625, "Diener": 0.25, "Ober": 0.125}}

@@ -9,21 +9,23 @@ def find_parts(term, lang, *known_terms):
     return find_known_parts(term, lang, known_terms.__contains__)
 
 
-def test_no_part_of_a_compound_is_shorter_than_three_letters():
-    assert split_compound("zugzeit", "de", {"zug", "zeit"}.__contains__) == ["zug", "zeit"]
-    assert split_compound("zeitzug", "de", {"zug", "zeit"}.__contains__) == ["zeit", "zug"]
-    assert split_compound("zugab", "de", {"zug", "ab"}.__contains__) == []
-    assert split_compound("abzug", "de", {"zug", "ab"}.__contains__) == []
-    assert split_compound("zugtagweg", "de", {"zug", "tag", "weg"}.__contains__) == ["zug", "tag", "weg"]
-
-
-def test_the_split_with_the_longest_last_part_is_taken():
-    assert split_compound("staubecken", "de", {"stau", "staub", "becken", "ecken"}.__contains__) == ["stau", "becken"]
-
-
-def test_linking_letters_between_two_words_are_left_out():
-    assert split_compound("arbeitszeit", "de", {"arbeit", "zeit"}.__contains__) == ["arbeit", "zeit"]
-    assert split_compound("arbeitxzeit", "de", {"arbeit", "zeit"}.__contains__) == []
+@pytest.mark.parametrize(
+    ("term", "known_words", "parts"),
+    [
+        ("zugzeit", "zug zeit", ["zug", "zeit"]),
+        ("zeitzug", "zug zeit", ["zeit", "zug"]),
+        ("zugab", "zug ab", []),  # a part has three letters or more
+        ("abzug", "zug ab", []),
+        ("zugtagweg", "zug tag weg", ["zug", "tag", "weg"]),
+        ("zug", "zug", []),
+        ("zugzzz", "zug", []),
+        ("staubecken", "stau staub becken ecken", ["stau", "becken"]),  # the longest last part
+        ("arbeitszeit", "arbeit zeit", ["arbeit", "zeit"]),  # without the linking letter
+        ("arbeitxzeit", "arbeit zeit", []),
+    ],
+)
+def test_compounds_are_split_into_known_words(term, known_words, parts):
+    assert split_compound(term, "de", set(known_words.split()).__contains__) == parts
 
 
 def test_words_are_made_with_the_three_commonest_joints():
@@ -32,19 +34,21 @@ def test_words_are_made_with_the_three_commonest_joints():
     assert join_words(["zeile"], ["zeit"], "nl", max_linkers=9)[-1] == "zeilenzeit"  # with whatever may join words
 
 
-def test_an_ending_is_removed_if_more_than_half_of_the_word_is_known():
-    assert find_parts("microscope", "en", "micro") == []
-    assert find_parts("microscope", "en", "micros") == ["micros"]
-    assert find_parts("microscope", "en", "microsco", "micros") == ["microsco"]
-    assert find_parts("microscope", "en", "microscop") == ["microscop"]
-    assert find_parts("microscope", "en", "microscope") == []  # the word itself is no part of it
-    assert find_parts("tales", "en", "tal") == []  # too short
-    assert find_parts("talkers", "en", "talk") == ["talk"]
-
-
-def test_a_compound_that_can_t_be_taken_apart_may_still_have_an_ending():
-    assert find_parts("zugzeiten", "de", "zug", "zeiten") == ["zug", "zeiten"]
-    assert find_parts("verspatungen", "de", "verspat") == ["verspat"]
+@pytest.mark.parametrize(
+    ("term", "lang", "known_words", "parts"),
+    [
+        ("microscope", "en", "micro", []),  # half of the word is not enough
+        ("microscope", "en", "micros", ["micros"]),
+        ("microscope", "en", "microsco micros", ["microsco"]),
+        ("microscope", "en", "microscope", []),  # the word itself is no part of it
+        ("tales", "en", "tal", []),  # too short
+        ("talkers", "en", "talk", ["talk"]),
+        ("zugzeiten", "de", "zug zeiten", ["zug", "zeiten"]),
+        ("verspatungen", "de", "verspat", ["verspat"]),  # no compound, but a word with an ending
+    ],
+)
+def test_an_ending_is_removed_if_more_than_half_of_the_word_is_known(term, lang, known_words, parts):
+    assert find_parts(term, lang, *known_words.split()) == parts
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from translators import FixedTranslator, translate_weights
 
 from paragloss.translation.cooccurrence import Cooccurrence, DisambiguatingTranslator, best_path
-from paragloss.types import Alternative, Query, Translation
+from paragloss.types import Query
 
 TEXTS = ["Ufer Fluss Wasser", "Fluss Ufer Boot", "Bank Geld Konto", "Bank Geld", "Fluss Boot", "Wasser Konto"]
 
@@ -52,51 +53,39 @@ def test_a_phrase_occurs_where_all_its_words_do_and_an_unknown_word_nowhere():
     assert Cooccurrence.build(["Ufer"], "de").em(["Xylophon", "Ufer"], ["Ufer"]).tolist() == [[0], [0]]
 
 
-class ListTranslator:
-    """Translates by a list written into the test."""
-
-    def __init__(self, **words):
-        self.words = words
-
-    def knows(self, source, target):
-        return True
-
-    def translate(self, query, to):
-        return [
-            Translation(w, tuple(Alternative(text, 0.5) for text in self.words[w])) for w in query.text.split()
-        ]  # fmt: skip
-
-
-def choose_alternatives(text, **words):
-    translator = DisambiguatingTranslator(ListTranslator(**words), Cooccurrence.build(TEXTS, "de"))
-    clauses = translator.translate(Query("q", text, "en"), "de")
-    return [[a.text for a in t.alternatives] for t in clauses]
+DISAMBIGUATING = DisambiguatingTranslator(
+    FixedTranslator(
+        {
+            "bank": {"Bank": 0.5, "Ufer": 0.5},
+            "river": {"Fluss": 0.5},
+            "money": {"Geld": 0.5, "Moos": 0.5},
+            "odd": {"Foo": 0.5, "Bar": 0.5},
+        }
+    ),
+    Cooccurrence.build(TEXTS, "de"),
+)
+BANK, ODD = ["Bank", "Ufer"], ["Foo", "Bar"]
 
 
-def test_the_neighbour_decides():
-    words = {"bank": ["Bank", "Ufer"], "river": ["Fluss"], "money": ["Geld"], "odd": ["Foo", "Bar"]}
-    assert choose_alternatives("river bank", **words) == [["Fluss"], ["Ufer"]]
-    assert choose_alternatives("bank money", **words) == [["Bank"], ["Geld"]]
-    assert choose_alternatives("bank odd", **words) == [
-        ["Bank", "Ufer"],
-        ["Foo", "Bar"],
-    ]  # nothing goes together: all stay
-    assert choose_alternatives("bank", **words) == [["Bank", "Ufer"]]
-
-
-def test_only_the_next_word_on_either_side_decides():
-    words = {"bank": ["Ufer", "Bank"], "river": ["Fluss"], "money": ["Geld", "Moos"], "odd": ["Foo", "Bar"]}
-    assert choose_alternatives("river bank odd", **words) == [["Fluss"], ["Ufer"], ["Foo", "Bar"]]
-    assert choose_alternatives("odd bank money", **words) == [["Foo", "Bar"], ["Bank"], ["Geld"]]
-    assert choose_alternatives("odd odd bank money", **words) == [["Foo", "Bar"], ["Foo", "Bar"], ["Bank"], ["Geld"]]
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("river bank", [["Fluss"], ["Ufer"]]),
+        ("bank money", [["Bank"], ["Geld"]]),
+        ("bank odd", [BANK, ODD]),  # nothing goes together: all stay
+        ("bank", [BANK]),
+        ("river bank odd", [["Fluss"], ["Ufer"], ODD]),
+        ("odd bank money", [ODD, ["Bank"], ["Geld"]]),
+        ("odd odd bank money", [ODD, ODD, ["Bank"], ["Geld"]]),
+    ],
+)
+def test_the_next_word_on_either_side_decides(text, chosen):
+    clauses = DISAMBIGUATING.translate(Query("q", text, "en"), "de")
+    assert [[alternative.text for alternative in clause.alternatives] for clause in clauses] == chosen
 
 
 def test_a_chosen_translation_has_the_whole_weight():
-    translator = DisambiguatingTranslator(
-        ListTranslator(bank=["Bank", "Ufer"], river=["Fluss"]), Cooccurrence.build(TEXTS, "de")
-    )
-    clauses = translator.translate(Query("q", "river bank", "en"), "de")
-    assert [t.alternatives[0].weight for t in clauses] == [1.0, 1.0]
+    assert translate_weights(DISAMBIGUATING, "river bank") == {"river": {"Fluss": 1.0}, "bank": {"Ufer": 1.0}}
 
 
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=5), st.integers(0, 10_000))
