@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from translators import translate_texts, translate_weights
 
 from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder, Tower
@@ -18,52 +19,39 @@ def make_tower(lang, words, *, stem=False):
     return Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1, stem=stem), table)
 
 
+def make_space(**words_by_lang):
+    return BagEncoder({lang: make_tower(lang, words) for lang, words in words_by_lang.items()}, weighting="mean")
+
+
 # Two directions: machines and weapons; "machine" lies between, a little closer to the gun.
-SPACE = BagEncoder(
-    {
-        "en": make_tower(
-            "en", {"virtual": (1.0, 0.0), "machine": (0.66, 0.75), "soldier": (0.1, 1.0), "the": (1.0, 1.0)}
-        ),
-        "de": make_tower("de", {"Rechner".lower(): (1.0, 0.1), "gewehr": (0.4, 0.9), "und": (0.7, 0.7)}),
-    },
-    weighting="mean",
+SPACE = make_space(
+    en={"virtual": (1.0, 0.0), "machine": (0.66, 0.75), "soldier": (0.1, 1.0), "the": (1.0, 1.0)},
+    de={"rechner": (1.0, 0.1), "gewehr": (0.4, 0.9), "und": (0.7, 0.7)},
 )
 
 
 def find_nearest(text, **options):
-    translator = EmbeddingTranslator(SPACE, **options)
-    return {t.source: [a.text for a in t.alternatives] for t in translator.translate(Query("q", text, "en"), "de")}
+    return translate_texts(EmbeddingTranslator(SPACE, **options), text)
 
 
-def test_an_embedding_translator_is_a_translator():
-    assert isinstance(EmbeddingTranslator(SPACE), Translator)
-
-
-def test_without_context_each_word_is_translated_by_itself():
-    assert find_nearest("machine", top=1) == {"machine": ["gewehr"]}
-    assert find_nearest("virtual machine", top=1, context=0) == {"virtual": ["rechner"], "machine": ["gewehr"]}
-
-
-def test_context_weighs_a_tenth_by_default():
-    # machine: gewehr 0.95 + 0.1 * 0.41, rechner 0.73 + 0.1 * 0.99
-    assert find_nearest("virtual machine", top=1) == {"virtual": ["rechner"], "machine": ["gewehr"]}
+@pytest.mark.parametrize(("text", "options", "nearest"), [
+    ("machine", {"top": 1}, {"machine": ["gewehr"]}),
+    ("virtual machine", {"top": 1, "context": 0}, {"virtual": ["rechner"], "machine": ["gewehr"]}),
+    # The context weighs a tenth by default: gewehr 0.95 + 0.1 * 0.41, rechner 0.73 + 0.1 * 0.99.
+    ("virtual machine", {"top": 1}, {"virtual": ["rechner"], "machine": ["gewehr"]}),
+    ("virtual machine", {"top": 1, "context": 0.5}, {"virtual": ["rechner"], "machine": ["rechner"]}),
+    ("machine soldier", {"top": 1, "context": 0.5}, {"machine": ["gewehr"], "soldier": ["gewehr"]}),
+    ("the machine", {"top": 3}, {"machine": ["gewehr", "rechner"]}),  # no stop words, asked or answered
+    ("machine Zürich", {"top": 1}, {"machine": ["gewehr"], "Zürich": ["Zürich"]}),  # an unknown word stays
+    ("soldier", {"top": 3, "limit": 1}, {"soldier": ["rechner"]}),  # only frequent words are answers
+])  # fmt: skip
+def test_words_are_translated_by_the_nearest_ones_and_the_rest_of_the_query(text, options, nearest):
+    assert find_nearest(text, **options) == nearest
 
 
 def test_a_word_without_a_vector_is_no_answer():
-    space = BagEncoder(
-        {
-            "en": make_tower("en", {"left": (1.0, 0.0)}),
-            "de": make_tower("de", {"leer": (0.0, 0.0), "links": (1.0, 0.1)}),
-        },
-        weighting="mean",
-    )
-    (only,) = EmbeddingTranslator(space).translate(Query("q", "left", "en"), "de")
-    assert [a.text for a in only.alternatives] == ["links"]
-
-
-def test_the_rest_of_the_query_decides_between_meanings():
-    assert find_nearest("virtual machine", top=1, context=0.5) == {"virtual": ["rechner"], "machine": ["rechner"]}
-    assert find_nearest("machine soldier", top=1, context=0.5) == {"machine": ["gewehr"], "soldier": ["gewehr"]}
+    space = make_space(en={"left": (1.0, 0.0)}, de={"leer": (0.0, 0.0), "links": (1.0, 0.1)})
+    assert translate_texts(EmbeddingTranslator(space), "left") == {"left": ["links"]}
 
 
 def test_weights_follow_equation_5_2():
@@ -76,17 +64,10 @@ def test_weights_follow_equation_5_2():
         assert alternative.weight == pytest.approx(expected[alternative.text] / sum(expected.values()), rel=1e-5)
 
 
-def test_stop_words_are_neither_asked_nor_answered():
-    assert find_nearest("the machine", top=3) == {"machine": ["gewehr", "rechner"]}
-
-
-def test_an_unknown_word_stays_untranslated():
-    assert find_nearest("machine Zürich", top=1)["Zürich"] == ["Zürich"]
-
-
 def test_further_alternatives_weigh_less():
-    (only,) = EmbeddingTranslator(SPACE, top=5).translate(Query("q", "soldier", "en"), "de")
-    weights = [a.weight for a in only.alternatives]
+    translator = EmbeddingTranslator(SPACE, top=5)
+    assert isinstance(translator, Translator)
+    weights = list(translate_weights(translator, "soldier")["soldier"].values())
     assert len(weights) == 2
     assert weights == sorted(weights, reverse=True)
     assert sum(weights) == pytest.approx(1)
@@ -97,24 +78,18 @@ def test_csls_holds_back_a_word_that_is_near_everything():
     def around(angle):
         return (np.cos(angle), np.sin(angle))
 
-    space = BagEncoder(
-        {
-            "en": make_tower("en", {"left": around(0.75), "right": around(0.81)}),
-            "de": make_tower("de", {"hub": around(0.78), "links": around(0.715)}),
-        },
-        weighting="mean",
+    space = make_space(
+        en={"left": around(0.75), "right": around(0.81)}, de={"hub": around(0.78), "links": around(0.715)}
     )
-    query = Query("q", "left", "en")
-    assert EmbeddingTranslator(space, top=1).translate(query, "de")[0].alternatives[0].text == "hub"
-    assert EmbeddingTranslator(space, top=1, csls=True).translate(query, "de")[0].alternatives[0].text == "links"
+    assert translate_texts(EmbeddingTranslator(space, top=1), "left") == {"left": ["hub"]}
     # 2 cos(a, b) less b's mean cosine with the two words of the other language
     csls = {
         word: 2 * np.cos(angle - 0.75) - (np.cos(angle - 0.75) + np.cos(angle - 0.81)) / 2
-        for word, angle in (("hub", 0.78), ("links", 0.715))
+        for word, angle in (("links", 0.715), ("hub", 0.78))
     }
-    (clause,) = EmbeddingTranslator(space, top=2, csls=True).translate(query, "de")
-    expected = {word: pytest.approx(score / sum(csls.values()), abs=1e-6) for word, score in csls.items()}
-    assert {a.text: a.weight for a in clause.alternatives} == expected
+    weights = translate_weights(EmbeddingTranslator(space, top=2, csls=True), "left")["left"]
+    assert list(weights) == ["links", "hub"]
+    assert weights == {word: pytest.approx(score / sum(csls.values()), abs=2e-6) for word, score in csls.items()}
 
 
 def test_a_translated_stem_is_written_so_that_it_is_tokenized_into_that_stem():
@@ -141,10 +116,6 @@ def test_a_translated_stem_is_written_so_that_it_is_tokenized_into_that_stem():
 
     assert answers(written={"en": list_spellings([text], "en")}) == [[stem] for stem in stems]
     assert all(len(a) == 1 and a[0] in stems and a[0] not in unstable for a in answers())
-
-
-def test_only_frequent_words_are_answers():
-    assert find_nearest("soldier", top=3, limit=1) == {"soldier": ["rechner"]}
 
 
 def test_unknown_languages_are_refused():

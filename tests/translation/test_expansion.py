@@ -1,6 +1,7 @@
 """Saying more than the query said before it is translated, and going through a third language."""
 
 import pytest
+from translators import FixedTranslator, list_weights, translate_weights
 
 from paragloss.errors import LanguageError
 from paragloss.formats.dictionaries import Entry
@@ -16,49 +17,25 @@ ENGLISH_GERMAN = Dictionary.build(
 GERMAN_FRENCH = Dictionary.build([Entry("Auto", "voiture"), Entry("Auto", "auto"), Entry("rot", "rouge")], "de", "fr")
 
 
-class Thesaurus:
-    """car is also automobile."""
-
-    def knows(self, source, target):
-        return source == target
-
-    def translate(self, query, to):
-        assert to == query.lang
-        synonyms = {"car": (("car", 1.0), ("automobile", 0.4))}
-        return [
-            Translation(w, tuple(Alternative(*a) for a in synonyms.get(w, [(w, 1.0)]))) for w in query.text.split()
-        ]  # fmt: skip
-
-
-def list_weights(translations):
-    return {t.source: {a.text: round(t.weight * a.weight, 6) for a in t.alternatives} for t in translations}
+THESAURUS = FixedTranslator({"car": {"car": 1.0, "automobile": 0.4}, "ferrari": {"red car": 1.0}})
 
 
 def test_synonyms_are_translated_with_their_weight():
-    chained = ChainedTranslator(Thesaurus(), ENGLISH_GERMAN)
+    chained = ChainedTranslator(THESAURUS, ENGLISH_GERMAN)
     assert isinstance(chained, Translator)
     # car: Auto 1; automobile 0.4: Auto and Kraftwagen 0.2 each. Auto would be 1.2.
-    assert list_weights(chained.translate(Query("q", "red car", "en"), "de")) == {
-        "red": {"rot": 1.0},
-        "car": {"Auto": 1.0, "Kraftwagen": 0.2},
-    }
+    assert translate_weights(chained, "red car") == {"red": {"rot": 1.0}, "car": {"Auto": 1.0, "Kraftwagen": 0.2}}
+    # a phrase translated word by word is a phrase again
+    assert translate_weights(chained, "Ferrari") == {"Ferrari": {"rot Auto": 1.0}}
 
 
-def test_through_a_third_language():
+def test_through_a_third_language_the_best_alternatives_are_kept():
+    # Auto 1/2: voiture and auto 1/4 each. Kraftwagen 1/2 is not known and stays.
+    expected = {"Kraftwagen": 0.5, "voiture": 0.25, "auto": 0.25}
     chained = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de")
-    assert list_weights(chained.translate(Query("q", "automobile", "en"), "fr")) == {
-        # Auto 1/2: voiture and auto 1/4 each. Kraftwagen 1/2 is not known and stays.
-        "automobile": {"Kraftwagen": 0.5, "voiture": 0.25, "auto": 0.25}
-    }
-
-
-def test_a_phrase_translated_word_by_word_is_a_phrase_again():
-    class Phrase:
-        def translate(self, query, to):
-            return [Translation(query.text, (Alternative("red car", 1.0),))]
-
-    clauses = ChainedTranslator(Phrase(), ENGLISH_GERMAN).translate(Query("q", "Ferrari", "en"), "de")
-    assert list_weights(clauses) == {"Ferrari": {"rot Auto": 1.0}}
+    assert translate_weights(chained, "automobile", to="fr") == {"automobile": expected}
+    chained = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de", most=1)
+    assert translate_weights(chained, "automobile", to="fr") == {"automobile": {"Kraftwagen": 0.5}}
 
 
 def test_a_word_without_translation_stays():
@@ -66,15 +43,7 @@ def test_a_word_without_translation_stays():
         def translate(self, query, to):
             return []
 
-    clauses = ChainedTranslator(Thesaurus(), Nothing()).translate(Query("q", "car", "en"), "de")
-    assert list_weights(clauses) == {"car": {"car": 1.0}}
-
-
-def test_only_the_best_alternatives_are_kept():
-    clauses = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de", most=1).translate(
-        Query("q", "automobile", "en"), "fr"
-    )
-    assert list_weights(clauses) == {"automobile": {"Kraftwagen": 0.5}}
+    assert translate_weights(ChainedTranslator(THESAURUS, Nothing()), "car") == {"car": {"car": 1.0}}
 
 
 DOCUMENTS = {

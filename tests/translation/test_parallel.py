@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from translators import FixedTranslator, translate_weights
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
@@ -19,34 +20,24 @@ PAIRS = [
 ]
 
 
-class FixedTranslator:
-    def knows(self, source, target):
-        return True
-
-    def translate(self, query, to):
-        words = {"bank": (("Bank", 0.75), ("Ufer", 0.25)), "odd": (("Foo", 0.5), ("Bar", 0.5))}
-        return [
-            Translation(w, tuple(Alternative(*a) for a in words.get(w, ((w, 1.0),)))) for w in query.text.split()
-        ]  # fmt: skip
+TRANSLATOR = FixedTranslator({"bank": {"Bank": 0.75, "Ufer": 0.25}, "odd": {"Foo": 0.5, "Bar": 0.5}})
 
 
-def choose_weights(text, *, choose_one, **settings):
-    translator = ReweightedTranslator(FixedTranslator(), parallel.fit(PAIRS, **settings), best_only=choose_one)
-    return {t.source: dict(a[:2] for a in t.alternatives) for t in translator.translate(Query("q", text, "en"), "de")}
+def choose_weights(text, *, best_only, **settings):
+    return translate_weights(
+        ReweightedTranslator(TRANSLATOR, parallel.fit(PAIRS, **settings), best_only=best_only), text
+    )
 
 
-def test_translations_are_chosen_by_the_other_sides_of_the_best_texts():
-    assert choose_weights("river bank", choose_one=True, texts=2)["bank"] == {"Ufer": 1.0}
-    assert choose_weights("money bank", choose_one=True, texts=1)["bank"] == {"Bank": 1.0}
-
-
-def test_a_word_that_the_texts_lack_keeps_all_its_translations():
-    assert choose_weights("river odd", choose_one=True, texts=2)["odd"] == {"Foo": 0.5, "Bar": 0.5}
-    assert choose_weights("nothing odd", choose_one=True)["odd"] == {"Foo": 0.5, "Bar": 0.5}
-    assert choose_weights("money bank", choose_one=True, texts=1, terms=1)["bank"] == {
-        "Bank": 0.75,
-        "Ufer": 0.25,
-    }  # Geld is heavier
+@pytest.mark.parametrize(("text", "settings", "word", "weights"), [
+    ("river bank", {"texts": 2}, "bank", {"Ufer": 1.0}),
+    ("money bank", {"texts": 1}, "bank", {"Bank": 1.0}),
+    ("river odd", {"texts": 2}, "odd", {"Foo": 0.5, "Bar": 0.5}),  # a word that the texts lack keeps all
+    ("nothing odd", {}, "odd", {"Foo": 0.5, "Bar": 0.5}),
+    ("money bank", {"texts": 1, "terms": 1}, "bank", {"Bank": 0.75, "Ufer": 0.25}),  # Geld is heavier
+])  # fmt: skip
+def test_translations_are_chosen_by_the_other_sides_of_the_best_texts(text, settings, word, weights):
+    assert choose_weights(text, best_only=True, **settings)[word] == weights
 
 
 def test_weights_by_hand():
@@ -55,8 +46,8 @@ def test_weights_by_hand():
     weights = parallel.fit(PAIRS).weights(Query("q", "bank", "en"), "de")
     assert weights["bank"] == pytest.approx(bank)
     assert weights["ufer"] == pytest.approx(ufer)
-    shares = choose_weights("bank", choose_one=False)["bank"]
-    assert shares["Bank"] == pytest.approx(0.75 * bank / (0.75 * bank + 0.25 * ufer))
+    shares = choose_weights("bank", best_only=False)["bank"]
+    assert shares["Bank"] == pytest.approx(0.75 * bank / (0.75 * bank + 0.25 * ufer), abs=1e-6)
     assert sum(shares.values()) == pytest.approx(1)
 
 
@@ -86,13 +77,9 @@ def test_texts_are_used_in_the_order_of_bm25():
         order = []
         for texts in range(1, len(expected) + 1):
             weights = parallel.fit(concepts, texts=texts).weights(Query("q", " ".join(query_terms), "en"), "de")
-            order += [i for i, d in enumerate(german) if parallel_term(d) in weights and i not in order]
+            terms = {i: analyzer("de", stop=False).terms(word)[0] for i, word in enumerate(german)}
+            order += [i for i, term in terms.items() if term in weights and i not in order]
         assert order == [i for _, i in expected]
-
-
-def parallel_term(word):
-    (term,) = analyzer("de", stop=False).terms(word)
-    return term
 
 
 def test_texts_without_the_other_language_are_skipped():
