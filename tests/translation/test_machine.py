@@ -45,19 +45,14 @@ def test_a_blank_query_is_not_sent():
     assert engine.texts_seen == []
 
 
-def test_unknown_languages_are_refused_even_for_an_empty_query():
-    class RefusingEngine:
-        name = "deaf"
-
-        def knows(self, source, target):
-            return False
-
+@pytest.mark.parametrize("text", ["", "house"])
+def test_unknown_languages_are_refused_even_for_an_empty_query(text):
+    class RefusingEngine(UppercaseEngine):
         def translate_texts(self, texts, source, target):
             raise LanguageError(f"no {source}->{target}")
 
-    for text in ("", "house"):
-        with pytest.raises(LanguageError, match="no en->de"):
-            MachineTranslator(RefusingEngine()).translate(Query("q", text, "en"), "de")
+    with pytest.raises(LanguageError, match="no en->de"):
+        MachineTranslator(RefusingEngine()).translate(Query("q", text, "en"), "de")
 
 
 DOCUMENTS = [
@@ -67,28 +62,25 @@ DOCUMENTS = [
 ]
 
 
-def test_documents_are_translated_in_order_with_all_their_parts():
-    first, second, third = translate_documents(DOCUMENTS, UppercaseEngine(), "de")
-    assert first == Document(
-        "1", "ONE. TWO", "de", "TITLE", {"notes": "A NOTE"}, {"year": 2026, "translated_from": "en"}
-    )  # fmt: skip
+@pytest.mark.parametrize("batch", [1, 2, 100])
+def test_documents_are_translated_in_order_with_all_their_parts(batch):
+    first, second, third = translate_documents(DOCUMENTS, UppercaseEngine(), "de", batch=batch)
+    meta = {"year": 2026, "translated_from": "en"}
+    assert first == Document("1", "ONE. TWO", "de", "TITLE", {"notes": "A NOTE"}, meta)
     assert second == DOCUMENTS[1]
     assert (third.text, third.lang, third.meta) == ("TROIS", "de", {"translated_from": "fr"})
 
 
-@pytest.mark.parametrize("batch", [1, 2, 100])
-def test_the_batch_size_changes_nothing(batch):
-    assert list(translate_documents(DOCUMENTS, UppercaseEngine(), "de", batch=batch)) == list(
-        translate_documents(DOCUMENTS, UppercaseEngine(), "de")
-    )
-
-
-def test_translations_are_cached(tmp_path):
-    engine = UppercaseEngine()
+def test_translations_are_cached_in_a_plain_database_that_is_closed_after_use(tmp_path):
+    engine, path = UppercaseEngine(), tmp_path / "new" / "folder" / "memory.db"
     for _ in range(2):
-        with TranslationCache(tmp_path / "memory.db", engine) as memory:
-            assert memory.translate_texts(["a", "b", "a"], "en", "de") == ["A", "B", "A"]
+        with TranslationCache(path, engine) as cache:
+            assert cache.name == "upper"
+            assert cache.translate_texts(["a", "b", "a"], "en", "de") == ["A", "B", "A"]
     assert engine.texts_seen == ["a", "b"]
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        cache.translate_texts(["a"], "en", "de")
+    assert sorted(sqlite3.connect(path).execute("SELECT text FROM translations")) == [("A",), ("B",)]
 
 
 def test_the_cache_distinguishes_engines_and_languages(tmp_path):
@@ -110,33 +102,17 @@ def test_an_interrupted_run_continues_where_it_stopped(tmp_path):
     assert engine.texts_seen == [f"text {i}" for i in range(6, 10)]
 
 
-def test_the_cache_is_a_plain_database(tmp_path):
-    with TranslationCache(tmp_path / "memory.db", UppercaseEngine()) as memory:
-        memory.translate_texts(["a"], "en", "de")
-    rows = sqlite3.connect(tmp_path / "memory.db").execute("SELECT text FROM translations").fetchall()
-    assert rows == [("A",)]
-
-
-def test_the_cache_creates_its_folder_and_is_closed_after_use(tmp_path):
-    for _ in range(2):
-        with TranslationCache(tmp_path / "new" / "folder" / "memory.db", UppercaseEngine("shout")) as memory:
-            assert memory.name == "shout"
-            assert memory.translate_texts(["a"], "en", "de") == ["A"]
-        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-            memory.translate_texts(["a"], "en", "de")
-
-
-def test_sentences_that_are_too_long_are_cut_at_a_space_or_anywhere():
-    assert split_into_segments("a" * 600) == ["a" * 600]
-    assert split_into_segments("a" * 300 + " " + "b" * 299) == ["a" * 300 + " " + "b" * 299]
-    assert split_into_segments("a" * 700) == ["a" * 600, "a" * 100]
-    assert split_into_segments("a " + "b" * 700) == ["a", "b" * 600, "b" * 100]
-    assert split_into_segments("c" * 500 + " " + "d" * 200) == ["c" * 500, "d" * 200]
-
-
-def test_long_texts_are_cut_at_sentences():
-    assert split_into_segments("One. Two!\n\nThree? 四。五") == ["One.", "Two!", "Three?", "四。", "五"]
-    assert split_into_segments("  ") == []
+@pytest.mark.parametrize(("text", "segments"), [
+    ("a" * 600, ["a" * 600]),
+    ("a" * 300 + " " + "b" * 299, ["a" * 300 + " " + "b" * 299]),
+    ("a" * 700, ["a" * 600, "a" * 100]),
+    ("a " + "b" * 700, ["a", "b" * 600, "b" * 100]),
+    ("c" * 500 + " " + "d" * 200, ["c" * 500, "d" * 200]),
+    ("One. Two!\n\nThree? 四。五", ["One.", "Two!", "Three?", "四。", "五"]),
+    ("  ", []),
+])  # fmt: skip
+def test_long_texts_are_cut_at_sentences_and_these_at_a_space_or_anywhere(text, segments):
+    assert split_into_segments(text) == segments
 
 
 @given(st.text(alphabet="ab .。\n", max_size=3000))
