@@ -19,8 +19,20 @@ def list_sounds(terms, lang):
     return [term for term in list_subword_terms(terms, lang) if term[0] == SOUND_PREFIX]
 
 
-def test_an_unknown_compound_has_its_known_parts():
-    assert list_subword_terms(["wasserzug"], "de") == ["≈WSRZG", "wass", "zug"]
+@pytest.mark.parametrize(("lang", "term", "subwords"), [
+    ("de", "wasserzug", ["≈WSRZG", "wass", "zug"]),  # an unknown compound has its parts, and a sound as a name has
+    ("de", "wass", []),  # known
+    ("de", "fenst", []),
+    ("de", "1989", []),  # a number
+    ("de", "aeiou", []),  # no consonants
+    ("de", "xantpol", ["≈KSNTPL"]),
+    ("ru", "москв", ["≈MSKV"]),  # a known word that sounds as its English is a name
+    ("en", "london", ["≈LNDN"]),  # English names are written with a capital
+    ("en", "window", []),
+    ("ka", "ქართული", []),  # a language without a model
+])  # fmt: skip
+def test_a_term_has_its_known_parts_and_the_sound_of_a_name(lang, term, subwords):
+    assert list_subword_terms([term], lang) == subwords
 
 
 @pytest.mark.parametrize(
@@ -29,15 +41,6 @@ def test_an_unknown_compound_has_its_known_parts():
 )
 def test_a_long_token_has_the_known_words_in_it(lang, word, part):
     assert part in list_subword_terms([word], lang)
-
-
-def test_a_known_word_has_no_subword_terms_but_the_sound_of_a_name():
-    assert list_subword_terms(["wass"], "de") == []
-    assert list_subword_terms(["москв"], "ru") == ["≈MSKV"]
-
-
-def test_a_language_without_a_model_has_no_subword_terms():
-    assert list_subword_terms(["ქართული"], "ka") == []
 
 
 def test_a_name_split_into_pieces_has_one_sound():
@@ -66,59 +69,35 @@ def test_only_names_have_sounds():
     assert with_sound.alternatives[0].text == name.alternatives[0].text
 
 
-def test_too_few_consonants_are_no_name():
-    assert sounds.list_pronunciations("Ma", "en", "ru") == ()
-    pronunciations = sounds.list_pronunciations("Merkel", "en", "ru")
-    assert pronunciations[0][0] == "MRKL"
-    assert sum(share for _, share in pronunciations) == pytest.approx(1.0)
+@pytest.mark.parametrize(("to", "word", "alternatives", "expected"), [
+    ("ru", "Ovechkin", {"Ovechkin": 1.0}, {"Ovechkin": 0.5, "≈": 0.5}),
+    ("de", "Ovechkin", {"Ovechkin": 1.0}, {"Ovechkin": 0.75, "≈": 0.25}),  # in the same script
+    ("ru", "Merkel", {"Меркель": 0.5, "Merkel": 0.5}, {"Меркель": 0.4, "Merkel": 0.4, "≈": 0.2}),
+    ("ru", "Merkel", {"a": 0.3, "b": 0.1}, {"a": 0.6, "b": 0.2, "≈": 0.2}),  # all sum to one
+    ("de", "Merkel", {"Merkl": 1.0}, {"Merkl": 0.9, "≈": 0.1}),
+    ("ru", "window", {"окно": 1.0}, {"окно": 1.0}),
+    ("ru", "Angela Merkel", {"Angela Merkel": 1.0}, {"Angela Merkel": 1.0}),  # a phrase has no sound of its own
+])  # fmt: skip
+def test_the_weight_of_a_sound_depends_on_how_well_the_word_is_known_and_on_scripts(to, word, alternatives, expected):
+    clause = Translation(word, tuple(Alternative(text, weight) for text, weight in alternatives.items()))
+    (with_sounds,) = add_sound_alternatives([clause], "en", to)
+    weights = {}
+    for text, weight, _ in with_sounds.alternatives:
+        key = SOUND_PREFIX if text.startswith(SOUND_PREFIX) else text
+        weights[key] = weights.get(key, 0.0) + weight
+    assert weights == pytest.approx(expected)
 
 
-def sum_sound_weight(source, target, word, *alternatives):
-    """What its sound has of a word's clause."""
-    clause = Translation(word, tuple(Alternative(text, weight) for text, weight in alternatives))
-    (with_sounds,) = add_sound_alternatives([clause], source, target)
-    assert sum(a.weight for a in with_sounds.alternatives) == pytest.approx(
-        sum(w for _, w in alternatives) if with_sounds == clause else 1
-    )
-    return pytest.approx(sum(a.weight for a in with_sounds.alternatives if a.text[0] == SOUND_PREFIX))
-
-
-def test_the_weight_of_a_sound_depends_on_how_well_the_word_is_known_and_on_scripts():
-    assert sum_sound_weight("en", "ru", "Ovechkin", ("Ovechkin", 1.0)) == 0.5
-    assert sum_sound_weight("en", "de", "Ovechkin", ("Ovechkin", 1.0)) == 0.25
-    assert sum_sound_weight("en", "ru", "Merkel", ("Меркель", 0.5), ("Merkel", 0.5)) == 0.2
-    assert sum_sound_weight("en", "de", "Merkel", ("Merkl", 1.0)) == 0.1
-    assert sum_sound_weight("en", "ru", "window", ("окно", 1.0)) == 0
-    assert (
-        sum_sound_weight("en", "ru", "Angela Merkel", ("Angela Merkel", 1.0)) == 0
-    )  # a phrase has no sound of its own
-
-
-def test_the_rest_keeps_its_proportions_and_all_sum_to_one():
-    (clause,) = add_sound_alternatives(
-        [Translation("Merkel", (Alternative("a", 0.3), Alternative("b", 0.1)))], "en", "ru"
-    )
-    assert [a.weight for a in clause.alternatives[:2]] == pytest.approx([0.8 * 0.75, 0.8 * 0.25])
-    assert sum(a.weight for a in clause.alternatives) == pytest.approx(1)
-
-
-def test_names_in_pieces_have_two_to_four_neighbours_and_three_characters_or_more():
+@pytest.mark.parametrize(("terms", "sound_terms"), [
     # pu, luo, wen, zha, nuo: P, L, N, J, N
-    expected = ["≈PLN", "≈PLNJ", "≈LNJ", "≈LNJN", "≈NJN"]
-    assert sounds_of_split_names(["普", "罗", "文", "扎", "诺"], "zh") == expected
-    assert sounds_of_split_names(["普罗", "文", "扎诺"], "zh") == ["≈PLN", "≈PLNJN", "≈NJN"]
-    assert sounds_of_split_names(["普", "罗", "x", "文", "扎"], "zh") == []  # too few on either side
-    assert sounds_of_split_names(["普罗文扎诺"], "zh") == []  # in one piece it is a word like others
-    assert sounds_of_split_names(["普罗文", "扎诺普罗", "文"], "zh") == [
-        "≈PLNJNPL",
-        "≈JNPLN",
-    ]  # eight characters are no name
-
-
-def test_only_what_may_be_a_name_has_a_sound():
-    assert list_sounds(["fenst", "1989", "aeiou"], "de") == []  # known, a number, no consonants
-    assert list_sounds(["xantpol"], "de") == ["≈KSNTPL"]
-    assert list_sounds(["london", "window"], "en") == ["≈LNDN"]  # English names are written large
+    ("普 罗 文 扎 诺", "≈PLN ≈PLNJ ≈LNJ ≈LNJN ≈NJN"),
+    ("普罗 文 扎诺", "≈PLN ≈PLNJN ≈NJN"),
+    ("普 罗 x 文 扎", ""),  # too few on either side
+    ("普罗文扎诺", ""),  # in one piece it is a word like others
+    ("普罗文 扎诺普罗 文", "≈PLNJNPL ≈JNPLN"),  # eight characters are no name
+])  # fmt: skip
+def test_names_in_pieces_have_two_to_four_neighbours_and_three_characters_or_more(terms, sound_terms):
+    assert sounds_of_split_names(terms.split(), "zh") == sound_terms.split()
 
 
 def test_a_name_also_has_the_sound_of_its_written_form():
