@@ -26,51 +26,40 @@ class LetterCountEncoder:
 
 
 @pytest.fixture
-def store(tmp_path):
+def dense(tmp_path):
+    rows = [("x", "en", (1, 0, 0)), ("y", "de", (0, 1, 0)), ("z", "de", (2, 2, 0))]
     with EmbeddedStore.create(tmp_path / "c", dense={"letters": 3}, sparse=[]) as store:
-        store.add(
-            [
-                Record(Document(id, "", lang), {"letters": np.array(row, np.float32)})
-                for id, lang, row in [("x", "en", (1, 0, 0)), ("y", "de", (0, 1, 0)), ("z", "de", (2, 2, 0))]
-            ]
-            + [Record(Document("none", "", "sw"))]
-        )
-        yield store
+        store.add([Record(Document(id, "", lang), {"letters": np.array(row, np.float32)}) for id, lang, row in rows])
+        store.add([Record(Document("none", "", "sw"))])
+        yield Dense(store, LetterCountEncoder(), name="letters")
 
 
-def test_one_search_returns_documents_of_every_language(store):
-    dense = Dense(store, LetterCountEncoder(), name="letters")
+def test_one_search_returns_documents_of_every_language(dense):
     first, second = dense.search([Query("1", "aab", "en"), Query("2", "b", "de")], 2)
     assert first == [("z", 6.0), ("x", 2.0)]
     assert second == [("z", 2.0), ("y", 1.0)]
     assert dense.search([Query("1", "aab", "en")], 2, {"lang": ["en"]}) == [[("x", 2.0)]]
 
 
-def test_a_document_scores_as_its_best_passage_vector(tmp_path):
-    with EmbeddedStore.create(tmp_path / "several", dense={"other": 3}, sparse=[]) as store:
-        store.add_dense_vector("letters", 3, multivector=True)
-        store.add([Record(Document("p", "", "en"), {"letters": np.array([(1, 0, 0), (0, 0, 3)], np.float32)})])
-        dense = Dense(store, LetterCountEncoder(), name="letters")
-        assert dense.search([Query("1", "acc", "en")], 1) == [[("p", 6.0)]]
+def test_a_document_scores_as_its_best_passage_vector(dense):
+    dense.store.add_dense_vector("several", 3, multivector=True)
+    dense.store.add([Record(Document("p", "", "en"), {"several": np.array([(1, 0, 0), (0, 0, 3)], np.float32)})])
+    assert Dense(dense.store, LetterCountEncoder(), name="several").search([Query("1", "acc", "en")], 1) == [[("p", 6)]]
 
 
-def test_queries_of_one_language_are_encoded_together(store):
-    encoder = LetterCountEncoder()
-    Dense(store, encoder, name="letters").search(
-        [Query("1", "a", "en"), Query("2", "b", "de"), Query("3", "c", "en")], 1
-    )
-    assert encoder.batches == [(["a", "c"], "en"), (["b"], "de")]
+def test_queries_of_one_language_are_encoded_together(dense):
+    dense.search([Query("1", "a", "en"), Query("2", "b", "de"), Query("3", "c", "en")], 1)
+    assert dense.encoder.batches == [(["a", "c"], "en"), (["b"], "de")]
 
 
-def test_a_query_whose_vector_is_zero_has_no_hits(store):
-    dense = Dense(store, LetterCountEncoder(), name="letters")
+def test_a_query_whose_vector_is_zero_has_no_hits(dense):
     assert dense.search([Query("1", "xyz", "en"), Query("2", "a", "en")], 1) == [[], [("z", 2.0)]]
     assert dense.search([], 1) == []
 
 
-def test_a_query_in_a_language_the_encoder_lacks_is_an_error(store):
+def test_a_query_in_a_language_the_encoder_lacks_is_an_error(dense):
     with pytest.raises(LanguageError, match="'letters' does not know 'sw'; it knows en, de"):
-        Dense(store, LetterCountEncoder(), name="letters").search([Query("1", "a", "sw")], 1)
+        dense.search([Query("1", "a", "sw")], 1)
 
 
 class RowEncoder:
@@ -92,26 +81,21 @@ def test_exact_search_equals_numpy_and_graph_search_comes_close(tmp_path):
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     query_rows = rng.standard_normal((40, 64)).astype(np.float32)
     ids = [f"d{i}" for i in range(len(rows))]
-    langs = ["en" if i % 3 else "de" for i in range(len(rows))]
+    langs = np.array(["en" if i % 3 else "de" for i in range(len(rows))])
     queries = [Query(str(i), str(i), "en") for i in range(len(query_rows))]
     with EmbeddedStore.create(tmp_path / "c", dense={"m": 64}, sparse=[]) as store:
         for start in range(0, len(rows), 1000):
-            store.add([Record(Document(ids[i], "", langs[i]), {"m": rows[i]}) for i in range(start, start + 1000)])
+            store.add([Record(Document(ids[i], "", str(langs[i])), {"m": rows[i]}) for i in range(start, start + 1000)])
         store.optimize()
-        for where, mask in ((None, np.ones(len(rows), bool)), ({"lang": ["de"]}, np.array(langs) == "de")):
+        exact, approximate = (Dense(store, RowEncoder(query_rows), name="m", exact=exact) for exact in (True, False))
+        for where, mask in ((None, np.ones(len(rows), bool)), ({"lang": ["de"]}, langs == "de")):
             allowed_rows = np.flatnonzero(mask)
-            expected = [
-                rank_scores(row @ rows[allowed_rows].T, [ids[i] for i in allowed_rows], 10) for row in query_rows
-            ]
-            exact = Dense(store, RowEncoder(query_rows), name="m", exact=True).search(queries, 10, where)
-            for hits, expected_hits in zip(exact, expected, strict=True):
+            allowed_ids = [ids[i] for i in allowed_rows]
+            expected = [rank_scores(row @ rows[allowed_rows].T, allowed_ids, 10) for row in query_rows]
+            for hits, expected_hits in zip(exact.search(queries, 10, where), expected, strict=True):
                 assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in expected_hits], rel=1e-5)
-            approximate = Dense(store, RowEncoder(query_rows), name="m").search(queries, 10, where)
-            overlaps = [
-                len({hit.id for hit in hits} & {hit.id for hit in expected_hits})
-                for hits, expected_hits in zip(approximate, expected, strict=True)
-            ]
-            assert np.mean(overlaps) > 9.5
+            pairs = zip(approximate.search(queries, 10, where), expected, strict=True)
+            assert np.mean([len({hit.id for hit in a} & {hit.id for hit in b}) for a, b in pairs]) > 9.5
 
 
 def test_csls_as_one_more_dimension_ranks_like_the_formula(tmp_path):

@@ -17,11 +17,7 @@ DOCUMENTS = {
 class WordOverlapSearcher:
     """Scores a document by the weight of the query's words in it."""
 
-    def __init__(self):
-        self.requests = []
-
     def search(self, queries, k, where=None):
-        self.requests += queries
         return [self.rank_query(query)[:k] for query in queries]
 
     def rank_query(self, query):
@@ -33,14 +29,14 @@ class WordOverlapSearcher:
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
-def make_expanded(**options):
-    return Expanded(WordOverlapSearcher(), lambda ids: [DOCUMENTS[i] for i in ids], lambda lang, term: 1.0, **options)
+def make_expanded(searcher=None, **options):
+    read_documents = lambda ids: [DOCUMENTS[i] for i in ids]  # noqa: E731
+    return Expanded(searcher or WordOverlapSearcher(), read_documents, lambda lang, term: 1.0, **options)
 
 
-def test_a_document_without_the_querys_word_is_found_through_its_neighbours():
-    query = Query("q", "Vulkan", "de")
-    assert [hit.id for hit in WordOverlapSearcher().search([query], 10)[0]] == ["eruption"]
-    assert [hit.id for hit in make_expanded().search([query], 10)[0]] == ["eruption", "geology"]
+@pytest.mark.parametrize(("text", "expected"), [("Vulkan", ["eruption", "geology"]), ("Nichts", [])])
+def test_a_document_without_the_querys_word_is_found_through_its_neighbours(text, expected):
+    assert [hit.id for hit in make_expanded().search([Query("q", text, "de")], 10)[0]] == expected
 
 
 def test_weights_are_alpha_for_the_query_and_up_to_beta_for_the_new():
@@ -66,20 +62,10 @@ def test_documents_of_other_languages_lend_no_words():
     assert [c.source for c in expanded_query.clauses] == ["volcano"]
 
 
-def test_a_query_that_finds_nothing_stays_as_it_is():
-    assert make_expanded().search([Query("q", "Nichts", "de")], 10) == [[]]
-
-
-def test_feedback_reads_no_more_documents_than_its_depth():
-    # Both "eruption" and "money" match with one word each; ties go by id, so "eruption" alone is looked at.
-    searcher = WordOverlapSearcher()
-    wrapped = Expanded(searcher, lambda ids: [DOCUMENTS[i] for i in ids], lambda lang, term: 1.0, depth=1)
-    wrapped.search([Query("q", "Vulkan Geld", "de")], 10)
-    assert {c.source for c in searcher.requests[1].clauses} == {"Vulkan", "Geld", "Lava", "Asche"}
-
-
-def test_feedback_reads_ten_documents_by_default():
-    inner = FixedSearcher()
-    for options in ({}, {"depth": 3}):
-        Expanded(inner, lambda ids: [], lambda lang, term: 1.0, **options).search([Query("q", "Vulkan", "de")], 5)
-    assert [k for _, k, _ in inner.requests] == [10, 5, 3, 5]
+@pytest.mark.parametrize(("options", "depth"), [({}, 10), ({"depth": 1}, 1)])
+def test_feedback_reads_no_more_documents_than_its_depth(options, depth):
+    inner = FixedSearcher(eruption=2.0, money=1.0)
+    make_expanded(inner, **options).search([Query("q", "Vulkan", "de")], 5)
+    assert [k for _, k, _ in inner.requests] == [depth, 5]
+    words = {clause.source for clause in inner.requests[1][0][0].clauses}
+    assert words == {"Vulkan", "Lava", "Asche"} | ({"Bank", "Geld"} if depth > 1 else set())

@@ -91,4 +91,17 @@ def test_two_filters_share_values_and_ranges():
     first = {"meta.kind": ["pdf", "txt"], "meta.dated": [Range(10.0, 20.0)], "lang": ["de"]}
     second = {"meta.kind": ["txt", "md"], "meta.dated": [Range(None, 15.0, high_open=True)]}
     expected = {"meta.kind": ["txt"], "meta.dated": [Range(10.0, 15.0, high_open=True)], "lang": ["de"]}
-    assert intersect_filters(first, second) == expected
+    assert intersect_filters(first, second) == intersect_filters(second, first) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (Range(10.0, 20.0), Range(12.0, 30.0), Range(12.0, 20.0)),
+        (Range(10.0, 20.0, low_open=True), Range(10.0, 20.0, high_open=True), Range(10.0, 20.0, True, True)),
+        (Range(None, 20.0), Range(5.0, None), Range(5.0, 20.0)),
+    ],
+)
+def test_the_overlap_of_two_ranges_ends_where_the_narrower_one_does(first, second, expected):
+    for pair in ((first, second), (second, first)):
+        assert intersect_filters({"day": [pair[0]]}, {"day": [pair[1]]}) == {"day": [expected]}
