@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paragloss.types import Alternative, Document, Hit, Query, RankedList, Translation
+from paragloss.types import Alternative, Hit, Query, RankedList, Translation
 
 
 class FixedSearcher:
@@ -38,7 +38,3 @@ class ShortestFirst:
 
     def score(self, query, documents):
         return np.array([-len(d.text) for d in documents], np.float32)
-
-
-def make_document(name, text=""):
-    return Document(name, text, "en")

@@ -10,7 +10,6 @@ from paragloss.collection.retrieval import mix_readings
 from paragloss.index.terms import TermIndex
 from paragloss.lab.matchings.nested import Nested
 from paragloss.lab.matchings.structured import Probabilistic, Synonymous, Tempered
-from paragloss.search.dense import Dense
 from paragloss.search.evidence import NOTHING, add_explanations
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, Merged
@@ -25,7 +24,6 @@ from paragloss.types import (
     Document,
     Hit,
     Query,
-    Record,
     ScoreExplanation,
     Translation,
     Where,
@@ -232,30 +230,6 @@ def test_matches_by_sound_and_inside_compounds_say_so_in_their_shares(tmp_path):
         by_sound = explain_text("Zubrotkin", documents[0])
         assert {(s.query, s.document[0], s.source) for s in by_sound.contributions} == {("Zubrotkin", "≈", "by sound")}
         assert sum(share.score for share in by_sound.contributions) == pytest.approx(by_sound.score)
-
-
-class LetterEncoder:
-    """Encodes a text by how many a, b and c it has."""
-
-    dim, langs = 3, ("en", "fr")
-
-    def encode(self, texts, lang):
-        return np.array([[text.count(letter) for letter in "abc"] for text in texts], np.float32)
-
-
-def test_a_vectors_score_is_shared_by_leaving_out_words(tmp_path):
-    document = Document("z", "bbbbx aaax", "fr")
-    with EmbeddedStore.create(tmp_path / "c", dense={"letters": 3}, sparse=[]) as store:
-        store.add([Record(document, {"letters": np.array([2, 3, 0], np.float32)})])
-        dense = Dense(store, LetterEncoder(), name="letters")
-        account = explain_result(dense, Request(Query("q", "aay bby ccy", "en"), document, 5))
-        # 2 x 2 + 2 x 3 = 10: without aay 6, without bby 4, ccy says nothing. Lost are 4 and 6.
-        assert account.score == 10.0
-        assert not account.exact
-        assert account.contributions == (
-            Contribution("aay", "aaax", "letters", pytest.approx(4.0)),
-            Contribution("bby", "bbbbx", "letters", pytest.approx(6.0)),
-        )
 
 
 def test_a_reranked_score_is_shared_by_leaving_out_words_or_named_by_its_earlier_place():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from fakes import FixedSearcher, ShortestFirst, WordTranslator, make_document
+from fakes import FixedSearcher, ShortestFirst, WordTranslator
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,27 +16,24 @@ def list_ids(ranking):
     return [hit.id for hit in ranking]
 
 
-def test_reciprocal_rank_by_hand():
-    fused = Fused([FixedSearcher(a=9.0, b=8.0), FixedSearcher(b=0.2, c=0.1)])
-    # b: 1/62 + 1/61; a: 1/61; c: 1/62
-    assert fused.search(QUERIES, 3)[0] == [
-        Hit("b", pytest.approx(1 / 62 + 1 / 61)),
-        Hit("a", pytest.approx(1 / 61)),
-        Hit("c", pytest.approx(1 / 62)),
-    ]
-
-
-def test_score_sum_scales_each_list_between_its_last_and_best():
-    fused = Fused(
-        [FixedSearcher(a=12.0, b=7.0, c=2.0), FixedSearcher(b=3.0, a=1.0), FixedSearcher()], fuse=fuse_scaled_scores
-    )
-    # a: 1 + 0, b: 0.5 + 1, c: 0
-    assert fused.search(QUERIES, 3)[0] == [Hit("b", 1.5), Hit("a", 1.0), Hit("c", 0.0)]
-
-
-def test_a_searcher_of_weight_zero_adds_nothing():
-    fused = Fused([FixedSearcher(a=1.0), FixedSearcher(b=1.0)], weights=[0.0, 1.0])
-    assert list_ids(fused.search(QUERIES, 1)[0]) == ["b"]
+@pytest.mark.parametrize(
+    ("searchers", "options", "expected"),
+    [
+        # By reciprocal rank. b: 1/62 + 1/61; a: 1/61; c: 1/62
+        ([{"a": 9, "b": 8}, {"b": 0.2, "c": 0.1}], {}, [("b", 1 / 62 + 1 / 61), ("a", 1 / 61), ("c", 1 / 62)]),
+        ([{"a": 1}, {"b": 1}], {"weights": [0.0, 1.0]}, [("b", 1 / 61), ("a", 0.0)]),
+        # Scores scaled in each list between its last and best. a: 1 + 0, b: 0.5 + 1, c: 0
+        (
+            [{"a": 12, "b": 7, "c": 2}, {"b": 3, "a": 1}, {}],
+            {"fuse": fuse_scaled_scores},
+            [("b", 1.5), ("a", 1.0), ("c", 0.0)],
+        ),
+        ([{"a": 2, "b": 2}], {"fuse": fuse_scaled_scores, "weights": [3.0]}, [("a", 3.0), ("b", 3.0)]),  # all are best
+    ],
+)
+def test_rankings_are_fused_as_worked_out_by_hand(searchers, options, expected):
+    (ranking,) = Fused([FixedSearcher(**scores) for scores in searchers], **options).search(QUERIES, 3)
+    assert ranking == [Hit(doc_id, pytest.approx(score)) for doc_id, score in expected]
 
 
 def test_fusion_searches_at_least_to_its_depth():
@@ -47,10 +44,9 @@ def test_fusion_searches_at_least_to_its_depth():
     assert [k for _, k, _ in inner.requests] == [50, 80, 100]
 
 
-def test_every_searcher_needs_a_weight_and_equal_scores_all_count_as_best():
+def test_every_searcher_needs_a_weight():
     with pytest.raises(ValueError, match="1 weights for 2 searchers"):
         Fused([FixedSearcher(), FixedSearcher()], weights=[1.0])
-    assert fuse_scaled_scores([[Hit("a", 2.0), Hit("b", 2.0)]], [3.0]) == {"a": 3.0, "b": 3.0}
 
 
 @given(st.lists(st.permutations("abcde"), min_size=2, max_size=4))
@@ -88,23 +84,28 @@ def test_a_query_in_the_target_language_is_not_translated():
     assert Translated(FixedSearcher(), WordTranslator({}), to="fr").translate(query) is query
 
 
-def test_reranking_reorders_the_head_and_leaves_the_tail_below():
-    texts = {"a": "long text", "b": "mid", "c": "x", "d": ""}
+def rerank(reranker, langs="", *, query=QUERIES[0], **options):
+    """Rerank documents a, b, c and d, which are shorter and shorter, in some languages; English if not given."""
+    documents = {
+        id: Document(id, "x" * (4 - number), langs[2 * number : 2 * number + 2] or "en")
+        for number, id in enumerate("abcd")
+    }
     inner = FixedSearcher(a=4.0, b=3.0, c=2.0, d=1.0)
-    reranked = Reranked(inner, ShortestFirst(), lambda ids: [make_document(i, texts[i]) for i in ids], depth=3)
-    ranking = reranked.search(QUERIES, 4)[0]
+    return Reranked(inner, reranker, lambda ids: [documents[i] for i in ids], **options).search([query], 4)[0]
+
+
+def test_reranking_reorders_the_head_and_leaves_the_tail_below():
+    ranking = rerank(ShortestFirst(), depth=3)
     assert list_ids(ranking) == ["c", "b", "a", "d"]
-    assert [h.score for h in ranking] == sorted((h.score for h in ranking), reverse=True)
+    assert ranking[-1].score < ranking[-2].score
 
 
 def test_a_reranker_leaves_languages_it_does_not_know_where_they_were():
     class English(ShortestFirst):
         langs = ("en",)
 
-    texts = {"a": Document("a", "long text", "en"), "b": Document("b", "x", "fr"), "c": Document("c", "mid", "en")}
-    reranked = Reranked(FixedSearcher(a=4.0, b=3.0, c=2.0), English(), lambda ids: [texts[i] for i in ids])
-    assert list_ids(reranked.search(QUERIES, 3)[0]) == ["c", "a", "b"]
-    assert list_ids(reranked.search([Query("q", "rouge", "fr")], 3)[0]) == ["a", "b", "c"]
+    assert list_ids(rerank(English(), "enfrenfr")) == ["c", "a", "b", "d"]
+    assert list_ids(rerank(English(), "enfrenfr", query=Query("q", "rouge", "fr"))) == ["a", "b", "c", "d"]
 
 
 def test_rescore_receives_the_scores_of_the_search_before():
@@ -115,21 +116,6 @@ def test_rescore_receives_the_scores_of_the_search_before():
             self.scores_before = {d.id: float(s) for d, s in zip(documents, scores, strict=True)}
             return scores + 10 * (np.array([d.id for d in documents]) == "c")
 
-    texts = {i: Document(i, "x", "fr" if i == "b" else "en") for i in "abcd"}
     reranker = Doubtful()
-    reranked = Reranked(
-        FixedSearcher(a=4.0, b=3.0, c=2.0, d=1.0), reranker, lambda ids: [texts[i] for i in ids], depth=3
-    )
-    assert list_ids(reranked.search(QUERIES, 4)[0]) == ["c", "a", "b", "d"]
+    assert list_ids(rerank(reranker, "enfrenen", depth=3)) == ["c", "a", "b", "d"]
     assert reranker.scores_before == {"a": 4.0, "c": 2.0}
-
-
-def test_wrappers_nest():
-    words = {"red": [("rouge", 1.0)], "bread": [("pain", 1.0)]}
-    nested = Fused(
-        [
-            Translated(FixedSearcher(a=1.0), WordTranslator(words), to="fr"),
-            Merged([FixedSearcher(b=1.0), FixedSearcher(a=2.0)]),
-        ]
-    )
-    assert list_ids(nested.search(QUERIES, 2)[0]) == ["a", "b"]
