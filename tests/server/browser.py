@@ -44,6 +44,7 @@ class WatchedWindow:
         if filters:
             context.add_init_script("localStorage.getItem('filters') ?? localStorage.setItem('filters', 'yes')")
         self.address = address
+        self.may_complain = False  # a test that provokes errors says so
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self.page = context.new_page()
@@ -56,6 +57,12 @@ class WatchedWindow:
         self.page.goto(self.address + path)
         self.wait_until("document.querySelector('#holds').textContent")
         return self.page
+
+    def open_results(self, path: str):
+        """Open the page with a query in its address, and wait until its results are there."""
+        page = self.open(path)
+        self.wait_for_results()
+        return page
 
     def search(self, text: str) -> None:
         self.page.fill("#q", text)
@@ -80,7 +87,7 @@ class WatchedWindow:
 
     def assert_no_complaints(self) -> None:
         """Nothing left this machine, and nobody complained."""
-        assert not self.complaints
+        assert self.complaints == []
         assert all(url.startswith((self.address, "data:", "blob:")) for url in self.requests)
 
     def _record_complaint(self, message) -> None:

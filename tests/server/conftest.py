@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from collection_copies import copy_collection
@@ -34,18 +35,42 @@ def browser() -> Iterator:
 
 @pytest.fixture
 def open_window(browser) -> Iterator:
-    """Opens a window on an address, as large as a laptop's unless something else is asked for; closed at the end."""
+    """Opens a window on an address, as large as a laptop's unless something else is asked for.
+
+    At the end all are closed, and none of those that may not has complained or asked for anything elsewhere.
+    """
     from browser import WatchedWindow
 
-    contexts = []
+    windows = []
 
     def open_context(address, **options):
-        contexts.append(browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options}))
-        return WatchedWindow(contexts[-1], address)
+        context = browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options})
+        windows.append(WatchedWindow(context, address))
+        return windows[-1]
 
     yield open_context
-    for context in contexts:
-        context.close()
+    for window in windows:
+        window.page.context.close()
+    for window in windows:
+        if not window.may_complain:
+            window.assert_no_complaints()
+
+
+@pytest.fixture
+def open_page(open_window, address):
+    """Opens a window on the server of the test's module, whose address its fixture `address` returns."""
+    return partial(open_window, address)
+
+
+@pytest.fixture
+def open_results(open_page):
+    """Opens a window with a query in its address; returns the window and the page when its results are there."""
+
+    def open_with_query(path, **options):
+        window = open_page(**options)
+        return window, window.open_results(path)
+
+    return open_with_query
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +109,5 @@ def serve(collection) -> Iterator:
 
 @pytest.fixture
 def process(collection) -> Iterator[ServerProcess]:
-    running = ServerProcess(collection).wait()
-    yield running
-    if running.process.poll() is None:
-        running.stop()
+    with ServerProcess(collection) as running:
+        yield running

@@ -8,9 +8,18 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from free_ports import find_free_ports
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"it did not happen in {seconds:g} seconds"
+        time.sleep(0.05)
 
 
 class ServerProcess:
@@ -28,6 +37,13 @@ class ServerProcess:
             stdout=self._out,
             stderr=self._err,
         )
+
+    def __enter__(self) -> ServerProcess:
+        return self.wait()
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.stop()
 
     def wait(self) -> ServerProcess:
         for _ in range(3600):

@@ -263,11 +263,6 @@ def test_requests_that_are_too_large_or_too_many_are_refused(serve):
     assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
 
 
-def test_a_search_ends_at_its_deadline(serve):
-    answer = serve(limits=DEFAULT._replace(seconds=0.0001)).get("/api/search", params=BEE)
-    assert answer.status_code == 504
-
-
 def test_starting_a_server_imports_no_heavy_library():
     code = (
         "import sys, json, paragloss.cli, paragloss.server.application\n"

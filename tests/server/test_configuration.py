@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from serving_process import wait_for
 
 from paragloss.collection import Collection
 from paragloss.errors import InputError
@@ -69,10 +68,3 @@ def test_watched_files_are_indexed_while_the_server_runs(tmp_path):
             library.watch_sources([WatchedSource(collection="archive", paths=(str(folder),))])
     finally:
         library.close()
-
-
-def wait_for(condition) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in a minute"
-        time.sleep(0.1)

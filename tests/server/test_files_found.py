@@ -47,9 +47,14 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def client(folder):
-    with TestClient(build_application(Library.open([str(folder / "c")])), base_url="http://localhost") as running:
-        yield running
+def collection(folder) -> str:
+    """What `serve` serves."""
+    return str(folder / "c")
+
+
+@pytest.fixture
+def client(serve):
+    return serve()
 
 
 def search_ids(client, *where, **params):

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from collection_copies import copy_collection
+from serving_process import wait_for
 
 from paragloss.collection.upkeep import Maintenance
 from paragloss.server.library import Library
@@ -35,19 +36,14 @@ def record_reading_ahead(library, monkeypatch):
 
 def test_all_documents_are_read_ahead(library, monkeypatch):
     steps, count = record_reading_ahead(library, monkeypatch), library[None].count()
-    end = time.monotonic() + 30
-    while (not steps or steps[-1] < count) and time.monotonic() < end:
-        time.sleep(0.01)
-    assert steps[-1] == count
+    wait_for(lambda: steps and steps[-1] == count)
 
 
 def test_reading_ahead_pauses_during_searches_and_ends_with_the_library(library, monkeypatch):
     monkeypatch.setattr("paragloss.server.library.PAUSE_WHILE_SEARCHING", 60.0)
     monkeypatch.setattr(Library, "waiting", 1)  # somebody waits for an answer
     steps = record_reading_ahead(library, monkeypatch)
-    end = time.monotonic() + 30
-    while not steps and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_for(lambda: steps)
     started = time.monotonic()
     library.close()
     assert time.monotonic() - started < 30
@@ -58,8 +54,7 @@ def test_reading_ahead_pauses_during_searches_and_ends_with_the_library(library,
 def test_a_graph_is_built_while_searches_are_answered(library, monkeypatch, limit):
     monkeypatch.setattr("paragloss.server.library.MAINTENANCE_INTERVAL", 0.05)
     monkeypatch.setattr(f"paragloss.collection.writer.{limit}", 10)
-    store, end = library[None].state.store, time.monotonic() + 60
+    store = library[None].state.store
     library.start_maintenance()
-    while store.read_blob("graph") is None and time.monotonic() < end:
-        assert library[None].search("lantern", lang="en", to=["en"])
+    wait_for(lambda: library[None].search("lantern", lang="en", to=["en"]) and store.read_blob("graph") is not None)
     assert int(store.read_blob("graph")) == library[None].count()

@@ -62,8 +62,7 @@ def running(browser, tmp_path, encoder, monkeypatch):
 def test_a_host_is_asked_for_on_the_page_and_contacted_only_once_it_is_allowed(open_window, running, encoder):
     host, texts = encoder
     window = open_window(running.address)
-    page = window.open("/?q=honey&lang=en")
-    window.wait_for_results()
+    page = window.open_results("/?q=honey&lang=en")
     assert host in page.locator("#consent").inner_text()
     assert texts == []
     page.get_by_role("button", name=f"Allow {host}").click()

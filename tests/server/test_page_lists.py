@@ -23,24 +23,27 @@ COPIES = [Document(id, LAGOON, "en", "Tidal lagoon") for id in ("lagoon.txt", "b
 
 
 @pytest.fixture(scope="module")
-def running(browser, tmp_path_factory):
-    """A server for everybody, and one with a key to read and a key to write."""
-    folder = tmp_path_factory.mktemp("lists")
-    (folder / "keys").write_text(f"read {'r' * 32}\nwrite {'w' * 32}\n")
-    for name, documents in (("open", [*demo.documents(), LONG, KITE, *COPIES]), ("locked", demo.documents()[:24])):
-        with Collection.create(str(folder / name)) as collection:
-            collection.index(documents)
-    servers = [
-        ServerProcess(str(folder / "open")),
-        ServerProcess(str(folder / "locked"), "--keys", str(folder / "keys")),
-    ]
-    yield [server.wait().address for server in servers]
-    for server in servers:
-        server.stop()
+def address(browser, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("lists") / "c")
+    with Collection.create(path) as collection:
+        collection.index([*demo.documents(), LONG, KITE, *COPIES])
+    with ServerProcess(path) as server:
+        yield server.address
 
 
-def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(open_window, running):
-    window = open_window(running[0])
+@pytest.fixture
+def locked_address(browser, tmp_path):
+    """The address of a server with a key to read and a key to write."""
+    (tmp_path / "keys").write_text(f"read {'r' * 32}\nwrite {'w' * 32}\n")
+    with Collection.create(str(tmp_path / "c")) as collection:
+        collection.index(demo.documents()[:24])
+    with ServerProcess(str(tmp_path / "c"), "--keys", str(tmp_path / "keys")) as server:
+        yield server.address
+
+
+def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(open_page):
+    window = open_page()
+    window.may_complain = True
 
     def fail_for_some(route):
         if any(text["lang"] in ("de", "es", "fr", "it") for text in json.loads(route.request.post_data)["texts"]):
@@ -49,8 +52,7 @@ def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(open_wi
             route.continue_()
 
     window.page.route("**/api/gloss*", fail_for_some)
-    page = window.open("/?q=how+do+bees+make+honey")
-    window.wait_for_results()
+    page = window.open_results("/?q=how+do+bees+make+honey")
     failed = page.locator(".result", has=page.locator(".failed")).first
     assert "Meanings could not be loaded" in failed.locator(".failed").inner_text()
     assert page.locator(".rendering:visible").count() > 0
@@ -68,10 +70,8 @@ def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(open_wi
     )
 
 
-def test_two_hundred_results_are_one_page_and_the_last_key_brings_more(open_window, running):
-    window = open_window(running[0])
-    page = window.open("/?q=how+do+bees+make+honey&k=180")
-    window.wait_for_results()
+def test_two_hundred_results_are_one_page_and_the_last_key_brings_more(open_results):
+    window, page = open_results("/?q=how+do+bees+make+honey&k=180")
     assert page.locator(".result").count() == 180
     assert "180 of at least 200 documents, in 12 languages" in page.locator("#status").inner_text()
     page.locator(".result").last.focus()
@@ -82,13 +82,11 @@ def test_two_hundred_results_are_one_page_and_the_last_key_brings_more(open_wind
     window.wait_until("document.querySelectorAll('.result')[199].querySelector('.w')")
     under = page.locator("h2 .rendering:visible").evaluate_all("all => all.map((one) => one.clientHeight)")
     assert max(under) < 40  # one line, however long
-    window.assert_no_complaints()
 
 
-def test_deleting_can_be_undone_and_is_done_when_one_goes_on(open_window, running):
-    window = open_window(running[0])
-    page = window.open("/?q=Abeille+et+miel&to=fr")
-    window.wait_for_results()
+def test_deleting_can_be_undone_and_is_done_when_one_goes_on(open_results):
+    window, page = open_results("/?q=Abeille+et+miel&to=fr")
+    window.may_complain = True  # of the document that is gone
     long = page.locator(".result[data-id=long]")
     assert len(long.locator("h2 .title").inner_text()) <= 1000
     long.locator(".menu summary").click()
@@ -105,10 +103,11 @@ def test_deleting_can_be_undone_and_is_done_when_one_goes_on(open_window, runnin
     assert page.evaluate("fetch('api/documents/long').then((answer) => answer.status)") == 404
 
 
-def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(open_window, running):
-    window = open_window(running[1])
+def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(open_window, locked_address):
+    window = open_window(locked_address)
+    window.may_complain = True  # of the answers to requests without a key
     page = window.page
-    page.goto(f"{running[1]}/?q=bees")
+    page.goto(f"{locked_address}/?q=bees")
     page.wait_for_selector("#key[open]")
     page.fill("#key-value", "wrong")
     page.keyboard.press("Enter")
@@ -126,12 +125,12 @@ def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(o
     assert page.locator("[data-view=files]").is_hidden()
 
 
-def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_collection(open_window, running):
-    window = open_window(running[0], viewport={"width": 390, "height": 800})
+def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_collection(open_page):
+    window = open_page(viewport={"width": 390, "height": 800})
     page = window.page
     page.add_init_script("localStorage.setItem('filters', 'no')")
     page.route("**/api/collections*", lambda route: None)  # never answered
-    page.goto(f"{running[0]}/?q=how+do+bees+make+honey")
+    page.goto(f"{window.address}/?q=how+do+bees+make+honey")
     window.wait_for_results()
     box = page.locator(".result .snippet").first.bounding_box()
     assert box["y"] + box["height"] < 800
@@ -141,10 +140,8 @@ def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_col
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_filters_on_a_phone_cover_the_end_of_the_list_and_say_how_many_are_used(open_window, running):
-    window = open_window(running[0], viewport={"width": 390, "height": 844}, has_touch=True)
-    page = window.open("/?q=how+do+bees+make+honey")
-    window.wait_for_results()
+def test_filters_on_a_phone_cover_the_end_of_the_list_and_say_how_many_are_used(open_results):
+    window, page = open_results("/?q=how+do+bees+make+honey", viewport={"width": 390, "height": 844}, has_touch=True)
     button, first = page.locator("#options"), page.locator(".result").first
     assert [button.inner_text(), button.get_attribute("aria-expanded")] == ["Filters", "false"]
     top = first.bounding_box()["y"]
@@ -170,13 +167,10 @@ def test_filters_on_a_phone_cover_the_end_of_the_list_and_say_how_many_are_used(
     page.keyboard.press("Escape")
     assert page.locator("#panel").is_hidden()
     assert page.evaluate("document.activeElement.id") == "options"
-    window.assert_no_complaints()
 
 
-def test_a_title_is_a_link_that_opens_here_or_in_a_new_tab(open_window, running):
-    window = open_window(running[0])
-    page = window.open("/?q=how+do+bees+make+honey&to=fr")
-    window.wait_for_results()
+def test_a_title_is_a_link_that_opens_here_or_in_a_new_tab(open_results):
+    _, page = open_results("/?q=how+do+bees+make+honey&to=fr")
     link = page.locator(".result[data-id='honey-bee.fr'] h2").get_by_role("link")
     assert link.locator(".rendering").is_visible()  # the meaning is a part of the link
     with page.context.expect_page() as opened:
@@ -189,14 +183,12 @@ def test_a_title_is_a_link_that_opens_here_or_in_a_new_tab(open_window, running)
     page.keyboard.press("Enter")
     page.wait_for_selector("#text .said-so")
     assert page.locator("#read-title .title").inner_text() == "Abeille"
-    window.assert_no_complaints()
 
 
-def test_matches_are_marked_in_what_the_reader_can_read(open_window, running):
-    window = open_window(running[0])
+def test_matches_are_marked_in_what_the_reader_can_read(open_page):
+    window = open_page()
     for lang in ("ar", "fr", "ru"):
-        page = window.open(f"/?q=how+do+bees+make+honey&to={lang}")
-        window.wait_for_results()
+        page = window.open_results(f"/?q=how+do+bees+make+honey&to={lang}")
         page.wait_for_selector(f".result[data-id='honey-bee.{lang}'] .snippet + .rendering mark")
         result = page.locator(f".result[data-id='honey-bee.{lang}']")
         marked = {text.lower() for text in result.locator(".snippet + .rendering mark").all_inner_texts()}
@@ -205,8 +197,8 @@ def test_matches_are_marked_in_what_the_reader_can_read(open_window, running):
     assert page.locator("h2 mark").count() == 0
 
 
-def test_a_rendering_shows_guesses_matches_and_untranslated_words(open_window, running):
-    window = open_window(running[0])
+def test_a_rendering_shows_guesses_matches_and_untranslated_words(open_page):
+    window = open_page()
 
     def rewrite(route):
         answer = route.fetch().json()
@@ -236,8 +228,7 @@ def test_a_rendering_shows_guesses_matches_and_untranslated_words(open_window, r
 
     window.page.route("**/api/search*", mark_first_word)
     window.page.route("**/api/gloss*", rewrite)
-    page = window.open("/?q=how+do+bees+make+honey&to=fr")
-    window.wait_for_results()
+    page = window.open_results("/?q=how+do+bees+make+honey&to=fr")
     rendering = page.locator(".snippet + .rendering:has(.unknown)").first
     guess = rendering.locator("mark .guess")
     assert guess.text_content() == "~wild bee"  # a match and a guess
@@ -247,24 +238,19 @@ def test_a_rendering_shows_guesses_matches_and_untranslated_words(open_window, r
     assert rendering.locator(".unknown").evaluate(color) != rendering.evaluate(color)
 
 
-def test_dotted_underlines_are_explained_once_above_the_list(open_window, running):
-    window = open_window(running[0])
-    page = window.open("/?q=how+do+bees+make+honey&to=en")
-    window.wait_for_results()
+def test_dotted_underlines_are_explained_once_above_the_list(open_results):
+    window, page = open_results("/?q=how+do+bees+make+honey&to=en")
     legend = page.locator("#search-view .legend")
     assert legend.is_hidden()  # nothing is rendered
-    page.goto(f"{window.address}/?q=how+do+bees+make+honey")
-    window.wait_for_results()
+    window.open_results("/?q=how+do+bees+make+honey")
     assert legend.inner_text() == "≈ Rough meaning · dotted: a guess · grey: not translated"
     assert "dotted" in legend.locator(".guess").evaluate("e => getComputedStyle(e).textDecoration")
     assert legend.bounding_box()["y"] < page.locator(".result").first.bounding_box()["y"]
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_texts_that_are_cut_show_whole_lines_of_whole_pixels(open_window, running, width):
-    window = open_window(running[0], viewport={"width": width, "height": 844})
-    page = window.open("/?q=how+do+bees+make+honey&k=60")
-    window.wait_for_results()
+def test_texts_that_are_cut_show_whole_lines_of_whole_pixels(open_results, width):
+    _, page = open_results("/?q=how+do+bees+make+honey&k=60", viewport={"width": width, "height": 844})
     measure = """(all) => all.filter((text) => text.getClientRects().length && text.textContent).map((text) =>
         [text.getBoundingClientRect().height, parseFloat(getComputedStyle(text).lineHeight)])"""
     for swap in range(2):
@@ -278,12 +264,10 @@ def test_texts_that_are_cut_show_whole_lines_of_whole_pixels(open_window, runnin
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_borders_of_fields_can_be_seen(open_window, running, scheme):
-    window = open_window(running[0], color_scheme=scheme)
-    page = window.open("/?q=how+do+bees+make+honey")
-    window.wait_for_results()
+def test_borders_of_fields_can_be_seen(open_results, scheme):
+    _, page = open_results("/?q=how+do+bees+make+honey", color_scheme=scheme)
     colours = """(element) => {
-        const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+        const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
         const rgb = (colour) => {
             canvas.fillStyle = colour;
             canvas.fillRect(0, 0, 1, 1);
@@ -309,10 +293,8 @@ def compute_contrast(*colours: list[int]) -> float:
     return (max(luminances) + 0.05) / (min(luminances) + 0.05)
 
 
-def test_the_page_says_match_quality_and_saved(open_window, running):
-    window = open_window(running[0])
-    page = window.open("/?q=how+do+bees+make+honey")
-    window.wait_for_results()
+def test_the_page_says_match_quality_and_saved(open_results):
+    _, page = open_results("/?q=how+do+bees+make+honey")
     assert page.locator(".result [role=meter]").first.get_attribute("aria-label") == "match quality"
     assert page.locator("#sort option").first.inner_text() == "best match"
     assert page.locator("[data-view=kept]").inner_text() == "Saved"
@@ -321,8 +303,8 @@ def test_the_page_says_match_quality_and_saved(open_window, running):
         assert not re.search(r": .*\b([Kk]ept|[Ff]it|before any match)\b", text)
 
 
-def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_window, running):
-    window = open_window(running[0])
+def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_page):
+    window = open_page()
 
     def suggest(route):
         answer = route.fetch().json()
@@ -337,8 +319,7 @@ def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_win
 
     window.page.route("**/api/search*", suggest)
     window.page.route("**/api/gloss*", doubt)
-    page = window.open("/?q=hony+bee&to=fr")
-    window.wait_for_results()
+    page = window.open_results("/?q=hony+bee&to=fr")
     assert page.locator(".w.guess").first.get_attribute("title") == "a guess"
     guess = page.locator(".rendering .guess").first
     assert guess.text_content() == "~wild"
@@ -352,13 +333,12 @@ def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(open_win
     ("locale", "dir", "search", "best_match"),
     [("de-AT", "ltr", "Suchen", "bester Treffer"), ("ar", "rtl", "بحث", "أفضل مطابقة")],
 )
-def test_the_page_speaks_the_language_of_the_browser(open_window, running, locale, dir, search, best_match):
-    window = open_window(running[0], locale=locale)
+def test_the_page_speaks_the_language_of_the_browser(open_page, locale, dir, search, best_match):
+    window = open_page(locale=locale)
     page = window.open()
     assert page.locator("[data-view=search]").inner_text() == search
     assert page.locator("#sort option").first.text_content() == best_match
     assert page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == [locale[:2], dir]
-    window.assert_no_complaints()
 
 
 def read_strings(path: Path) -> dict[str, set[str]]:
@@ -397,19 +377,15 @@ def test_no_message_of_the_page_speaks_of_commands_or_code():
         assert "content.error" not in code.replace("sentence(path, answer.status), content.error", "")
 
 
-def test_copies_are_one_result_that_names_every_place(open_window, running):
-    window = open_window(running[0])
-    page = window.open("/?q=tidal+lagoon+turbine")
-    window.wait_for_results()
+def test_copies_are_one_result_that_names_every_place(open_results):
+    _, page = open_results("/?q=tidal+lagoon+turbine")
     first = page.locator(".result").first
     assert "2 copies" in first.locator(".copies").inner_text()
     assert sorted(first.locator(".copies li").all_inner_texts()) == ["backup/lagoon.txt", "lagoon.txt"]
 
 
-def test_a_wrong_language_is_corrected_in_the_list_and_stored(open_window, running):
-    window = open_window(running[0])
-    page = window.open("/?q=kite+maker+of+the+valley")
-    window.wait_for_results()
+def test_a_wrong_language_is_corrected_in_the_list_and_stored(open_results):
+    window, page = open_results("/?q=kite+maker+of+the+valley")
     first = page.locator(".result").first
     id = first.get_attribute("data-id")
     assert first.locator(".head .lang").inner_text().split() == ["EN", "English"]

@@ -33,27 +33,16 @@ def make_documents() -> list[Document]:
 
 
 @pytest.fixture(scope="module")
-def running(browser, tmp_path_factory):
-    """Addresses of a server with many documents, and of one with none."""
-    folder = tmp_path_factory.mktemp("many")
-    with Collection.create(str(folder / "many")) as collection:
+def address(browser, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("many") / "c")
+    with Collection.create(path) as collection:
         collection.index(make_documents())
-    Collection.create(str(folder / "empty")).close()
-    servers = {name: ServerProcess(str(folder / name)).wait() for name in ("many", "empty")}
-    yield {name: server.address for name, server in servers.items()}
-    for server in servers.values():
-        server.stop()
+    with ServerProcess(path) as server:
+        yield server.address
 
 
-@pytest.fixture
-def open_page(open_window, running):
-    return lambda name="many", **options: open_window(running[name], **options)
-
-
-def test_of_forty_languages_ten_are_shown_and_the_others_on_demand(open_page):
-    window = open_page()
-    page = window.open("/?q=water+and+fish")
-    window.wait_for_results()
+def test_of_forty_languages_ten_are_shown_and_the_others_on_demand(open_results):
+    window, page = open_results("/?q=water+and+fish")
     window.wait_until("document.querySelectorAll('#chips .chip').length > 5")
     assert page.locator("#chips .chip:not(.more)").count() == 10
     more_button = page.locator("#chips .more")
@@ -75,46 +64,41 @@ def test_of_forty_languages_ten_are_shown_and_the_others_on_demand(open_page):
     window.wait_until("!location.search.includes('to=')")
     window.wait_for_results()
     assert page.locator("#all").is_hidden()
-    window.assert_no_complaints()
 
 
-def test_the_meter_of_the_fit_is_described_by_a_word(open_page):
-    window = open_page()
-    page = window.open("/?q=water+river+sea+fish")
-    window.wait_for_results()
+def test_the_meter_of_the_fit_is_described_by_a_word(open_results):
+    _, page = open_results("/?q=water+river+sea+fish")
     for bar in page.locator(".result [role=meter]").all():
         filled = bar.locator(".on").count()
         assert bar.get_attribute("aria-valuetext") == ("unlikely", "perhaps", "likely", "very likely")[filled - 1]
         assert (float(bar.get_attribute("aria-valuenow")) >= 0.75) == (filled == 4)
-    window.assert_no_complaints()
 
 
-def test_a_document_without_a_title_is_listed_by_its_id(open_page):
-    window = open_page()
-    page = window.open("/?q=water&to=de")
-    window.wait_for_results()
+def test_a_document_without_a_title_is_listed_by_its_id(open_results):
+    _, page = open_results("/?q=water&to=de")
     first = page.locator(".result").first
     assert first.locator("h2 .untitled").inner_text() == "0.de"
     assert first.locator("h2 .w").count() == 0
     assert first.locator("h2 .rendering").is_hidden()
-    window.assert_no_complaints()
 
 
-def test_a_long_title_stays_within_three_lines_of_a_phone(open_page):
-    window = open_page(viewport={"width": 390, "height": 800})
-    page = window.open("/?q=bees+honey&to=en")
-    window.wait_for_results()
+def test_a_long_title_stays_within_three_lines_of_a_phone(open_results):
+    _, page = open_results("/?q=bees+honey&to=en", viewport={"width": 390, "height": 800})
     title = page.locator(".result[data-id=long] h2 .title")
     box = title.bounding_box()
     assert box["x"] + box["width"] <= 390
     assert box["height"] < 4 * 1.35 * 1.22 * 16
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert title.get_attribute("title") == LONG + WORD
-    window.assert_no_complaints()
 
 
-def test_an_empty_collection_says_how_to_begin(open_page):
-    window = open_page("empty")
+def test_an_empty_collection_says_how_to_begin(open_window, tmp_path):
+    Collection.create(str(tmp_path / "c")).close()
+    with ServerProcess(str(tmp_path / "c")) as server:
+        begin_with_an_empty_collection(open_window(server.address))
+
+
+def begin_with_an_empty_collection(window):
     page = window.open()
     assert "empty collection" in page.locator("#welcome h2").inner_text()
     page.fill("#q", "bees")
@@ -123,4 +107,3 @@ def test_an_empty_collection_says_how_to_begin(open_page):
     assert "empty collection" in page.locator("#welcome h2").inner_text()  # nothing was found, and that is why
     page.locator("#welcome").get_by_text("Add files").click()
     assert page.locator("#file").count() == 1
-    window.assert_no_complaints()

@@ -30,9 +30,8 @@ def address(browser, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("reading") / "library")
     with Collection.create(path) as collection:
         collection.index([*demo.documents(), make_book(), make_chapters()])
-    running = ServerProcess(path).wait()
-    yield running.address
-    running.stop()
+    with ServerProcess(path) as server:
+        yield server.address
 
 
 def open_reading_view(window, id: str, question: str = QUESTION):
@@ -42,8 +41,8 @@ def open_reading_view(window, id: str, question: str = QUESTION):
     return page
 
 
-def test_a_document_is_read_by_paragraphs_with_the_best_in_sight(open_window, address):
-    window = open_window(address)
+def test_a_document_is_read_by_paragraphs_with_the_best_in_sight(open_page):
+    window = open_page()
     page = open_reading_view(window, "chapters")
     window.wait_until("document.querySelector('.rough')")
     mark = page.locator("#text mark").first
@@ -59,12 +58,11 @@ def test_a_document_is_read_by_paragraphs_with_the_best_in_sight(open_window, ad
     bees.locator(".rough summary").click()
     assert bees.locator(".rough p").is_hidden()
     window.take_screenshot("reading")
-    window.assert_no_complaints()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_the_toolbar_is_one_row_and_renderings_are_indented(open_window, address, width, height):
-    window = open_window(address, viewport={"width": width, "height": height})
+def test_the_toolbar_is_one_row_and_renderings_are_indented(open_page, width, height):
+    window = open_page(viewport={"width": width, "height": height})
     page = open_reading_view(window, "chapters")
     window.wait_until("document.querySelector('.rough[open] p')")
     buttons = [button.bounding_box() for button in page.locator("#read-tools button:visible").all()]
@@ -83,8 +81,8 @@ def test_the_toolbar_is_one_row_and_renderings_are_indented(open_window, address
     assert rendering > original
 
 
-def test_the_meaning_stands_first_and_large_until_the_reader_puts_the_original_first(open_window, address):
-    window = open_window(address)
+def test_the_meaning_stands_first_and_large_until_the_reader_puts_the_original_first(open_page):
+    window = open_page()
     page = open_reading_view(window, "honey-bee.ru")
     window.wait_until("document.querySelector('.rough[open] p') && document.querySelector('#read-title .rendering')")
     title, paragraph = page.locator("#read-title"), page.locator(".paragraph", has=page.locator(".rough[open]")).first
@@ -105,14 +103,12 @@ def test_the_meaning_stands_first_and_large_until_the_reader_puts_the_original_f
         tops, sizes = measure(box, *parts)
         assert tops[0] > tops[1]
         assert sizes[0] < sizes[1]
-    page = window.open(f"/?q={QUESTION}")
-    window.wait_for_results()
+    page = window.open_results(f"/?q={QUESTION}")
     assert page.locator("#original-first").is_checked()  # one setting for both views
-    window.assert_no_complaints()
 
 
-def test_a_match_is_outlined_in_the_original_and_in_its_meaning(open_window, address):
-    window = open_window(address)
+def test_a_match_is_outlined_in_the_original_and_in_its_meaning(open_page):
+    window = open_page()
     page = open_reading_view(window, "honey-bee.ru")
     window.wait_until("document.querySelector('.rough mark') && document.querySelector('.said-so mark.w')")
     assert "bees" in page.locator(".rough mark").all_inner_texts()
@@ -121,17 +117,16 @@ def test_a_match_is_outlined_in_the_original_and_in_its_meaning(open_window, add
     words = page.locator("mark.now").evaluate_all("marks => marks.map((mark) => mark.dataset.word)")
     assert words[0] == words[1]
     assert page.locator("#read-view .legend .guess").is_visible()
-    window.assert_no_complaints()
 
 
-def test_dates_are_written_in_the_language_of_the_page(open_window, address):
-    window = open_window(address, locale="ar")
+def test_dates_are_written_in_the_language_of_the_page(open_page):
+    window = open_page(locale="ar")
     page = open_reading_view(window, "chapters")
     assert "مايو" in page.locator("#read-about").inner_text()
 
 
-def test_matches_words_and_sizes_by_keys_and_buttons(open_window, address):
-    window = open_window(address)
+def test_matches_words_and_sizes_by_keys_and_buttons(open_page):
+    window = open_page()
     page = open_reading_view(window, "chapters")
     window.wait_until("document.querySelector('.rough')")
     page.keyboard.press("n")
@@ -149,11 +144,10 @@ def test_matches_words_and_sizes_by_keys_and_buttons(open_window, address):
     assert page.evaluate(size) > before
     page.click("#read-rough")
     assert page.locator(".rough").first.is_hidden()
-    window.assert_no_complaints()
 
 
-def test_headings_make_an_outline(open_window, address):
-    window = open_window(address)
+def test_headings_make_an_outline(open_page):
+    window = open_page()
     page = open_reading_view(window, "chapters", "")
     page.click("#outline summary")
     last = page.locator("#outline-list button").last
@@ -162,11 +156,10 @@ def test_headings_make_an_outline(open_window, address):
     window.wait_until("scrollY > 500")
     box = page.locator("#text h2", has_text=heading).last.bounding_box()
     assert 0 <= box["y"] < 860
-    window.assert_no_complaints()
 
 
-def test_a_book_comes_in_pieces_and_goes_on_as_one_scrolls(open_window, address):
-    window = open_window(address)
+def test_a_book_comes_in_pieces_and_goes_on_as_one_scrolls(open_page):
+    window = open_page()
     with window.page.expect_response("**/api/reading*") as answer:
         page = open_reading_view(window, "book")
     assert len(answer.value.body()) < 60_000
@@ -184,13 +177,10 @@ def test_a_book_comes_in_pieces_and_goes_on_as_one_scrolls(open_window, address)
         raise AssertionError("the next match never came")
     starts = page.evaluate("[...document.querySelectorAll('.paragraph')].map((one) => Number(one.dataset.start))")
     assert starts == sorted(set(starts))  # every piece once, in order
-    window.assert_no_complaints()
 
 
-def test_the_way_back_leads_to_the_same_place_in_the_list(open_window, address):
-    window = open_window(address)
-    page = window.open(f"/?q={QUESTION}&k=30")
-    window.wait_for_results()
+def test_the_way_back_leads_to_the_same_place_in_the_list(open_results):
+    window, page = open_results(f"/?q={QUESTION}&k=30")
     eighth = page.locator(".result").nth(8)
     eighth.scroll_into_view_if_needed()
     top, id = page.evaluate("scrollY"), eighth.get_attribute("data-id")
@@ -203,11 +193,11 @@ def test_the_way_back_leads_to_the_same_place_in_the_list(open_window, address):
     assert page.evaluate("scrollY") == top
     assert page.evaluate("document.activeElement.dataset.id") == id
     assert sum("api/search" in url for url in window.requests) == searches_before  # the list was kept
-    window.assert_no_complaints()
 
 
-def test_meanings_that_fail_say_so_in_their_place(open_window, address):
-    window = open_window(address)
+def test_meanings_that_fail_say_so_in_their_place(open_page):
+    window = open_page()
+    window.may_complain = True
     window.page.route("**/api/gloss*", lambda route: route.fulfill(status=503, json={"error": "busy"}))
     page = open_reading_view(window, "chapters")
     page.wait_for_selector(".paragraph .failed")
@@ -217,7 +207,8 @@ def test_meanings_that_fail_say_so_in_their_place(open_window, address):
     page.wait_for_selector(".rough")
 
 
-def test_what_is_gone_says_so(open_window, address):
-    window = open_window(address)
-    window.page.goto(f"{address}/?view=read&doc=nope")
+def test_what_is_gone_says_so(open_page):
+    window = open_page()
+    window.may_complain = True
+    window.page.goto(f"{window.address}/?view=read&doc=nope")
     window.page.wait_for_selector("#read-failed p:has-text('no longer exists')")

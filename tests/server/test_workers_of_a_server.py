@@ -8,6 +8,7 @@ import signal
 import time
 
 import pytest
+from serving_process import wait_for
 
 from paragloss.collection import Deadline
 from paragloss.collection.arguments import SearchOptions
@@ -26,10 +27,7 @@ def make_options(lang, to=None):
 @pytest.fixture(scope="module")
 def library(demo_location):
     served_library = Library.open([demo_location], DEFAULT._replace(seconds=120), workers=2)  # the machine may be busy
-    end = time.monotonic() + 120
-    while not served_library._workers.is_ready and time.monotonic() < end:
-        time.sleep(0.05)
-    assert served_library._workers.is_ready
+    wait_for(lambda: served_library._workers.is_ready, 120)
     yield served_library
     served_library.close()
 
@@ -45,19 +43,18 @@ def get_process_id(collection, deadline):
     return os.getpid()
 
 
-def test_workers_answer_as_the_server_process_does(library):
+@pytest.mark.parametrize(
+    ("work", "arguments"),
+    [
+        (answers.find_documents, ("how do bees make honey", make_options("en"))),
+        (answers.find_documents, ("what makes a volcano erupt", make_options("en"))),
+        (answers.count_matching_documents, ("honey", make_options("en"))),
+        (answers.answer_glosses, ([("Die Biene lebt im Bienenstock.", "de")], "en", "")),
+    ],
+)
+def test_workers_answer_as_the_server_process_does(library, work, arguments):
     assert run_in_library(library, get_process_id) != os.getpid()
-    for q in ("how do bees make honey", "what makes a volcano erupt"):
-        assert run_in_library(library, answers.find_documents, q, make_options("en")) == answers.find_documents(
-            library[None], q, make_options("en"), Deadline(60)
-        )
-    assert run_in_library(
-        library, answers.count_matching_documents, "honey", make_options("en")
-    ) == answers.count_matching_documents(library[None], "honey", make_options("en"), Deadline(60))
-    texts = [("Die Biene lebt im Bienenstock.", "de")]
-    assert run_in_library(library, answers.answer_glosses, texts, "en", "") == answers.answer_glosses(
-        library[None], texts, "en", "", Deadline(60)
-    )
+    assert run_in_library(library, work, *arguments) == work(library[None], *arguments, Deadline(60))
 
 
 def test_workers_find_what_was_just_added(library):
@@ -68,9 +65,8 @@ def test_workers_find_what_was_just_added(library):
             answer = run_in_library(library, answers.find_documents, word, make_options("en", ["en"]))
             assert [result["id"] for result in answer["results"]] == [word]
     library[None].delete(["zyxwv0"])
-    assert "zyxwv0" not in str(
-        run_in_library(library, answers.find_documents, "zyxwv0", make_options("en", ["en"]))["results"]
-    )
+    answer = run_in_library(library, answers.find_documents, "zyxwv0", make_options("en", ["en"]))
+    assert "zyxwv0" not in str(answer["results"])
 
 
 def test_workers_use_a_changed_glossary_at_once(library):
@@ -82,15 +78,11 @@ def test_workers_use_a_changed_glossary_at_once(library):
 
 
 def test_errors_of_workers_arrive_unchanged(library):
-    def message(run):
-        with pytest.raises(LanguageError) as caught:
-            run()
-        return str(caught.value)
-
-    message_of_worker = message(lambda: run_in_library(library, answers.find_documents, "honey", make_options("xx")))
-    assert message_of_worker == message(
-        lambda: answers.find_documents(library[None], "honey", make_options("xx"), Deadline(60))
-    )
+    with pytest.raises(LanguageError) as expected:
+        answers.find_documents(library[None], "honey", make_options("xx"), Deadline(60))
+    with pytest.raises(LanguageError) as caught:
+        run_in_library(library, answers.find_documents, "honey", make_options("xx"))
+    assert str(caught.value) == str(expected.value)
 
 
 def test_the_server_answers_by_itself_after_a_worker_is_killed_until_others_have_started(library, caplog):
@@ -101,8 +93,6 @@ def test_the_server_answers_by_itself_after_a_worker_is_killed_until_others_have
         assert run_in_library(library, get_process_id) == os.getpid()
         assert run_in_library(library, answers.find_documents, "honey", make_options("en"))["results"]
         assert library.waiting == 0
-        end = time.monotonic() + 120
-        while (library._workers is None or not library._workers.is_ready) and time.monotonic() < end:
-            time.sleep(0.05)
+        wait_for(lambda: library._workers is not None and library._workers.is_ready, 120)
         assert run_in_library(library, get_process_id) != os.getpid()
     assert [record.message for record in caplog.records] == ["a worker died", "workers started"]
