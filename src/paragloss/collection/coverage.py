@@ -50,7 +50,7 @@ class QueryCoverage(NamedTuple):
 def measure_query_coverage(
     query: Query, forms: QueryForms, statistics: Statistics, targets: Sequence[str]
 ) -> QueryCoverage:
-    """Find the words of a query that no translator knows and no document has.
+    """Count the words of a query, and find those that no translator knows and no document has.
 
     :param forms: the query as it was sent to the index; without translations in it, all words count as known.
     :param statistics: have the terms of the documents.
@@ -121,11 +121,12 @@ def _have_indexed_terms(hashes_of_words: Sequence[Sequence[int]], statistics: St
 
     :param hashes_of_words: the hashes of the terms of each word, at least one.
     """
-    fields = np.arange(len(statistics.layout.fields))[:, None]
+    fields = np.arange(len(statistics.layout.fields))[:, None]  # (n_fields, 1)
     all_hashes = [term_hash for hashes in hashes_of_words for term_hash in hashes]
     term_ids = statistics.layout.ids(fields, all_hashes)  # (n_fields, n_terms)
-    is_indexed = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape) > 0
-    first_terms = list_starts([len(hashes) for hashes in hashes_of_words])
+    document_counts = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape)
+    is_indexed = document_counts > 0
+    first_terms = list_starts([len(hashes) for hashes in hashes_of_words])  # (n_words,): positions in all_hashes
     has_all_terms = np.logical_and.reduceat(is_indexed, first_terms, axis=1)  # (n_fields, n_words)
     return list(np.logical_or.reduce(has_all_terms, axis=0).tolist())
 
@@ -149,15 +150,16 @@ def measure_unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) 
 
 
 def describe_foreign_texts(documents: Sequence[Document], model: DefaultModel) -> dict[str, str]:
-    """Return a warning for each language that documents state and seem not to be written in.
+    """Return a warning for each language that documents state and seem not to be written in, by language.
 
-    The language is doubted if the model does not know many of the words of a sample.
+    The language is doubted if the model does not know many of the words of a sample. There is a warning if the sample
+    looks like another language then, or if hardly any word is known.
     """
     warnings = {}
     for lang in dict.fromkeys(document.lang for document in documents):
         texts = [document.text for document in documents if document.lang == lang and document.text][:SAMPLE_SIZE]
-        unknown_share = measure_unknown_share(texts, lang, model) or 0.0
-        if unknown_share <= DOUBTFUL_SHARE:
+        unknown_share = measure_unknown_share(texts, lang, model)
+        if unknown_share is None or unknown_share <= DOUBTFUL_SHARE:
             continue
         likely_lang = _identify_majority([text[:SAMPLED_CHARACTERS] for text in texts]) or lang
         if likely_lang != lang or unknown_share > FOREIGN_SHARE:

@@ -81,9 +81,11 @@ def find_page_pairs(state: State, langs: Sequence[str] = ()) -> list[Page]:
 
 
 def list_translated_paths(state: State) -> list[str]:
-    """Return the paths, with `*` for the language, of pages in several languages; [] if they are too few to learn from.
+    """Return the paths of pages in several languages, with `*` for the language: "manual/*/a.html".
 
     Texts are not read.
+
+    :return: [] if there are fewer than MIN_PAGES pages, too few to learn from.
     """
     if len(state.langs) < 2:
         return []
@@ -98,10 +100,13 @@ def _strip_document(document: Document) -> Document:
 
 
 def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:
-    """Learn from pages in two languages, and search with the result if it finds held-out pages better.
+    """Learn translations from pages in two languages, and search with them if they find held-out pages better.
 
-    :param langs: only pages in these languages are used.
-    :raises InputError: if there are too few pages.
+    A first table is learned without the held-out pages, and measured on them. The one that is kept learns from all.
+
+    :param langs: only pages in these languages are used; all if empty.
+    :return: what was learned from, the gains, and whether the result is searched with.
+    :raises InputError: if there are fewer than MIN_PAGES pages.
     """
     pages = find_page_pairs(state, langs)
     if len(pages) < MIN_PAGES:
@@ -111,7 +116,8 @@ def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:
     training_pages = [page for page in pages if page not in held_out_pages]
     trial_table = _fit_table(align_pages(training_pages, model))
     gains = _measure_gains(state, held_out_pages, trial_table)
-    is_accepted = sum(gain.pages * (gain.after - gain.before) for gain in gains) > 0
+    total_gain = sum(gain.pages * (gain.after - gain.before) for gain in gains)
+    is_accepted = total_gain > 0
     blocks = align_pages(pages, model)
     if is_accepted:
         add_learned_model(state, _fit_table(blocks))
@@ -121,8 +127,9 @@ def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:
 def add_learned_model(state: State, table: word_table.Table) -> None:
     """Search with a learned table from now on, in place of an earlier one."""
     with tempfile.TemporaryDirectory() as folder:
-        table.save(Path(folder) / NAME)
-        opening.add_model(state, str(Path(folder) / NAME))
+        model_folder = Path(folder) / NAME
+        table.save(model_folder)
+        opening.add_model(state, str(model_folder))
 
 
 def _fit_table(blocks: Sequence[Concept]) -> word_table.Table:
@@ -199,7 +206,10 @@ def _measure_mean_reciprocal_rank(state: State, queries: Sequence[Query], target
 
 
 def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page]:
-    """Pair documents of the two most frequent languages that are each other's best search result."""
+    """Pair documents of two languages that are each other's best search result.
+
+    The languages are those of most documents with a title. A search is for the first words of a document.
+    """
     documents_by_id = {document.id: document for document in documents}
     titled_documents: dict[str, list[Document]] = {}  # by language
     for document in documents:
@@ -218,11 +228,15 @@ def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page
 
 
 def _find_best_ids(state: State, documents: Sequence[Document], target: str) -> dict[str, str]:
-    """Search for the first words of each document in another language; return the best result by document id."""
-    queries = [
-        Query(document.id, " ".join(document.full_text.split()[:_WORDS_PER_QUERY]), document.lang)
-        for document in documents[:_MAX_PAGE_QUERIES]
-    ]
+    """Search for the first words of documents in another language.
+
+    :param target: the language in which is searched.
+    :return: the id of the best result for each document, by its id; a document that finds nothing is left out.
+    """
+    queries = []
+    for document in documents[:_MAX_PAGE_QUERIES]:
+        first_words = document.full_text.split()[:_WORDS_PER_QUERY]
+        queries.append(Query(document.id, " ".join(first_words), document.lang))
     rankings = retrieval.rank_plain_queries(state, queries, SearchOptions(to=[target], k=1))
     return {query.id: ranking[0].id for query, ranking in zip(queries, rankings, strict=True) if ranking}
 
@@ -245,14 +259,14 @@ def _count_learned_terms(
 ) -> Iterator[tuple[int, LearnedTerm]]:
     """Yield the words that have a new translation, each with the number of documents that have it, at least two.
 
+    :param table: the learned translations.
     :param source: the language of the words.
     :param target: the language of their translations.
     """
     model = state.default or default.open()
     terms, spellings = table.words[source]
     document_counts = state.index.statistics.df("text", source, terms).tolist()
-    counted_terms = sorted(zip(document_counts, terms, spellings, strict=True), key=lambda counted: -counted[0])
-    for n_documents, term, spelling in counted_terms:
+    for n_documents, term, spelling in zip(document_counts, terms, spellings, strict=True):
         if n_documents < 2 or term.isdigit():
             continue
         learned_translations = table.alternatives(term, source, target)

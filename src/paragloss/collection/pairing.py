@@ -50,9 +50,11 @@ class Page(NamedTuple):
 
 
 def group_pages(documents: Iterable[Document]) -> list[Page]:
-    """Group documents whose paths differ by a language's name only, or that name each other as translations.
+    """Group documents that are one page in several languages.
 
-    :return: the pages in several languages, sorted by key.
+    Their paths differ by a language's name only, or they name each other as translations.
+
+    :return: the pages in several languages, sorted by key; the first document of a language counts.
     """
     documents = list(documents)
     by_key: dict[str, dict[str, Document]] = {}
@@ -62,18 +64,25 @@ def group_pages(documents: Iterable[Document]) -> list[Page]:
 
 
 def _choose_page_keys(documents: Sequence[Document]) -> list[str]:
-    """Return the key of each document's page: that of its path, or of the first document that names the same address.
+    """Return a key for each document, the same for the documents of one page in several languages.
 
-    An address that two documents of one language name (a site's first page) links nothing.
+    It is made of the document's path. Documents that name the same address as their translation get the same key,
+    unless two of them are in one language: the address of a site's first page does not tell which pages are one.
     """
     keys = [make_page_key(document.id, document.lang) for document in documents]
     parents = {page_key: page_key for page_key in keys}  # union-find: a key's parent is a key of the same page
     for langs_by_number in _group_by_address(documents).values():
         has_distinct_languages = len(langs_by_number) == len(set(langs_by_number.values()))
         if has_distinct_languages:
-            root, *other_roots = [_find_root(parents, keys[number]) for number in langs_by_number]
-            parents.update(dict.fromkeys(other_roots, root))
+            _join_keys(parents, [keys[number] for number in langs_by_number])
     return [_find_root(parents, page_key) for page_key in keys]
+
+
+def _join_keys(parents: dict[str, str], page_keys: Sequence[str]) -> None:
+    """Make several keys those of one page, by giving all of them the root of the first one."""
+    root = _find_root(parents, page_keys[0])
+    for page_key in page_keys[1:]:
+        parents[_find_root(parents, page_key)] = root
 
 
 def _find_root(parents: Mapping[str, str], page_key: str) -> str:
@@ -112,17 +121,15 @@ def _list_translation_addresses(document: Document) -> list[str]:
 
 
 def make_page_key(path: str, lang: str) -> str:
-    """Return a path with every mention of its language replaced by `*`.
+    """Return a path with every mention of its language replaced by `*`: "manual/de_DE/a.html" as "manual/*/a.html".
 
     A mention is a word of the path that is a code of the language, perhaps with a region (`guide-de`, `de_DE`,
     `x.de.html`), or its name in English or in itself (`German/`, `Deutsch/`).
     """
-    pieces: list[str] = []
-    position = 0  # behind the mention before
-    for start, end in _find_mentions(path, lang):
-        pieces += [path[position:start], "*"]
-        position = end
-    return "".join([*pieces, path[position:]])
+    page_key = path
+    for start, end in reversed(list(_find_mentions(path, lang))):  # from the end, so that earlier offsets stay right
+        page_key = page_key[:start] + "*" + page_key[end:]
+    return page_key
 
 
 def _find_mentions(path: str, lang: str) -> Iterator[tuple[int, int]]:
@@ -152,7 +159,12 @@ def _strip_accents(text: str) -> str:
 
 
 def align_pages(pages: Iterable[Page], model: DefaultModel) -> list[Concept]:
-    """Return the blocks of pages that say the same in two languages: titles, headings and lines of the text."""
+    """Return the blocks of pages that say the same in two languages: titles, headings and lines of the text.
+
+    :param pages: documents in several languages.
+    :param model: translates words, by which blocks are compared.
+    :return: a concept for each pair of blocks, with the text of the block in both languages.
+    """
     concepts: list[Concept] = []
     for page in pages:
         for source, target in combinations(sorted(page.documents), 2):
@@ -164,7 +176,7 @@ def align_pages(pages: Iterable[Page], model: DefaultModel) -> list[Concept]:
 
 
 def _align_documents(source: Document, target: Document, model: DefaultModel) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of blocks that say the same; those that are equal have not been translated."""
+    """Yield the pairs of blocks of two documents that say the same; blocks that were not translated are left out."""
     if source.title and target.title and source.title != target.title:
         yield source.title, target.title
     for field in ("headings", "text"):
@@ -182,7 +194,13 @@ def _read_blocks(document: Document, field: str) -> list[str]:
 def _align_blocks(
     source_blocks: Sequence[str], target_blocks: Sequence[str], source: str, target: str, model: DefaultModel
 ) -> list[tuple[int, int]]:
-    """Return the pairs of the best alignment that keeps the order of blocks (Needleman and Wunsch, 1970)."""
+    """Return the pairs of the best alignment that keeps the order of blocks (Needleman and Wunsch, 1970).
+
+    :param source: the language of the source blocks.
+    :param target: the language of the target blocks.
+    :param model: translates words, by which blocks are compared.
+    :return: the position of a source block and that of its target block for each pair.
+    """
     if not source_blocks or not target_blocks:
         return []
     similarities = _measure_similarities(source_blocks, target_blocks, source, target, model)
@@ -202,15 +220,20 @@ def _score_alignments(similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.f
     scores[:, 0] = -_GAP_COST * np.arange(n_source + 1)
     scores[0] = -_GAP_COST * np.arange(n_target + 1)
     for i in range(1, n_source + 1):
-        row, row_above = scores[i], scores[i - 1]
         for j in range(1, n_target + 1):
-            paired_score = row_above[j - 1] + similarities[i - 1, j - 1]
-            row[j] = max(paired_score, row_above[j] - _GAP_COST, row[j - 1] - _GAP_COST)
+            paired_score = scores[i - 1, j - 1] + similarities[i - 1, j - 1]
+            best_with_gap = max(scores[i - 1, j], scores[i, j - 1]) - _GAP_COST
+            scores[i, j] = max(paired_score, best_with_gap)
     return scores
 
 
 def _trace_pairs(scores: npt.NDArray[np.float64], similarities: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Walk back through the scores of `_score_alignments`, and return the pairs of similar blocks in order."""
+    """Walk back through scores from the last blocks to the first, and return the pairs of similar blocks in order.
+
+    :param scores: what `_score_alignments` returned.
+    :param similarities: (n_source, n_target).
+    :return: the position of a source block and that of its target block for each pair.
+    """
     i, j = similarities.shape
     pairs = []
     while i and j:
@@ -270,21 +293,23 @@ def _compare_positions(n_source: int, n_target: int) -> npt.NDArray[np.float64]:
 
 
 def _normalize_rows(blocks: Sequence[Mapping[int, float]], n_words: int) -> npt.NDArray[np.float64]:
-    """Return one row of length 1 for each block, of shape (n_blocks, n_words)."""
+    """Return one row of length 1 for each block, of shape (n_blocks, n_words).
+
+    :param blocks: for each block the shares of its words by their numbers.
+    """
     rows = np.zeros((len(blocks), n_words))
-    for row, shares in zip(rows, blocks, strict=True):
-        for number, share in shares.items():
-            row[number] += share
+    for block_number, shares in enumerate(blocks):
+        for word_number, share in shares.items():
+            rows[block_number, word_number] = share
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(norms, 1e-9))
 
 
 def _translate_words(block: str, lang: str, model: DefaultModel, word_numbers: dict[str, int]) -> dict[int, float]:
-    """Translate the words of a block into English: the numbers of the English words, with their shares.
+    """Translate the words of a block into English; unknown words and numbers remain as they are.
 
-    Unknown words and numbers remain as they are.
-
-    :param word_numbers: the number of each word; new words are added.
+    :param word_numbers: the number of each English word seen so far; new words are added.
+    :return: the numbers of the English words, with the sum of their shares in the translations of the block's words.
     """
     shares: dict[int, float] = {}
     for term in analyzer(lang).terms(block):

@@ -71,12 +71,13 @@ def suggest_query(
     model: DefaultModel | None,
     deadline: Deadline | None = None,
 ) -> Query | None:
-    """Correct the spelling of a query in that of several languages in which the correction costs least.
+    """Correct the spelling of a query, in that of several languages in which the errors are the most likely ones.
 
     :param langs: the languages whose words the query is compared with.
     :param statistics: have the words of the documents.
     :param model: knows further words.
-    :return: None if all words are known in one of the languages, or if no language has a correction for every word.
+    :return: the corrected query in that language; None if all words are known in one of the languages, or if no
+        language has a correction for every word.
     :raises DeadlineError: if the deadline passes first.
     """
     corrections: dict[str, Correction] = {}  # by language
@@ -112,9 +113,11 @@ def _correct_words(
 ) -> Correction | None:
     """Correct the words of a text at some spans; None if one of them can't be corrected.
 
-    :param spans: where the text has unknown words.
+    :param spans: where the text has unknown words, in order.
+    :param lang: the language of the text.
     :param statistics: have the words of the documents.
     :param model: knows further words.
+    :return: the corrected text, with the sum of what the errors cost.
     :raises DeadlineError: if the deadline passes first.
     """
     corrected_text, total_cost = text, 0.0
@@ -151,8 +154,10 @@ def find_correction(word: str, lang: str, statistics: Statistics, model: Default
     """Return the known word that an unknown word is most likely meant to be, at one spelling error or, if long, two.
 
     :param word: the unknown word, in small letters.
+    :param lang: the language of the word.
     :param statistics: have the words of the documents.
     :param model: knows further words.
+    :return: None if no known word is near enough, or if the word has letters that the language does not use.
     """
     alphabet = _find_alphabet(lang, model)
     known_letters = {*alphabet, *_strip_accents(alphabet)}
@@ -170,11 +175,13 @@ def find_correction(word: str, lang: str, statistics: Statistics, model: Default
 def _generate_double_variants(
     variants: dict[str, float], alphabet: str, lang: str, model: DefaultModel
 ) -> dict[str, float]:
-    """Return the words of a model at one more error from the likely variants of a word, with their costs.
+    """Return the words of a model at two errors from a word, with the sum of the costs of both errors.
 
-    Words that only documents have are left out: there are so many variants that some have the hash of another word.
+    They are words at one more error from those variants whose first error is likely. Words that only documents have
+    are left out: there are so many variants that some have the hash of another word.
 
-    :param variants: words at one error, with their costs.
+    :param variants: what is at one error from the word, with the costs.
+    :param alphabet: the letters of the language.
     """
     ngrams = _load_ngrams(lang, model)
     likely_variants = [variant for variant, cost in variants.items() if cost <= SWAP_COST]
@@ -214,17 +221,18 @@ class _NgramTable:
         return list(compress(words, has_only_seen))
 
     def _find_unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
-        """Find the n-grams of words that the language does not have.
+        """Find the n-grams of words that the language does not have. All words are looked up as one text.
 
-        :return: two arrays: the number of the word of each n-gram, and the position of the n-gram in it.
+        :return: two arrays of shape (n_unseen,): the number of the word of each n-gram, and its position in the word,
+            counted from the blank before the first letter.
         """
         text = f" {' '.join(words)} "
-        ngram_starts = np.flatnonzero(~self._is_seen[_hash_ngrams(text)])  # offsets in the text
+        unseen_starts = np.flatnonzero(~self._is_seen[_hash_ngrams(text)])  # (n_unseen,): offsets in the text
         word_starts = np.cumsum([0, *(len(word) + 1 for word in words)])  # offsets of the blanks before the words
-        word_numbers = np.searchsorted(word_starts, ngram_starts, side="right") - 1
+        word_numbers = np.searchsorted(word_starts, unseen_starts, side="right") - 1
         next_word_starts = word_starts[word_numbers + 1]
-        is_within_word = ngram_starts + NGRAM_SIZE <= next_word_starts + 1  # others reach into the next word
-        positions = ngram_starts - word_starts[word_numbers]
+        is_within_word = unseen_starts + NGRAM_SIZE <= next_word_starts + 1  # others reach into the next word
+        positions = unseen_starts - word_starts[word_numbers]
         return word_numbers[is_within_word], positions[is_within_word]
 
 
@@ -265,13 +273,12 @@ def _choose_correction(
     words = [word for word, error_cost in variants.items() if error_cost <= MAX_COST]
     document_counts = _count_documents(words, lang, statistics, model)
     costs: dict[str, float] = {}
-    for word, n_documents in zip(words, document_counts, strict=True):
-        if n_documents is None:
+    for word, document_count in zip(words, document_counts, strict=True):
+        if document_count is None:  # the word is unknown
             continue
-        (term,) = analyzer(lang).terms(word)
-        if model is not None:
-            n_documents += _count_translations(term, lang, statistics, model)
-        frequency_bonus = FREQUENCY_BONUS * float(np.log1p(n_documents))
+        [term] = analyzer(lang).terms(word)
+        translation_count = 0 if model is None else _count_translations(term, lang, statistics, model)
+        frequency_bonus = FREQUENCY_BONUS * float(np.log1p(document_count + translation_count))
         costs[word] = variants[word] + _price_form(word, term, lang, model) - frequency_bonus
     if not costs:
         return None
@@ -294,13 +301,13 @@ def _count_documents(
     :param model: knows further words, of which there may be no document.
     """
     terms = _read_terms(words, lang)
-    df = statistics.df("text", lang, terms).tolist()
-    in_model = [False] * len(terms)
+    df = statistics.df("text", lang, terms).tolist()  # an entry for each term
+    is_in_model = [False] * len(terms)
     if model is not None and lang in model.langs:
-        in_model = model.has_terms(terms, lang)
+        is_in_model = model.has_terms(terms, lang)
     document_counts: list[int | None] = []
-    for term, n_documents, is_in_model in zip(terms, df, in_model, strict=True):
-        is_known = bool(term) and (n_documents > 0 or is_in_model)
+    for term, n_documents, model_has_term in zip(terms, df, is_in_model, strict=True):
+        is_known = bool(term) and (n_documents > 0 or model_has_term)
         document_counts.append(n_documents if is_known else None)
     return document_counts
 
@@ -329,13 +336,16 @@ def _split_terms_by_line(lines: Sequence[str], lang: str) -> list[list[str]]:
 
 
 def _count_translations(term: str, lang: str, statistics: Statistics, model: DefaultModel) -> int:
-    """Return how many documents of another language have the most likely translations of a term; the most of any."""
+    """Return the highest number of documents in another language that have a likely translation of a term.
+
+    The two likeliest translations into each language of the documents are looked up.
+    """
     highest_df = 0
-    for other in statistics.langs:
-        if other != lang and {lang, other} <= set(model.langs):
-            translations = model.alternatives(term, lang, other)[:2]
-            terms = [translated for translation in translations for translated in translation.terms]
-            highest_df = max(highest_df, *statistics.df("text", other, terms).tolist(), 0)
+    for other_lang in statistics.langs:
+        if other_lang != lang and {lang, other_lang} <= set(model.langs):
+            translations = model.alternatives(term, lang, other_lang)[:2]
+            translated_terms = [translated for translation in translations for translated in translation.terms]
+            highest_df = max([highest_df, *statistics.df("text", other_lang, translated_terms).tolist()])
     return highest_df
 
 
@@ -351,6 +361,10 @@ def _generate_variants(word: str, alphabet: str, positions: range | None = None)
 def _iterate_variants(word: str, alphabet: str, positions: range) -> Iterator[tuple[str, float]]:
     """Yield every word at one error from a word with its cost; some come several times.
 
+    An error is a missing letter, one too many, another letter, or two swapped letters. The word itself comes first, for
+    nothing, with its accents composed.
+
+    :param alphabet: the letters of the language.
     :param positions: the offsets in the word at which errors may be.
     """
     yield unicodedata.normalize("NFC", word), 0.0
@@ -400,7 +414,7 @@ def _strip_accents(text: str) -> str:
 
 @lru_cache(maxsize=1000)
 def _list_neighbour_keys(letter: str) -> str:
-    """Return the keys around the key of a letter; "" for a letter of no keyboard."""
+    """Return the letters on the keys around that of a letter, "qwszx" for "a"; "" for a letter of no keyboard."""
     if not letter:
         return ""
     for keyboard in _KEYBOARDS:
@@ -416,7 +430,10 @@ def _list_neighbour_keys(letter: str) -> str:
 
 @lru_cache(maxsize=100)
 def _find_alphabet(lang: str, model: DefaultModel | None) -> str:
-    """Return the letters of a language: those of its words in the model, most frequent first, or of its keyboard."""
+    """Return the letters of a language: those of its words in the model, most frequent first, or of its keyboard.
+
+    Letters with accents are left out if they are rare, because these are of borrowed words.
+    """
     if model is None or lang not in model.langs:
         return _list_keyboard_letters(lang)
     sample = "".join(model.sample_spellings(lang, _SAMPLED_WORDS)).lower()
