@@ -8,7 +8,7 @@ continues where it was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ class PassageCache:
         return texts
 
     def assign_rows(self, tasks: Sequence[EncodingTask], rows: Floats) -> list[EncodedTask]:
-        """Distribute encoded vectors to the titles and passages of tasks.
+        """Give encoded vectors to the titles and passages of the tasks that they were computed for.
 
         A passage that several documents have was encoded for the first of them only: its vector is cached for the
         others. Tasks must come in the order in which their texts were listed.
@@ -96,65 +96,49 @@ class PassageCache:
         return encoded_tasks
 
 
-def deferred_encoders(models: Mapping[str, object]) -> dict[str, Pretrained]:
+def select_deferred_encoders(models: Mapping[str, object]) -> dict[str, Pretrained]:
     """Return the models that encode documents after they were written."""
     return {name: model for name, model in models.items() if isinstance(model, Pretrained)}
 
 
-def vector_names(store: AnyStore, models: Mapping[str, object]) -> list[str]:
+def _list_vector_names(store: AnyStore, models: Mapping[str, object]) -> list[str]:
     """Return the names of the vectors that deferred encoders have in a store, those of titles included."""
-    names = [vector for name in deferred_encoders(models) for vector in (name, title_vector_name(name))]
+    names = [vector for name in select_deferred_encoders(models) for vector in (name, title_vector_name(name))]
     return [name for name in names if name in store.dense]
 
 
 def read_unchanged_vectors(
     store: AnyStore, models: Mapping[str, object], documents: Sequence[Document]
 ) -> dict[str, list[Floats | None]]:
-    """Return the stored vectors of documents that are about to be replaced by the same text.
+    """Return the stored vectors of documents whose text stays the same when they are replaced.
+
+    They are written again with the document, so that it need not be encoded again.
 
     :param models: the models of the collection, by name.
     :param documents: the new documents.
     :return: for each vector name one entry per document: None where the document is new or has changed.
     """
-    names = vector_names(store, models)
+    names = _list_vector_names(store, models)
     if not names:
         return {}
     records = store.get([document.id for document in documents], vectors=names)
-    unchanged_vectors: list[Mapping[str, Floats]] = []  # by name, of each document
+    unchanged_vectors: dict[str, list[Floats | None]] = {name: [] for name in names}
     for record, document in zip(records, documents, strict=True):
-        is_unchanged = record is not None and _is_same_text(record.document, document)
-        unchanged_vectors.append(record.dense if record is not None and is_unchanged else {})
-    return {name: [vectors.get(name) for vectors in unchanged_vectors] for name in names}
-
-
-def encode_all_missing(
-    store: AnyStore,
-    name: str,
-    model: Pretrained,
-    *,
-    progress: Callable[[int, int], None] | None = None,
-    processes: int | None = None,
-) -> int:
-    """Encode every document that lacks vectors of a model, and return how many were encoded.
-
-    Vectors are safe on disk after each call of `progress(encoded, total)`.
-
-    :param name: the name of the model in the collection.
-    :param processes: how many processes encode; all processors if None.
-    """
-    encoded = 0
-    for encoded, total in encode_missing(store, name, model, processes=processes):
-        if progress:
-            progress(encoded, total)
-    return encoded
+        stored_vectors: Mapping[str, Floats] = {}
+        if record is not None and _is_same_text(record.document, document):
+            stored_vectors = record.dense
+        for name in names:
+            unchanged_vectors[name].append(stored_vectors.get(name))
+    return unchanged_vectors
 
 
 def encode_missing(
     store: AnyStore, name: str, model: Pretrained, *, processes: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Encode the documents that lack vectors of a model batch by batch; yield (encoded, total) after each batch.
+    """Encode the documents that lack vectors of a model, batch by batch.
 
-    A document whose text another process changes in the meantime gets no vectors.
+    Yields (number of encoded documents, total) after each batch, whose vectors are safe on disk then. A document whose
+    text another process changes in the meantime gets no vectors.
 
     :param name: the name of the model in the collection.
     :param processes: how many processes encode; all processors if None.
@@ -193,16 +177,17 @@ def _encode_tasks(
 def encode_few(
     store: AnyStore, models: Mapping[str, object], documents: Sequence[Document]
 ) -> dict[str, list[Floats | None]]:
-    """Encode documents at once if they have only a few passages together.
+    """Encode documents with the slow encoders, which else encode later, if there are only a few passages.
 
     :param models: the models of the collection, by name.
     :return: for each vector name one entry per document: None for a language that the encoder does not know. {} if the
-        documents have too many passages.
+        documents have more than MAX_INLINE_PASSAGES passages together.
     """
     rows_by_name: dict[str, list[Floats | None]] = {}
-    if sum(len(passages.select_passages(document.text)) for document in documents) > MAX_INLINE_PASSAGES:
+    n_passages = sum(len(passages.select_passages(document.text)) for document in documents)
+    if n_passages > MAX_INLINE_PASSAGES:
         return rows_by_name
-    for name, model in deferred_encoders(models).items():
+    for name, model in select_deferred_encoders(models).items():
         shared_parts = _find_shared_title_parts(store)
         rows = [_encode_document(model, document, shared_parts) for document in documents]
         rows_by_name[name] = [passage_rows for _, passage_rows in rows]
@@ -214,9 +199,11 @@ def encode_few(
 def _encode_document(
     model: Pretrained, document: Document, shared_parts: frozenset[str]
 ) -> tuple[Floats | None, Floats | None]:
-    """Return the title row and the passage rows of a document; None for those that have no words the model knows.
+    """Encode the title and the passages of a document.
 
     :param shared_parts: parts of titles that many documents share, which are not encoded.
+    :return: the title's vector, and the passages' vectors of shape (n_passages, model.dim); each is None if the model
+        knows no word of it, both are if it does not have the language.
     """
     if document.lang not in model.langs:
         return None, None
@@ -254,7 +241,12 @@ def _find_shared_title_parts(store: AnyStore) -> frozenset[str]:
 def _list_tasks_with_passages(
     store: AnyStore, model: Pretrained, vector_name: str, shared_parts: frozenset[str]
 ) -> Iterator[tuple[str, list[EncodingTask]]]:
-    """Yield (language, tasks) for the documents whose passages lack a vector: their titles and passages."""
+    """Yield tasks for the documents whose passages lack a vector, each with its title and its passages.
+
+    :param vector_name: the name of the vectors of passages.
+    :param shared_parts: parts of titles that many documents share, which are not encoded.
+    :return: pairs of a language and the tasks for some documents in it.
+    """
     repeated = _find_repeated_passages(store, {"lang": list(model.langs)}, vector_name)
     for documents_of_language in _iterate_missing(store, model, vector_name):
         tasks = []
@@ -267,7 +259,7 @@ def _list_tasks_with_passages(
 def _list_title_tasks(
     store: AnyStore, model: Pretrained, vector_name: str, shared_parts: frozenset[str]
 ) -> Iterator[tuple[str, list[EncodingTask]]]:
-    """Yield (language, tasks) for the documents whose titles alone lack a vector."""
+    """Yield tasks for the documents whose titles alone lack a vector; see `_list_tasks_with_passages`."""
     for documents_of_language in _iterate_missing(store, model, vector_name):
         tasks = []
         for record in documents_of_language:
@@ -294,8 +286,8 @@ def _make_task(
     document: Document, bodies: Sequence[str], repeated: frozenset[str], shared_parts: frozenset[str]
 ) -> EncodingTask:
     texts = [body if body in repeated else passages.add_title(document, body) for body in bodies]
-    repeated_here = repeated.intersection(bodies)
-    return EncodingTask(document, read_title(document, shared_parts), texts, repeated_here)
+    repeated_texts = repeated.intersection(bodies)
+    return EncodingTask(document, read_title(document, shared_parts), texts, repeated_texts)
 
 
 def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) -> frozenset[str]:
@@ -304,16 +296,18 @@ def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) 
     :param where: the conditions that documents meet.
     :param missing_vector: the name of the vector that they lack.
     """
-    digests: set[bytes] = set()  # smaller than the passages themselves
+    seen_digests: set[bytes] = set()  # smaller than the passages themselves
     repeated = set()
-    records = (record for page in store.scroll(where, batch=256, without_vector=missing_vector) for record in page)
-    for record in records:
-        bodies = _read_passage_bodies(record)
-        for body in set(bodies) if len(bodies) > 1 else ():
-            digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            if digest in digests and body:
-                repeated.add(body)
-            digests.add(digest)
+    for records in store.scroll(where, batch=256, without_vector=missing_vector):
+        for record in records:
+            bodies = _read_passage_bodies(record)
+            if len(bodies) < 2:
+                continue
+            for body in filter(None, set(bodies)):
+                digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+                if digest in seen_digests:
+                    repeated.add(body)
+                seen_digests.add(digest)
     return frozenset(repeated)
 
 
@@ -352,16 +346,15 @@ def _write_vectors(
     :param encoded_tasks: the vectors of each task.
     """
     records = store.get([task.document.id for task in tasks])
-    encoded_by_id: dict[str, EncodedTask] = {}
+    title_rows: dict[str, Floats] = {}  # by document id
+    passage_rows: dict[str, Floats] = {}  # by document id, each (n_passages, model's dimensions)
     for task, encoded, record in zip(tasks, encoded_tasks, records, strict=True):
-        if record is not None and _is_same_text(record.document, task.document):
-            encoded_by_id[task.document.id] = encoded
-    title_rows = {doc_id: encoded.title for doc_id, encoded in encoded_by_id.items() if encoded.title.any()}
-    passage_rows = {
-        doc_id: np.stack(encoded.passages)
-        for doc_id, encoded in encoded_by_id.items()
-        if encoded.passages and np.any(encoded.passages)
-    }
+        if record is None or not _is_same_text(record.document, task.document):
+            continue
+        if encoded.title.any():
+            title_rows[task.document.id] = encoded.title
+        if np.any(encoded.passages):
+            passage_rows[task.document.id] = np.stack(encoded.passages)
     if title_rows:
         store.update_dense(title_vector_name(name), list(title_rows), np.stack(list(title_rows.values())))
     if passage_rows:

@@ -13,9 +13,11 @@ from paragloss.types import Document, Encoder, Floats
 def encode_documents(
     models: Mapping[str, object], documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
 ) -> dict[str, list[Floats | None]]:
-    """Return for each quick encoder one vector per document; `backfill` has the others.
+    """Encode documents with those encoders of a collection that are quick; `backfill` runs the others later.
 
+    :param models: all models of the collection, by name.
     :param terms: the terms of each document's title and text, if they are known already.
+    :return: for the name of each quick encoder one vector per document, None where it does not have the language.
     """
     return {name: encode_rows(model, documents, terms) for name, model in select_quick_encoders(models).items()}
 
@@ -32,23 +34,29 @@ def select_quick_encoders(models: Mapping[str, object]) -> dict[str, Encoder]:
 def encode_rows(
     model: Encoder, documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
 ) -> list[Floats | None]:
-    """Return one vector per document, None where the model does not have its language.
+    """Encode documents of several languages, those of a language together.
 
     :param terms: the terms of each document, if they are known already; an encoder that uses other terms reads texts.
+    :return: one vector per document in the same order, None where the model does not have its language.
     """
     rows: list[Floats | None] = [None] * len(documents)
-    encoder = with_hubness(model)
-    for lang in dict.fromkeys(document.lang for document in documents if document.lang in model.langs):
-        positions = [i for i, document in enumerate(documents) if document.lang == lang]
+    encoder = make_document_encoder(model)
+    positions_by_language: dict[str, list[int]] = {}
+    for position, document in enumerate(documents):
+        if document.lang in model.langs:
+            positions_by_language.setdefault(document.lang, []).append(position)
+    for lang, positions in positions_by_language.items():
         if terms is not None and isinstance(encoder, BagEncoder | hubness.Documents) and encoder.cuts(lang):
-            encoded = encoder.encode_terms([terms[i] for i in positions], lang)
+            encoded_rows = encoder.encode_terms([terms[i] for i in positions], lang)
         else:
-            encoded = encoder.encode([documents[i].full_text for i in positions], lang)
-        for i, row in zip(positions, encoded, strict=True):
-            rows[i] = row
+            encoded_rows = encoder.encode([documents[i].full_text for i in positions], lang)
+        for position, row in zip(positions, encoded_rows, strict=True):
+            rows[position] = row
     return rows
 
 
-def with_hubness(model: Encoder) -> Encoder:
+def make_document_encoder(model: Encoder) -> Encoder:
     """Return the encoder for documents: one that also stores their hubness, if the model can measure it."""
-    return hubness.Documents(model) if isinstance(model, BagEncoder) and model.reference else model
+    if isinstance(model, BagEncoder) and model.reference:
+        return hubness.Documents(model)
+    return model

@@ -17,7 +17,7 @@ from paragloss.analysis import analyzer
 from paragloss.analysis.spaces import SpacedAnalyzer
 from paragloss.bm25 import Layout
 from paragloss.collection.document_languages import assign_languages
-from paragloss.collection.embeddings import encode_documents, with_hubness
+from paragloss.collection.embeddings import encode_documents, make_document_encoder
 from paragloss.collection.models import load
 from paragloss.errors import StoreError
 from paragloss.index.terms import AnalyzedDocument, CountedDocuments, analyze_document, count_analyzed
@@ -53,24 +53,31 @@ def prepare_batches(
     models: Mapping[str, Encoder],
     lang: str | None,
 ) -> Iterator[PreparedDocuments]:
-    """Prepare batches of documents in this process.
+    """Prepare batches of documents in this process: give them languages, count their terms, encode them.
 
     :param layout: the fields that are indexed.
-    :param models: the encoders that are run while documents are prepared.
+    :param models: the encoders that are run while documents are prepared, by name.
     :param lang: the language of documents that do not state theirs; None identifies it.
+    :return: the batches in the same order, ready to be written.
     """
     for batch in batches:
         documents = assign_languages(batch, lang)
         analyses = [analyze_document(layout, document) for document in documents]
         vectors: dict[str, Floats] = {}
         if models:
-            terms = [_join_terms(*analyzed) for analyzed in zip(documents, analyses, strict=True)]
-            vectors = _encode(models, documents, terms)
+            terms = [_join_terms(document, analysis) for document, analysis in zip(documents, analyses, strict=True)]
+            vectors = _encode_with_zeros(models, documents, terms)
         yield PreparedDocuments(documents, count_analyzed(layout, documents, analyses), vectors)
 
 
 def _join_terms(document: Document, analysis: AnalyzedDocument) -> Sequence[str]:
-    """Return the terms of title and text together; they are analyzed again if one of them has only stop words."""
+    """Return the terms of title and text together, which encoders read.
+
+    They are those of the index, unless title or text has only stop words: these are terms of a text that has nothing
+    else, but not of title and text together, which are analyzed again.
+
+    :param analysis: the terms of each field of the document.
+    """
     text_analyzer = analyzer(document.lang)
     texts = [text for text in (document.title, document.text) if text]
     if isinstance(text_analyzer, SpacedAnalyzer) and all(map(text_analyzer.has_content_word, texts)):
@@ -78,13 +85,17 @@ def _join_terms(document: Document, analysis: AnalyzedDocument) -> Sequence[str]
     return text_analyzer.terms(document.full_text)
 
 
-def _encode(
+def _encode_with_zeros(
     models: Mapping[str, Encoder], documents: Sequence[Document], terms: Sequence[Sequence[str]]
 ) -> dict[str, Floats]:
-    """Return one row per document for each encoder; zeros if it can't encode the document."""
+    """Encode documents with each encoder; a document in a language that it does not have gets zeros.
+
+    :param terms: the terms of each document.
+    :return: for the name of each encoder an array of shape (n_documents, encoder's dimensions).
+    """
     rows_by_model = {}
     for name, rows in encode_documents(models, documents, terms).items():
-        zeros = np.zeros(with_hubness(models[name]).dim, np.float32)
+        zeros = np.zeros(make_document_encoder(models[name]).dim, np.float32)
         rows_by_model[name] = np.stack([zeros if row is None else row for row in rows])
     return rows_by_model
 
@@ -102,9 +113,12 @@ def prepare_in_processes(
 
     If reading a batch fails, the batches before it are yielded first.
 
-    :param models: the encoders that are run while documents are prepared.
-    :param folders: where the other processes find these encoders.
+    :param layout: the fields that are indexed.
+    :param models: the encoders that are run while documents are prepared, by name.
+    :param folders: where the other processes find these encoders, by name.
     :param lang: the language of documents that do not state theirs; None identifies it.
+    :param workers: the number of processes.
+    :raises StoreError: if one of the processes dies.
     """
     from paragloss.processes import run_in_order
 
@@ -156,6 +170,7 @@ class _PreparedTexts(NamedTuple):
 def _prepare_texts(
     texts: list[_DocumentTexts], layout: Layout, models: Mapping[str, Encoder], lang: str | None
 ) -> _PreparedTexts:
+    """Prepare documents of which only the texts are known, and return what the process that writes them lacks."""
     batch = [Document("", text, code, title, fields) for code, title, text, fields in texts]
     [(documents, counted, dense)] = prepare_batches([batch], layout, models, lang)
     return _PreparedTexts([document.lang for document in documents], counted, dense)

@@ -15,11 +15,10 @@ from paragloss.collection import coverage, document_translation
 from paragloss.collection.arguments import FileOptions, IndexOptions
 from paragloss.collection.backfill import (
     count_missing,
-    deferred_encoders,
-    encode_all_missing,
     encode_few,
     encode_missing,
     read_unchanged_vectors,
+    select_deferred_encoders,
 )
 from paragloss.collection.document_languages import assign_languages
 from paragloss.collection.embeddings import encode_documents, select_quick_encoders
@@ -97,6 +96,7 @@ def _write_all(state: State, documents: Iterable[Document], options: IndexOption
 
     The weights of terms are refreshed even if reading or writing fails, because earlier batches have been written.
 
+    :param options: how documents are prepared; `options.progress` is told how many are safe on disk.
     :param begin: is called before each batch is written.
     :return: how many documents were written.
     """
@@ -138,19 +138,27 @@ def _write_batches(
 
 
 def _encode_all_deferred(state: State, progress: Callable[[int, int], None] | None) -> None:
-    """Encode all documents that deferred encoders have not encoded yet."""
-    for name, model in deferred_encoders(state.models).items():
-        encode_all_missing(state.store, name, model, progress=progress)
+    """Encode all documents that slow encoders have not encoded yet.
+
+    :param progress: is told how many of how many documents an encoder has encoded.
+    """
+    for name, model in select_deferred_encoders(state.models).items():
+        for n_encoded, total in encode_missing(state.store, name, model):
+            if progress:
+                progress(n_encoded, total)
         state.cache.clear()
 
 
 def _prepare(
     state: State, batches: Iterator[list[Document]], lang: str | None, workers: int
 ) -> Iterator[PreparedDocuments]:
-    """Apply corrections and translations to batches of documents, and prepare them in this process or in several.
+    """Prepare batches of documents for writing, in this process or in several.
 
-    :param lang: the language of documents that do not state theirs.
+    Users' corrections of languages are applied before, and translations added. Batches of long documents are split.
+
+    :param lang: the language of documents that do not state theirs; None identifies it.
     :param workers: how many processes prepare documents.
+    :raises InputError: if this is less than 1.
     """
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
@@ -176,7 +184,7 @@ def _complete_batches(state: State, batches: Iterable[list[Document]], lang: str
 
 
 def _split_long_batches(batches: Iterator[list[Document]]) -> Iterator[list[Document]]:
-    """Split batches of long documents into smaller ones."""
+    """Split batches of long documents: a part ends where the sum of their lengths passes MAX_BATCH_CHARACTERS again."""
     for batch in batches:
         end_positions = np.cumsum([len(document.text) for document in batch])
         part_numbers = end_positions // (MAX_BATCH_CHARACTERS + 1)
@@ -248,28 +256,32 @@ def _prune(state: State, tracker: FileTracker, paths: Sequence[str], options: Fi
 def add(state: State, documents: Sequence[Document], *, lang: str | None = None) -> int:
     """Add or replace a few documents of a collection that is being searched; slow work is left for later.
 
+    All documents are prepared before the first is written: if one can't be, none is written.
+
     :param lang: the language of documents that do not state theirs; None identifies it.
     :return: how many documents were written.
     """
     state.store.check_documents(documents)
-    encodes_deferred = len(documents) <= SMALL_BATCH_SIZE
-    prepared = []
-    for batch in _make_batches(documents, SMALL_BATCH_SIZE):  # what fails, fails before the first is written
-        batch = assign_languages(apply_corrections(batch, state.store), lang)
-        batch = document_translation.add_translations(batch, state.machine, state.store)
-        vectors = encode_documents(state.models, batch)
-        if encodes_deferred:
-            vectors |= encode_few(state.store, state.models, batch)
-        prepared.append((batch, vectors))
-    for batch, vectors in prepared:
-        state.index.add(batch, vectors)
+    runs_slow_encoders = len(documents) <= SMALL_BATCH_SIZE
+    prepared_batches = []
+    for batch in _make_batches(documents, SMALL_BATCH_SIZE):
+        corrected = assign_languages(apply_corrections(batch, state.store), lang)
+        completed = document_translation.add_translations(corrected, state.machine, state.store)
+        vectors = encode_documents(state.models, completed)
+        if runs_slow_encoders:
+            vectors |= encode_few(state.store, state.models, completed)
+        prepared_batches.append((completed, vectors))
+    for completed, vectors in prepared_batches:
+        state.index.add(completed, vectors)
     return len(documents)
 
 
 def correct_language(state: State, id: str, lang: str) -> None:
     """Give a document the language that a user says it is in; it keeps it when its file is read again.
 
+    :param id: the document id.
     :param lang: a language code; "" removes an earlier correction and identifies the language again.
+    :raises InputError: if the collection has no such document.
     """
     documents = state.documents([id])
     if not documents:
@@ -286,8 +298,11 @@ def delete(state: State, ids: Sequence[str]) -> int:
 
 
 def encode_deferred(state: State) -> Iterator[tuple[int, int]]:
-    """Encode documents with deferred encoders step by step, beside searches; yield (encoded, total) after each."""
-    for name, model in deferred_encoders(state.models).items():
+    """Encode documents that slow encoders have not encoded yet, a few at a time, while others search.
+
+    Yields (number of encoded documents, total) after each step.
+    """
+    for name, model in select_deferred_encoders(state.models).items():
         if count_missing(state.store, name, model):
             state.store.claim_writing()
             for progress in encode_missing(state.store, name, model, processes=1):
@@ -296,9 +311,9 @@ def encode_deferred(state: State) -> Iterator[tuple[int, int]]:
 
 
 def build_graph_if_due(state: State) -> None:
-    """Build the graph of vectors if searches are slow without it, and write the index of terms if opening is.
+    """Build the graph of vectors if searches are slow without it, and write the index of terms if opening is slow.
 
-    Others may search and write meanwhile.
+    Nothing is built again before the collection has grown by a factor. Others may search and write meanwhile.
     """
     total = state.store.count()
     built_count = int(state.store.read_blob(_GRAPH_BLOB) or b"0")
@@ -325,14 +340,19 @@ def _warn_of_foreign_texts(state: State, documents: Sequence[Document], warned_l
 
 
 def _choose_tolerance(total: int, new_count: int) -> float:
-    """Return by how much weights may be off: exact ones cost a pass over all documents."""
-    if total <= max(MAX_DOCS_ALWAYS_EXACT, min(20 * new_count, MAX_DOCS_OFTEN_EXACT)):
+    """Return by what share the weights of terms may be off: exact ones cost a pass over all documents.
+
+    :param total: the number of documents in the collection.
+    :param new_count: how many of them were written since weights were last made exact.
+    """
+    has_many_new = total <= 20 * new_count
+    if total <= MAX_DOCS_ALWAYS_EXACT or (has_many_new and total <= MAX_DOCS_OFTEN_EXACT):
         return 0.0
-    return CLOSE_TOLERANCE if total <= 20 * new_count else DRIFT
+    return CLOSE_TOLERANCE if has_many_new else DRIFT
 
 
 def _make_batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    """Yield batches of documents. If reading them fails, those that were read before come first.
+    """Yield batches of documents. If reading fails, those that were read before are yielded before the error is raised.
 
     :param size: how many documents a batch has.
     :raises InputError: if something is no document.
