@@ -12,20 +12,29 @@ from paragloss.translation.engines import Engine
 from paragloss.types import Encoder, Query, QueryForms, Reranker, Searcher, Translation, Translator
 
 #: The kinds of objects that a pipeline consists of.
-LINK_TYPES = (Searcher, Translator, Encoder, Reranker, Engine)
+PART_TYPES = (Searcher, Translator, Encoder, Reranker, Engine)
 #: Alternatives shown for a word.
 MAX_ALTERNATIVES = 5
 
 
-def format_searchers(link: Any, *, name: str = "", depth: int = 0) -> str:
-    """Print a searcher, translator, encoder or reranker with its settings, and what it wraps below it."""
-    members = _get_members(link)
-    settings = [
-        f"{key}={text}" for key, text in ((key, _format_setting(value)) for key, value in members.items()) if text
-    ]
-    lines = ["  " * depth + (f"{name}: " if name else "") + f"{type(link).__name__}({', '.join(settings)})"]
+def format_searchers(part: Any, *, name: str = "", depth: int = 0) -> str:
+    """Print a part of a pipeline (a searcher, translator, encoder or reranker) with its settings.
+
+    What it wraps is printed below it, indented.
+
+    :param name: what the part is called in the part that wraps it.
+    :param depth: how many parts wrap it.
+    """
+    members = _get_members(part)
+    settings = []
     for key, value in members.items():
-        lines += [format_searchers(inner_link, name=key, depth=depth + 1) for inner_link in _list_links(value)]
+        setting = _format_setting(value)
+        if setting:
+            settings.append(f"{key}={setting}")
+    label = f"{name}: " if name else ""
+    lines = [f"{'  ' * depth}{label}{type(part).__name__}({', '.join(settings)})"]
+    for key, value in members.items():
+        lines += [format_searchers(inner_part, name=key, depth=depth + 1) for inner_part in _list_parts(value)]
     return "\n".join(lines)
 
 
@@ -33,56 +42,63 @@ def format_query(searcher: Any, query: Query) -> str:
     """Print a query's terms, and what each translating searcher in a pipeline makes of them."""
     terms = ", ".join(analyzer(query.lang).terms(query.text)) or "none"
     blocks = [f"{query.text!r} [{query.lang}], terms: {terms}"]
-    for link in _iterate_links(searcher):
-        for translated in _translate(link, query):
-            lines = [f"{type(link).__name__} {query.lang}->{translated.lang}:"]
-            blocks.append("\n".join([*lines, *(f"  {_format_clause(clause)}" for clause in translated.clauses)]))
+    for part in _iterate_parts(searcher):
+        for translated in _translate(part, query):
+            lines = [f"{type(part).__name__} {query.lang}->{translated.lang}:"]
+            lines += [f"  {_format_clause(clause)}" for clause in translated.clauses]
+            blocks.append("\n".join(lines))
     return "\n".join(dict.fromkeys(blocks))
 
 
 def list_query_forms(searcher: Any, query: Query) -> QueryForms:
     """Return the words by which a searcher would ask for a query, without asking."""
-    links = [searcher] if isinstance(searcher, DefaultSearcher) else _iterate_links(searcher)
-    return QueryForms(tuple(form for link in links for form in _translate(link, query)))
+    parts = [searcher] if isinstance(searcher, DefaultSearcher) else _iterate_parts(searcher)
+    return QueryForms(tuple(form for part in parts for form in _translate(part, query)))
 
 
-def _translate(link: Any, query: Query) -> list[Query]:
-    """Return the translations of a query that a searcher asks with."""
-    if isinstance(link, DefaultSearcher):
-        translations = link.translate(query)
-    elif isinstance(link, Translated | Reworded):
-        translations = [link.translate(query)]
+def _translate(part: Any, query: Query) -> list[Query]:
+    """Return the translations of a query that a searcher asks with; none from parts that don't translate."""
+    if isinstance(part, DefaultSearcher):
+        translations = part.translate(query)
+    elif isinstance(part, Translated | Reworded):
+        translations = [part.translate(query)]
     else:
         translations = []
     return [translated for translated in translations if translated.clauses and translated is not query]
 
 
-def _get_members(link: Any) -> dict[str, Any]:
-    """Return the attributes of a searcher; none of a model, unless it wraps another link."""
-    members = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items()}
-    wraps_links = any(_list_links(value) for value in members.values())
-    return members if wraps_links or isinstance(link, Searcher) else {}
+def _get_members(part: Any) -> dict[str, Any]:
+    """Return the attributes of a searcher; none of a model, unless it wraps another part."""
+    members = {key.lstrip("_"): value for key, value in getattr(part, "__dict__", {}).items()}
+    wraps_parts = any(_list_parts(value) for value in members.values())
+    return members if wraps_parts or isinstance(part, Searcher) else {}
 
 
-def _list_links(value: Any) -> list[Any]:
+def _list_parts(value: Any) -> list[Any]:
+    """Return the parts of a pipeline in the value of an attribute, which may be one or a list of some."""
     values = value if isinstance(value, list | tuple) else [value]
-    return [item for item in values if isinstance(item, LINK_TYPES) and not isinstance(item, type)]
+    return [item for item in values if isinstance(item, PART_TYPES) and not isinstance(item, type)]
 
 
-def _iterate_links(link: Any) -> Iterator[Any]:
-    """Iterate over a link and all links that it wraps."""
-    yield link
-    for value in _get_members(link).values():
-        for inner_link in _list_links(value):
-            yield from _iterate_links(inner_link)
+def _iterate_parts(part: Any) -> Iterator[Any]:
+    """Iterate over a part and all parts that it wraps."""
+    yield part
+    for value in _get_members(part).values():
+        for inner_part in _list_parts(value):
+            yield from _iterate_parts(inner_part)
 
 
 def _format_setting(value: Any) -> str:
-    """Format a number, a word, a collection of them, or the name of a fusion function; "" for anything else."""
+    """Format the value of an attribute as it is printed among the settings of a part.
+
+    :param value: a number, a text, weights by name, a list of numbers or texts, or a function that fuses rankings.
+    :return: "" for anything else, which is no setting.
+    """
     if isinstance(value, bool | int | float | str):
         return repr(value)
     if isinstance(value, Mapping) and all(isinstance(weight, float) for weight in value.values()):
-        return "{" + ", ".join(f"{key}: {weight:g}" for key, weight in value.items()) + "}"
+        weights = [f"{key}: {weight:g}" for key, weight in value.items()]
+        return "{" + ", ".join(weights) + "}"
     if isinstance(value, list | tuple) and all(isinstance(item, float | str) for item in value):
         return "[" + ", ".join(str(item) for item in value) + "]"
     function = getattr(value, "func", value)  # of a partial
@@ -91,7 +107,9 @@ def _format_setting(value: Any) -> str:
 
 
 def _format_clause(clause: Translation) -> str:
+    """Print a word of a query, its weight and its likeliest alternatives: "honey (1): miel 0.81, miellat 0.10"."""
     alternatives = clause.alternatives[:MAX_ALTERNATIVES]
     text = ", ".join(f"{alternative.text} {alternative.weight:.2f}" for alternative in alternatives)
-    hidden = len(clause.alternatives) - len(alternatives)
-    return f"{clause.source} ({clause.weight:g}): {text}" + (f" and {hidden} more" if hidden else "")
+    hidden_count = len(clause.alternatives) - len(alternatives)
+    hidden_note = f" and {hidden_count} more" if hidden_count else ""
+    return f"{clause.source} ({clause.weight:g}): {text}{hidden_note}"
