@@ -77,19 +77,20 @@ class Matcher:
         self._terms: dict[str, dict[str, float]] = {}  # by language
         self._subword_ids: dict[str, Ids] = {}  # by language: the ids of its terms as parts of words
 
-    def terms(self, lang: str) -> dict[str, float]:
+    def get_terms(self, lang: str) -> dict[str, float]:
         """Return the terms of a language that match the query, with weights: its words and their translations.
 
         They are computed when a language is first asked for.
         """
         if lang not in self._terms:
-            self._terms[lang] = self._weight_terms(lang)
+            self._terms[lang] = self._weigh_query_terms(lang)
         return self._terms[lang]
 
-    def _weight_terms(self, lang: str) -> dict[str, float]:
-        """Give the words of the query the weight 1, and the terms of each translation that of the translation.
+    def _weigh_query_terms(self, lang: str) -> dict[str, float]:
+        """Return the terms of a language that match the query, with weights.
 
-        The weight of a translation is its clause's weight times its own. A term that has several gets the largest.
+        The words of the query get the weight 1, the terms of a translation its own weight times that of its clause, the
+        translations of one query word. A term with several weights gets the largest.
         """
         extract_terms = analyzer(lang).terms
         weights: dict[str, float] = {}
@@ -106,14 +107,16 @@ class Matcher:
         """Return the query's translations into a language, each of which has the alternatives for one term."""
         return [clause for form in self._forms.queries if form.lang == lang for clause in form.clauses]
 
-    def weights(self, document: Document, tokenized: TokenizedText) -> dict[str, float]:
-        """Return the terms of a document that match the query, with weights.
+    def weigh_terms(self, document: Document, tokenized: TokenizedText) -> dict[str, float]:
+        """Return the terms that match the query in a document, with weights.
 
-        These are the query's words, their translations, words that contain them or sound like its names, and words that
-        a model finds similar to the query.
+        These are the query's words, their translations, words of the document that contain them or sound like names in
+        the query, and words that a model finds similar to the query.
+
+        :param tokenized: the document's text as tokens.
         """
         lang = document.lang
-        query_terms = self.terms(lang)
+        query_terms = self.get_terms(lang)
         weights = dict(query_terms)
         if lang == self._query.lang:
             return weights
@@ -136,22 +139,25 @@ class Matcher:
         return weights
 
     def _select_subwords(self, document: Document) -> Iterable[str]:
-        """Return the query's terms that the index has as parts of words of a document."""
-        query_terms = self.terms(document.lang)
+        """Return the query's terms that the index has as parts of words of a document.
+
+        All terms of the query are returned for a collection whose index has no parts of words.
+        """
+        query_terms = self.get_terms(document.lang)
         if INNER not in self._state.index.statistics.layout.fields:
             return query_terms
         document_ids = self._indexed_ids[document.id]  # sorted
         if not len(document_ids):
             return ()
-        term_ids = self._find_subword_ids(document.lang)
-        positions = document_ids.searchsorted(term_ids)
-        is_indexed = document_ids.take(positions, mode="clip") == term_ids
+        subword_ids = self._find_subword_ids(document.lang)  # one for each term of the query
+        positions = document_ids.searchsorted(subword_ids)
+        is_indexed = document_ids.take(positions, mode="clip") == subword_ids
         return compress(query_terms, is_indexed)
 
     def _find_subword_ids(self, lang: str) -> Ids:
         """Return the ids that the query's terms in a language have as parts of words; looked up once."""
         if lang not in self._subword_ids:
-            self._subword_ids[lang] = self._state.index.statistics.ids(INNER, lang, [*self.terms(lang)])
+            self._subword_ids[lang] = self._state.index.statistics.ids(INNER, lang, [*self.get_terms(lang)])
         return self._subword_ids[lang]
 
     @cached_property
@@ -160,8 +166,12 @@ class Matcher:
         _, rows = self._state.store.read_sparse(TERMS_VECTOR, self._ids)
         return dict(zip(self._ids, np.split(rows.indices, np.cumsum(rows.sizes)[:-1]), strict=True))
 
-    def passage(self, record: Record) -> tuple[int, int] | None:
-        """Return the span of the passage most similar to the query; None for a document of one passage."""
+    def find_passage(self, record: Record) -> tuple[int, int] | None:
+        """Return the (start, end) of the passage most similar to the query by a model that has vectors of passages.
+
+        :param record: a document with its vectors.
+        :return: None if no such model has encoded it as several passages.
+        """
         for name, query_vector in self._forms.vectors.items():
             passage_vectors = record.dense.get(name)
             if not isinstance(self._models[name], Pretrained) or passage_vectors is None or len(passage_vectors) < 2:
@@ -175,7 +185,8 @@ class Matcher:
 def _find_contributing_terms(model: BagEncoder, query_vector: Floats, document: Document) -> dict[str, float]:
     """Return the terms that contribute most to the similarity of a document and a query.
 
-    :return: each term with its contribution, relative to the highest one.
+    :param query_vector: the query as the model encodes it; it may have further entries behind.
+    :return: each term with its contribution as a share of the highest one, more than MIN_CONTRIBUTION.
     """
     lang = document.lang
     contributions = compute_contributions(model, query_vector[: model.dim], document.text, lang)
@@ -196,19 +207,20 @@ def make_result(
 ) -> Result:
     """Prepare a document for display: its snippet with marks, and the page or time of the snippet.
 
+    :param matcher: finds what matches the query.
     :param tokenized_texts: its text as tokens of its language, and of other languages it is partly written in.
     :param score: its score in the ranking.
     :param fit: the score relative to the highest possible one; it is clipped to [0, 1].
     """
-    document, passage = record.document, matcher.passage(record)
+    document, passage = record.document, matcher.find_passage(record)
     shown_texts = [_select_passage(document, tokenized, passage) for tokenized in tokenized_texts]
     tokenized, weights = _choose_language(matcher, document, shown_texts)
     if not tokenized.text:
         tokenized = analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
     excerpt = make_snippet(tokenized, weights, partly=tokenized.lang != document.lang)
-    offset = excerpt.first + (passage[0] if passage else 0)
+    passage_start = passage[0] if passage else 0
     clipped_fit = min(1.0, max(0.0, fit))
-    meta = {**document.meta, **_locate(document, offset)}
+    meta = {**document.meta, **_locate(document, passage_start + excerpt.first)}
     return Result(document.id, document.lang, document.title, score, excerpt.text, excerpt.marks, meta, clipped_fit)
 
 
@@ -243,17 +255,18 @@ class LanguageMatch(NamedTuple):
 
 
 def _choose_language(matcher: Matcher, document: Document, tokenized_texts: Sequence[TokenizedText]) -> LanguageMatch:
-    """Return the match in the language in which the matching terms of a document have the greatest sum of weights.
+    """Choose the language in which a document matches a query best, by the sum of the weights of its matching terms.
 
+    :param matcher: finds the terms that match the query.
     :param tokenized_texts: the document's text as tokens of its own language, then of others it is partly written in;
         in these, only words and translations of the query match.
     """
     own_text, *other_texts = tokenized_texts
-    own_weights = matcher.weights(document, own_text)
+    own_weights = matcher.weigh_terms(document, own_text)
     best = LanguageMatch(own_text.select_weighted(own_weights), own_weights)
     best_sum = best.tokenized.sum_weights(own_weights)
     for tokenized in other_texts:
-        weights = matcher.terms(tokenized.lang)
+        weights = matcher.get_terms(tokenized.lang)
         if sum(weights.values()) <= best_sum:  # even a match of all terms would be no better
             continue
         weighted_tokens = tokenized.select_weighted(weights)

@@ -31,7 +31,9 @@ def describe_explanation(
     Pairs sum to their part, and parts to the score. The score of the default search is explained by its log-odds.
 
     :param tokenized: the document's text as tokens.
+    :param explanation: what each term of the query and of the document adds to the score.
     :param name: what the only part is called if the explanation is not divided into parts.
+    :return: a description that can be written as JSON.
     """
     parts = explanation.parts or ((name, explanation),)
     query_spelling = _spell_query(query.text, query.lang, document.lang)
@@ -52,21 +54,27 @@ def describe_explanation(
 
 
 def write_sentence(log_odds: float, parts: Sequence[Mapping[str, Any]]) -> str:
-    """Say in one sentence what speaks for a result of the default search, strongest first; "" for other searches."""
-    by_strength = sorted(parts, key=lambda part: -part["score"])
-    reasons = [_describe_part(part) for part in by_strength if part["part"] in REASONS and part["score"] > 0]
-    if not any(part["part"] in REASONS for part in parts):
+    """Say in one sentence what speaks for a result of the default search, strongest first; "" for other searches.
+
+    :param log_odds: those of the probability that the document answers the query.
+    :param parts: descriptions of the parts of the score.
+    """
+    default_parts = [part for part in parts if part["part"] in REASONS]
+    if not default_parts:
         return ""
+    by_strength = sorted(default_parts, key=lambda part: -part["score"])
+    reasons = [_describe_part(part) for part in by_strength if part["score"] > 0]
     probability = 1 / (1 + math.exp(-log_odds))
     return f"{probability:.0%} likely, because of {', '.join(reasons) or 'nothing in particular'}."
 
 
 def _describe_part(part: Mapping[str, Any]) -> str:
-    """Name a part, with the pairs of words that contribute most to it."""
+    """Name a part with the pairs of words that contribute most to it: "matching words (honey – miel; ash – cendre)"."""
     pairs = [pair for pair in part["pairs"] if pair["query"] and pair["document"]]
-    named = [f"{pair['query']} – {pair['document']}" for pair in pairs]
-    best = list(dict.fromkeys(named))[:MAX_PAIRS_IN_SENTENCE]
-    return REASONS[part["part"]] + (f" ({'; '.join(best)})" if best else "")
+    written_pairs = dict.fromkeys(f"{pair['query']} – {pair['document']}" for pair in pairs)  # each once
+    best_pairs = list(written_pairs)[:MAX_PAIRS_IN_SENTENCE]
+    reason = REASONS[part["part"]]
+    return f"{reason} ({'; '.join(best_pairs)})" if best_pairs else reason
 
 
 class WordPair(NamedTuple):
@@ -88,8 +96,12 @@ def _list_pairs(
     :return: at most MAX_PAIRS pairs with their scores, and an entry without words for the sum of the others.
     """
     scores = _sum_by_pair(shares, query_spelling, document_spelling)
-    ranked_pairs = sorted(scores, key=lambda pair: -abs(scores[pair]))
-    ranked_pairs.sort(key=lambda pair: not (pair.query or pair.document))  # keeps the order of those with words
+
+    def rank_pair(pair: WordPair) -> tuple[bool, float]:
+        has_words = bool(pair.query or pair.document)
+        return not has_words, -abs(scores[pair])
+
+    ranked_pairs = sorted(scores, key=rank_pair)
     entries = [{**pair._asdict(), "score": scores[pair]} for pair in ranked_pairs[:MAX_PAIRS]]
     if len(ranked_pairs) > MAX_PAIRS:
         other_sum = sum(scores[pair] for pair in ranked_pairs[MAX_PAIRS:])
@@ -125,7 +137,7 @@ def _spell_document(document: Document, tokenized: TokenizedText, terms: set[str
 
     :param tokenized: the text of the document as tokens.
     :param terms: the matched terms; those inside words and those by sound have a prefix that says so.
-    :return: the first spelling of each term that is found, in the title or in the text.
+    :return: for each term that is found its first spelling, in the title or in the text.
     """
     title = analyzer(document.lang).tokenize(document.title)
     spelling: dict[str, str] = {}
@@ -143,13 +155,18 @@ def _spell_words(tokenized: TokenizedText, terms: set[str]) -> list[tuple[str, s
 
 
 def _spell_subwords(tokenized: TokenizedText, lang: str, terms: set[str]) -> list[tuple[str, str]]:
-    """Return the words of a text that contain some terms or sound like them, each as (term with its prefix, word)."""
+    """Return the words of a text that contain some terms or sound like them, each as (term with its prefix, word).
+
+    :param terms: terms of which those with the prefix of terms inside words, or of terms by sound, are looked for.
+    """
+    # The prefix of a sound belongs to the subword; that of a term inside words does not.
     subwords = {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))}
     if not subwords:
         return []
     matches = find_subword_matches(tokenized, lang, subwords)
     words = tokenized.spell_words([number for _, number in matches])
-    return [
-        (subword if subword.startswith(SOUND_PREFIX) else SUBWORD_PREFIX + subword, word)
-        for (subword, _), word in zip(matches, words, strict=True)
-    ]
+    spellings = []
+    for (subword, _), word in zip(matches, words, strict=True):
+        term = subword if subword.startswith(SOUND_PREFIX) else SUBWORD_PREFIX + subword
+        spellings.append((term, word))
+    return spellings

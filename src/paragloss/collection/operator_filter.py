@@ -50,7 +50,10 @@ class Occurrences(NamedTuple):
 
 
 def narrow_options(state: State, options: SearchOptions, operators: QueryOperators) -> SearchOptions:
-    """Return the options of a search narrowed by its operators `lang:`, `file:`, `after:` and `before:`."""
+    """Return the options of a search narrowed by its operators `lang:`, `file:`, `after:` and `before:`.
+
+    Conditions that the options set already stay. A language that they exclude is not searched.
+    """
     where = _make_operator_filter(state, operators)
     if where:
         options = replace(options, where=intersect_filters(options.where or {}, where))
@@ -61,7 +64,7 @@ def narrow_options(state: State, options: SearchOptions, operators: QueryOperato
 
 
 def _make_operator_filter(state: State, operators: QueryOperators) -> Where:
-    """Return the conditions that `file:`, `after:` and `before:` set for the metadata of documents."""
+    """Return the conditions that `file:`, `after:` and `before:` set for the metadata of documents, by their key."""
     where: dict[str, Sequence[Value]] = {}
     if operators.days != Range():
         where["meta.dated"] = [operators.days]
@@ -161,15 +164,18 @@ class CheckedTerm:
         self._statistics = statistics
         # The term in each language that the query may be in, with its translations by language.
         self._phrases: list[tuple[Query, Mapping[str, Sequence[Translation]]]] = []
-        for lang, searcher in readings:
-            phrase = Query("", text, lang)
+        for source_lang, searcher in readings:
+            phrase = Query("", text, source_lang)
             translations = {form.lang: form.clauses for form in list_query_forms(searcher, phrase).queries}
             self._phrases.append((phrase, translations))
         self._forms: dict[str, list[PhraseForms]] = {}  # by language, as far as computed
         self._wordings: dict[str, list[Wording]] = {}  # the same
 
     def forms(self, lang: str) -> list[PhraseForms]:
-        """Return the forms of the term in a language, an entry for each reading; [] if it has only stop words."""
+        """Return how the term may be written in a language; [] if it has only stop words there.
+
+        There is an entry for each language that the query may be in, computed when a language is first asked for.
+        """
         if lang not in self._forms:
             forms = []
             for phrase, translations in self._phrases:
@@ -225,7 +231,10 @@ def _list_paths(state: State) -> list[str]:
 
 
 def _select_possible_ids(state: State, required: Sequence[CheckedTerm], doc_ids: Sequence[str]) -> list[str]:
-    """Return the documents that may have everything required, judged by their terms in the index."""
+    """Return the documents that may have every required term, judged by the ids of their terms in the index.
+
+    :param doc_ids: the candidates; those that remain keep their order.
+    """
     doc_langs, rows = state.store.read_sparse(TERMS_VECTOR, doc_ids)
     secondary_languages = list(state.index.statistics.secondary_languages)
     needed_term_ids = _list_term_ids(required, {*doc_langs, *secondary_languages})
@@ -238,38 +247,37 @@ def _select_possible_ids(state: State, required: Sequence[CheckedTerm], doc_ids:
 
 
 def _list_term_ids(terms: Sequence[CheckedTerm], langs: Collection[str]) -> Ids:
-    """Return the sorted ids of all index terms that the wordings of some terms have in some languages."""
+    """Return the ids of all index terms that the wordings of some terms have in some languages."""
     ids: set[int] = set()
     for term in terms:
         for lang in langs:
-            ids.update(chain.from_iterable(chain.from_iterable(term.list_wordings(lang))))
-    return np.array(sorted(ids), np.uint32)
+            for wording in term.list_wordings(lang):
+                ids.update(*wording)
+    return np.array(list(ids), np.uint32)
 
 
 def _select_term_ids(rows: SparseRows, needed_ids: Ids) -> Iterator[frozenset[int]]:
-    """Yield, for each document, those of its term ids that are among some sorted ids.
+    """Yield, for each document, those of its term ids that are needed.
 
     Documents have hundreds of terms and queries a few, so all rows are compared at once.
+
+    :param rows: the term ids of the documents, one row each.
+    :param needed_ids: some term ids.
     """
-    if not len(needed_ids):
-        for _ in rows.sizes:
-            yield frozenset()
-        return
-    positions = np.searchsorted(needed_ids, rows.indices).clip(max=len(needed_ids) - 1)
-    is_needed = needed_ids[positions] == rows.indices
-    matches = rows.indices[is_needed]
-    n_matches_before = np.concatenate([[0], np.cumsum(is_needed)])  # each entry of the rows, and their end
-    match_ends = n_matches_before[np.cumsum(rows.sizes)]  # (n_documents,)
+    is_needed = np.isin(rows.indices, needed_ids)  # an entry for each term of each document
+    needed_terms = rows.indices[is_needed]
+    n_needed_before = np.concatenate([[0], np.cumsum(is_needed)])  # before each entry, and in all
+    row_ends = n_needed_before[np.cumsum(rows.sizes)]  # (n_documents,): where its row ends among the needed terms
     start = 0
-    for end in match_ends.tolist():
-        yield frozenset(matches[start:end].tolist())
+    for end in row_ends.tolist():
+        yield frozenset(needed_terms[start:end].tolist())
         start = end
 
 
 def _find_term(record: Record, term: CheckedTerm) -> Occurrences | None:
     """Return where a document has a term or a translation of it; None if it does not have it.
 
-    A term of stop words only counts as present in every document, without occurrences.
+    A term that has only stop words in the document's language counts as present, without occurrences.
     """
     if not term.forms(record.document.lang):
         return Occurrences((), 0)

@@ -10,10 +10,8 @@ import numpy as np
 from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
-from paragloss.ranking import rank_hits
-from paragloss.search.fused import fuse_scores
 from paragloss.statistics import Statistics
-from paragloss.types import Hit, Multilingual, Query, Ranking, TermList
+from paragloss.types import Multilingual, Query, TermList
 
 #: Longer texts are refused as queries.
 MAX_CHARACTERS, MAX_TERMS = 10_000, 300
@@ -118,8 +116,10 @@ def select_readings(
     language has as many of them as the likeliest one, the query is in the reader's language.
 
     :param guesses: the languages that the query may be in, likeliest first.
-    :param models: those of the collection, which know words.
+    :param text: the query.
+    :param models: those of the collection by name; some of them know words.
     :param reader: the reader's language.
+    :return: the selected languages; their shares need not sum to 1.
     """
     likely_guesses = [guess for guess in guesses if guess.share >= MIN_SHARE_OF_SECOND]
     readings = likely_guesses[:2] or list(guesses[:1])
@@ -135,19 +135,18 @@ def select_readings(
 
 
 def _prefers_language(lang: str, likeliest: Guess, text: str, models: Mapping[str, object]) -> bool:
-    """Tell whether a query is rather in a language than in the likeliest one, by how many of its words models know.
+    """Tell whether a query of names should be read in another language than the likeliest one.
 
-    If the likeliest one is unsure, one known word is enough.
+    It should if models know at least as many of its words in that language. If the likeliest language is unsure, one
+    known word is enough.
+
+    :param lang: the other language.
+    :param likeliest: the likeliest language.
+    :param models: those of the collection by name; some of them know words.
     """
     n_known = _count_known_words(text, lang, models)
     is_unsure = likeliest.share < MIN_SURE_SHARE
     return n_known > 0 and (is_unsure or n_known >= _count_known_words(text, likeliest.lang, models))
-
-
-def merge_expected_scores(weighted: Sequence[tuple[float, Sequence[Hit]]], k: int) -> Ranking:
-    """Rank documents by their expected scores, given rankings and the probability that each is the right one."""
-    scores = fuse_scores([ranking for _, ranking in weighted], [share for share, _ in weighted])
-    return rank_hits((Hit(id, score) for id, score in scores.items()), k)
 
 
 def _score_by_documents(text: str, lang: str, statistics: Statistics) -> float:

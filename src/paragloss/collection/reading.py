@@ -47,6 +47,8 @@ def read_excerpt(
 
     :param text: the query, whose matches are marked; it may be empty.
     :param lang: the language of the query; None finds it out.
+    :param start: the offset at which the excerpt begins.
+    :param before: the offset at which it ends; `start` has no effect then.
     :return: the span of the excerpt and its paragraphs with their marks, the span of the best passage, and the
         headings of the document.
     """
@@ -54,11 +56,14 @@ def read_excerpt(
     if text.strip():
         options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
         match = _match_query(state, document, text, options)
-    best_passage = match.best_passage if start is None and before is None else None
-    if start is None:
-        start = (best_passage[0] if best_passage else 0) - CONTEXT_SIZE
-    span = _choose_span_from(document.text, start) if before is None else _choose_span_before(document.text, before)
-    low, high = span
+    best_passage = None
+    if before is not None:
+        low, high = _choose_span_before(document.text, before)
+    elif start is not None:
+        low, high = _choose_span_from(document.text, start)
+    else:
+        best_passage = match.best_passage
+        low, high = _choose_span_from(document.text, best_passage[0] - CONTEXT_SIZE if best_passage else 0)
     headings = _find_headings(document)
     return {
         "start": low,
@@ -80,13 +85,15 @@ class QueryMatch(NamedTuple):
 def _match_query(state: State, document: Document, text: str, options: SearchOptions) -> QueryMatch:
     """Find what matches a query in a document.
 
+    :param document: the document; one that the collection does not have is matched by its words only.
     :param text: the query.
     :param options: its language, and the deadline.
     """
     matcher = retrieval.make_matcher(state, text, document.id, options)
-    record = next(iter(state.records([document.id])), Record(document))
+    stored_records = state.records([document.id])
+    record = stored_records[0] if stored_records else Record(document)
     tokenized = read_tokenized_texts(record)[0]
-    weights = matcher.weights(document, tokenized)
+    weights = matcher.weigh_terms(document, tokenized)
     return QueryMatch(weights, _find_best_passage(matcher, record, tokenized, weights))
 
 
@@ -134,7 +141,7 @@ def _find_best_passage(
     matcher: Matcher, record: Record, tokenized: TokenizedText, weights: Mapping[str, float]
 ) -> tuple[int, int] | None:
     """Return the span of the passage that matches the query best; None if nothing does."""
-    passage = matcher.passage(record)
+    passage = matcher.find_passage(record)
     if passage:
         return passage
     start, end = find_best_window(tokenized.select_weighted(weights).offsets(), weights, _WINDOW)
@@ -142,13 +149,16 @@ def _find_best_passage(
 
 
 def _find_marks(weights: Mapping[str, float], document: Document, low: int, high: int) -> list[tuple[int, int]]:
-    """Return the spans of words that match, without those that weigh little beside the heaviest."""
-    spans = [
-        span._replace(start=span.start + low, end=span.end + low)
-        for span in analyzer(document.lang).spans(document.text[low:high])
-    ]
-    min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max((weights.get(span.term, 0.0) for span in spans), default=0.0)
-    return [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= min_weight > 0]
+    """Return the (start, end) of the words in text[low:high] that match, without those that weigh little.
+
+    :param weights: the weights of matching terms; a word is left out if it weighs much less than the heaviest one.
+    """
+    spans = analyzer(document.lang).spans(document.text[low:high])
+    matching_spans = [span for span in spans if weights.get(span.term, 0.0) > 0]
+    if not matching_spans:
+        return []
+    min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max(weights[span.term] for span in matching_spans)
+    return [(span.start + low, span.end + low) for span in matching_spans if weights[span.term] >= min_weight]
 
 
 def _choose_span_before(text: str, end: int) -> tuple[int, int]:
@@ -160,6 +170,8 @@ def _choose_span_before(text: str, end: int) -> tuple[int, int]:
 
 def _choose_span_from(text: str, start: int) -> tuple[int, int]:
     """Return the span of an excerpt that begins and ends between paragraphs, or between words of a long one.
+
+    It has about EXCERPT_SIZE characters.
 
     :param start: the span begins here or a little later; at the beginning of the text if this is negative.
     """
@@ -213,7 +225,10 @@ def _find_split(text: str, start: int) -> int:
 
 
 def _find_headings(document: Document) -> Mapping[str, int]:
-    """Return the headings that the reader of a file has found, with their offsets, in the order of the text."""
+    """Return the headings of a document, which the reader of its file has found, with their offsets in the text.
+
+    They come in the order of the text; one that is not found behind the heading before it is left out.
+    """
     headings: dict[str, int] = {}
     search_start = 0
     for title in document.fields.get("headings", "").split("\n")[:MAX_HEADINGS]:

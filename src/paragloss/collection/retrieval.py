@@ -30,14 +30,26 @@ from paragloss.collection.spelling import suggest_query
 from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.formats.numbers import get_document_day
+from paragloss.ranking import rank_hits
 from paragloss.search import pipeline as pipelines
 from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
-from paragloss.search.fused import merge_rankings
+from paragloss.search.fused import fuse_scores, merge_rankings
 from paragloss.search.parts import Parts, SearchContext, make_default_searcher
 from paragloss.search.query_operators import QueryOperators, parse_operators
 from paragloss.search.scoring import MeasuredCandidates
-from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Record, Searcher, TokenizedText, Where
+from paragloss.types import (
+    Document,
+    Hit,
+    Query,
+    QueryForms,
+    RankedList,
+    Ranking,
+    Record,
+    Searcher,
+    TokenizedText,
+    Where,
+)
 
 #: Languages in which words of a query are compared with known ones, to correct its spelling.
 MAX_SPELLING_LANGUAGES = 3
@@ -76,16 +88,9 @@ EXTRA_FOR_COPIES = 10
 class AnswerEvidence(NamedTuple):
     """What explains the results of an answer without searching again."""
 
-    query: Query
     ranking: RankedList
     records: Mapping[str, tuple[Record, Sequence[TokenizedText]]]  # of the results, by document id
-    pipeline: str
-
-    def why(self, document: Document, tokenized: TokenizedText) -> dict[str, Any]:
-        """Explain the score of a document, given with its text as tokens."""
-        return explanation.describe_explanation(
-            self.query, document, tokenized, self.ranking.explain(document), name=self.pipeline
-        )
+    pipeline: str | None
 
 
 class Answer(NamedTuple):
@@ -127,7 +132,9 @@ class Answer(NamedTuple):
         if self.evidence is None or id not in self.evidence.records:
             raise InputError(f"no document {id!r} among the results: give the id of one that was found")
         record, tokenized_texts = self.evidence.records[id]
-        return self.evidence.why(record.document, tokenized_texts[0])
+        return _explain_score(
+            self.query, record.document, tokenized_texts[0], self.evidence.ranking, self.evidence.pipeline
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as plain dictionaries and lists: the query with how it was understood, and the results."""
@@ -195,7 +202,8 @@ def _rank_with_correction(state: State, reading: QueryReading, options: SearchOp
         marked_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
     if not reading.operators.required and not _is_answered(ranked, query_coverage):
-        ranked = ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
+        empty_ranking = RankedList(forms=ranked.ranking.forms)
+        ranked = ranked._replace(ranking=empty_ranking)
     return SearchOutcome(ranked, query_coverage, corrected, marked_query, targets)
 
 
@@ -228,7 +236,7 @@ def _make_answer(
         understood=outcome.coverage,
         searched={} if results else coverage.list_wordings(query, ranking.forms, outcome.targets),
         suggestion=outcome.corrected.text if outcome.corrected else "",
-        evidence=AnswerEvidence(query, ranking, visible.records, options.pipeline or "bm25"),
+        evidence=AnswerEvidence(ranking, visible.records, options.pipeline),
         notes=outcome.ranked.notes,
     )
 
@@ -319,8 +327,9 @@ def _find_max_score(ranked: RankedQuery, lang: str) -> float:
 
 
 def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
-    """Explain why a search finds a document, if it is among its best hundred.
+    """Search again, and explain the score of a document; one below the best hundred has no parts.
 
+    :param id: the document id.
     :return: the parts of the score with their pairs of matching words (`explanation.describe_explanation`).
     :raises InputError: if the collection has no such document.
     """
@@ -330,12 +339,30 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
     if not records:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
     ranked = rank_query(state, reading, replace(options, k=max(options.k, RANKS_TO_EXPLAIN)))
-    evidence = AnswerEvidence(reading.query, ranked.ranking, {}, options.pipeline or "bm25")
-    return evidence.why(records[0].document, read_tokenized_texts(records[0])[0])
+    tokenized = read_tokenized_texts(records[0])[0]
+    return _explain_score(reading.query, records[0].document, tokenized, ranked.ranking, options.pipeline)
+
+
+def _explain_score(
+    query: Query, document: Document, tokenized: TokenizedText, ranking: RankedList, pipeline: str | None
+) -> dict[str, Any]:
+    """Explain the score that a document got in a ranking.
+
+    :param tokenized: the document's text as tokens.
+    :param ranking: the result of the search.
+    :param pipeline: how was searched; None for the default search.
+    """
+    explained = ranking.explain(document)
+    return explanation.describe_explanation(query, document, tokenized, explained, name=pipeline or "bm25")
 
 
 def make_matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
-    """Return a matcher, which finds the words of a document that match a query."""
+    """Return a matcher, which finds the words of a document that match a query.
+
+    :param text: the query.
+    :param id: the document id.
+    :param options: the language of the query, and how to search.
+    """
     reading = read_query(state, Query("", text, options.lang or ""))
     ranked = rank_queries(state, [reading], options)[0]
     return Matcher(reading.query, ranked.ranking.forms, state, [id])
@@ -348,13 +375,12 @@ def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadli
         this language only, otherwise with those of a few likely languages.
     :raises DeadlineError: if the deadline passes first.
     """
-    if certain:
-        languages_of_words = [query.lang]
-    else:
+    compared_langs = [query.lang]
+    if not certain:
         own_language = [query.lang] if query.lang in state.langs else []
-        likely_languages = dict.fromkeys([*own_language, FALLBACK, *state.langs])
-        languages_of_words = list(likely_languages)[:MAX_SPELLING_LANGUAGES]
-    return suggest_query(query, languages_of_words, state.index.statistics, state.default, deadline)
+        likely_langs = dict.fromkeys([*own_language, FALLBACK, *state.langs])  # each once
+        compared_langs = list(likely_langs)[:MAX_SPELLING_LANGUAGES]
+    return suggest_query(query, compared_langs, state.index.statistics, state.default, deadline)
 
 
 def rank_plain_queries(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
@@ -372,6 +398,8 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Measu
     """Return the candidates of the default search for a query, with the features that they are scored by.
 
     The query is taken to be in its likeliest language. See `search.scoring` for what the features are.
+
+    :param options: how to search; `options.k` is how many documents a search would return.
     """
     state.index.catch_up()
     query = read_query(state, Query("", text, options.lang or "")).query
@@ -400,7 +428,11 @@ def guess_query_languages(state: State, text: str) -> list[Guess]:
 
 
 def read_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
-    """Parse the operators of a query and identify the language of its words; in doubt return several guesses."""
+    """Parse the operators of a query and identify the language of its words; in doubt return several guesses.
+
+    :param reader: the reader's language, in which a query of names alone is read.
+    :raises InputError: if the query is empty or too long.
+    """
     operators = parse_operators(query_language.normalise_query(query).text)
     reading = identify_query(state, query._replace(text=operators.text), reader)
     return reading._replace(operators=operators)
@@ -485,7 +517,7 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
     has_documents = _has_documents(state, options.where)
     # For each query, the ranking in each language that it may be in, with the probability of that language.
     weighted_rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
-    for lang, searcher in searchers.items():
+    for lang, searcher in searchers.items():  # queries that may be in one language are searched together
         shares = _list_shares(readings, lang)
         queries = [readings[number].query._replace(lang=lang) for number, _ in shares]
         if has_documents:
@@ -494,10 +526,11 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
             rankings = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
         for (number, share), ranking in zip(shares, rankings, strict=True):
             weighted_rankings[number].append((share, ranking))
-    return [
-        RankedQuery(mix_readings(weighted, options.k), searchers[reading.guesses[0].lang])
-        for reading, weighted in zip(readings, weighted_rankings, strict=True)
-    ]
+    ranked_queries = []
+    for reading, weighted in zip(readings, weighted_rankings, strict=True):
+        likeliest_lang = reading.guesses[0].lang
+        ranked_queries.append(RankedQuery(mix_readings(weighted, options.k), searchers[likeliest_lang]))
+    return ranked_queries
 
 
 def _build_searchers(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> dict[str, Searcher]:
@@ -524,7 +557,7 @@ def _make_filter(state: State, options: SearchOptions) -> Where | None:
 
 
 def _list_shares(readings: Sequence[QueryReading], lang: str) -> list[tuple[int, float]]:
-    """Return the number of each query that may be in a language, and the probability that it is."""
+    """Return the position of each query that may be in a language, with the probability that it is."""
     shares = []
     for number, reading in enumerate(readings):
         for guess in reading.guesses:
@@ -536,15 +569,19 @@ def _list_shares(readings: Sequence[QueryReading], lang: str) -> list[tuple[int,
 def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> RankedList:
     """Merge the rankings of one query, read in several languages, into one of expected scores.
 
+    The expected score of a document is the sum of its scores, each times the probability of the reading.
+
     :param weighted: the probability of each reading, and its ranking; probabilities need not sum to 1.
     :param k: the number of hits; documents below them are kept in `lower_hits`.
     """
     if len(weighted) == 1:
-        return weighted[0][1]
+        _, only_ranking = weighted[0]
+        return only_ranking
     total = sum(share for share, _ in weighted)
     readings = [(share / total, ranking) for share, ranking in weighted]
-    all_hits = [(share, [*ranking.hits, *ranking.lower_hits]) for share, ranking in readings]
-    merged_hits = tuple(query_language.merge_expected_scores(all_hits, k=sum(len(hits) for _, hits in all_hits)))
+    all_hits = [[*ranking.hits, *ranking.lower_hits] for _, ranking in readings]
+    scores = fuse_scores(all_hits, [share for share, _ in readings])
+    merged_hits = tuple(rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores)))
     return RankedList(
         merged_hits[:k],
         forms=QueryForms.merge(ranking.forms for _, ranking in readings),

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import product
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -36,9 +35,10 @@ def read_sources(
 ) -> Iterator[Document]:
     """Read the documents of files, folders and `irds:DATASET`; a file read before keeps the id it was given.
 
-    The paths are added to the folders that the collection was read from, and documents are read as they are iterated
-    over.
+    The paths are recorded among the folders that the collection was read from. Documents are read as they are iterated
+    over; if several have one id, a warning is given at the end.
 
+    :param paths: files, folders, and `irds:DATASET`.
     :param on_error: is told what can't be read; without it the first error is raised.
     :param tracker: decides which files are read and records what they gave; without one all are read.
     :param readers: how many files are read ahead at the same time.
@@ -59,10 +59,11 @@ def read_sources(
 def open_indexed_folders(store: AnyStore, tracker: FileTracker | None = None) -> Iterator[IndexedFolders]:
     """Load the folders a collection was read from; folders added inside the block are saved after it.
 
-    With a tracker, a folder that was moved is recognised by its files and keeps its ids.
+    :param tracker: the records of the collection's files, by which a folder that was moved is recognised and keeps its
+        ids; None takes such a folder for a new one.
     """
     prefixes = read_folder_prefixes(store)
-    folders = IndexedFolders(prefixes, is_moved=tracker.is_moved_folder) if tracker else IndexedFolders(prefixes)
+    folders = IndexedFolders(prefixes, is_moved=tracker.has_moved) if tracker else IndexedFolders(prefixes)
     yield folders
     if tracker is not None:
         for old_folder, new_folder in folders.moves.items():
@@ -86,9 +87,10 @@ class SourceFiles:
     """
 
     def __init__(self, store: AnyStore, cache: DocumentCache) -> None:
-        """Cache documents of a store.
+        """Show the files of a collection.
 
-        :param cache: what was made for the documents as they are.
+        :param store: has the documents, and the folders that they were read from.
+        :param cache: keeps these folders until a document is written.
         """
         self._store, self._cache = store, cache
 
@@ -103,30 +105,34 @@ class SourceFiles:
         """Return an absolute path relative to the innermost indexed folder; the name of a file outside all of them."""
         roots = self._roots
         candidates = [(root, path) for root in roots if is_inside(path, root)]
-        if "\0" not in path and (not candidates or len(roots) > 1):  # behind a link the file may lie elsewhere
+        may_lie_elsewhere = not candidates or len(roots) > 1  # behind a link
+        if may_lie_elsewhere and "\0" not in path:
             real_path = os.path.realpath(path)
             candidates += [(root, real_path) for root in roots if is_inside(real_path, root)]
         if not candidates:
             return PureWindowsPath(path).name
-        root, path_in_root = max(candidates, key=lambda candidate: len(candidate[0]))
-        return roots[root] + os.path.relpath(path_in_root, root)
+        innermost_root, path_in_root = max(candidates, key=lambda candidate: len(candidate[0]))
+        return roots[innermost_root] + os.path.relpath(path_in_root, innermost_root)
 
     def resolve_folders(self, where: Where) -> Where:
-        """Return a filter that also allows the folders of this machine behind those that readers are shown.
+        """Return conditions in which folders as readers are shown them stand for those of this machine, too.
 
-        :param where: a filter, which may have folders as `hide_folders` shows them.
+        :param where: conditions, perhaps on `meta.folder`, with folders as `hide_folders` shows them.
         """
         shown_folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
         full_paths = []
-        for folder, (root, prefix) in product(shown_folders, self._roots.items()):
-            if folder.startswith(prefix):
-                full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
-        return {**where, "meta.folder": [*where["meta.folder"], *full_paths]} if full_paths else where
+        for folder in shown_folders:
+            for root, prefix in self._roots.items():
+                if folder.startswith(prefix):
+                    full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
+        if not full_paths:
+            return where
+        return {**where, "meta.folder": [*where["meta.folder"], *full_paths]}
 
     def find_original(self, meta: Mapping[str, Any]) -> Path | None:
-        """Return the file a document was read from, if it still lies in a folder that was indexed.
+        """Return the file a document was read from; None if it is gone, of another kind or outside what was indexed.
 
-        :param meta: the metadata of the document.
+        :param meta: the metadata of the document, with the path of the file.
         """
         from paragloss.formats.documents import SUPPORTED_SUFFIXES  # which imports every format
 
@@ -136,7 +142,8 @@ class SourceFiles:
         path = Path(os.path.realpath(recorded_path))
         real_roots = self._cache.get("real roots", lambda: [*map(os.path.realpath, self._roots)])
         is_indexed = any(is_inside(str(path), root) for root in real_roots)
-        return path if is_indexed and path.suffix.lower() in SUPPORTED_SUFFIXES and path.is_file() else None
+        is_supported = path.suffix.lower() in SUPPORTED_SUFFIXES
+        return path if is_indexed and is_supported and path.is_file() else None
 
     @property
     def _roots(self) -> dict[str, str]:
@@ -149,7 +156,7 @@ def _read_paths(
     recorded_files: FileTracker,
     read_path: Callable[..., Iterator[Document]],
 ) -> Iterator[Document]:
-    """Read each path once; one that lies inside another folder of the list is read with that folder.
+    """Read the documents of each path once; one that lies inside another folder of the list is read with that folder.
 
     :param indexed_folders: give files their ids.
     :param recorded_files: keep the ids that files have.

@@ -65,7 +65,7 @@ def count_terms(state: State, terms: Iterable[str], options: SearchOptions) -> I
 
 
 def count_term(state: State, term: str, options: SearchOptions) -> TermCount:
-    """Find the documents that have a term or a translation of it, and count its places in them.
+    """Find the documents that have a term or a translation of it, and count the places where it stands in them.
 
     :param term: a word or phrase, which is looked for as a phrase in quotation marks is; or a query with operators.
     :param options: how to search; `options.k` has no effect.
@@ -85,7 +85,8 @@ def _rank_documents_with_term(state: State, term: str, options: SearchOptions) -
     reading = retrieval.read_query(state, Query("", term, options.lang or ""), options.reader or FALLBACK)
     operators = reading.operators
     if not operators.required:
-        reading = reading._replace(operators=operators._replace(required=(operators.text,)))
+        phrase_operators = operators._replace(required=(operators.text,))
+        reading = reading._replace(operators=phrase_operators)
     return retrieval.rank_query(state, reading, replace(options, k=MAX_COUNTED_DOCUMENTS))
 
 
@@ -97,17 +98,21 @@ def read_terms(lines: Iterable[str], *, is_csv: bool) -> list[str]:
 
 
 def write_term_table(stream: TextIO, rows: Iterable[TermCount]) -> None:
-    """Write a table as CSV, a line for each term and listed document; cells that would be formulas are made texts."""
+    """Write a table as CSV: a line for each term and listed document, or one for a term without documents.
+
+    Cells that would be formulas are made texts. The lines of a term are written as soon as it is counted.
+    """
     writer = csv.writer(stream)
     writer.writerow(["term", "hits", "documents", "document", "language", "title", "file", "hits in it", "places"])
     for row in rows:
-        counts = [row.term, row.hits, row.documents]
-        if not row.listed:
-            writer.writerow([protect_cell(cell) for cell in counts])
+        counts: list[object] = [row.term, row.hits, row.documents]
+        lines = [counts] if not row.listed else []
         for document in row.listed:
             contexts = " | ".join(document.places)
-            cells = [document.id, document.lang, document.title, document.path, document.hits, contexts]
-            writer.writerow([protect_cell(cell) for cell in [*counts, *cells]])
+            about_document = [document.id, document.lang, document.title, document.path, document.hits, contexts]
+            lines.append([*counts, *about_document])
+        for line in lines:
+            writer.writerow([protect_cell(cell) for cell in line])
         stream.flush()
 
 
