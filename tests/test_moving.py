@@ -17,7 +17,7 @@ from paragloss import demo
 from paragloss.collection import Collection, integrity, train, transfer
 from paragloss.collection.archive_file import backup, restore
 from paragloss.collection.integrity import check_collection
-from paragloss.collection.transfer import copy, digest
+from paragloss.collection.transfer import compute_record_digest, copy
 from paragloss.errors import InputError, ParaglossError, StoreError, UnfinishedError
 from paragloss.lab.methods import cr5
 from paragloss.stores import Placement, collection_exists, create_store, messages, open_store
@@ -41,7 +41,7 @@ def source(tmp_path_factory):
 
 def read_everything(location):
     with Collection.open(location) as engine:
-        records = {r.document.id: digest(r) for r in engine.maintenance.sample_records(10_000)}
+        records = {r.document.id: compute_record_digest(r) for r in engine.maintenance.sample_records(10_000)}
         # The engine adds a document's terms up in the order it keeps them: the last bit may differ.
         rankings = [
             [(hit.id, round(hit.score, 5)) for hit in ranking]
@@ -122,7 +122,11 @@ def test_a_stopped_copy_can_not_be_searched_and_goes_on(source, tmp_path, monkey
 def test_a_copy_that_differs_is_not_finished(source, tmp_path, monkeypatch):
     location = str(tmp_path / "copy")
     digests = []
-    monkeypatch.setattr(transfer, "digest", lambda record: digests.append(1) or digest(record) + (len(digests) == 900))
+    monkeypatch.setattr(
+        transfer,
+        "compute_record_digest",
+        lambda record: digests.append(1) or compute_record_digest(record) + (len(digests) == 900),
+    )
     with pytest.raises(StoreError, match="copy again"):
         copy(source, location)
     with pytest.raises(StoreError):
@@ -135,8 +139,10 @@ def test_records_differ_by_one_bit(source):
     name = next(iter(record.dense))
     turned = record.dense[name].copy()
     turned[0] = np.nextafter(turned[0], np.float32(9))
-    assert digest(record) != digest(record._replace(dense={name: turned}))
-    assert digest(record) != digest(record._replace(document=record.document._replace(meta={"n": 1})))
+    assert compute_record_digest(record) != compute_record_digest(record._replace(dense={name: turned}))
+    assert compute_record_digest(record) != compute_record_digest(
+        record._replace(document=record.document._replace(meta={"n": 1}))
+    )
 
 
 def rewrite_archive(file, change):

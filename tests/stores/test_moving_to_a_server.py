@@ -9,14 +9,14 @@ from qdrant_client import QdrantClient, models
 
 from paragloss import demo
 from paragloss.collection import Collection, train
-from paragloss.collection.transfer import copy, digest
+from paragloss.collection.transfer import compute_record_digest, copy
 from paragloss.lab.methods import cr5
 from paragloss.stores import Placement
 from paragloss.types import Query
 
 
 def digest_records(collection):
-    return {r.document.id: digest(r) for r in collection.maintenance.sample_records(1000)}
+    return {r.document.id: compute_record_digest(r) for r in collection.maintenance.sample_records(1000)}
 
 
 def test_a_collection_moved_to_a_server_and_back_is_identical(server, tmp_path, monkeypatch):

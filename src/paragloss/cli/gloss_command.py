@@ -78,11 +78,11 @@ def _choose_language(stated_lang: str, text: str, file: str) -> str:
 
 def _open_sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
     from paragloss.collection import translator
-    from paragloss.collection.models import name_of
+    from paragloss.collection.models import get_model_name
     from paragloss.gloss import lexicon
     from paragloss.translation import default
 
-    given_sources = {name_of(path): translator(path, source, target) for path in paths}
+    given_sources = {get_model_name(path): translator(path, source, target) for path in paths}
     return {**given_sources, "default": default.open(), "lexicon": lexicon.open()}
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from paragloss import __version__, artefacts
 from paragloss.atomic_files import replace_file
 from paragloss.bm25 import Layout
-from paragloss.collection.transfer import Contents, CopyProgress, fill, read_contents
+from paragloss.collection.transfer import Contents, CopyProgress, fill_collection, read_contents
 from paragloss.errors import InputError, describe_unknown_format
 from paragloss.stores import Placement, messages, open_store
 from paragloss.types import Document, Record
@@ -77,6 +77,7 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
     :param placement: how a server spreads the collection.
     :param progress: is told how many documents have been restored.
     :return: the number of documents.
+    :raises InputError: if the backup is damaged; nothing is created then.
     """
     manifest = _check_parts(file)
     with tempfile.TemporaryDirectory(prefix="paragloss-restoring-") as folder:
@@ -86,7 +87,7 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
             artefacts.check_finite(model_folder)  # numbers that are not finite would spoil every score
         layout = Layout(manifest["fields"], k1=manifest["k1"], b=manifest["b"])
         contents = Contents(manifest["shape"], layout, models, blobs, _read_pages(file))
-        return fill(target, contents, placement=placement, progress=progress)
+        return fill_collection(target, contents, placement=placement, progress=progress)
 
 
 def _open_archive(path: Path, suffix: str) -> tarfile.TarFile:
@@ -108,8 +109,9 @@ def _extract_blobs_and_models(file: str, folder: Path) -> dict[str, bytes]:
 
 
 def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyProgress) -> int:
-    """Write all parts into an archive, and the manifest with their digests last.
+    """Write all parts of a backup into an archive: models, settings, documents page by page, and the manifest last.
 
+    :param contents: everything that the collection holds.
     :param progress: is told how many documents have been written.
     :return: the number of documents.
     """

@@ -34,7 +34,7 @@ from paragloss.collection.arguments import (
     SearchOptions,
 )
 from paragloss.collection.deadline import Deadline
-from paragloss.collection.models import about, load
+from paragloss.collection.models import describe_model, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
 from paragloss.collection.sources import SourceFiles, read_sources
@@ -125,13 +125,14 @@ class Collection:
         return collection
 
     def _change_models(self, options: CollectionOptions) -> None:
-        """Change the models of an existing collection as `open_or_create` was told."""
+        """Add the models that options name and the collection lacks, and leave out those that they exclude."""
         if not options.default:
             leave_out_default(self.state.store)
         opening.change_machine(self.state, options.machine, options.translate_to)
         if options.meaning is False and MEANING in self.state.models:
             self.remove_model(MEANING)
-        for path in [MEANING, *options.models] if options.meaning else options.models:
+        shipped_encoder = [MEANING] if options.meaning else []
+        for path in [*shipped_encoder, *options.models]:
             self.add_model(path, precision=options.precision)
 
     def __enter__(self) -> Collection:
@@ -461,7 +462,7 @@ class Collection:
         :param keywords: `SearchOptions` as keyword arguments.
         :return: several lines of text.
         """
-        return description.explain(self.state, text, replace(options, **keywords))
+        return description.explain_pipeline(self.state, text, replace(options, **keywords))
 
     # Reading foreign texts
 
@@ -541,4 +542,4 @@ def describe(location: str) -> dict[str, Any]:
     if collection_exists(location):
         with Collection.open(location) as collection:
             return collection.info()
-    return {"model": location, "kind": artefacts.read_kind(location), **about(load(location))}
+    return {"model": location, "kind": artefacts.read_kind(location), **describe_model(load(location))}

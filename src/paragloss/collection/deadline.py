@@ -35,13 +35,13 @@ class Deadline:
         self.until = 0.0
 
 
-def timed(store: Store, deadline: Deadline) -> Store:
+def limit_time(store: Store, deadline: Deadline) -> Store:
     """Return a store that raises DeadlineError when it is asked after the deadline."""
-    return cast(Store, _Timed(store, deadline))
+    return cast(Store, _TimedStore(store, deadline))
 
 
-class _Timed:
-    """Every question looks at the deadline first."""
+class _TimedStore:
+    """A store that checks a deadline whenever one of its methods is looked up."""
 
     def __init__(self, store: Store, deadline: Deadline) -> None:
         self._store, self._deadline = store, deadline

@@ -8,7 +8,7 @@ from typing import Any
 from paragloss import languages
 from paragloss.collection import coverage, model_records, retrieval, search_plan
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.models import about
+from paragloss.collection.models import describe_model
 from paragloss.collection.state import State
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.gloss import Gloss, glosses, lexicon
@@ -53,11 +53,12 @@ def describe_collection(state: State) -> dict[str, Any]:
     }
 
 
-def explain(state: State, text: str, options: SearchOptions) -> str:
+def explain_pipeline(state: State, text: str, options: SearchOptions) -> str:
     """Print the searchers that a pipeline nests for this collection and, with a query, how it is understood.
 
     :param text: the query; it may be empty.
     :param options: the language of the query, the pipeline and the languages that are searched.
+    :return: several lines of text.
     """
     targets = retrieval.resolve_targets(state, options.to)
     if not text.strip():
@@ -122,7 +123,7 @@ def _describe_model(state: State, name: str) -> dict[str, Any] | str:
     if name not in state.models:
         return "unfinished: add it again"
     model = state.models[name]
-    description = about(model)
+    description = describe_model(model)
     if isinstance(model, Pretrained):
         where = {"lang": list(model.langs)}
         total = state.store.count(where)

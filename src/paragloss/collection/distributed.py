@@ -66,6 +66,7 @@ class DistributedReport(NamedTuple):
 def list_files_to_index(paths: Sequence[str], roots: IndexedFolders) -> list[IndexedFile]:
     """Return the files at paths and addresses (`s3://bucket/folder`, a shared folder), each once.
 
+    :param paths: files and folders.
     :param roots: the indexed folders, which give files their names; the folders of the paths are added to them.
     """
     locations = [_locate(path) for path in paths]
@@ -74,7 +75,8 @@ def list_files_to_index(paths: Sequence[str], roots: IndexedFolders) -> list[Ind
     for location in locations:
         for file_path in sorted(location.system.find(location.path)):
             url = location.system.unstrip_protocol(file_path)
-            name = roots.make_id(location.folder_name, os.path.relpath(file_path, location.folder))
+            relative_path = os.path.relpath(file_path, location.folder)
+            name = roots.make_id(location.folder_name, relative_path)
             record = _RECORD_PREFIX + _compute_state_digest(location.system, file_path, url)
             files_by_url.setdefault(url, IndexedFile(url, name, record))
     return list(files_by_url.values())
@@ -143,8 +145,9 @@ def index_distributed(
 def _write_files(
     collection: Collection, prepared_files: Iterable[PreparedFile], progress: Callable[[int], None] | None
 ) -> tuple[int, list[str]]:
-    """Write prepared files into a collection, and record those that are complete.
+    """Write prepared files into a collection, and record those that are complete, so that they are not read again.
 
+    :param prepared_files: what workers have sent back.
     :param progress: is told how many documents have been written.
     :return: the number of documents, and the errors of files that could not be read.
     """
@@ -172,6 +175,8 @@ def _read_settings(collection: Collection, location: str, lang: str | None) -> P
 def _prepare_files(client: Any, files: Sequence[IndexedFile], settings: PreparationSettings) -> Iterator[PreparedFile]:
     """Let workers prepare files, a few for each worker at a time, and yield them as they are finished.
 
+    When a file comes back, the next one is submitted, so that the memory of workers and of this process is not filled.
+
     :param client: the client of the Dask scheduler.
     :param settings: what workers need to know of the collection.
     """
@@ -181,7 +186,7 @@ def _prepare_files(client: Any, files: Sequence[IndexedFile], settings: Preparat
     remaining_files = iter(files[n_first_files:])
     finished_tasks = _import_extra("distributed").as_completed(first_tasks, with_results=True)
     for task, prepared in finished_tasks:
-        task.release()
+        task.release()  # its result need not be kept by the scheduler
         next_file = next(remaining_files, None)
         if next_file is not None:
             finished_tasks.add(_submit(client, next_file, settings))
@@ -194,7 +199,7 @@ def _submit(client: Any, file: IndexedFile, settings: PreparationSettings) -> An
 
 
 def _write_documents(collection: Collection, prepared: PreparedDocuments) -> None:
-    """Write prepared documents.
+    """Write documents that a worker has prepared into a collection.
 
     They are prepared again here if they are to be translated, since the translation engine is here, or if a user has
     corrected the language of one.
@@ -283,7 +288,10 @@ def _name_folder(system: Any, folder: str) -> str:
 
 
 def _open_storage(path: str) -> tuple[Any, str]:
-    """Return the file system of an address and the path in it; InputError if there is nothing."""
+    """Return the `fsspec` file system of an address, and the path in it.
+
+    :raises InputError: if there is nothing, or it can't be read.
+    """
     core = _import_extra("fsspec").core
     try:
         system, root = core.url_to_fs(path)

@@ -122,7 +122,13 @@ class _FileTable:
         return self._owners.get(doc_id)
 
     def take_ownership(self, path: str, doc_ids: Iterable[str]) -> None:
-        """Make a file the owner of documents; the records of earlier owners note that these hold the documents too."""
+        """Make a file the owner of documents.
+
+        An earlier owner holds them, too: its record notes their ids as shadowed, so that it is read again when the new
+        owner gives them up.
+
+        :param path: the path of the new owner.
+        """
         lost_ids: dict[str, set[str]] = {}  # by the earlier owner
         for doc_id in doc_ids:
             owner = self._owners.get(doc_id, path)
@@ -158,6 +164,7 @@ class _FileTable:
     def assign_name(self, path: str, name: str) -> str:
         """Return the name that a file has; give it one that no other file has if it has none.
 
+        :param path: the file.
         :param name: the name for a new file, to which a number is added if another file has it.
         """
         record = self.records.get(path)
@@ -252,7 +259,7 @@ class FileTracker:
     def finish_reading(self, path: Path, complete: bool) -> None:
         """Note that the reader of a file has ended, or that a folder can't be listed.
 
-        :param path: the file, which is the first unfinished one; any other path is that of the folder.
+        :param path: the file, which is the first one whose reader has not ended; any other path is that of a folder.
         :param complete: whether the file was read to its end.
         """
         reading = self._current_reading()
@@ -298,15 +305,17 @@ class FileTracker:
 
     # Moved folders
 
-    def is_moved_folder(self, old_folder: str, new_folder: str) -> bool:
-        """Decide whether a missing folder is now at another path: most of its files are there, unchanged."""
+    def has_moved(self, old_folder: str, new_folder: str) -> bool:
+        """Tell whether a missing folder is now at another path: most of its recorded files are there, unchanged."""
         records = self._table.records
         old_paths = (path for path in records if is_inside(path, old_folder) and not records[path].must_be_read)
         compared_paths = list(islice(old_paths, _MAX_COMPARED_FILES))
         unchanged_count = 0
         for path in compared_paths:
             new_path = _move_path(path, old_folder, new_folder)
-            unchanged_count += _read_size_and_time(new_path) == records[path][:2]
+            recorded_state = records[path][:2]
+            if _read_size_and_time(new_path) == recorded_state:
+                unchanged_count += 1
         return 2 * unchanged_count > len(compared_paths)
 
     def move_folder(self, old_folder: str, new_folder: str) -> None:
@@ -322,11 +331,12 @@ class FileTracker:
     ) -> int:
         """Remove documents whose file is gone from below these paths, or no longer holds them.
 
+        :param roots: the files and folders that were read.
         :param delete: deletes documents by id and returns how many there were.
-        :param max_share: PruneError is raised, and nothing removed, if a larger share of the collection has
-            disappeared; a file that was moved inside what was read has not. None removes without limit, also below
-            folders that have become empty as a whole.
+        :param max_share: the largest share of the collection whose files may have disappeared; a file that was moved
+            inside what was read has not. None removes without limit, also below folders that have become empty.
         :return: the number of removed documents.
+        :raises PruneError: if more has disappeared; nothing is removed then.
         """
         missing_paths = self._find_missing(roots, trust_empty=max_share is None)
         if max_share is not None:
@@ -352,7 +362,9 @@ class FileTracker:
     def _check_share(self, missing_paths: Sequence[str], max_share: float) -> None:
         """Raise PruneError if too large a share of the documents belongs to files that have disappeared.
 
-        A file that is read elsewhere with the same size and time of change was moved.
+        A file has not if one of the same size and time of change was read now: it was moved.
+
+        :param missing_paths: the recorded files that are gone from their place.
         """
         records = self._table.records
         states_elsewhere = self._read_states - {_READ_AGAIN}
@@ -411,6 +423,8 @@ class FileTracker:
         """Record what a killed process had read of a file.
 
         Its documents may have replaced those of other files, which are read again.
+
+        :param ids: the documents that the file had given.
         """
         self._pending[path] = list(ids)
         for doc_id in ids:
@@ -433,7 +447,9 @@ class FileTracker:
             self._record_failed(reading, ids)
 
     def _record_complete(self, reading: _Reading, ids: Sequence[str]) -> None:
-        """Record a file that was read to its end. It owns the documents that it no longer holds no longer.
+        """Record a file that was read to its end.
+
+        It gives up the documents that it held earlier and no longer holds; other files that hold one are read again.
 
         :param ids: the documents that it holds, each once.
         """
@@ -478,6 +494,12 @@ class _Sources:
     """What was seen of the files and folders that were read, to tell a removed file from one that can't be seen."""
 
     def __init__(self, present: set[str], unlisted_folders: Sequence[str], *, trust_empty: bool) -> None:
+        """Note which folders have files.
+
+        :param present: the paths of all files that were seen.
+        :param unlisted_folders: folders whose contents could not be listed.
+        :param trust_empty: count the files of a folder that has become empty as removed.
+        """
         self._unlisted_folders, self._trust_empty = unlisted_folders, trust_empty
         self._filled_folders: set[str] = set()
         for path in present:
@@ -513,6 +535,9 @@ class _Sources:
         """Return the folder because of which an absent file may only be out of sight; None if it was surely removed.
 
         The folder is missing or empty, as one is that is not mounted.
+
+        :param path: the path of the file.
+        :param root: the file or folder that was read, in which it lies.
         """
         folder = _find_existing_folder(path)
         if path == root:  # a file that was given by itself: its folder must still be there, with something in it

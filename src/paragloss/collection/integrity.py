@@ -70,6 +70,7 @@ def _check_store(store: AnyStore, location: str, progress: Callable[[int], None]
 
     :param location: the folder or address of the collection, for messages.
     :param progress: is told how many documents have been read.
+    :return: the faults; an error that ends the check is one of them.
     """
     findings: list[Finding] = []
     try:
@@ -86,14 +87,19 @@ def _check_store(store: AnyStore, location: str, progress: Callable[[int], None]
 
 
 def _check_documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
-    """Count the documents and their terms again, and compare both with the statistics."""
+    """Count the documents and their terms again, and compare both with the recorded statistics.
+
+    Nothing is compared if the last writer was killed: the next one counts the statistics again.
+
+    :param progress: is told how many documents have been read.
+    """
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
     stored = journal.read_statistics(store)
     counted = Statistics(stored.statistics.layout)
     document_count, findings = _count_documents(store, counted, progress)
     if not stored.is_complete or store.has_unfinished_writes():
-        return findings  # the last writer was killed: the next one counts the statistics again
+        return findings
     if stored.n_entries == 0:  # the number of documents is recorded without those of the journal
         findings += _compare_document_counts(stored.statistics, document_count)
     return findings + _compare_statistics(stored.statistics, counted)
@@ -172,9 +178,11 @@ def _check_model(store: AnyStore, name: str, digest: str) -> list[Finding]:
 
 
 def _check_loaded_model(store: AnyStore, name: str, digest: str) -> list[Finding]:
-    """Load a model, and compare its vectors and its files with what was recorded; a model that can't load is an error.
+    """Load a model, and compare its vectors and its files with what was recorded when it was added.
 
+    :param name: the name of the model.
     :param digest: the digest of its files when it was added; "" if none was recorded.
+    :raises ParaglossError: if it can't be loaded.
     """
     findings = []
     folder = model_files.get_model_folder(store, name)
@@ -206,9 +214,9 @@ def _check_vectors(store: AnyStore, name: str, model: Encoder) -> list[Finding]:
     """
     wrong_count = 0
     for records in store.scroll(vectors=[name]):
-        rows = encode_rows(model, [record.document for record in records])
-        for record, row in zip(records, rows, strict=True):
-            if not _is_same_vector(record.dense.get(name), row):
+        expected_rows = encode_rows(model, [record.document for record in records])
+        for record, expected_row in zip(records, expected_rows, strict=True):
+            if not _is_same_vector(record.dense.get(name), expected_row):
                 wrong_count += 1
     if not wrong_count:
         return []
@@ -235,7 +243,7 @@ class RepairReport(NamedTuple):
 def repair_collection(location: str, *, progress: Callable[[int], None] | None = None) -> RepairReport:
     """Replace a damaged collection by a new one of every document that can be read and every model that loads.
 
-    The damaged collection remains beside it under another name.
+    The damaged collection remains beside it under another name. A repair that is killed can be started again.
 
     :param location: the folder of the collection.
     :param progress: is told how many documents have been saved.

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paragloss.collection.embeddings import encode_rows, with_hubness
-from paragloss.collection.models import foreign, name_of, save_model
+from paragloss.collection.embeddings import encode_rows, make_document_encoder
+from paragloss.collection.models import get_model_name, is_external_model, save_model
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.stores import AnyStore, model_files
@@ -49,15 +49,17 @@ def serialize_model_records(records: dict[str, ModelRecord]) -> bytes:
 
 
 def write_model(store: AnyStore, path: str, model: Any, *, precision: str = "float32") -> bool:
-    """Add a model to a collection, in place of one of the same name; return False if the collection has it already.
+    """Add a model to a collection, in place of one of the same name.
 
     Documents are encoded with the model at once, except by deferred encoders (see `backfill`).
 
     :param path: where the model was loaded from.
-    :param precision: of the vectors of a pretrained encoder.
+    :param model: the loaded model.
+    :param precision: of the vectors of a pretrained encoder: float32, float16 or int8.
+    :return: False if the collection has the same model already, and nothing was written.
     """
-    name = name_of(path)
-    digest = "" if foreign(path) else compute_digest(path)
+    name = get_model_name(path)
+    digest = "" if is_external_model(path) else compute_digest(path)
     has_vectors = name in store.dense or not isinstance(model, Encoder)
     if has_vectors and read_model_records(store).get(name) == ModelRecord(digest, True):
         return False
@@ -72,10 +74,11 @@ def write_model(store: AnyStore, path: str, model: Any, *, precision: str = "flo
 
 
 def _renew_vectors(store: AnyStore, name: str, model: Any, precision: str) -> None:
-    """Replace the vectors of the model that had a name by those of a new one, if that is an encoder.
+    """Remove the vectors of the model that had a name before, and make those of the new one if that is an encoder.
 
     Documents are encoded at once, except by pretrained encoders.
 
+    :param name: the name of both models.
     :param precision: of the vectors of a pretrained encoder.
     """
     if store.count() or not isinstance(model, Encoder):
@@ -120,7 +123,7 @@ def list_vector_sizes(models: Mapping[str, Any]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, model in models.items():
         if isinstance(model, Encoder):
-            sizes[name] = with_hubness(model).dim
+            sizes[name] = make_document_encoder(model).dim
         if isinstance(model, Pretrained):
             sizes[title_vector_name(name)] = model.dim
     return sizes
@@ -130,7 +133,7 @@ def _add_vectors(store: AnyStore, name: str, model: Encoder, precision: str) -> 
     """Make room for the vectors of a model; a pretrained encoder has several for passages and one for the title."""
     is_pretrained = isinstance(model, Pretrained)
     if name not in store.dense:
-        store.add_dense_vector(name, with_hubness(model).dim, multivector=is_pretrained, precision=precision)
+        store.add_dense_vector(name, make_document_encoder(model).dim, multivector=is_pretrained, precision=precision)
     if is_pretrained and title_vector_name(name) not in store.dense:
         store.add_dense_vector(title_vector_name(name), model.dim, precision=precision)
 
@@ -142,6 +145,7 @@ def _drop_vectors(store: AnyStore, name: str) -> None:
 
 
 def _encode_all(store: AnyStore, name: str, model: Encoder) -> None:
+    """Encode all documents, and store the vectors under a name; a vector of zeros is not stored."""
     for records in store.scroll():
         documents = [record.document for record in records]
         rows_by_id = {}

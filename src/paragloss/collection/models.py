@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +56,14 @@ def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> A
 def add_language(
     add: Callable[..., BagEncoder], path: str | Path, aligned: Aligned, lang: str, **settings: Any
 ) -> BagEncoder:
-    """Return a saved encoder with one more language, learned from concepts in it and in a language it knows.
+    """Return a saved encoder with one more language, learned from texts in it and in a language the encoder has.
 
-    :param add: the function of a method that adds a language.
-    :param path: the folder of the encoder.
-    :param aligned: the concepts.
+    :param add: the function of a training method that adds a language to an encoder.
+    :param path: the folder of the encoder, which stays as it is.
+    :param aligned: concepts, each with texts in both languages.
+    :param lang: the code of the new language.
+    :param settings: further arguments of `add`.
+    :raises ModelError: if the folder holds another kind of model.
     """
     encoder = load(path)
     if not isinstance(encoder, BagEncoder):
@@ -72,20 +74,19 @@ def add_language(
 
 
 def _compute_reference(encoder: BagEncoder, aligned: Aligned, lang: str) -> dict[str, Floats]:
-    """Return the reference vectors of one language of an encoder, which searches by CSLS need."""
+    """Return the vectors of one language by which hubs are recognised in searches (CSLS), by language."""
     concepts = [concept for concept in aligned if lang in concept.texts]
-    towers = {lang: encoder.towers[lang]}
-    one_language = BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon)
-    return hubness.reference(one_language, concepts)
+    language_encoder = BagEncoder({lang: encoder.towers[lang]}, weighting=encoder.weighting, epsilon=encoder.epsilon)
+    return hubness.reference(language_encoder, concepts)
 
 
 def load(path: str | Path) -> Any:
-    """Load a model.
+    """Load a model: an encoder, a translator or a reranker, as the path tells.
 
     :param path: the folder of a trained model; or a published model: a short name (`e5`, `use`), its folder, or the
         address of an endpoint; or word vectors: files separated by commas, or a folder of them. "default" is the
         translation model that comes with the package.
-    :return: an encoder, a translator or a reranker, whose kind the folder tells.
+    :return: the model, ready to be used.
     :raises ModelError: if there is no model, or it is damaged or of an unknown kind.
 
     >>> load("default").alternatives("bee", "en", "de")[0].text
@@ -96,9 +97,9 @@ def load(path: str | Path) -> Any:
         return published.encoder(vector_files)
     if str(path) == default.KIND and not Path(path).exists():
         return default.open()
-    if foreign(path):
-        return _load_checked(path, partial(_open_foreign, path))
-    return _load_checked(path, partial(_find_loader(path), path))
+    if is_external_model(path):
+        return _load_checked(path, _open_external_model)
+    return _load_checked(path, _find_loader(path))
 
 
 def _find_loader(path: str | Path) -> Callable[[str | Path], Any]:
@@ -113,7 +114,7 @@ def _find_loader(path: str | Path) -> Callable[[str | Path], Any]:
     return method_loader
 
 
-def _open_foreign(path: str | Path) -> Any:
+def _open_external_model(path: str | Path) -> Any:
     """Open a published model: a cross-encoder, which reranks, or an encoder of texts."""
     if cross_encoder.is_cross_encoder(path):
         return cross_encoder.CrossEncoder(path)
@@ -121,22 +122,23 @@ def _open_foreign(path: str | Path) -> Any:
 
 
 def load_for_adding(path: str | Path) -> Any:
-    """Load a model that is about to be added to a collection, and check once that all its numbers are finite.
+    """Load a model that a user is about to add to a collection, and check once that all its numbers are finite.
 
-    The host of an address is allowed from now on.
+    :param path: what `load` takes. If it is an address, its host is allowed from now on: the user has named it.
+    :raises ModelError: if there is no model, or it is damaged.
     """
     if hosts.is_address(str(path)):
         hosts.allow_host(hosts.host_of(str(path)))
     model = load(path)
-    if not foreign(path) and not published.files(path):
+    if is_own_folder(path):
         artefacts.check_finite(path)
     return model
 
 
-def _load_checked(path: str | Path, make: Callable[[], Any]) -> Any:
-    """Call a loader; turn any error, which damaged files may raise, into a ModelError."""
+def _load_checked(path: str | Path, load_kind: Callable[[str | Path], Any]) -> Any:
+    """Load the model at a path; turn any error, which damaged files may raise, into a ModelError."""
     try:
-        return make()
+        return load_kind(path)
     except ParaglossError:
         raise
     except Exception as error:
@@ -176,44 +178,57 @@ def _open_dictionary_file(file: str, source: str, target: str) -> Translator:
     """Open a dictionary that is read again when its file changes."""
     from paragloss.formats.dictionaries import read_entries
 
-    return WatchedDictionary(
-        file, lambda path: Dictionary.build(read_entries(path, source=source, target=target), source, target)
-    )
+    def read_dictionary(path: Path) -> Dictionary:
+        return Dictionary.build(read_entries(path, source=source, target=target), source, target)
+
+    return WatchedDictionary(file, read_dictionary)
 
 
-def about(model: object) -> dict[str, Any]:
+def describe_model(model: object) -> dict[str, Any]:
     """Describe a model: its kind, for an encoder dimensions and languages, and what the model says about itself."""
     description: dict[str, Any] = {"kind": type(model).__name__}
     if isinstance(model, Encoder):
         description |= {"dimensions": model.dim, "languages": list(model.langs)}
-    return description | (dict(model.meta) if isinstance(model, DescribedModel) else {})
+    if isinstance(model, DescribedModel):
+        description |= model.meta
+    return description
 
 
-def foreign(path: str | Path) -> bool:
-    """Tell whether a model is somebody else's; a folder of ours is preferred to a package of the same name."""
+def is_external_model(path: str | Path) -> bool:
+    """Tell whether a path names a published encoder or reranker, by a short name, its folder or an address.
+
+    The folder of a model trained here is preferred to a published one of the same name.
+    """
     is_ours = Path(path, "meta.json").is_file()
     return not is_ours and (pretrained.can_open(str(path)) or cross_encoder.is_cross_encoder(path))
 
 
-def name_of(path: str | Path) -> str:
+def is_own_folder(path: str | Path) -> bool:
+    """Tell whether a path is taken for the folder of a model trained here: it names nothing that is published."""
+    return not is_external_model(path) and not published.files(path)
+
+
+def get_model_name(path: str | Path) -> str:
     """Return the name of a model in a collection: that of its folder, files or package."""
     vectors_name = published.name(path)
     if vectors_name:
         return vectors_name
-    return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
+    return pretrained.short_name(str(path)) if is_external_model(path) else Path(path).resolve().name
 
 
 def save_model(store: AnyStore, path: str | Path, model: Any) -> None:
-    """Store a model with a collection.
+    """Store a model with a collection, so that the collection can be opened where the original is not.
 
-    The folder of a model trained here is copied. Of a published model the location is stored, of word vectors the
-    encoder that was made of them.
+    The folder of a model trained here is copied. Other models write a folder of their own: a published model where it
+    is found, an encoder made of files of word vectors these vectors.
 
     :param path: where the model was loaded from.
+    :param model: the loaded model.
     """
-    if not foreign(path) and not published.files(path):
-        model_files.save_model_folder(store, name_of(path), path)
+    name = get_model_name(path)
+    if is_own_folder(path):
+        model_files.save_model_folder(store, name, path)
         return
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder, "model"))
-        model_files.save_model_folder(store, name_of(path), Path(folder, "model"))
+        model_files.save_model_folder(store, name, Path(folder, "model"))

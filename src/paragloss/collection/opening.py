@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from paragloss import hosts
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.arguments import CollectionOptions
-from paragloss.collection.backfill import deferred_encoders
-from paragloss.collection.models import load, load_for_adding, name_of
+from paragloss.collection.backfill import select_deferred_encoders
+from paragloss.collection.models import get_model_name, load, load_for_adding
 from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
@@ -63,8 +63,8 @@ def _load_models(options: CollectionOptions) -> ModelsToAdd:
     It is used if the options say so and no other pretrained encoder is given.
     """
     paths = list(options.models)
-    loaded = {name_of(path): load_for_adding(path) for path in paths}
-    has_pretrained = bool(deferred_encoders(loaded))
+    loaded = {get_model_name(path): load_for_adding(path) for path in paths}
+    has_pretrained = bool(select_deferred_encoders(loaded))
     if has_pretrained or not has_shipped_encoder(options.meaning, options.default):
         return ModelsToAdd(paths, loaded)
     return ModelsToAdd([MEANING, *paths], {MEANING: load(MEANING), **loaded})
@@ -73,9 +73,10 @@ def _load_models(options: CollectionOptions) -> ModelsToAdd:
 def _create_store(location: str, models: Mapping[str, Any], options: CollectionOptions) -> AnyStore:
     """Create an empty store for the vectors of some models and for the terms of documents.
 
+    :param models: the models of the new collection, by name.
     :param options: the precision of pretrained encoders' vectors, and how a server distributes the collection.
     """
-    pretrained = deferred_encoders(models)
+    pretrained = select_deferred_encoders(models)
     return create_store(
         location,
         dense=model_records.list_vector_sizes(models),
@@ -99,7 +100,7 @@ def _write_settings(
     if machine.engine:
         document_translation.write_machine(store, machine)
     for path in models.paths:
-        model_records.write_model(store, path, models.loaded[name_of(path)], precision=options.precision)
+        model_records.write_model(store, path, models.loaded[get_model_name(path)], precision=options.precision)
     if not options.default:
         leave_out_default(store)
 
@@ -124,7 +125,9 @@ def open_or_create(location: str, options: CollectionOptions) -> State:
 
 def has_shipped_encoder(meaning: bool | None, default: bool) -> bool:
     """Decide whether a new collection gets the shipped encoder: as stated, else if it has the default model."""
-    return default and os.environ.get("PARAGLOSS_MEANING") != "0" if meaning is None else meaning
+    if meaning is not None:
+        return meaning
+    return default and os.environ.get("PARAGLOSS_MEANING") != "0"
 
 
 def open_collection(location: str, *, default: bool = True, build_empty: bool = False) -> State:
@@ -167,6 +170,7 @@ def check_finished(store: AnyStore, location: str, *, build_empty: bool = False)
     :param location: the folder or address of the collection, for the error.
     :param build_empty: allow a collection without documents, whose creation was interrupted.
     """
+    # Statistics are written last. Documents without them, of no copy, are counted again when they are opened.
     if store.read_blob(STATISTICS_BLOB) is not None:
         return
     if store.read_blob(COPYING) is not None:
@@ -186,23 +190,26 @@ def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
     A pretrained encoder also replaces the shipped one.
 
     :param path: the model's folder, name or address.
-    :param precision: of the vectors of a pretrained encoder.
+    :param precision: of the vectors of a pretrained encoder: float32, float16 or int8.
     :return: False if the collection has the model already.
     """
-    name, model = name_of(path), load_for_adding(path)
+    name, model = get_model_name(path), load_for_adding(path)
     is_new = model_records.write_model(state.store, path, model, precision=precision)
     state.models[name] = model
-    is_pretrained = bool(deferred_encoders({name: model}))
+    is_pretrained = bool(select_deferred_encoders({name: model}))
     if is_pretrained and name != MEANING and MEANING in model_records.read_model_records(state.store):
         remove_model(state, MEANING)
     return is_new
 
 
 def remove_model(state: State, name: str) -> None:
-    """Search without a model from now on."""
-    if name not in model_records.read_model_records(state.store):
-        names = ", ".join(model_records.read_model_records(state.store)) or "none"
-        raise InputError(f"this collection has no model {name!r}; it has {names}")
+    """Search without a model from now on.
+
+    :raises InputError: if the collection has no such model.
+    """
+    records = model_records.read_model_records(state.store)
+    if name not in records:
+        raise InputError(f"this collection has no model {name!r}; it has {', '.join(records) or 'none'}")
     state.models.pop(name, None)
     model_records.delete_model(state.store, name)
 
@@ -213,6 +220,7 @@ def change_machine(state: State, engine: str, translate_to: str) -> None:
     :param engine: the name, folder or address of the engine; "" for the present one.
     :param translate_to: the language that documents are translated into; "" for the present one.
     :raises StoreError: if it is another language than the present one.
+    :raises InputError: if there is no such engine.
     """
     if not engine and not translate_to:
         return

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from paragloss.collection import document_translation, model_records
-from paragloss.collection.deadline import Deadline, timed
+from paragloss.collection.deadline import Deadline, limit_time
 from paragloss.collection.models import load
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained
@@ -25,6 +25,13 @@ from paragloss.types import Document, Encoder, Record, Reranker, TranslationChoo
 _GLOSSARY = "glossary"
 #: The blob of a collection that is searched without the default model, and its content.
 _DEFAULT, _LEFT_OUT = "default", b"left out"
+
+
+class _CachedTranslator(NamedTuple):
+    """A translator by nearest words, which reads the word vectors of its model once, and that model."""
+
+    model: BagEncoder
+    translator: EmbeddingTranslator
 
 
 class State:
@@ -49,27 +56,27 @@ class State:
         self.is_new = False  # whether this process has created the collection
         self.cache = DocumentCache(lambda: self.index.document_version)
         # Encoders as translators by nearest words, made when needed.
-        self._embedding_translators: dict[str, tuple[BagEncoder, EmbeddingTranslator]] = {}
+        self._embedding_translators: dict[str, _CachedTranslator] = {}
 
     def load_models(self) -> None:
         """Load the models of the collection that are not loaded yet and may be used on this machine.
 
         A model whose host the user has not allowed is left out with a warning, and named in `hosts_awaiting_consent`.
         """
-        blocked_hosts: dict[str, None] = {}  # a set that keeps their order
+        blocked_hosts: list[str] = []
         for name, record in model_records.read_model_records(self.store).items():
             if not record.is_complete or name in self.models:
                 continue
             try:
                 model = load(model_files.get_model_folder(self.store, name))
             except ConsentError as error:
-                blocked_hosts[error.host] = None
+                blocked_hosts.append(error.host)
                 warnings.warn(f"searching without the model {name!r}: {error}", stacklevel=2)
                 continue
             # If a kill inside the engine has cost a model its vectors, it is not used until it is added again.
             if name in self.store.dense or not isinstance(model, Encoder):
                 self.models[name] = model
-        self.hosts_awaiting_consent = tuple(blocked_hosts)
+        self.hosts_awaiting_consent = tuple(dict.fromkeys(blocked_hosts))
 
     def close(self) -> None:
         """Save the statistics and close the store."""
@@ -98,7 +105,7 @@ class State:
         """
         models = self.models.items()
         return Parts(
-            store=timed(self.store, deadline) if deadline else self.store,
+            store=limit_time(self.store, deadline) if deadline else self.store,
             statistics=self.index.statistics,
             encoders={name: model for name, model in models if isinstance(model, Encoder)},
             translators=apply_glossary(self.translators(), self.glossary),
@@ -123,16 +130,16 @@ class State:
         return {**translators, DEFAULT: default, **self._open_embedding_translators()}
 
     def _open_embedding_translators(self) -> dict[str, Translator]:
-        """Return a translator by nearest words for each bag encoder; a translator of a replaced model is made anew."""
+        """Return a translator by nearest words for each bag encoder, by name; one of a replaced model is made anew."""
+        current_translators: dict[str, _CachedTranslator] = {}
         for name, model in self.models.items():
-            cached_model, _ = self._embedding_translators.get(name, (None, None))
-            if isinstance(model, BagEncoder) and cached_model is not model:
-                self._embedding_translators[name] = (model, EmbeddingTranslator(model))
-        return {
-            name: translator
-            for name, (model, translator) in self._embedding_translators.items()
-            if self.models.get(name) is model
-        }
+            if isinstance(model, BagEncoder):
+                cached = self._embedding_translators.get(name)
+                if cached is None or cached.model is not model:
+                    cached = _CachedTranslator(model, EmbeddingTranslator(model))
+                current_translators[name] = cached
+        self._embedding_translators = current_translators
+        return {name: cached.translator for name, cached in current_translators.items()}
 
     def write_glossary(self, pairs: Sequence[Pair]) -> int:
         """Replace the user's glossary; it counts from the next query on. Return its number of pairs."""

@@ -18,10 +18,9 @@ import numpy as np
 
 from paragloss.bm25 import Layout
 from paragloss.collection import model_records
-from paragloss.collection.embeddings import encode_rows, with_hubness
-from paragloss.collection.models import foreign, load, name_of
+from paragloss.collection.embeddings import encode_rows, make_document_encoder
+from paragloss.collection.models import get_model_name, is_own_folder, load
 from paragloss.collection.opening import COPYING
-from paragloss.encoders import published
 from paragloss.errors import ClosedError, InputError, ModelError, StoreError
 from paragloss.index.terms import STATISTICS_BLOB, read_term_vectors
 from paragloss.statistics import Statistics
@@ -95,25 +94,27 @@ def copy(
     """
     with closing(open_store(source)) as old:
         contents = replace_models(read_contents(old, source), models, model_records.read_model_records(old))
-        return fill(target, contents, placement=placement, progress=progress)
+        return fill_collection(target, contents, placement=placement, progress=progress)
 
 
 def replace_models(
     contents: Contents, paths: Sequence[str], records: Mapping[str, model_records.ModelRecord]
 ) -> Contents:
-    """Return contents with further models and the vectors that these give to the documents.
+    """Return contents with further models, and with the vectors that these give to the documents.
 
     A model replaces one of the same name.
 
+    :param contents: those of a collection.
     :param paths: folders of trained models.
-    :param records: what the collection records of the models it has.
+    :param records: what the collection records of the models it has, by name.
+    :raises InputError: if a path is that of a published model.
     """
     if not paths:
         return contents
     for path in paths:
-        if foreign(path) or published.files(path):
+        if not is_own_folder(path):
             raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
-    folders = {name_of(path): Path(path) for path in paths}
+    folders = {get_model_name(path): Path(path) for path in paths}
     models = {name: load(folder) for name, folder in folders.items()}
     encoders = {name: model for name, model in models.items() if isinstance(model, Encoder)}
     all_records = dict(records)
@@ -130,8 +131,13 @@ def replace_models(
 def _replace_vectors(
     shape: Mapping[str, Any], encoders: Mapping[str, Encoder], replaced_names: Collection[str]
 ) -> dict[str, Any]:
-    """Return the shape of a store whose vectors of some names come from other encoders."""
-    sizes = {name: with_hubness(encoder).dim for name, encoder in encoders.items()}
+    """Return the shape of a store whose vectors of some names come from other encoders.
+
+    :param shape: names, sizes and precision of the vectors of a store.
+    :param encoders: the encoders by the name of their vectors.
+    :param replaced_names: names whose vectors are those of trained models from now on.
+    """
+    sizes = {name: make_document_encoder(encoder).dim for name, encoder in encoders.items()}
     return {
         **shape,
         "dense": {**shape["dense"], **sizes},
@@ -141,25 +147,32 @@ def _replace_vectors(
 
 
 def _encode_records(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list[Record]:
-    """Return records with the vectors of these encoders; a document that one can't encode has none of it."""
+    """Return records with the vectors of some encoders in place of those they have under the encoders' names.
+
+    A document that an encoder can't encode has no vector of that name.
+    """
     documents = [record.document for record in records]
-    rows_by_name = {name: encode_rows(encoder, documents) for name, encoder in encoders.items()}
-    encoded = []
-    for i, record in enumerate(records):
-        other_vectors = {name: row for name, row in record.dense.items() if name not in encoders}
-        own_rows = {name: rows[i] for name, rows in rows_by_name.items()}
-        new_vectors = {name: row for name, row in own_rows.items() if row is not None and row.any()}
-        encoded.append(record._replace(dense={**other_vectors, **new_vectors}))
-    return encoded
+    vectors_by_document = [dict(record.dense) for record in records]
+    for name, encoder in encoders.items():
+        for vectors, row in zip(vectors_by_document, encode_rows(encoder, documents), strict=True):
+            vectors.pop(name, None)
+            if row is not None and row.any():
+                vectors[name] = row
+    return [record._replace(dense=vectors) for record, vectors in zip(records, vectors_by_document, strict=True)]
 
 
-def fill(target: str, contents: Contents, *, placement: Placement | None = None, progress: CopyProgress = None) -> int:
+def fill_collection(
+    target: str, contents: Contents, *, placement: Placement | None = None, progress: CopyProgress = None
+) -> int:
     """Write contents into a new or unfinished collection; return the number of documents.
 
     If the contents turn out to be unusable, a collection that was created for them is removed again. Any other
     interruption leaves it unfinished, and the same call goes on with it.
 
+    :param target: the folder or the address of the collection.
+    :param placement: how a server spreads it.
     :param progress: is told how many documents have been written.
+    :raises StoreError: if there is a collection with other contents.
     """
     is_new = not collection_exists(target)
     store = _open_target(target, contents.shape, placement)
@@ -212,7 +225,9 @@ def _check_target(store: AnyStore, target: str, shape: Mapping[str, Any]) -> Non
 
 
 def _fill_store(store: AnyStore, contents: Contents, target: str, progress: CopyProgress) -> int:
-    """Write models, blobs and documents, check that they are there, and write the statistics last.
+    """Write models, blobs and documents into a store, check that they are there, and write the statistics last.
+
+    Without statistics the collection counts as unfinished.
 
     :param target: the location of the store, for errors.
     :param progress: is told how many documents have been written.
@@ -238,8 +253,9 @@ def _write_documents(store: AnyStore, pages: Iterable[list[Record]], progress: C
     """
     contents_digest, has_documents = ContentsDigest(), store.count() > 0
     for records in pages:
-        record_digests = [digest(record) for record in records]
-        store.add(_select_missing(store, records, record_digests) if has_documents else records)
+        record_digests = [compute_record_digest(record) for record in records]
+        new_records = _select_missing(store, records, record_digests) if has_documents else records
+        store.add(new_records)
         contents_digest = contents_digest.add(record_digests)
         if progress:
             progress(contents_digest.n_documents)
@@ -251,7 +267,7 @@ def _select_missing(store: AnyStore, records: Sequence[Record], record_digests: 
     stored_records = store.get([record.document.id for record in records], vectors=True)
     missing = []
     for record, record_digest, stored in zip(records, record_digests, stored_records, strict=True):
-        if stored is None or digest(stored) != record_digest:
+        if stored is None or compute_record_digest(stored) != record_digest:
             missing.append(record)
     return missing
 
@@ -277,7 +293,7 @@ def _digest_pages(pages: Iterable[Sequence[Record]], progress: CopyProgress) -> 
     """
     contents_digest = ContentsDigest()
     for records in pages:
-        contents_digest = contents_digest.add([digest(record) for record in records])
+        contents_digest = contents_digest.add([compute_record_digest(record) for record in records])
         if progress:
             progress(contents_digest.n_documents)
     return contents_digest
@@ -292,7 +308,7 @@ def _verify_copy(store: AnyStore, layout: Layout, expected: ContentsDigest, targ
     statistics, actual = Statistics(layout), ContentsDigest()
     for records in store.scroll(vectors=True):
         statistics.count([record.document.lang for record in records], read_term_vectors(records))
-        actual = actual.add([digest(record) for record in records])
+        actual = actual.add([compute_record_digest(record) for record in records])
     if actual != expected:
         raise StoreError(
             f"{target} has {actual.n_documents} documents of {expected.n_documents}, or others than were read: the "
@@ -301,14 +317,14 @@ def _verify_copy(store: AnyStore, layout: Layout, expected: ContentsDigest, targ
     return statistics
 
 
-def digest(record: Record) -> int:
+def compute_record_digest(record: Record) -> int:
     """Return a number that is the same for two records only if they agree in every letter and every bit of a vector."""
     document = record.document
-    values = [*document[:4], dict(document.fields), dict(document.meta)]
+    values = [*document[:4], dict(document.fields), dict(document.meta)]  # the first four are texts
     hasher = hashlib.blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=16)
     for name, row in sorted(record.dense.items()):
         hasher.update(f"{name}{row.shape}".encode() + np.ascontiguousarray(row, "<f4").tobytes())
     for name, vector in sorted(record.sparse.items()):
-        hasher.update(f"{name}{len(vector.indices)}".encode() + vector.indices.astype("<u4").tobytes())
-        hasher.update(vector.values.astype("<f4").tobytes())
+        hasher.update(f"{name}{len(vector.indices)}".encode())
+        hasher.update(vector.indices.astype("<u4").tobytes() + vector.values.astype("<f4").tobytes())
     return int.from_bytes(hasher.digest(), "little")

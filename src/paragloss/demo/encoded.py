@@ -56,17 +56,19 @@ def load() -> Vectors:
 def rank(documents: Sequence[Document], queries: Sequence[Query], *, k: int) -> list[Ranking]:
     """Rank, for each query, the best k documents in other languages by the cosine of their vectors.
 
-    :param documents: all documents of the demonstration, in their order
-    :param queries: all its queries, likewise
+    :param documents: all documents of the demonstration, in their order.
+    :param queries: all its queries, likewise.
+    :return: a ranking for each query.
     """
     vectors = load().rows.astype(np.float32)  # of the documents, then of the queries
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     document_vectors, query_vectors = vectors[: len(documents)], vectors[len(documents) :]
+    cosines = query_vectors @ document_vectors.T  # (n_queries, n_documents)
     document_langs = np.array([document.lang for document in documents])
     rankings: list[Ranking] = []
-    for query, cosines in zip(queries, query_vectors @ document_vectors.T, strict=True):
-        is_candidate = document_langs != query.lang
-        order = np.argsort(-cosines, kind="stable")
-        best = order[is_candidate[order]][:k]
-        rankings.append([Hit(documents[i].id, float(cosines[i])) for i in best])
+    for query, query_cosines in zip(queries, cosines, strict=True):
+        order = np.argsort(-query_cosines, kind="stable")
+        is_foreign = document_langs[order] != query.lang
+        best_positions = order[is_foreign][:k]
+        rankings.append([Hit(documents[i].id, float(query_cosines[i])) for i in best_positions])
     return rankings

@@ -17,7 +17,11 @@ _DEPTH = 100
 
 
 def measure_by_language(collection: Collection) -> Iterator[str]:
-    """Measure the queries of each language on the documents of all others, and yield the lines of a table."""
+    """Measure three searchers on the queries of each language and the documents of all others.
+
+    :param collection: the demonstration's documents.
+    :return: the lines of a table, which has a line for each language of queries, and one for all.
+    """
     all_queries, judgments = queries()
     encoder_rankings = encoded.rank(documents(), all_queries, k=_DEPTH)
     encoder_ranking_by_id = dict(zip([query.id for query in all_queries], encoder_rankings, strict=True))

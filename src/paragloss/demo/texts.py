@@ -47,7 +47,7 @@ def queries() -> tuple[list[Query], Qrels]:
     related_concepts = related()
     qrels: Qrels = {}
     for query in all_queries:
-        query_concept = query.id.rsplit("-", 1)[0]
+        query_concept = query.id.rsplit("-", 1)[0]  # ids are CONCEPT-LANG
         grade_by_concept = {**dict.fromkeys(related_concepts[query_concept], RELATED), query_concept: ITSELF}
         grades: dict[str, int] = {}
         for concept, grade in grade_by_concept.items():
