@@ -27,14 +27,13 @@ def measure_engine_size(collection: Path) -> int:
 
 
 def copy_engine_files(collection: Path) -> Path:
-    """Copy a collection's engine files, which nobody may write meanwhile; return the folder that holds the copy."""
+    """Copy a collection's engine files, which nobody may write meanwhile; return the folder that holds the copy.
+
+    The folder is new and lies inside the collection's. `recover_engine_files` removes it, also when copying fails.
+    """
     copy = collection / f"{_COPY_PREFIX}{os.urandom(6).hex()}"
     copy.mkdir()
-    try:
-        copy_sparse_files(collection / _SHARD, copy / _SHARD)
-    except BaseException:
-        shutil.rmtree(copy, ignore_errors=True)
-        raise
+    copy_sparse_files(collection / _SHARD, copy / _SHARD)
     return copy
 
 
@@ -49,7 +48,7 @@ def exchange_engine_files(collection: Path, copy: Path) -> None:
 
 
 def recover_engine_files(collection: Path) -> None:
-    """Undo an exchange that a killed process left unfinished, and remove the copies that it left."""
+    """Undo an exchange that failed or was killed between its two renames, then remove all copies."""
     for copy in collection.glob(f"{_COPY_PREFIX}*"):
         if not (collection / _SHARD).exists() and (copy / _REPLACED).is_dir():
             os.rename(copy / _REPLACED, collection / _SHARD)

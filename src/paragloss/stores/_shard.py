@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,12 @@ from paragloss.atomic_files import sync_files_in
 from paragloss.errors import ClosedError, StoreError
 from paragloss.stores import _limits
 from paragloss.stores._disk_space import check_free_space, is_disk_full
-from paragloss.stores._engine_files import copy_engine_files, exchange_engine_files, measure_engine_size
+from paragloss.stores._engine_files import (
+    copy_engine_files,
+    exchange_engine_files,
+    measure_engine_size,
+    recover_engine_files,
+)
 from paragloss.stores._engine_jobs import build_graphs
 from paragloss.stores._engine_loading import engine_errors_as_store_error, load_engine
 from paragloss.stores._filters import Condition, RangeCondition, get_range_bounds
@@ -117,30 +120,44 @@ class Shard:
         copy takes the place of the original, unless the collection's vectors have changed meanwhile.
 
         :param get_schema: returns the collection's vectors as they are when it is called.
+        :raises StoreError: the collection is read-only, the disk has no room for a copy, or building fails; documents
+            are unharmed in each case.
         """
-        with (
-            self._optimize_lock,
-            self._temporary_copy(get_schema) as (schema, copy),
-            engine_errors_as_store_error(f"{self.path} could not be optimized"),
-        ):
-            self._build_graphs(copy / "shard", schema)
-            with self.write_lock:
-                if get_schema() == schema:
-                    self._copy_changed_points(copy / "shard")
-                    self._switch_to_copy(copy)
+        self.check_writable(0)  # how much room is needed is known when nothing is written any more
+        with self._optimize_lock, engine_errors_as_store_error(f"{self.path} could not be optimized"):
+            try:
+                with self.write_lock:
+                    schema = get_schema()
+                    copy = self._copy_files()
+                self._build_graphs(copy / "shard", schema)
+                with self.write_lock:
+                    if get_schema() == schema:
+                        self._copy_changed_points(copy / "shard")
+                        self._switch_to_copy(copy)
+            finally:
+                self._changed_points = None
+                recover_engine_files(self.path)
 
     def close(self) -> bool:
         """Close the engine; tell whether it was open.
 
         :raises StoreError: what was written last could not be synced; the next opening applies the engine's log again.
         """
-        engine, self._engine = self._engine, None
-        if engine is None:
+        if self._engine is None:
             return False
+        engine, self._engine = self._engine, None
         try:
             if self._unflushed_documents:
-                with engine_errors_as_store_error(f"{self.path} could not be closed"):
-                    self._flush(engine)
+                self._flush_before_closing(engine)
+        finally:
+            engine.close()
+        return True
+
+    def _flush_before_closing(self, engine: Any) -> None:
+        """Sync all files; if that fails, raise a StoreError that says what to do."""
+        try:
+            with engine_errors_as_store_error(f"{self.path} could not be closed"):
+                self._flush(engine)
         except StoreError:
             if not is_disk_full(self.path):
                 raise
@@ -149,9 +166,6 @@ class Shard:
                 f"{self.path} could not be closed: its disk is full. Free {megabytes:.0f} MB there and open it again; "
                 "everything that was reported as done is kept"
             ) from None
-        finally:
-            engine.close()
-        return True
 
     def _flush(self, engine: Any) -> None:
         """Sync all files. Opening applies the last write of the log again, so the last one is made an empty one."""
@@ -159,32 +173,14 @@ class Shard:
         engine.flush()
         self._unflushed_documents = 0
 
-    @contextmanager
-    def _temporary_copy(self, get_schema: Callable[[], VectorSchema]) -> Iterator[tuple[VectorSchema, Path]]:
-        """Copy the engine's files, and record changed points until the block ends, which removes the copy.
-
-        :return: the schema, and the copy's folder
-        """
-        try:
-            schema, copy = self._copy_files(get_schema)
-            try:
-                yield schema, copy
-            finally:
-                shutil.rmtree(copy, ignore_errors=True)
-        finally:
-            self._changed_points = None
-
-    def _copy_files(self, get_schema: Callable[[], VectorSchema]) -> tuple[VectorSchema, Path]:
-        """Copy the engine's files and record changed points from now on; return the schema and the copy's folder."""
-        with self.write_lock:
-            needed_bytes = _limits.FREE_BYTES_TO_WRITE + 2 * measure_engine_size(self.path)
-            check_free_space(self.path, needed_bytes=needed_bytes)
-            schema = get_schema()
-            self._changed_points = set()
-            with engine_errors_as_store_error(f"{self.path} could not be copied"):
-                with self.lock:
-                    self.engine.flush()
-                return schema, copy_engine_files(self.path)
+    def _copy_files(self) -> Path:
+        """Copy the engine's files and record changed points from now on; return the folder that holds the copy."""
+        needed_bytes = _limits.FREE_BYTES_TO_WRITE + 2 * measure_engine_size(self.path)
+        check_free_space(self.path, needed_bytes=needed_bytes)
+        self._changed_points = set()
+        with self.lock:
+            self.engine.flush()
+        return copy_engine_files(self.path)
 
     def _build_graphs(self, shard_folder: Path, schema: VectorSchema) -> None:
         """Build graphs over quantized vectors, which takes half the time, in a copy of the engine's files."""
@@ -226,6 +222,7 @@ class Shard:
             try:
                 exchange_engine_files(self.path, copy)
             finally:
+                recover_engine_files(self.path)
                 self._engine, self._unflushed_documents = load_engine(self.path / "shard"), 0
 
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple
 
 import qdrant_edge as edge
 
@@ -46,8 +46,6 @@ from paragloss.stores._validation import validate_records
 from paragloss.stores._vector_repair import read_vector_names, recover_collection, remove_partial_vectors
 from paragloss.types import CandidateRows, Ranking, Record, SparseRows, SparseVector, Where
 
-#: A request to the engine without its limit.
-_Request: TypeAlias = Callable[..., Any]
 #: Characters of text for which a document counts once more towards the next flush of all files.
 _CHARACTERS_PER_FLUSH_UNIT = 5000
 
@@ -290,9 +288,8 @@ class EmbeddedStore(BaseStore):
 
         :param term_ids: read the entries with these ids, and a few others; None reads all entries.
         """
-        queries = self._make_sparse_queries(name, vectors)
-        requests = _make_requests(name, queries, self._make_filter(where), params=None)
-        fetch = partial(self._fetch_scored_points, requests)
+        search = _VectorSearch(name, self._make_sparse_queries(name, vectors), self._make_filter(where))
+        fetch = partial(self._fetch_scored_points, search)
         with self._shard.lock:  # nothing may be written between searching, reading and caching
             points_by_query = fetch_top_k(fetch, len(vectors), k, select=self._select_points)
             point_ids, row_numbers = number_distinct_keys(points_by_query)
@@ -454,29 +451,29 @@ class EmbeddedStore(BaseStore):
         return edge.Filter(must=must, should=should, must_not=must_not)
 
     def _search(self, name: str, queries: Sequence[Any], k: int, condition: Any, params: Any) -> list[Ranking]:
-        requests = _make_requests(name, queries, condition, params)
-        return fetch_top_k(partial(self._fetch_rankings, requests), len(queries), k, select=rank_sorted)
+        search = _VectorSearch(name, queries, condition, params)
+        return fetch_top_k(partial(self._fetch_rankings, search), len(queries), k, select=rank_sorted)
 
     def _fetch_rankings(
-        self, requests: Sequence[_Request], request_numbers: Sequence[int], limit: int
+        self, search: _VectorSearch, query_numbers: Sequence[int], limit: int
     ) -> list[tuple[list[str], list[float]]]:
-        """Return the document ids and the scores that each of some requests finds, best first."""
-        return self._cache.document_ids.name_rankings(self._query(requests, request_numbers, limit))
+        """Return the document ids and the scores that some queries of a search find, best first."""
+        return self._cache.document_ids.name_rankings(self._find_points(search, query_numbers, limit))
 
     def _fetch_scored_points(
-        self, requests: Sequence[_Request], request_numbers: Sequence[int], limit: int
+        self, search: _VectorSearch, query_numbers: Sequence[int], limit: int
     ) -> list[tuple[list[int], list[float]]]:
-        """Return the point ids and the scores that each of some requests finds, best first."""
-        return [split_scored_points(points) for points in self._query(requests, request_numbers, limit)]
+        """Return the point ids and the scores that some queries of a search find, best first."""
+        return [split_scored_points(points) for points in self._find_points(search, query_numbers, limit)]
 
-    def _query(self, requests: Sequence[_Request], request_numbers: Sequence[int], limit: int) -> list[Any]:
-        """Return the scored points, at most `limit`, that each of some requests finds; none without any requests."""
-        if not requests:
-            return [[] for _ in request_numbers]
-        limited = [requests[number](limit=limit) for number in request_numbers]
-        if len(limited) == 1:
-            return [self._shard.call("query", limited[0])]
-        points: list[Any] = self._shard.call("query_batch", edge.QueryBatchRequest(limited))
+    def _find_points(self, search: _VectorSearch, query_numbers: Sequence[int], limit: int) -> list[Any]:
+        """Return for each of some queries of a search the engine's scored points, best first, at most `limit`."""
+        if search.condition is MATCHES_NOTHING:
+            return [[] for _ in query_numbers]
+        requests = [search.make_request(number, limit) for number in query_numbers]
+        if len(requests) == 1:
+            return [self._shard.call("query", requests[0])]
+        points: list[Any] = self._shard.call("query_batch", edge.QueryBatchRequest(requests))
         return points
 
     def _select_points(self, point_ids: list[int], scores: list[float], k: int) -> list[int]:
@@ -490,15 +487,15 @@ class EmbeddedStore(BaseStore):
         return [point_id for point_id, _ in scored_points]
 
 
-def _make_requests(name: str, queries: Sequence[Any], condition: Any, params: Any) -> list[_Request]:
-    """Make a request of each query vector, which lacks its limit; none if no document can match.
+class _VectorSearch(NamedTuple):
+    """A search for the points nearest to each of several query vectors."""
 
-    :param name: the kind of vector that is searched.
-    :param queries: query vectors as the engine takes them.
-    :param condition: a filter of `_make_filter`.
-    :param params: the engine's search parameters, or None.
-    """
-    if condition is MATCHES_NOTHING:
-        return []
-    nearest = [edge.Query.Nearest(query, using=name) for query in queries]
-    return [partial(edge.QueryRequest, query=query, filter=condition, params=params) for query in nearest]
+    name: str  # of the vectors that are compared
+    queries: Sequence[Any]  # the query vectors as the engine takes them
+    condition: Any  # a filter of `_make_filter`
+    params: Any = None  # the engine's search parameters
+
+    def make_request(self, query_number: int, limit: int) -> Any:
+        """Make the engine's request for the best points of one query, `limit` of them at most."""
+        query = edge.Query.Nearest(self.queries[query_number], using=self.name)
+        return edge.QueryRequest(query=query, filter=self.condition, params=self.params, limit=limit)
