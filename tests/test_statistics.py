@@ -29,7 +29,7 @@ def count_documents(*documents, fields=("title", "text")) -> tuple[Statistics, l
 
 
 def weigh(statistics: Statistics, *documents) -> list[SparseVector]:
-    return statistics.weigh([lang for lang, _ in documents], statistics.layout.count_terms(documents))
+    return statistics.weigh_documents([lang for lang, _ in documents], statistics.layout.count_terms(documents))
 
 
 def dot(left: SparseVector, right: SparseVector) -> float:
@@ -145,7 +145,7 @@ def test_bytes_and_back(documents):
     restored, is_complete = Statistics.from_bytes(statistics.to_bytes())
     assert is_complete
     assert restored.to_bytes() == statistics.to_bytes()
-    empty, is_complete = Statistics.from_bytes(statistics.unfinished())
+    empty, is_complete = Statistics.from_bytes(statistics.to_unfinished_bytes())
     assert not is_complete
     assert (empty.langs, empty.layout.fields) == ((), ("title", "text"))
 
@@ -169,9 +169,9 @@ def test_reweighing_is_weighing_with_everything_known():
     statistics.count(["en"], vectors)
     assert statistics.average("text", "en") == 5.0
     assert statistics.find_stale_languages() == {"en"}  # the short one was weighed with an average of 1
-    new, old = statistics.reweigh("en", pack_sparse_rows([short, *vectors]))
+    new, old = statistics.reweigh_documents("en", pack_sparse_rows([short, *vectors]))
     assert [*new] == [0]  # the long one was weighed with the average of now
-    statistics.recast("en", old)
+    statistics.count_new_weights("en", old)
     assert statistics.find_stale_languages(0.0) == set()
     fresh, expected = count_documents(("en", {"text": ["a"]}), long)
     for vector, expected_vector in zip([new[0], *vectors], expected, strict=True):
@@ -259,7 +259,7 @@ def test_plain_terms_are_remembered_until_something_is_counted():
 
     def count(number):
         texts = [{"text": [f"w{i}" for i in rng.zipf(1.5, 20) % 300], "title": ["w3"]} for _ in range(number)]
-        vectors = statistics.weigh(["en"] * number, layout.count_terms([("en", text) for text in texts]))
+        vectors = statistics.weigh_documents(["en"] * number, layout.count_terms([("en", text) for text in texts]))
         statistics.count(["en"] * number, vectors)
         return vectors
 

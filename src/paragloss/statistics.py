@@ -101,18 +101,22 @@ class Statistics:
         return self._secondary_languages
 
     def _count_secondary_languages(self) -> dict[str, int]:
-        """Count the documents with the signs of each language; where the counts differ, one is that of another term."""
+        """Count the documents that contain each language besides their main one; languages with none are left out.
+
+        A document that does has all of that language's `LANGUAGE_SIGNS` among its terms. A sign may share its id with
+        another term, so a count is trusted only if the counts of all signs are equal.
+        """
         if "text" not in self.layout.fields:
             return {}
         langs = known_codes()
-        hashes = [term_hashes(lang)[term] for lang in langs for term in LANGUAGE_SIGNS]
+        hashes = [term_hashes(lang)[sign] for lang in langs for sign in LANGUAGE_SIGNS]
         df = self.df_of(self.layout.ids(self.layout.field("text"), hashes))
-        counts = {}
-        for lang, sign_counts in zip(langs, df.reshape(-1, len(LANGUAGE_SIGNS)).tolist(), strict=True):
-            first_count = sign_counts[0]
-            if first_count and sign_counts.count(first_count) == len(sign_counts):
-                counts[lang] = first_count
-        return counts
+        df_by_lang = df.reshape(len(langs), len(LANGUAGE_SIGNS)).tolist()
+        n_documents = {}
+        for lang, df_of_signs in zip(langs, df_by_lang, strict=True):
+            if len(set(df_of_signs)) == 1 and df_of_signs[0] > 0:
+                n_documents[lang] = df_of_signs[0]
+        return n_documents
 
     def summarize_languages(self, langs: tuple[str, ...]) -> LanguageSummary:
         """Return numbers of documents and average lengths of the fields in several languages."""
@@ -207,71 +211,78 @@ class Statistics:
         :return: the weights by term; other terms may be there as well
         """
         key = lang, *field_weights.items()
-        cache = self._term_weights.setdefault(key, {})
-        missing_terms = [term for term in terms if term not in cache]
+        cache = self._term_weights  # another thread that counts documents replaces it
+        weight_by_term = cache.get(key, {})
+        missing_terms = [term for term in terms if term not in weight_by_term]
         if not missing_terms:
-            return cache
-        new_weights = self._compute_term_weights(lang, missing_terms, field_weights)
-        if len(cache) + len(new_weights) > MAX_CACHED_TERMS:
-            self._term_weights[key] = {}
-        self._term_weights[key].update(new_weights)
-        return {**cache, **new_weights}
+            return weight_by_term
+        if len(weight_by_term) + len(missing_terms) > MAX_CACHED_TERMS:
+            weight_by_term, missing_terms = {}, list(terms)
+        weight_by_term |= self._compute_term_weights(lang, missing_terms, field_weights)
+        cache[key] = weight_by_term
+        return weight_by_term
 
     def _compute_term_weights(
         self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]
     ) -> dict[str, _TermWeights]:
-        """Weigh each term as a query of its own."""
-        weighted = self._weigh_terms([(lang, {term: 1.0}) for term in terms], field_weights)
-        term_weights = {}
-        for term, (vector, max_score) in zip(terms, weighted, strict=True):
+        """Weigh each term of a language as a query of its own; return what it adds to a query, by term."""
+        queries = self._weigh_terms([(lang, {term: 1.0}) for term in terms], field_weights)
+        weight_by_term = {}
+        for term, (vector, max_score) in zip(terms, queries, strict=True):
             entries = list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True))
-            term_weights[term] = _TermWeights(entries, max_score)
-        return term_weights
+            weight_by_term[term] = _TermWeights(entries, max_score)
+        return weight_by_term
 
     def _weigh_terms(self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]) -> list[WeightedQuery]:
         """Make vectors of queries, weighing each term by idf and by the weights of fields.
 
         :param queries: the language of each query, and the weight of each of its terms
         :param field_weights: the weight of each searched field
+        :return: the vector of each query, without terms that no document has, and its highest possible score
         """
         terms = _gather_query_terms(queries)
         fields = np.array([self.layout.field(field) for field in field_weights], np.int64)
-        ids = self.layout.ids(fields[:, None], terms.hashes)  # (n_fields, n_terms), as df and values
-        df = self.df_of(ids.ravel()).reshape(ids.shape)
         summary = self.summarize_languages(tuple(lang for lang, _ in queries))
+        # The arrays below have the shape (n_fields, n_terms); a column is a term of one of the queries.
+        ids = self.layout.ids(fields[:, None], terms.hashes)
+        df = self.df_of(ids.ravel()).reshape(ids.shape)
         n_documents = summary.n_documents[fields].take(terms.queries, axis=1)
-        values = np.array(list(field_weights.values()))[:, None] * terms.weights * compute_idf(n_documents, df)
         field_shares = summary.field_shares[fields].take(terms.queries, axis=1)
-        max_scores_of_terms = (values * field_shares).sum(axis=0)
-        max_scores = np.bincount(terms.queries, max_scores_of_terms, len(queries)).tolist()
+        weights_of_fields = np.array(list(field_weights.values()))[:, None]  # (n_fields, 1)
+        values = weights_of_fields * terms.weights * compute_idf(n_documents, df)
         occurs = df > 0
         query_numbers = np.broadcast_to(terms.queries, ids.shape)
         vectors = _make_query_vectors(query_numbers[occurs], ids[occurs], values[occurs], n_queries=len(queries))
-        return [WeightedQuery(vector, max_score) for vector, max_score in zip(vectors, max_scores, strict=True)]
+        max_scores = np.bincount(terms.queries, (values * field_shares).sum(axis=0), len(queries))  # (n_queries,)
+        return list(map(WeightedQuery, vectors, max_scores.tolist()))
 
-    def weigh(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
-        """Return the vector of each document, given its language and its counted terms. The statistics stay the same.
+    def weigh_documents(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
+        """Weigh the terms of new documents. The statistics stay the same.
 
-        All documents of one call are weighted with the same average: the one most documents have been weighted with if
-        it is still within DRIFT, otherwise that of the collection with these documents in it.
+        In each field and language, all documents of one call are weighted with the same average length: the one most
+        documents have been weighted with if it is still within DRIFT, otherwise that of the collection with these
+        documents in it.
 
-        :param langs: (documents,) their languages
-        :param bags: their counted terms
+        :param langs: the language of each document
+        :param bags: the counted terms of the documents
+        :return: the vector of each document
         """
         keys = self._list_keys(langs, bags)  # the field and language of each part
-        total_lengths, n_documents = Counter(self._lengths), Counter(self._documents)
-        for key, length in zip(keys, bags.length.tolist(), strict=True):  # as if these documents were in the collection
+        # Lengths and numbers of documents as if these documents were in the collection.
+        total_lengths = Counter(self._lengths)
+        n_documents = Counter(self._documents)
+        for key, length in zip(keys, bags.length.tolist(), strict=True):
             total_lengths[key] += int(length)
             n_documents[key] += 1
         averages = {key: self._choose_average(key, total_lengths[key] / n_documents[key]) for key in set(keys)}
         average_of_part = np.array([averages[key] for key in keys], np.float64)
         return self.layout.pack(bags._replace(average=average_of_part))
 
-    def reweigh(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], CountedTerms]:
+    def reweigh_documents(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], CountedTerms]:
         """Weigh stored vectors of a language with the current averages. Counts nothing.
 
         :return: the vectors that change, by their position in `vectors`; and the terms of all with their old weights,
-            for `recast`.
+            for `count_new_weights`.
         """
         bags = self.layout.unpack_rows(vectors)
         current = self._set_current_averages(lang, bags)
@@ -292,9 +303,11 @@ class Statistics:
         self._clear_caches()
 
     def merge(self, changes: Sequence[tuple[Statistics, int]]) -> None:
-        """Add statistics of other documents, or with the sign -1 subtract them, as one sum: their order is irrelevant.
+        """Add statistics of other documents, or subtract them.
 
-        :param changes: each statistics with its sign, 1 or -1.
+        Counts that become zero are dropped after the last change, so the order of the changes is irrelevant.
+
+        :param changes: pairs of the statistics of some documents and 1, to add them, or -1, to subtract them.
         """
         for other, sign in changes:
             _add_counts(self._documents, other._documents, sign)
@@ -316,8 +329,11 @@ class Statistics:
                 nonzero_averages[key] = nonzero_counts
         self._averages = nonzero_averages
 
-    def recast(self, lang: str, old_bags: CountedTerms) -> None:
-        """Note that documents have new weights; nothing else about them has changed."""
+    def count_new_weights(self, lang: str, old_bags: CountedTerms) -> None:
+        """Note that documents of a language are now weighted with the current averages; nothing else has changed.
+
+        :param old_bags: the terms of the documents with their old weights, from `reweigh_documents`.
+        """
         langs = [lang] * old_bags.rows
         self._count_averages(langs, old_bags, -1)
         self._count_averages(langs, self._set_current_averages(lang, old_bags), 1)
@@ -353,13 +369,13 @@ class Statistics:
         header = self._make_header() | {"terms": len(ids), "languages": languages, "records": records}
         return json.dumps(header).encode() + b"\n" + ids.astype("<u4").tobytes() + df.astype("<u4").tobytes()
 
-    def unfinished(self) -> bytes:
+    def to_unfinished_bytes(self) -> bytes:
         """Serialize what is stored while documents are being written: it says that they must be recounted."""
         return json.dumps(self._make_header()).encode() + b"\n"
 
     @classmethod
     def from_bytes(cls, data: bytes) -> tuple[Statistics, bool]:
-        """Read what `to_bytes` or `unfinished` has written: a line of JSON, then ids and document frequencies.
+        """Read what `to_bytes` or `to_unfinished_bytes` has written: a line of JSON, then ids and document frequencies.
 
         :return: the statistics, and whether they are complete; if not they are empty and must be recounted.
         :raises StoreError: if the data are damaged or have another format.
@@ -646,12 +662,14 @@ def _estimate_clause_df(counts: Doubles, df: Doubles, n_documents: Doubles, clau
 
 
 def _merge_segments(segments: Sequence[_Segment]) -> _Segment:
-    """Merge document frequencies by term id: all ids in order, each once, with the sum of its frequencies."""
-    if len(segments) == 1 and (segments[0].ids[1:] > segments[0].ids[:-1]).all():
-        return segments[0]
+    """Merge document frequencies by term id.
+
+    :param segments: at least one; the ids of a segment may be in any order, and repeated.
+    :return: all ids in ascending order, each once, with the sum of its frequencies.
+    """
     ids = np.concatenate([segment.ids for segment in segments])
     df = np.concatenate([segment.df for segment in segments])
-    if not len(ids):
+    if (ids[1:] > ids[:-1]).all():  # also if there are none
         return _Segment(ids, df)
     order = ids.argsort(kind="stable")
     ids, df = ids[order], df[order]

@@ -84,14 +84,14 @@ class JournaledIndex(TermIndex):
                 if self._has_new_weights:  # the journal does not say how documents are weighted
                     self._write_base()
             except BaseException:
-                self._recover()
+                self._recover_from_failed_write()
                 raise
 
     def commit(self) -> None:
         """Merge the journal into the base. A process that has only read writes nothing."""
         with self._write_lock, self._store.write_session():
             if self._has_entries:
-                self._begin()
+                self._become_writer()
                 if self._has_entries:
                     self._write_base()
 
@@ -120,7 +120,7 @@ class JournaledIndex(TermIndex):
             self.statistics, self._version, self._n_entries = stored.statistics, stored.version, stored.n_entries
             self._n_records = -1
 
-    def _begin(self) -> None:
+    def _become_writer(self) -> None:
         """Become the only writer: read what others have written, and recount if the last writer was killed."""
         number, is_complete = self._store.claim_writing()
         if number == self._writer_number:
@@ -139,8 +139,8 @@ class JournaledIndex(TermIndex):
         self._n_records = recount(self._store, statistics)
         self.statistics = statistics
 
-    def _count(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
-        super()._count(langs, vectors, sign=sign)
+    def _count_documents(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
+        super()._count_documents(langs, vectors, sign=sign)
         (self._added if sign > 0 else self._removed).count(langs, vectors)
         self._n_records += sign * len(langs)
 
@@ -163,7 +163,7 @@ class JournaledIndex(TermIndex):
     def _start_batch(self) -> None:
         self._removed, self._added = Statistics(self.statistics.layout), Statistics(self.statistics.layout)
 
-    def _recover(self) -> None:
+    def _recover_from_failed_write(self) -> None:
         """After a failed write let the next writer, with a new right to write, count what the store holds."""
         self._start_batch()
         self._version, self._writer_number, self._has_entries = "", -1, True

@@ -150,9 +150,9 @@ class TermIndex:
         vectors = [_select_vectors(dense or {}, row) for row in rows.values()]
         if "text" in self.statistics.layout.fields:
             _check_text_lengths(distinct_documents, counted.bags, self.statistics.layout.field("text"))
-        self._write(distinct_documents, vectors, counted, drift)
+        self._write_documents(distinct_documents, vectors, counted, drift)
 
-    def _write(
+    def _write_documents(
         self,
         documents: Sequence[Document],
         vectors: Sequence[Mapping[str, Floats]],
@@ -166,20 +166,20 @@ class TermIndex:
         :param drift: weights that are off by more than this are computed again.
         """
         languages = [document.lang for document in documents]
-        with self._change():
-            self._uncount([document.id for document in documents])
-            term_vectors = self.statistics.weigh(languages, counted.bags)
+        with self._writing_batch():
+            self._uncount_documents([document.id for document in documents])
+            term_vectors = self.statistics.weigh_documents(languages, counted.bags)
             sparse_vectors = [{TERMS_VECTOR: vector} for vector in term_vectors]
             fields_of_records = (documents, vectors, sparse_vectors, counted.packed_tokens, counted.signatures)
             self._store.add([Record(*fields) for fields in zip(*fields_of_records, strict=True)])
-            self._count(languages, term_vectors)
+            self._count_documents(languages, term_vectors)
             self._record_batch()
             self.refresh(tolerance=drift)
 
     def delete(self, ids: Sequence[str]) -> int:
         """Remove documents; return how many of them were stored."""
-        with self._change():
-            self._uncount(list(dict.fromkeys(ids)))
+        with self._writing_batch():
+            self._uncount_documents(list(dict.fromkeys(ids)))
             n_deleted = self._store.delete(ids)
             self._record_batch()
             return n_deleted
@@ -191,7 +191,7 @@ class TermIndex:
         """
         with self._write_lock, self._store.write_session():
             for lang in sorted(self.statistics.find_stale_languages(tolerance)):
-                self._begin()
+                self._become_writer()
                 self._rewrite_weights(lang)
                 self._n_finished_changes += 1
 
@@ -233,14 +233,17 @@ class TermIndex:
             return self._packed_statistics[1]
 
     @contextmanager
-    def _change(self) -> Iterator[None]:
-        """Count the documents written within this context even if writing fails."""
+    def _writing_batch(self) -> Iterator[None]:
+        """Make this process the only writer for a block that writes documents and counts them.
+
+        If the block raises, all stored documents are counted again, so that the statistics are right in any case.
+        """
         with self._write_lock, self._store.write_session():
-            self._begin()
+            self._become_writer()
             try:
                 yield
             except BaseException:
-                self._recover()
+                self._recover_from_failed_write()
                 raise
             finally:
                 self._n_finished_changes += 1
@@ -248,12 +251,12 @@ class TermIndex:
     def _record_batch(self) -> None:
         """Tell other processes what was counted; readers of a folder ask the process that owns it."""
 
-    def _recover(self) -> None:
+    def _recover_from_failed_write(self) -> None:
         """Count again what the store holds after a failed write."""
         self.statistics.clear()
         recount(self._store, self.statistics)
 
-    def _begin(self) -> None:
+    def _become_writer(self) -> None:
         """Become the only writer: read what others have written, and mark the stored statistics as unfinished."""
         self._store.claim_writing()
         self._n_changes += 1
@@ -264,22 +267,22 @@ class TermIndex:
             if not is_complete:
                 recount(self._store, self.statistics)
         self._publish()
-        self._store.write_blob(STATISTICS_BLOB, self.statistics.unfinished())
+        self._store.write_blob(STATISTICS_BLOB, self.statistics.to_unfinished_bytes())
         self._is_clean = False
 
-    def _uncount(self, ids: Sequence[str]) -> None:
+    def _uncount_documents(self, ids: Sequence[str]) -> None:
         """Subtract the terms of documents that are about to be replaced or removed."""
         records = [record for record in self._store.get(ids, vectors=[TERMS_VECTOR], text=False) if record is not None]
-        self._count([record.document.lang for record in records], read_term_vectors(records), sign=-1)
+        self._count_documents([record.document.lang for record in records], read_term_vectors(records), sign=-1)
 
-    def _count(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
+    def _count_documents(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
         self.statistics.count(langs, vectors, sign=sign)
 
     def _rewrite_weights(self, lang: str) -> None:
         for point_ids, vectors in self._store.scroll_sparse(TERMS_VECTOR, {"lang": [lang]}):
-            changed, old_bags = self.statistics.reweigh(lang, vectors)
+            changed, old_bags = self.statistics.reweigh_documents(lang, vectors)
             self._store.update_sparse(TERMS_VECTOR, [point_ids[row] for row in changed], list(changed.values()))
-            self.statistics.recast(lang, old_bags)
+            self.statistics.count_new_weights(lang, old_bags)
 
 
 def count_documents(
@@ -295,11 +298,13 @@ def count_analyzed(
     """Count the terms of documents that were analyzed before.
 
     :param layout: the fields that are indexed.
-    :param analyses: the terms of each document.
+    :param documents: the documents, whose languages are needed.
+    :param analyses: for each document its terms by field, the offsets of its words, and its signature.
+    :return: the counts, with the offsets and signatures as they are.
     """
-    terms = [(document.lang, analysis.terms) for document, analysis in zip(documents, analyses, strict=True)]
+    terms_with_langs = [(document.lang, analysis.terms) for document, analysis in zip(documents, analyses, strict=True)]
     return CountedDocuments(
-        bags=layout.count_terms(terms),
+        bags=layout.count_terms(terms_with_langs),
         packed_tokens=[analysis.packed_tokens for analysis in analyses],
         signatures=[analysis.signature for analysis in analyses],
     )
@@ -310,10 +315,11 @@ def analyze_document(
 ) -> AnalyzedDocument:
     """Split the indexed fields of a document into terms.
 
-    Parts of the text in other languages have terms of their own, under the names of translated fields.
+    Parts of the text that are in another language, such as French, have terms of that language, under `text@fr`.
 
     :param layout: the fields that are indexed.
     :param analyze: returns the analyzer of a language.
+    :return: the terms by field; if the text is indexed, also the packed offsets of its words, and its signature.
     """
     main_tokens, *foreign_tokens = tokenization.tokenize_by_language(document.text, document.lang, analyze)
     terms = _list_field_terms(layout.fields, document, main_tokens, analyze)
@@ -331,12 +337,13 @@ def analyze_document(
 
 
 def _list_foreign_terms(fields: Sequence[str], foreign_tokens: Iterable[TokenizedText]) -> dict[str, list[str]]:
-    """Return the terms of parts of a text in other languages, by the field of texts translated into each language.
+    """Return the terms of those parts of a text that are not in its main language, by field.
 
-    A language whose field holds translations of whole documents is left out.
+    The name of the field says the language: `text@fr` for French parts. In some collections a field of this name is
+    indexed, with translations of whole documents. Parts in its language are left out, or they would count as such.
 
     :param fields: the fields that are indexed.
-    :param foreign_tokens: the tokens of these parts, by language.
+    :param foreign_tokens: the tokens of these parts, one item for each language.
     """
     terms_by_field = {}
     for tokens in foreign_tokens:
@@ -349,18 +356,21 @@ def _list_foreign_terms(fields: Sequence[str], foreign_tokens: Iterable[Tokenize
 def _list_field_terms(
     fields: Sequence[str], document: Document, text_tokens: TokenizedText, analyze: Callable[[str], Analyzer]
 ) -> dict[str, list[str]]:
-    """Return the terms of the fields that a document has, except those of subwords.
+    """Return the terms of those indexed fields that a document has, by field; fields of subwords are left out.
 
-    :param text_tokens: the tokens of its text.
+    :param fields: the fields that are indexed.
+    :param text_tokens: the tokens of the document's text, so that it is not tokenized again.
     :param analyze: returns the analyzer of a language.
     """
     terms: dict[str, list[str]] = {}
     for field in fields:
-        text = read_field(document, field) if field not in SUBWORD_FIELDS else ""
-        if text and field == "text":
+        if field in SUBWORD_FIELDS or not read_field(document, field):
+            continue
+        if field == "text":
             terms[field] = text_tokens.token_terms()
-        elif text:
-            terms[field] = analyze(language_of(field) or document.lang).terms(text)
+        else:
+            field_lang = language_of(field) or document.lang
+            terms[field] = analyze(field_lang).terms(read_field(document, field))
     return terms
 
 
@@ -426,26 +436,30 @@ def _check_text_lengths(documents: Sequence[Document], bags: CountedTerms, text_
     :param bags: the counted terms of the documents.
     :param text_field: the number of the field with the texts.
     """
-    is_text = bags.field == text_field
-    lengths = np.zeros(len(documents), np.int64)  # in terms
-    lengths[bags.row[is_text]] = bags.length[is_text]
-    for lang in dict.fromkeys(document.lang for document in documents):
-        rows = [row for row, document in enumerate(documents) if document.lang == lang]
-        check_yield([documents[row].text for row in rows], lengths[rows].tolist(), lang)
+    is_text = bags.field == text_field  # (n_parts,)
+    n_terms = np.zeros(len(documents), np.int64)  # (n_documents,) the terms of each text
+    n_terms[bags.row[is_text]] = bags.length[is_text]
+    rows_by_lang: dict[str, list[int]] = {}
+    for row, document in enumerate(documents):
+        rows_by_lang.setdefault(document.lang, []).append(row)
+    for lang, rows in rows_by_lang.items():
+        check_yield([documents[row].text for row in rows], n_terms[rows].tolist(), lang)
 
 
 def choose_field_weights(statistics: Statistics, requested: Mapping[str, float | None] | None) -> dict[str, float]:
-    """Return the weights of the fields that are searched.
+    """Return the weights of the fields that are searched, by field.
 
-    :param requested: weights of some fields. If a weight is None, only the requested fields are searched, those with
-        None with weight 1; otherwise the other fields keep their default weights.
+    The fields of the documents' own language have default weights, which a request may change: {"title": 2.0} doubles
+    the weight of titles. A request with a weight of None searches nothing but the fields it names: {"title": None}
+    searches titles alone, with weight 1.
+
+    :param requested: weights of some fields, or None; a field with weight 0 is not searched.
     """
-    requested = requested or {}
-    is_selection = None in requested.values()
     weights: dict[str, float] = {}
-    for field in list_own_fields(statistics):
-        weights[field] = 0.0 if is_selection else FIELDS.get(field, 1.0)
-    for field, weight in requested.items():
+    names_all_fields = requested is not None and None in requested.values()
+    if not names_all_fields:
+        weights = {field: FIELDS.get(field, 1.0) for field in list_own_fields(statistics)}
+    for field, weight in (requested or {}).items():
         weights[field] = 1.0 if weight is None else weight
     return {field: weight for field, weight in weights.items() if weight}
 
