@@ -47,8 +47,11 @@ def save(
     arrays: Mapping[str, npt.NDArray[Any]] | None = None,
     words: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write a folder under another name, then rename it to `path`: a kill leaves the old folder or the new one.
+    """Save a model as a folder. A kill leaves the old folder or the new one.
 
+    The folder is written under another name, then renamed. A saved model of the same name is replaced.
+
+    :param path: the folder.
     :param kind: identifies the class of the model, so that it can be loaded.
     :param meta: the model's settings, as JSON can represent them.
     :param arrays: numpy arrays by name, without Python objects.
@@ -118,12 +121,14 @@ def _write_files(
 
 
 def replace_folder(finished: Path, path: Path) -> None:
-    """Rename a finished folder to `path` and remove the one that has this name.
+    """Put a finished folder in the place of another.
 
-    A kill between the two renames leaves the old folder as `.NAME.old`, from where `recover_folder` brings it back.
-    Other processes that replace or recover the folder wait.
+    The old folder is renamed to `.NAME.old`, the finished one to `path`, and the old one is removed. If the process is
+    killed between the two renames, `recover_folder` brings the old one back. Other processes that replace or recover
+    the folder wait.
 
     :param finished: a folder beside `path`, under another name
+    :param path: the folder to replace, which need not exist
     """
     old = _old_folder(path)
     with _lock_folder(path.parent):
@@ -184,11 +189,11 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
             artefact = _read_folder(path, kind)
         except ModelError:
             recover_folder(path)
-            if _identify_folder(path) == identity:
+            if _identify_folder(path) == identity:  # it was not replaced meanwhile, so the error is real
                 raise
-        else:
-            if _identify_folder(path) == identity:
-                return artefact
+            continue
+        if _identify_folder(path) == identity:
+            return artefact
 
 
 def _identify_folder(path: Path) -> tuple[int, int] | None:

@@ -131,9 +131,9 @@ class Layout:
         :param documents: the main language of each document, and its terms in reading order by field.
         :return: the counts; the average lengths are zeros, to be set by the caller.
         """
-        parts = self._list_parts(documents)
-        fields = np.array([self.field(part.field) for part in parts], np.int64)
-        entries = _count_hashes([part.hashes for part in parts])
+        parts = self._list_parts(documents)  # a part is one field of one document
+        fields = np.array([self.field(part.field) for part in parts], np.int64)  # (n_parts,)
+        entries = _count_hashes([part.hashes for part in parts])  # one for each term of each part
         return CountedTerms(
             rows=len(documents),
             row=np.array([part.row for part in parts], np.int64),
@@ -211,19 +211,19 @@ class Layout:
     def unpack_rows(self, rows: SparseRows) -> CountedTerms:
         """Recover the term counts of documents from their BM25 vectors, which `pack` has made.
 
-        In a vector each field begins with two entries, its length and the average length that it was weighed with; the
-        weights of its terms follow.
+        In a vector each part, that is each field of the document, begins with two entries: its length and the average
+        length that it was weighed with. The weights of its terms follow.
 
         :param rows: the vectors in flat arrays, one behind the other.
         """
         indices, values = rows.indices, rows.values
         offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices  # within the ids of the field
-        is_length = offsets == _LENGTH
-        length_positions = is_length.nonzero()[0]  # (n_parts,)
-        average_positions = length_positions + 1
-        term_positions = (offsets >= _RESERVED).nonzero()[0]  # (n_entries,)
-        part_of_entry = is_length.cumsum()[term_positions] - 1
-        document_ends = rows.sizes.cumsum()
+        begins_part = offsets == _LENGTH
+        length_positions = np.flatnonzero(begins_part)  # (n_parts,)
+        average_positions = length_positions + 1  # (n_parts,)
+        term_positions = np.flatnonzero(offsets >= _RESERVED)  # (n_entries,)
+        part_of_entry = begins_part.cumsum()[term_positions] - 1  # (n_entries,)
+        document_ends = rows.sizes.cumsum()  # (n_documents,)
         bags = CountedTerms(
             rows=len(rows.sizes),
             row=document_ends.searchsorted(length_positions, side="right"),
@@ -232,7 +232,7 @@ class Layout:
             average=values[average_positions].astype(np.float64),
             size=np.bincount(part_of_entry, minlength=len(length_positions)),
             ids=indices[term_positions],
-            counts=np.zeros(0),
+            counts=np.zeros(0),  # set below, since they depend on the norms of the parts
         )
         weights = values[term_positions].astype(np.float64)
         return bags._replace(counts=_recover_counts(weights, self.norms(bags)[part_of_entry]))

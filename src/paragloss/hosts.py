@@ -62,7 +62,8 @@ def allow_host(host: str, *, remember: bool = True) -> None:
         raise InputError(f"{host!r} is no host: expected a name such as api.example.org, or HOST:PORT")
     if host in _allowed_entries():
         return
-    os.environ[ALLOWED_HOSTS_VARIABLE] = f"{os.environ.get(ALLOWED_HOSTS_VARIABLE, '')} {host}".strip()
+    previous_hosts = os.environ.get(ALLOWED_HOSTS_VARIABLE, "")
+    os.environ[ALLOWED_HOSTS_VARIABLE] = f"{previous_hosts} {host}".strip()
     if remember:
         with suppress(OSError):
             _append_line(_allowed_hosts_file(), host)

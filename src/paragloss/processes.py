@@ -91,10 +91,16 @@ def run_in_order(
 ) -> Iterator[T]:
     """Yield what `work` returns for each job, in the order of the jobs, while other processes do the next ones.
 
+    Starting processes takes longer than a few jobs, so this process does them itself: all jobs if there are at most
+    `max_inline`, otherwise the first one, while the other processes start.
+
+    :param workers: the number of processes
     :param initialize: called with `argument` at the start of each process
+    :param work: what a process does with a job; the function, the jobs and the results are sent between processes
     :param jobs: if reading them fails, the results of those that were read come before the error
     :param error_if_killed: raised if a process has died
-    :param max_inline: up to so many jobs are done by `run_inline` in this process; of more jobs, the first is
+    :param max_inline: how many jobs this process does itself at most; 0 leaves all to the others
+    :param run_inline: what this process does with a job
     """
     max_waiting = _MAX_WAITING_PER_PROCESS * workers
     with open_pool(workers, initialize, argument) as pool:
@@ -116,11 +122,12 @@ class _OrderedRun(Generic[J, T]):
         max_inline: int,
         max_waiting: int,
     ) -> None:
-        """Begin without jobs; `max_waiting` jobs may wait for their results to be taken.
+        """Begin without jobs.
 
-        :param work: what the processes do with each job
-        :param run_inline: what this process does with a job instead
-        :param max_inline: up to so many jobs are done in this process
+        :param work: what the processes of the pool do with each job
+        :param run_inline: what this process does with a job instead; None if it does none
+        :param max_inline: how many jobs this process does itself, if there are no more
+        :param max_waiting: how many results may wait to be taken, at most, before another job is read
         """
         self._pool, self._work, self._run_inline = pool, work, run_inline
         self._max_inline, self._max_waiting = max_inline, max_waiting

@@ -128,10 +128,11 @@ def score_globally_corrected(queries: Floats, targets: Floats) -> Floats:
     :param targets: unit vectors of targets, shape (n_targets, dim).
     :return: scores (n_queries, n_targets).
     """
-    similarity = queries @ targets.T
-    order = np.argsort(-similarity, axis=0, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(1, len(queries) + 1)[:, None], axis=0)
+    similarity = queries @ targets.T  # (n_queries, n_targets), as the arrays below
+    queries_by_similarity = np.argsort(-similarity, axis=0, kind="stable")  # a column lists the queries of a target
+    ranks = np.empty_like(queries_by_similarity)
+    one_to_n = np.arange(1, len(queries) + 1)[:, None]
+    np.put_along_axis(ranks, queries_by_similarity, one_to_n, axis=0)
     return np.asarray(similarity - ranks, np.float32)
 
 

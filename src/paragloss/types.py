@@ -359,19 +359,21 @@ class TokenizedText(NamedTuple):
         :param start: offset of the slice's first character in the text
         :param end: offset behind its last one
         """
-        low, high = self.starts.searchsorted([start, end]).tolist()
-        if high > low and self.starts[high - 1] + self.lengths[self.word_indices[high - 1]] > end:
-            high -= 1  # the last token begins within the slice and ends behind it
-        word_indices = self.word_indices[low:high]
-        used_words = sorted(set(word_indices.tolist()))
-        new_numbers = 0 * self.lengths  # (words,) the number of each used word in the slice
-        new_numbers[used_words] = list(range(len(used_words)))
+        first, after_last = self.starts.searchsorted([start, end]).tolist()
+        if after_last > first:
+            last_word = self.word_indices[after_last - 1]
+            if self.starts[after_last - 1] + self.lengths[last_word] > end:
+                after_last -= 1  # this token begins within the slice and ends behind it
+        word_indices = self.word_indices[first:after_last]
+        words_in_slice = sorted(set(word_indices.tolist()))
+        number_in_slice = 0 * self.lengths  # (words,) zeros; numpy is not imported here
+        number_in_slice[words_in_slice] = list(range(len(words_in_slice)))
         return self._replace(
             text=self.text[start:end],
-            terms=[self.terms[number] for number in used_words],
-            lengths=self.lengths[used_words],
-            word_indices=new_numbers[word_indices],
-            starts=self.starts[low:high] - start,
+            terms=[self.terms[number] for number in words_in_slice],
+            lengths=self.lengths[words_in_slice],
+            word_indices=number_in_slice[word_indices],
+            starts=self.starts[first:after_last] - start,
         )
 
     def token_terms(self) -> list[str]:

@@ -127,7 +127,7 @@ class Vocabulary:
 
 
 def count_all_terms(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[str], sp.csr_matrix]:
-    """Count all terms of texts.
+    """Count how often each text has each of the terms that occur in any of them.
 
     :param lang: the language of the texts.
     :param stem: whether terms are stems.
@@ -189,21 +189,24 @@ def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
 
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting {weighting!r}: expected one of {', '.join(WEIGHTINGS)}")
-    weights = counts.data.astype(np.float32)
+    n_texts = counts.shape[0]
+    text_of_weight = list_groups(np.diff(counts.indptr))  # (n_weights,) the row of each entry
+    weights = counts.data.astype(np.float32)  # (n_weights,)
     if weighting in ("tfidf", "idf-mean"):
         weights *= idf[counts.indices]
-    if weighting != "count":
-        row_of_weight = list_groups(np.diff(counts.indptr))
-        if weighting == "tfidf":
-            norms = np.sqrt(np.bincount(row_of_weight, weights * weights, minlength=counts.shape[0]))
-        else:
-            norms = np.bincount(row_of_weight, weights, minlength=counts.shape[0])
-        weights /= np.maximum(norms, np.finfo(np.float32).tiny).astype(np.float32)[row_of_weight]
+    if weighting == "tfidf":
+        norms = np.sqrt(np.bincount(text_of_weight, weights * weights, minlength=n_texts))
+    elif weighting == "count":
+        norms = np.ones(n_texts)
+    else:
+        norms = np.bincount(text_of_weight, weights, minlength=n_texts)
+    smallest_norm = np.finfo(np.float32).tiny  # so that nothing is divided by 0
+    weights /= np.maximum(norms, smallest_norm).astype(np.float32)[text_of_weight]
     return sp.csr_matrix((weights, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def count_rows(ids: Iterable[Iterable[int]], width: int | None = None) -> sp.csr_matrix:
-    """Count how often each text has each id.
+    """Count how often each text has each id, as a sparse matrix.
 
     :param ids: the ids of each text, repeated ones repeatedly.
     :param width: the number of columns; None is enough for the largest id.

@@ -121,18 +121,22 @@ class JournaledIndex(TermIndex):
             self._n_records = -1
 
     def _become_writer(self) -> None:
-        """Become the only writer: read what others have written, and recount if the last writer was killed."""
-        number, is_complete = self._store.claim_writing()
-        if number == self._writer_number:
+        """Become the only writer of the store, and bring the statistics up to date if another process may have written.
+
+        They are read again, or counted from all documents if the last writer was killed.
+        """
+        writer_number, is_complete = self._store.claim_writing()
+        if writer_number == self._writer_number:
             return
-        if is_complete and self._has_news():
-            self._read_again()
-        if not is_complete:
+        if is_complete:
+            if self._has_news():
+                self._read_again()
+            if self._n_records < 0:
+                self._n_records = self._store.count()
+        else:
             self._recount()
             self._write_base()
-        elif self._n_records < 0:
-            self._n_records = self._store.count()
-        self._writer_number = number
+        self._writer_number = writer_number
 
     def _recount(self) -> None:
         statistics = Statistics(self.statistics.layout)
@@ -183,9 +187,11 @@ class JournaledIndex(TermIndex):
 
 
 def read_statistics(store: Store) -> StoredStatistics:
-    """Read the statistics of a store: the base, with the changes that the journal has recorded since.
+    """Read the term statistics of a store: the base, and the changes that the journal has recorded since.
 
-    If the base is replaced in the meantime, both are read again.
+    A folder has no journal. If another process replaces the base while the journal is read, both are read again.
+
+    :raises StoreError: the store has no statistics.
     """
     while True:
         version = store.blob_version(STATISTICS_BLOB)
@@ -197,7 +203,9 @@ def read_statistics(store: Store) -> StoredStatistics:
             return StoredStatistics(statistics, is_complete, version, 0)
         entries = _read_entries(store, version)
         if store.blob_version(STATISTICS_BLOB) == version:
-            statistics.merge([change for entry in entries for change in ((entry.added, 1), (entry.removed, -1))])
+            additions = [(entry.added, 1) for entry in entries]
+            removals = [(entry.removed, -1) for entry in entries]
+            statistics.merge(additions + removals)
             return StoredStatistics(statistics, is_complete, version, len(entries))
 
 

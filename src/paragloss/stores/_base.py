@@ -83,9 +83,12 @@ class BaseStore(Store):
     ) -> list[Ranking]:
         """Find the documents with the largest dot product, k for each query vector.
 
-        :param vectors: (n_queries, dim).
+        :param name: the name of the documents' vectors that are compared.
+        :param vectors: query vectors, shape (n_queries, dim).
+        :param where: a filter of languages and metadata.
         :param exact: compare with all documents instead of walking through the graph.
         :param candidate_ids: search these documents only.
+        :return: a ranking for each query vector, best documents first.
         """
         queries = validate_query_vectors(self._schema, name, vectors)
         hnsw_ef = _limits.HNSW_EF_FILTERED if where else _limits.HNSW_EF
@@ -109,6 +112,8 @@ class BaseStore(Store):
     ) -> CandidateRows:
         """Find the k nearest documents of each query vector, and read their languages and sparse vectors.
 
+        :param name: the name of the sparse vectors that are searched and read.
+        :param where: a filter of languages and metadata.
         :param term_ids: keep the entries with these ids, and a few others; None keeps all entries.
         """
         rankings = self.search_sparse(name, vectors, k, where)
@@ -332,6 +337,7 @@ class BaseStore(Store):
     ) -> Any:
         """Return the engine's filter: None if all documents match, MATCHES_NOTHING if none can.
 
+        :param where: allowed values by field.
         :param without_vector: match only documents that have no vector of this name.
         :param candidate_ids: match only these documents.
         """

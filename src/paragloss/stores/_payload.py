@@ -50,7 +50,11 @@ def hash_to_uint64(document_id: str) -> int:
 
 
 def build_payload(record: Record) -> dict[str, Any]:
-    """Return what is stored beside the vectors of a record; empty parts are left out."""
+    """Return what is stored beside the vectors of a record, by payload key; empty optional parts are left out.
+
+    `numbers` and `flags` are what filters look at, `sum` is a checksum. `cut`, the packed tokens, has the name that
+    stored collections have.
+    """
     document = record.document
     dates = _collect_dates(document)
     payload = {
@@ -89,8 +93,9 @@ def parse_record(
     dense: Mapping[str, Sequence[float]],
     sparse: Mapping[str, tuple[Sequence[int], Sequence[float]]],
 ) -> Record:
-    """Return the record of a point.
+    """Return the record of a point of the engine.
 
+    :param payload: what `build_payload` returned; texts and fields may be left out.
     :param dense: the point's dense vectors by name; a multivector is a list of rows.
     :param sparse: the point's sparse vectors by name, each as indices and values.
     """

@@ -106,10 +106,6 @@ class ServerBlobs:
         head = self._read_point(name, ["version"])
         return head["version"] if head else None
 
-    def read_head(self, name: str) -> dict[str, Any] | None:
-        """Return the head of a blob: its version, and its data or the number of its parts."""
-        return self._read_point(name)
-
     def remove_points(self, keys: list[str]) -> None:
         """Remove heads or parts by their keys."""
         from qdrant_client import models

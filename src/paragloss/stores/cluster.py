@@ -277,11 +277,10 @@ class ClusterStore(BaseStore):
         """Create the collection and, unless it exists, the collection of its blobs."""
         from qdrant_client import models
 
-        replicas = placement.replicas or min(_DEFAULT_REPLICAS, self._count_nodes())
-        options = {
-            "shard_number": placement.shards,
-            "replication_factor": replicas,
-            "write_consistency_factor": (replicas + 1) // 2,  # writing goes on while a replica is unavailable
+        n_replicas = placement.replicas or min(_DEFAULT_REPLICAS, self._count_nodes())
+        replication = {
+            "replication_factor": n_replicas,
+            "write_consistency_factor": (n_replicas + 1) // 2,  # writing goes on while a replica is unavailable
         }
         dense = {
             name: models.VectorParams(**make_vector_params(self._schema, name, on_disk=placement.on_disk))
@@ -294,10 +293,11 @@ class ClusterStore(BaseStore):
             vectors_config=dense,
             sparse_vectors_config=dict.fromkeys(self._schema.sparse, sparse_params),
             on_disk_payload=True,
-            **options,
+            shard_number=placement.shards,
+            **replication,
         )
         if not self._blobs.exists():
-            self._blobs.create(**options | {"shard_number": 1})
+            self._blobs.create(shard_number=1, **replication)
 
     def _delete_collections(self) -> None:
         for name in (self._name, get_blob_collection(self._name)):
@@ -446,6 +446,9 @@ class ClusterStore(BaseStore):
     def _write(self, method: Callable[..., Any], collection: str, *arguments: Any, **options: Any) -> Any:
         """Call a method of the client that changes points, while this process holds the fencing token.
 
+        :param method: a method of the client whose first argument is the name of a collection.
+        :param collection: the collection that is written to, by an alias that has the token's number in its name.
+        :param arguments: the other arguments of the method.
         :raises InUseError: another process has taken the token over, and the server refused the write.
         """
         with self._fence.session():

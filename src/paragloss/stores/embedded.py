@@ -63,11 +63,7 @@ class EmbeddedStore(BaseStore):
     def __init__(
         self, path: Path, schema: VectorSchema, shard: Shard, lock: IO[bytes], *, created_folder: bool = False
     ) -> None:
-        """Take an opened engine and the lock of its folder, and answer requests of other processes from now on.
-
-        :param created_folder: whether this process has made the folder, which is removed if the collection remains
-            empty.
-        """
+        """Take an opened engine and the lock of its folder, and answer requests of other processes from now on."""
         self.path = path
         self.blob_files = BlobFiles(path / "blobs")
         self._schema = schema
@@ -90,8 +86,16 @@ class EmbeddedStore(BaseStore):
         multivectors: Sequence[str] = (),
         precision: Mapping[str, str] = MappingProxyType({}),
     ) -> EmbeddedStore:
-        """Create an empty collection in a folder that is new or empty; `VectorSchema` describes the other arguments."""
-        path, schema = Path(path), VectorSchema.build(dense, sparse, multivectors, precision)
+        """Create an empty collection in a folder that is new or empty.
+
+        :param dense: dimensions of the dense vectors, by name.
+        :param sparse: names of the sparse vectors.
+        :param multivectors: names of those dense vectors of which a document may have any number.
+        :param precision: float32, float16 or int8, by name of a dense vector; float32 by default.
+        :raises StoreError: the folder has other files, or no room; what this process put there is removed.
+        """
+        path = Path(path)
+        schema = VectorSchema.build(dense, sparse, multivectors, precision)
         _folder_layout.check_creatable(path)
         creates_folder = not path.exists()
         lock = _folder_layout.begin_creation(path)
@@ -286,6 +290,9 @@ class EmbeddedStore(BaseStore):
     ) -> CandidateRows:
         """Do what `search_sparse` and `read_sparse` do, with one request.
 
+        :param name: the name of the sparse vectors that are searched and read.
+        :param vectors: query vectors; the best k documents of each are returned.
+        :param where: a filter of languages and metadata.
         :param term_ids: read the entries with these ids, and a few others; None reads all entries.
         """
         search = _VectorSearch(name, self._make_sparse_queries(name, vectors), self._make_filter(where))
@@ -335,7 +342,12 @@ class EmbeddedStore(BaseStore):
         return hash_to_uint64(document_id)
 
     def _add_batch(self, records: Sequence[Record]) -> None:
-        """Write records with one operation of the engine, and index their fields in a collection that is large."""
+        """Write records with one operation of the engine.
+
+        From MIN_DOCS_FOR_FIELD_INDEX documents on, their metadata fields get an index.
+
+        :raises StoreError: another document has the point id of one of them, or the disk is full.
+        """
         document_ids = [record.document.id for record in records]
         point_ids = [self._get_point_id(document_id) for document_id in document_ids]
         points = [
