@@ -5,9 +5,8 @@ Gupta, Banchs and Rosso, "Continuous space models for CLIR", 2017. Theirs: WMT14
 language, 128 dimensions, and the same sentences; as in the paper, training pairs have three words of the vocabulary.
 "XCNN, external data" also trains its hub on pairs (first half, second half) of 20,000 further English sentences, as the
 paper does with queries and clicked titles. The hub is English here and Hindi in the paper. "MT" is BM25 with the best
-word of a table learned from the same pairs, "MT, phrases" with sentences translated phrase by phrase, as theirs was
-(`papers.phrase_translation`); Spanish also has Apertium where it is installed. WMT14 is a part where its files are
-present; 5,000 of its sentences are to be found.
+word of a table learned from the same pairs; Spanish also has Apertium where it is installed. WMT14 is a part where its
+files are present; 5,000 of its sentences are to be found.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from papers import original_data, phrase_translation
+from papers import original_data
 from papers.corpora import BUDGET, Columns, Rows, fit_with_budget, sample_by_hash, split_sentences
 from papers.nearest_neighbours import measure_translation_retrieval
 from papers.page_search import run_pipeline
@@ -62,9 +61,6 @@ def measure(part: str, seed: int, *, smoke: bool) -> Rows:
         rows[name] = measure_translation_retrieval(model, test, "en", lang) | budget
     queries = [Query(c.id, c.texts["en"], "en") for c in test]
     rows["MT"] = measure_pipeline(queries, test, lang, "table:best,tempered", [("table", table_method.fit(train))])
-    phrases = phrase_translation.fit_phrases([(c.texts["en"], c.texts[lang]) for c in train])
-    translated = [Query(query.id, phrases.translate(query.text), lang) for query in queries]
-    rows["MT, phrases"] = measure_pipeline(translated, test, lang, "bm25")
     if has_apertium(lang):
         rows[APERTIUM_ROW] = measure_pipeline(queries, test, lang, "mt:apertium,tempered")
     return rows
